@@ -1,4 +1,5 @@
 /** The extension: a list of plugins, each with one task. */
+import { cardsPlugin } from './plugins/cards';
 import { commandsPlugin } from './plugins/commands';
 import { droppingPlugin } from './plugins/dropping';
 import { fallbackPlugin } from './plugins/fallback';
@@ -28,5 +29,6 @@ export default [
   statusPlugin,
   structuresPlugin,
   rowResultsPlugin,
-  nextCellPlugin
+  nextCellPlugin,
+  cardsPlugin
 ];

@@ -2,7 +2,7 @@
 
 import json
 import re
-from itertools import product
+from itertools import pairwise, product
 
 import nbformat
 import pytest
@@ -224,13 +224,15 @@ def test_the_card_in_a_form_has_the_buttons_of_a_card(show, notebook):
     form.get_by_role("button", name="Submit", exact=True).click()
     card = form.locator(".foldnote-card")
     expect(card).to_contain_text("Complete", timeout=60_000)
-    go_on, log = (card.get_by_role("button", name=name) for name in ("Continue with…", "Log"))
-    for button in (go_on, log):
+    names = ("Continue with…", "Open in tab", "Log")
+    buttons = [card.get_by_role("button", name=name) for name in names]
+    for button in buttons:
         expect(button).to_have_css("border-top-width", "1px")
         expect(button).to_have_css("height", "28px")
     expect(card.get_by_role("button", name="Show result")).to_be_hidden()  # the result is below
-    first, second = find_place(go_on), find_place(log)
-    assert first["x"] + first["width"] + 8 == pytest.approx(second["x"], abs=0.5)
+    places = [find_place(button) for button in buttons]
+    for first, second in pairwise(places):
+        assert first["x"] + first["width"] + 8 == pytest.approx(second["x"], abs=0.5)
     notebook.picture("form-card", card)
 
 

@@ -130,6 +130,19 @@ def test_a_complete_job_is_continued_below_its_card(submit, notebook):
     assert notebook.accessibility_faults(".foldnote-card .widget-dropdown") == []
 
 
+def test_the_result_of_a_complete_job_opens_in_a_tab_beside_the_notebook(submit, notebook):
+    card = submit("in-a-tab")
+    expect(card).to_contain_text("Complete", timeout=JOB_MS)
+    button = card.get_by_role("button", name="Open in tab")
+    button.focus()
+    notebook.page.keyboard.press("Enter")
+    tab = notebook.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab", has_text="in-a-tab")
+    expect(tab).to_be_visible()
+    expect(notebook.page.get_by_role("heading", name="in-a-tab").first).to_be_visible()
+    tab.locator(".lm-TabBar-tabCloseIcon").click()
+    expect(button).to_be_visible()
+
+
 def test_stopping_asks_first_and_leaves_no_process(submit, notebook, server):
     card = submit("stopped.child.sleep-50")
     expect(card).to_contain_text("Sleeping", timeout=JOB_MS)

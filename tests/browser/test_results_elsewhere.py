@@ -312,7 +312,8 @@ def share_batch(lab, hosted, name, jobs):
 
 
 def open_row(lab, panel, job):
-    """Click on the row of a job; what the server answers."""
+    """Click on the row of a job, for which the table is filtered; what the server answers."""
+    panel.get_by_label("Filter rows").fill(job)
     is_asked = re.compile(r"/foldnote/api/shared(\?|$)")
     with lab.page.expect_response(lambda answer: bool(is_asked.search(answer.url))) as answered:
         panel.get_by_role("button", name=job, exact=True).click()

@@ -282,6 +282,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
         go_on=go_on,
         label=job.label,
         note=_read_note(job),
+        profile=job.profile_name,
     )
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from foldnote.results import Structure, open_result
 from foldnote.viewers import bundle, compose, result_bundles, write_page
-from foldnote.viewers.render.html import write_json
+from foldnote.viewers.render.html import read_asset, write_json
 from foldnote.viewers.render.library import library_bundle, read_licences
 
 DATA = Path(__file__).parents[1] / "results" / "data"
@@ -116,6 +116,16 @@ def test_an_output_has_the_styles_of_what_it_shows_and_no_others(result):
     assert ".fnv-interfaces" not in styles["none"]
     assert all(style.count("{") == style.count("}") for style in styles.values())
     assert all(".fnv-stage{" in style and ".fnv-plane" not in style for style in styles.values())
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PACKAGE / "viewers" / "assets").glob("*.css")), ids=lambda path: path.name
+)
+def test_style_sheets_are_shorter_and_their_texts_stay(path):
+    texts = re.compile(r"""\"[^\"]*\"|'[^']*'""")
+    short = read_asset(path.name)
+    assert texts.findall(short) == texts.findall(path.read_text())
+    assert len(short) < path.stat().st_size
 
 
 @needs_library

@@ -111,9 +111,11 @@ class Toolbox:
         """Return the installed engine of the tool.
 
         Raises:
-            RefusalError: 400 if there is none.
+            RefusalError: 400 if there is none, or the tool was removed since it was found.
         """
         engine = self.engine_of(tool.type)
+        if engine is None:
+            self.find(tool.type)
         reason = self._reason(tool.type, engine)
         if engine is None or reason:
             raise bad_request(f"{tool.type} cannot run here. {reason}", code=UNAVAILABLE, field="type")

@@ -115,7 +115,7 @@ class BatchCard(JobCard):
             advise: says, when it has ended without all results, what *Run again* does.
         """
         self._batch, self._slot, self._note_end = batch, slot, on_final
-        self._profile, self._advise = profile, advise
+        self._advise = advise
         self._jobs: dict[str, Job | None] = {}
         self._inputs: dict[str, Mapping[str, Any]] = {}
         self._table: LiveTable | None = None
@@ -125,6 +125,7 @@ class BatchCard(JobCard):
         super().__init__(
             batch.record, source, on_final=self._end, find_result=lambda: slot.bundle or self._finish_table(),
             run_again=run_again, edit=edit, label=batch.label, note=CardNote(batch.notes, batch.tags),
+            profile=profile,
         )  # fmt: skip
         self.add_class("foldnote-batch")  # as wide as its table
         if self._graph is not None:

@@ -126,7 +126,13 @@ def describe_rerun(job: Job) -> str:
 
 
 def write_card(
-    job: Job, *, outage: str = "", is_live: bool = True, again: str | None = None, note: CardNote = NO_NOTE
+    job: Job,
+    *,
+    outage: str = "",
+    is_live: bool = True,
+    again: str | None = None,
+    note: CardNote = NO_NOTE,
+    profile: str = "",
 ) -> str:
     """The card as HTML.
 
@@ -136,8 +142,10 @@ def write_card(
         is_live: False for the copy saved in the notebook, which states its time.
         again: advice on running a job without a result again; by default a line of code.
         note: what the user wrote down about the job.
+        profile: the profile of its service, by which the page can ask for its result.
     """
     look = find_appearance(job)
+    place = f' data-fn-job="{escape(job.job_name)}" data-fn-profile="{escape(profile)}"' if profile else ""
     shown, wide = escape(visible(job.label) or job.job_name), " fnc-batch" if job.is_batch else ""
     parts = [
         _write_top(job, look),
@@ -157,7 +165,7 @@ def write_card(
     ]
     return (
         f"<style>{read_asset('card.css')}</style>"
-        f'<div class="fnc fnc-{look.key}{wide}" role="group" aria-label="Job {shown}">'
+        f'<div class="fnc fnc-{look.key}{wide}" role="group" aria-label="Job {shown}"{place}>'
         f"{''.join(parts)}</div>"
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 import ipywidgets as widgets
 import traitlets
 
+from foldnote import settings
 from foldnote.cell_outputs import shape_for
 from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.kernel import find_front_end
@@ -67,6 +68,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         run_again: Callable[[], JobCard] | None = None,
         edit: Callable[[], widgets.Widget] | None = None,
         go_on: Callable[[], widgets.Widget] | None = None,
+        profile: str = "",
     ) -> None:
         """Show ``job`` and start following it.
 
@@ -84,7 +86,10 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 stopped or failed job.
             edit: returns a form with the job's settings, for *Edit settings* there.
             go_on: returns a list of tools, for *Continue with…* on the card of a complete job.
+            profile: the profile of the job's service, with which *Open in tab* on the card of a complete job
+                asks JupyterLab for the result; without it there is no such button.
         """
+        self._profile = profile
         self._again = again
         self._label = label
         self._note = note
@@ -122,10 +127,17 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             icon="arrow-right",
             tooltip="Choose a tool that takes a file or sequence of this job",
         )
+        self._open_button = widgets.Button(
+            description="Open in tab",
+            icon="window-maximize",
+            tooltip="Open the result in a tab of JupyterLab",
+        )
+        self._open_button.add_class("foldnote-card-open")  # the lab extension hears the click
         self._buttons = widgets.HBox(
             [
                 self._result_button,
                 self._go_on_button,
+                self._open_button,
                 self._run_again_button,
                 self._edit_button,
                 self._stop,
@@ -250,7 +262,9 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
 
     def _paint(self) -> None:
         record = self._shown_record()
-        html = write_card(record, outage=self._outage, again=self._again, note=self._note)
+        html = write_card(
+            record, outage=self._outage, again=self._again, note=self._note, profile=self._profile
+        )
         if self._face.value != html:
             self._face.value = html
         self._spoken.say(record)
@@ -261,6 +275,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         is_complete = self.job.status is JobStatus.COMPLETE
         self._result_button.layout.display = "" if has_more and is_complete else "none"
         self._go_on_button.layout.display = "" if is_complete and self._go_on is not None else "none"
+        can_open = is_complete and bool(self._profile) and settings.has_front_end()
+        self._open_button.layout.display = "" if can_open else "none"
         has_no_result = bool(describe_rerun(record))
         for button, action in ((self._run_again_button, self._run_again), (self._edit_button, self._edit)):
             button.layout.display = "" if has_no_result and action is not None else "none"

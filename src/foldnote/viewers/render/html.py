@@ -71,6 +71,8 @@ _PARTS = (
     "scene_sequence.js",
     "scene_measure.js",
 )
+_CSS_SPACE = re.compile(r"""("[^"]*"|'[^']*')|\s*([{};,])\s*|(?<=:) """)
+"""Texts in CSS, which stay as they are, and white space that means nothing."""
 _COLORING = {"name", "palette", "shades", "values"}
 _MARK = {"label", "chain", "numbers"}
 _NOT_RUN = (
@@ -174,7 +176,7 @@ def read_asset(name: str) -> str:
     if built and built["source"] == hash_bytes(text.encode()):
         return built["code"]
     if name.endswith(".css"):
-        return re.sub(r"\s*([{};,])\s*|(?<=:) ", r"\1", text).replace(";}", "}")
+        return _CSS_SPACE.sub(r"\1\2", text).replace(";}", "}")
     lines = (re.sub(r"^\s*(//.*)?", "", line) for line in text.splitlines())
     return "\n".join(line for line in lines if line)
 

@@ -1,0 +1,29 @@
+"""Tools that other processes register and remove while a request is being answered."""
+
+import pytest
+
+from foldnote import catalog
+from foldnote.service.domain.tool_registry import Registered, Toolbox
+from foldnote.service.engines import load_engines
+from foldnote.service.faults import RefusalError
+
+BY_COMMAND = catalog.tool("anarci").model_copy(update={"type": "by-command"})
+
+
+def test_a_tool_that_is_removed_between_two_looks_is_unknown_and_not_only_unavailable():
+    registered = {"by-command": Registered(BY_COMMAND, load_engines()["anarci"])}
+    toolbox = Toolbox({})
+    toolbox.follow(lambda: dict(registered))
+    tool = toolbox.find("by-command")
+    registered.clear()
+    toolbox.refresh()
+    with pytest.raises(RefusalError) as refused:
+        toolbox.require_engine(tool)
+    assert refused.value.code == "unknown_tool"
+
+
+def test_a_tool_of_the_catalog_without_an_engine_is_unavailable():
+    toolbox = Toolbox({})
+    with pytest.raises(RefusalError) as refused:
+        toolbox.require_engine(toolbox.find("anarci"))
+    assert refused.value.code == "tool_unavailable"
