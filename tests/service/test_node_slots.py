@@ -405,6 +405,14 @@ def test_wrong_outputs_with_an_outcome_are_refused_and_end_nothing(service, node
     assert node.beat().status_code == 200
 
 
+def test_a_heartbeat_that_an_outcome_has_overtaken_does_not_set_the_progress_back(service, node):
+    """Heartbeats and the outcome are sent side by side, so that an earlier progress may be read last."""
+    other = {"result.zip": base64.b64encode(archive("other.txt")).decode()}
+    assert node.finish(archive(), outputs=other, progress=1.0).status_code == 400, "it ends nothing yet"
+    assert node.beat(progress=0.8).status_code == 200
+    assert service.attempts.poll(node.identity, is_held=False).progress == 1.0
+
+
 def test_a_heartbeat_that_crosses_the_outcome_is_no_fault(service, node):
     assert node.finish(**LOST).status_code == 204
     assert node.beat(log="aGVsbG8=", logOffset=0).json() == {"cancelGraceS": None, "logBytes": 0}

@@ -73,6 +73,8 @@ class HeldAttempt:
     """Seconds between TERM and KILL if it is to be stopped; None to continue."""
     is_over: bool = False
     """Whether its outcome was accepted."""
+    has_last_progress: bool = False
+    """Whether its outcome has arrived, with the last progress; a heartbeat may be overtaken by it."""
     is_known: bool = False
     """Whether its runner has shown its token."""
     following: tuple[str, NodeOrder] | None = None
@@ -378,7 +380,8 @@ class NodeAttempts:
             held.until = time.monotonic() + self.timing.wait_s
             self._note_heard(held.folder)
             grace_s = held.cancel_grace_s
-        return HeartbeatAnswer(grace_s, self._note(held.folder, reported))
+        self._note_progress(held, reported)
+        return HeartbeatAnswer(grace_s, self._note_log(held.folder, reported))
 
     def keep(self, held: HeldAttempt, name: str, draft: Path) -> None:
         """Publish an uploaded file under its name; its hash has been checked.
@@ -413,7 +416,9 @@ class NodeAttempts:
         try:
             if not held.is_over:
                 self._require_live(held)
-                self._note(held.folder, ending.reported)
+                # The last heartbeat may arrive together with the outcome, which has the same part of the log.
+                self._note_progress(held, ending.reported, is_last=True)
+                self._note_log(held.folder, ending.reported)
                 is_adopted = slot is None or not self.slots.has_line(slot)
                 for name, content in ending.outputs.items():
                     drafts[name] = held.folder / f"{DRAFT}{secrets.token_hex(8)}"
@@ -468,13 +473,17 @@ class NodeAttempts:
             if is_adopted:
                 self.adopt(draft, hash_bytes(content))
 
-    def _note(self, folder: Path, reported: Reported) -> int:
-        """Publish what a heartbeat reports; returns the size of the log.
+    def _note_progress(self, held: HeldAttempt, reported: Reported, *, is_last: bool = False) -> None:
+        """Publish the progress, unless a later one came with the outcome."""
+        with self._lock:
+            if held.has_last_progress and not is_last:
+                return
+            held.has_last_progress = is_last
+            if reported.progress is not None or reported.message is not None:
+                files.write_progress(held.folder, reported.progress, reported.message)
 
-        The last heartbeat may arrive together with the outcome, which has the same part of the log.
-        """
-        if reported.progress is not None or reported.message is not None:
-            files.write_progress(folder, reported.progress, reported.message)
+    def _note_log(self, folder: Path, reported: Reported) -> int:
+        """Append what is reported of the log; returns its size."""
         with self._log_lock:
             return _append_log(folder, reported)
 
