@@ -31,7 +31,7 @@ _FORMULA = re.compile(r"=[A-Za-z0-9_+(\[$'\"{@-]")
 _QUOTED = re.compile(r'="([^"]*)"')
 _SEPARATOR_LINE = re.compile(r"sep=(.)\s*(?:\r\n|\r|\n)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"-?(0|[1-9]\d*)(,\d+)?([eE][+-]?\d{1,2})?", re.ASCII)
-_CLEAR_COMMA = re.compile(r"-?(0,\d+|[1-9]\d*,(?!\d{3}$)\d+)([eE][+-]?\d{1,2})?", re.ASCII)
+DECIMAL_COMMA = re.compile(r"[+-]?(0,\d+|[1-9]\d*,(?!\d{3}$)\d+)([eE][+-]?\d+)?", re.ASCII)
 """A number whose comma separates no thousands."""
 _NO_ROWS = "A table needs a header line with the names of settings and one line per job."
 
@@ -200,7 +200,7 @@ def _find_decimal_commas(table: TextTable, mark: str) -> frozenset[str]:
         filled = [cell for cell in table.cells(name) if cell]
         if not any("," in cell for cell in filled) or not all(map(_COMMA_NUMBER.fullmatch, filled)):
             continue
-        clear = [cell for cell in filled if _CLEAR_COMMA.fullmatch(cell)]
+        clear = [cell for cell in filled if DECIMAL_COMMA.fullmatch(cell)]
         if clear and (mark == ";" or any(cell.lstrip("-").startswith("0,") for cell in clear)):
             found.append(name)
     return frozenset(found)

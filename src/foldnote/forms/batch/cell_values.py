@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from foldnote.client.inputs.table_text import DECIMAL_COMMA
 from foldnote.forms.schema.spec import FieldSpec
 
 _YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A number as people type it into a table."""
-_DECIMAL_COMMA = re.compile(r"[+-]?(0,[0-9]+|[1-9][0-9]*,(?![0-9]{3}$)[0-9]+)([eE][+-]?[0-9]+)?")
-"""A number whose comma separates no thousands."""
 _ENTRY = re.compile(r"\s*([^\s:=]+)\s*[:=]\s*([^:=]*?)\s*")
 """One name of a map with its text."""
 _DECIMAL = re.compile(r"-?(?=[\d.]{1,18}(?:[eE]|$))(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,2})?", re.ASCII)
@@ -65,7 +64,7 @@ def _read_number(text: str) -> Any:
 
     So does ``1,500``, which may be a thousand and a half or one and a half; ``0,5`` and ``1,5`` are numbers.
     """
-    text = text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text
+    text = text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text
     if not _NUMBER.fullmatch(text) or not isfinite(found := float(text)):
         return text
     return int(text) if text.lstrip("+-").isdigit() else found
