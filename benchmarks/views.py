@@ -50,7 +50,7 @@ from foldnote.viewers import bundle, compose, write_page  # noqa: E402
 from foldnote.viewers.display.batch_rows import BatchRow  # noqa: E402
 from foldnote.viewers.display.bundles import rows_bundle  # noqa: E402
 from foldnote.viewers.render.library import read_library  # noqa: E402
-from foldnote.viewers.scene.thumbnail import draw_thumbnails  # noqa: E402
+from foldnote.viewers.scene.drawings.thumbnails import draw_thumbnails  # noqa: E402
 
 RUNS = 3
 VIEWS = 50

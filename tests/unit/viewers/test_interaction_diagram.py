@@ -13,8 +13,8 @@ from foldnote.results.docking.interactions import KINDS, Interaction
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.viewers import compose_poses, draw_interactions
-from foldnote.viewers.scene.interaction_drawing import sketch
-from foldnote.viewers.scene.interaction_layout import LABEL_HEIGHT_PX
+from foldnote.viewers.scene.drawings.interaction_layout import LABEL_HEIGHT_PX
+from foldnote.viewers.scene.drawings.interactions import sketch
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -13,7 +13,7 @@ from foldnote.viewers import default_view
 from foldnote.viewers.card.batch_card import LiveTable
 from foldnote.viewers.display.batch_rows import BatchRow, make_row, tabulate_rows
 from foldnote.viewers.display.bundles import rows_bundle
-from foldnote.viewers.scene.thumbnail import HEIGHT, WIDTH, draw_thumbnail, draw_thumbnails
+from foldnote.viewers.scene.drawings.thumbnails import HEIGHT, WIDTH, draw_thumbnail, draw_thumbnails
 from foldnote.viewers.tables.molecule_column import draw_column, find_molecule_column
 
 ASPIRIN = "CC(=O)Oc1ccccc1C(=O)O"

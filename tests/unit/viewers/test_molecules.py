@@ -14,7 +14,7 @@ from foldnote.results.molecules.molecule_files import read_molecules
 from foldnote.viewers import compose_molecules, compose_poses, write_page
 from foldnote.viewers.render.still_image import draw_picture
 from foldnote.viewers.scene import palette
-from foldnote.viewers.scene.drawing import draw_molecules
+from foldnote.viewers.scene.drawings.molecules import draw_molecules
 
 DATA = Path(__file__).parents[1] / "results" / "data"
 HOSTILE = "<script>alert(1)</script>"

@@ -16,7 +16,7 @@ from foldnote.text import count
 from foldnote.viewers.display.bundles import Bundle, default_view, fold_bundles, message_bundle, table_bundle
 from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.render.html import read_asset
-from foldnote.viewers.scene.drawing import draw_smiles
+from foldnote.viewers.scene.drawings.molecules import draw_smiles
 
 _FILES = {"properties.csv", "percentiles.csv", "columns.csv"}
 _MAX_COLUMNS = 3

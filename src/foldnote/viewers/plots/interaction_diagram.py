@@ -19,7 +19,7 @@ from foldnote.viewers.plots.plot import MISSING, check_suffix
 from foldnote.viewers.plots.saving import write_saving
 from foldnote.viewers.plots.svg import encode
 from foldnote.viewers.render.html import write_style
-from foldnote.viewers.scene.interaction_drawing import Sketch, describe, sketch, write_sketch
+from foldnote.viewers.scene.drawings.interactions import Sketch, describe, sketch, write_sketch
 
 _SUFFIXES = (".svg", ".png", ".pdf")
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from foldnote.viewers.plots.figure import save_drawn
-from foldnote.viewers.scene.interaction_drawing import (
+from foldnote.viewers.scene.drawings.interaction_layout import LABEL_HEIGHT_PX, ContactLine
+from foldnote.viewers.scene.drawings.interactions import (
     GROUND,
     INK,
     LEGEND_PX,
@@ -18,7 +19,6 @@ from foldnote.viewers.scene.interaction_drawing import (
     Sketch,
     find_arrow,
 )
-from foldnote.viewers.scene.interaction_layout import LABEL_HEIGHT_PX, ContactLine
 
 _PIXELS_PER_INCH = 96
 _POINTS = 72 / _PIXELS_PER_INCH

@@ -25,7 +25,7 @@ from foldnote.text import count, format_figure
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.compose import compose
 from foldnote.viewers.scene.description import Facts
-from foldnote.viewers.scene.interaction_drawing import (
+from foldnote.viewers.scene.drawings.interactions import (
     Sketch,
     describe,
     name_owner,

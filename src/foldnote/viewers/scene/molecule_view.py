@@ -17,7 +17,7 @@ from foldnote.results.molecules.smiles import FLAT, MADE
 from foldnote.text import count, format_figure
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.description import Facts
-from foldnote.viewers.scene.drawing import draw_molecules
+from foldnote.viewers.scene.drawings.molecules import draw_molecules
 from foldnote.viewers.scene.model import Scene, SceneModel, Step
 from foldnote.viewers.scene.orientation import find_rotation
 

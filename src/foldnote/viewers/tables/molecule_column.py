@@ -8,7 +8,7 @@ from typing import Any, Final, TypedDict
 
 import pandas as pd
 
-from foldnote.viewers.scene.thumbnail import HEIGHT, WIDTH, Thumbnail, draw_thumbnails
+from foldnote.viewers.scene.drawings.thumbnails import HEIGHT, WIDTH, Thumbnail, draw_thumbnails
 
 MAX_DRAWN: Final = 1000
 """Different molecules of a table that are drawn."""

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from foldnote.text import format_figure
-from foldnote.viewers.scene.thumbnail import write_thumbnail
+from foldnote.viewers.scene.drawings.thumbnails import write_thumbnail
 from foldnote.viewers.tables.molecule_column import ColumnPictures
 
 MAX_ROWS, FIRST_ROWS = 60, 15

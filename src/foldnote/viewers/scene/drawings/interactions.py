@@ -16,9 +16,7 @@ import numpy as np
 from foldnote.results.docking.interactions import KINDS, Interaction
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.text import count
-from foldnote.viewers.scene import drawing
-from foldnote.viewers.scene.drawing import Points, Skeleton, find_key, make_skeleton
-from foldnote.viewers.scene.interaction_layout import (
+from foldnote.viewers.scene.drawings.interaction_layout import (
     LABEL_HEIGHT_PX,
     Board,
     ContactLine,
@@ -26,6 +24,7 @@ from foldnote.viewers.scene.interaction_layout import (
     ResidueLabel,
     lay_out,
 )
+from foldnote.viewers.scene.drawings.molecules import DARK, Points, Skeleton, find_key, make_skeleton
 
 MAX_WIDTH_PX = 760.0
 _SCALE, _MIN_SCALE = 20.0, 9.0
@@ -271,11 +270,11 @@ def _write_legend(made: Sketch) -> str:
 
 
 _DARK = (
-    drawing.DARK[:-1]
+    DARK[:-1]
     + "".join(
         f".k{place}{{stroke:{look.dark}}}.kf{place}{{fill:{look.dark}}}"
         for place, look in enumerate(LOOKS.values())
     )
     + ".i{fill:#ddd}.g{fill:#111}.h{stroke:#111}}"
 )
-"""Style of diagrams in dark themes; it ends the rule of :data:`drawing.DARK`."""
+"""Style of diagrams in dark themes; it ends the rule of :data:`DARK`."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldnote.results.docking.interactions import KINDS, Interaction
-from foldnote.viewers.scene.drawing import Points
+from foldnote.viewers.scene.drawings.molecules import Points
 
 LABEL_HEIGHT_PX = 22.0
 LETTER_PX = 7.6
