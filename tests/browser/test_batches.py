@@ -191,7 +191,7 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(notebook
     notebook_page.picture("batch-form-light", batch)
     rows = form.locator(".fn-scroll")
     expect(rows).not_to_have_class("fn-scroll fn-more")
-    notebook_page.resize(1000, 1000)
+    notebook_page.resize(900, 1000)
     expect(rows).to_have_class("fn-scroll fn-more")
     rows.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
     expect(rows).not_to_have_class("fn-scroll fn-more")

@@ -157,6 +157,31 @@ def test_dots_of_a_plot_choose_the_rows_of_a_batch_and_open_them(table):
     assert page.accessibility_faults(".fnt-rows") == []
 
 
+@pytest.mark.parametrize(("width", "is_beside"), [(1900, True), (1000, False)])
+def test_the_result_of_a_row_stands_beside_the_table_where_there_is_room(table, width, is_beside):
+    page, _ = table
+    page.resize(width, 1000)
+    page.run_code(_ROWS)
+    rows = page.page.locator(".fnt-rows[data-fn-state=drawn]")
+    rows.get_by_role("button", name="d3", exact=True).click()
+    pane = rows.get_by_role("region", name="Result of d3")
+    expect(pane).to_contain_text('fn.job("d3")')
+    box, shown = find_place(rows.locator(".fnt-box")), find_place(pane)
+    if is_beside:
+        assert shown["x"] >= box["x"] + box["width"]
+        assert shown["y"] == pytest.approx(box["y"], abs=1)
+        assert shown["width"] > 600
+    else:
+        assert shown["y"] >= box["y"] + box["height"]
+    page.picture(f"row-{width}", rows)
+    assert page.accessibility_faults(".fnt-rows") == []
+    rows.get_by_role("button", name="Next row").click()
+    expect(rows.get_by_role("region", name="Result of d4")).to_be_visible()
+    rows.get_by_role("button", name="Close").click()
+    expect(pane).to_be_hidden()
+    page.resize(1300, 1000)
+
+
 _MOLECULES = """
 from IPython.display import publish_display_data
 from foldnote.viewers.display.batch_rows import BatchRow

@@ -19,7 +19,7 @@
     choose(null);
   };
   table.tools.insertBefore(button, table.tools.lastChild);
-  root.insertBefore(box, table.box);
+  table.box.parentElement.before(box);
 
   // Columns in which numbers differ.
   function find() {

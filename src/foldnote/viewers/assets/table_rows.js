@@ -1,16 +1,18 @@
-// Rows that stand for jobs: a click or Enter opens the job's result below the table. The result is in the document, or
+// Rows that stand for jobs: a click or Enter opens the job's result beside the table, or below it where there is no room. The result is in the document, or
 // asked from what shows the table by the event `fn-open-job`; else a line of code says how to get it.
 (function (root, data, table) {
   var opens = data.opens, open = null, isFocused = null, last = null;
   var memory = window.foldnoteRows = window.foldnoteRows || {};
   var kept = memory[opens.key] = memory[opens.key] || {};
   var make = table.make;
-  var pane = make('section', 'fnt-pane', root);
+  var both = make('div', 'fnt-both', root), pane = make('section', 'fnt-pane', both);
   var find = function (name) { return data.columns.findIndex(function (column) { return column.name === name; }); };
   var read = function (name, row) { var index = find(name); return index < 0 ? '' : table.write(index, row); };
   var nameOf = function (row) { return String(data.values[find(opens.column)][row]); };
   var rowOf = function (job) { return data.values[find(opens.column)].indexOf(job); };
   root.classList.add('fnt-rows');
+  table.box.before(both);
+  pane.before(table.box);
   pane.hidden = true;
   table.box.tabIndex = -1;
 
