@@ -13,7 +13,7 @@ const sources = 'src/foldnote/viewers/assets';
 const target = 'src/foldnote/static/viewer-scripts.json';
 const NAMED = 'expression=';
 
-/** The same program in fewer letters. Names at its top level stay, since scripts that are joined use each other's. */
+/** The same program in fewer letters. Names at its top level stay, since the editor of boxes joins some of them. */
 async function shorten(source) {
   // A function that is called by what follows it in the output would else be taken for unused.
   const isExpression = /^\(/m.test(source) && !source.trimEnd().endsWith(';');
@@ -25,13 +25,27 @@ async function shorten(source) {
   return isExpression ? `(${code.slice(NAMED.length).replace(/;$/, '')})` : code;
 }
 
+const read = name => readFileSync(join(sources, name), 'utf-8').replaceAll('\r\n', '\n');
+const names = readdirSync(sources)
+  .filter(name => name.endsWith('.js'))
+  .sort();
+const isAround = name => /^scene_\w+\.js$/.test(name);
+
+/** The program that draws views, as Python joins it: what stands around ``scene.js``, and that. */
+const program = `(function () {\n${names.filter(isAround).map(read).join('\n')}\nvar draw =\n${read('scene.js')};\nreturn draw;\n})()\n`;
+
 const found = {};
-for (const name of readdirSync(sources).sort()) {
-  const source = name.endsWith('.js') ? readFileSync(join(sources, name), 'utf-8').replaceAll('\r\n', '\n') : '';
-  if (source) {
-    const hash = createHash('sha256').update(source).digest('hex');
-    found[name] = { source: hash, code: await shorten(source) };
-  }
+for (const [name, source] of [['program', program], ...names.map(name => [name, read(name)])]) {
+  const hash = createHash('sha256').update(source).digest('hex');
+  found[name] = { source: hash, code: await shorten(source) };
 }
 mkdirSync(dirname(target), { recursive: true });
 writeFileSync(target, JSON.stringify(found, null, 1) + '\n');
+
+/** What writes scripts of views is loaded by pages: under its version, so that no view takes that of another. */
+const { source, code } = found['view_script.js'];
+const version = source.slice(0, 8);
+writeFileSync(
+  join(dirname(target), 'view-script.js'),
+  `(window.foldnoteScripts = window.foldnoteScripts || {})['${version}'] = ${code};\n`
+);

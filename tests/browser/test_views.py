@@ -724,7 +724,7 @@ def test_a_reader_chooses_colours_and_styles(notebook):
 def test_a_picture_is_saved_at_the_size_resolution_and_ground_of_ones_choice(notebook):
     view = show(notebook, _SHOW_RESULT)
     seen = view.locator("canvas").first.evaluate("canvas => [canvas.width, canvas.height]")
-    view.get_by_role("button", name="Save picture").click()
+    view.get_by_role("button", name="Save", exact=True).click()
     for label, value in (("Width", "900"), ("Height", "700"), ("Resolution", "300")):
         view.get_by_label(label).fill(value)
     view.get_by_label("Background").select_option("transparent")

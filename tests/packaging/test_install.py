@@ -65,6 +65,7 @@ def test_the_wheel_carries_both_extensions_the_catalog_and_the_engines(dist):
         "foldnote/static/3Dmol-min.js",
         "foldnote/static/openchemlib.js",
         "foldnote/static/viewer-scripts.json",
+        "foldnote/static/view-script.js",
         "foldnote/forms/molecule_editor.js",
         "foldnote/forms/molecule_editor.css",
         "data/share/jupyter/labextensions/foldnote/package.json",

@@ -1,41 +1,20 @@
 """Biological assemblies, beside the matrices of the file applied by numpy."""
 
-import gzip
-
 import gemmi
 import numpy as np
 import pytest
+from assembly_files import SHIFTS, TURN, write_trimer
 from result_archives import DATA
 
 import foldnote as fn
 from foldnote.errors import ArgumentError
 from foldnote.results import Structure, superpose_models
 
-SHIFTS = ((60.0, 0.0, 0.0), (0.0, 25.0, 30.0))
-TURN = np.array([[-1.0, 0, 0], [0, -1.0, 0], [0, 0, 1.0]])
-
-
-def write_operators(chains: str) -> str:
-    """REMARK 350 with an identity, a two-fold axis and a translation, for these chains."""
-    matrices = [(np.eye(3), (0.0, 0.0, 0.0)), (TURN, SHIFTS[0]), (np.eye(3), SHIFTS[1])]
-    rows = [
-        f"REMARK 350   BIOMT{row + 1} {number:3d} {x:9.6f} {y:9.6f} {z:9.6f} {shift[row]:14.5f}"
-        for number, (matrix, shift) in enumerate(matrices, 1)
-        for row, (x, y, z) in enumerate(matrix)
-    ]
-    head = [
-        "REMARK 350 BIOMOLECULE: 1",
-        "REMARK 350 AUTHOR DETERMINED BIOLOGICAL UNIT: TRIMERIC",
-        f"REMARK 350 APPLY THE FOLLOWING TO CHAINS: {chains}",
-    ]
-    return "\n".join([*head, *rows, ""])
-
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("assembly") / "trimer.pdb"
-    text = gzip.decompress((DATA / "complexes" / "5zng.pdb.gz").read_bytes()).decode()
-    path.write_text(write_operators("A") + text)
+    path.write_text(write_trimer("A"))
     return path
 
 

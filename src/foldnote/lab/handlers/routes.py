@@ -54,6 +54,6 @@ ROUTES: tuple[tuple[Any, ...], ...] = (
     (f"{_ROOT}/account/claim", setup.ClaimHandler),
     (f"{_ROOT}/engines", setup.EnginesHandler),
     (f"{_ROOT}/engines/{_NAME}", setup.EngineHandler),
-    (rf"{_ROOT}/static/(3Dmol-min\.js)", FileFindHandler, {"path": [str(STATIC)]}),
+    (rf"{_ROOT}/static/(3Dmol-min\.js|view-script\.js)", FileFindHandler, {"path": [str(STATIC)]}),
 )
 """All routes; Jupyter prepends the base URL of the server."""

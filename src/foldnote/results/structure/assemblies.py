@@ -6,6 +6,7 @@ chains, which gemmi carries out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gemmi
@@ -31,6 +32,77 @@ class Assembly:
     description: str
     source: str
     copies: int
+
+
+Operation = tuple[float, ...]
+"""Rows of a rotation matrix, each followed by its translation in Å: twelve numbers."""
+
+
+@dataclass(frozen=True)
+class AssemblyPart:
+    """What an assembly takes of one chain, and where it puts it.
+
+    Attributes:
+        chain: the author's chain name.
+        numbers: residue numbers with insertion code; None for the whole chain.
+        copies: (number, operation) of each copy, those without a motion first. The first copy of a chain has
+            its name, the second of chain ``A`` is ``A-2``.
+    """
+
+    chain: str
+    numbers: tuple[str, ...] | None
+    copies: tuple[tuple[int, Operation], ...]
+
+
+IDENTITY: Operation = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0)
+
+
+def list_parts(structure: gemmi.Structure, name: str) -> tuple[AssemblyPart, ...]:
+    """What an assembly consists of.
+
+    Args:
+        structure: the parsed file.
+        name: name of one of its assemblies.
+    """
+    found = next(one for one in structure.assemblies if one.name == name)
+    operations: dict[tuple[str, tuple[str, ...] | None], list[Operation]] = {}
+    for generator in found.generators:
+        own = [_read_operation(operator.transform) for operator in generator.operators]
+        for chain, numbers in _list_members(structure[0], generator):
+            operations.setdefault((chain, numbers), []).extend(own)
+    order: dict[str, list[Operation]] = {}
+    for (chain, _), own in operations.items():
+        known = order.setdefault(chain, [])
+        known.extend(one for one in own if one not in known)
+        known.sort(key=lambda one: one != IDENTITY)
+    return tuple(
+        AssemblyPart(
+            chain,
+            numbers,
+            tuple((number, one) for number, one in enumerate(order[chain], 1) if one in own),
+        )
+        for (chain, numbers), own in operations.items()
+    )
+
+
+def _read_operation(transform: gemmi.Transform) -> Operation:
+    rows = zip(transform.mat.tolist(), transform.vec.tolist(), strict=True)
+    return tuple(round(value, 6) + 0.0 for row, shift in rows for value in (*row, shift))
+
+
+def _list_members(
+    model: gemmi.Model, generator: gemmi.Assembly.Gen
+) -> list[tuple[str, tuple[str, ...] | None]]:
+    """Chains of a generator, with residue numbers where it takes a part of one only."""
+    whole, subchains = set(generator.chains), set(generator.subchains)
+    found: list[tuple[str, tuple[str, ...] | None]] = []
+    for chain in model:
+        own = [residue for residue in chain if chain.name in whole or residue.subchain in subchains]
+        if len(own) == len(chain):
+            found.append((chain.name, None))
+        elif own:
+            found.append((chain.name, tuple(dict.fromkeys(str(residue.seqid) for residue in own))))
+    return found
 
 
 def list_assemblies(structure: gemmi.Structure) -> tuple[Assembly, ...]:
@@ -78,12 +150,49 @@ def make_assembly(structure: gemmi.Structure, name: str, file: str) -> gemmi.Str
     made = gemmi.Structure()
     made.name, made.cell, made.spacegroup_hm = structure.name, structure.cell, structure.spacegroup_hm
     made.info, made.resolution = structure.info, structure.resolution
-    made.add_model(gemmi.make_assembly(found, structure[0], gemmi.HowToNameCopiedChain.AddNumber))
-    _rename_chains(made[0], [chain.name for chain in structure[0]])
+    made.add_model(_copy_chains(structure[0], list_parts(structure, name)))
     made.entities = structure.entities
     made.assign_subchains(force=True)
     made.ensure_entities()
     return made
+
+
+def _copy_chains(model: gemmi.Model, parts: Sequence[AssemblyPart]) -> gemmi.Model:
+    """A model of the copies: first the one of each chain that has its name, then the second ones."""
+    made = gemmi.Model(1)
+    copies: dict[tuple[int, str], gemmi.Chain] = {}
+    for part in parts:
+        for number, operation in part.copies:
+            name = part.chain if number == 1 else f"{part.chain}-{number}"
+            copied = copies.setdefault((number, part.chain), gemmi.Chain(name))
+            for residue in _move(_list_residues(model, part), operation):
+                copied.add_residue(residue)
+    for key in sorted(copies, key=lambda key: key[0]):
+        made.add_chain(copies[key])
+    return made
+
+
+def _list_residues(model: gemmi.Model, part: AssemblyPart) -> list[gemmi.Residue]:
+    wanted = None if part.numbers is None else set(part.numbers)
+    return [
+        residue
+        for chain in model
+        if chain.name == part.chain
+        for residue in chain
+        if wanted is None or str(residue.seqid) in wanted
+    ]
+
+
+def _move(residues: Sequence[gemmi.Residue], operation: Operation) -> gemmi.Chain:
+    """Copies of residues, with their displacement parameters, after an operation."""
+    model = gemmi.Model(1)
+    chain = gemmi.Chain("A")
+    for residue in residues:
+        chain.add_residue(residue)
+    model.add_chain(chain)
+    rows = [list(operation[row : row + 3]) for row in (0, 4, 8)]
+    model.transform_pos_and_adp(gemmi.Transform(gemmi.Mat33(rows), gemmi.Vec3(*operation[3::4])))
+    return model[0]
 
 
 def join_models(structure: gemmi.Structure) -> gemmi.Structure:
@@ -104,18 +213,6 @@ def join_models(structure: gemmi.Structure) -> gemmi.Structure:
     made.assign_subchains(force=True)
     made.ensure_entities()
     return made
-
-
-def _rename_chains(model: gemmi.Model, originals: list[str]) -> None:
-    """Name copies ``A``, ``A-2``, … where gemmi wrote ``A1``, ``A2``, …; ambiguous names stay."""
-    renamed: dict[str, str] = {}
-    for chain in model:
-        own = [one for one in originals if chain.name.startswith(one) and chain.name[len(one) :].isdigit()]
-        if len(own) == 1:
-            number = chain.name[len(own[0]) :]
-            renamed[chain.name] = own[0] if number == "1" else f"{own[0]}-{number}"
-    for chain in model:
-        chain.name = renamed.get(chain.name, chain.name)
 
 
 def _explain_unknown(structure: gemmi.Structure, name: str, file: str) -> str:

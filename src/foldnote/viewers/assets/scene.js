@@ -4,6 +4,8 @@
   var stage = find('stage'), note = find('note'), words = find('words');
   var engine, viewer, kept, color = data.color, style = data.style, step = 0, isChosen = false;
 
+  scene.bases.forEach(function (base) { base[4] = partRuns(base[4]); });
+
   function fail(title, advice) {
     release();
     showStill();
@@ -20,7 +22,8 @@
   function repaint() {
     viewer.removeAllSurfaces();
     viewer.removeAllLabels();
-    if (isChosen || hidden.size || !seen.isPlain()) paintChoice(); else paintRecorded();
+    if (isChosen || hidden.size || !seen.isPlain() || assembly.isOn()) paintChoice(); else paintRecorded();
+    assembly.paint(viewer);
     showStep();
     (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
     focus.paint(viewer);
@@ -53,7 +56,9 @@
     viewer.setStyle({}, {});
     paints.forEach(function (part) { viewer.setStyle(part[0], styles[style](part[1], part[2])); });
     if (style === 'surface') (look ? paints : scene.chain.surfaces).filter(function (part) { return !part[2] || !part[2].opacity; }).filter(function (part) { return isShown(part) && seen.hasChain(part[0]); }).forEach(function (part) {
-      viewer.addSurface(window.$3Dmol.SurfaceType.VDW, Object.assign({ opacity: scene.opacity }, part[1]), part[0]);
+      assembly.list(part[0]).forEach(function (who) {
+        viewer.addSurface(window.$3Dmol.SurfaceType.VDW, Object.assign({ opacity: scene.opacity }, part[1]), who);
+      });
     });
     scene.others.forEach(function (part) { viewer.setStyle(part[0], part[1]); });
     if (color === 'chain' && !hidden.has(0)) scene.labels.filter(function (label) { return seen.hasChain(label[2]); }).forEach(function (label) { viewer.addLabel(label[0], label[1]); });
@@ -103,9 +108,18 @@
     fly: fly,
     turn: function (place) { travel(viewer.getView(), place); },
     look: function (atom) { focus.residue(atom); },
-    found: function () { return focus.found(); }
+    found: function () { return focus.found(); },
+    kin: function (who) { return assembly.list(who); },
+    lines: listLines,
+    isSurface: function () { return style === 'surface'; },
+    rebuild: function () {
+      if (!viewer) return Promise.resolve();
+      kept = undefined;
+      release();
+      return wake(true);
+    }
   };
-  var seen = makeVisibility(view), focus = makeFocus(view), measures = makeMeasures(view), places = makeViews(view), letters = makeSequence(view);
+  var assembly = makeAssembly(view), seen = makeVisibility(view), focus = makeFocus(view), measures = makeMeasures(view), places = makeViews(view), letters = makeSequence(view);
 
   // Of the models that stand in for each other one is seen, with what it touches.
   // Python styles the first of them only; after the first repaint of a stack, the others are ready to be shown.
@@ -131,6 +145,12 @@
     if (find('choice')) find('choice').value = step;
     letters.mark(focus.found());
     if (now) document.dispatchEvent(new CustomEvent('fn-step-shown', { detail: { key: scene.key, step: step } }));
+  }
+
+  // All dashed lines that are seen now.
+  function listLines() {
+    var now = scene.steps[step];
+    return (now ? now.lines.concat(isGreasy ? now.hydrophobic : []) : []).concat(focus.lines(), measures.lines());
   }
 
   // The camera stays, so that poses of one place are compared; it goes along to one that lies elsewhere.
@@ -246,6 +266,13 @@
     });
   }
 
+  function saveScript(program) {
+    return wake(true).then(function () { return loadScripts(data.scripts); }).then(function (write) {
+      if (viewer) give(new Blob([write(view, program.name)], { type: 'text/plain' }), find('head').textContent || 'structure', program.suffix);
+      return '';
+    }, function (error) { return 'No script: what writes it is not on this page (' + error.message + '). Run the cell again, or call save("view' + program.suffix + '") of the scene.'; });
+  }
+
   // A button that shows and removes what ``open`` makes below the picture.
   function addPanel(tools, word, title, name, open, filled, closed) {
     addButton(tools, word, title, function () {
@@ -359,12 +386,13 @@
     if (looks.length) addChoice(tools, 'Colour by', [['chain', 'Colour: ' + scene.group]].concat(looks), color, function (value) { choose(function () { color = value; }); });
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
     if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { choose(function () { style = value; }); });
+    if (assembly.hasChoices && !root.fnSelection) assembly.addTo(tools);
     if (letters.hasLetters && !root.fnSelection) addPanel(tools, 'Sequence', 'Show the sequence, whose letters lead to their residues', 'sequence', letters.open, function () { letters.mark(focus.found()); });
     if (seen.hasChoices) addPanel(tools, 'Show', 'Choose which chains, waters and hydrogens are seen', 'seen', function () { return seen.open(viewer); });
     addPanel(tools, 'Measure', 'Measure distances, angles and torsions between atoms', 'measure', measures.open, measures.fill, measures.close);
     tools.lastChild.classList.add('fnv-measuring');
     addPanel(tools, 'Views', 'Save where the camera is, and return there', 'places', places.open, places.fill);
-    addPanel(tools, 'Save picture', 'Save what is seen as a PNG, in a size of your choice', 'save', function () { return askForPicture(stage, savePicture); });
+    addPanel(tools, 'Save', 'Save what is seen, as a PNG in a size of your choice or as a script of another viewer', 'save', function () { return askForPicture(stage, savePicture, saveScript); });
     addButton(tools, 'Reset view', 'Turn back to the first view', resetView);
     addFullScreen(tools);
     new ResizeObserver(resize).observe(stage);
@@ -396,7 +424,7 @@
       go.type = 'button';
       go.title = 'Show this interface';
       go.append.apply(go, Array.from(cell.childNodes));
-      go.onclick = function () { wake(true).then(function () { if (viewer) focus.interface(index); }); };
+      go.onclick = function () { wake(true).then(function () { return assembly.showFile(scene.interfaces[index].targets); }).then(function () { if (viewer) focus.interface(index); }); };
       cell.appendChild(go);
     });
   }
@@ -492,19 +520,21 @@
       var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true, altLoc: '*' });
       if (one.other.length) model.removeAtoms(model.selectedAtoms({ index: one.other }));
       if (!model.selectedAtoms({}).length) throw new Error('it finds no atoms in ' + one.name);
+      assembly.build(model);
       sortChains(model);
     });
     window['viewer_' + data.id] = viewer;
     // Before anything is drawn: what is told of atoms afterwards makes 3Dmol.js build every shape again.
     watchPointer();
     dress(viewer);
+    if (assembly.isOn()) viewer.zoomTo();
     first = viewer.getView();
     fit = 1;
     if (!find('tools')) addHands();
     showStep();
     follow();
     [focus, measures].forEach(function (one) { one.forget(); });
-    if (kept || hidden.size || step || (root.fnSelection || []).length) repaint();
+    if (kept || hidden.size || step || assembly.isOn() || (root.fnSelection || []).length) repaint();
     if (kept) viewer.setView(kept); else adapt();
     delete made.show;
     viewer.render();

@@ -34,11 +34,12 @@ function selectAtoms(atoms) {
 
 // ``view`` has the scene, the live viewer, the atoms that are seen, and what paints and moves the camera.
 function makeFocus(view) {
-  var now = null, shapes = [], found = null, areNamed = { residue: true, interface: false };
+  var now = null, shapes = [], lines = [], found = null, areNamed = { residue: true, interface: false };
 
   function paint(viewer) {
     shapes.forEach(function (one) { viewer.removeShape(one); });
     shapes = [];
+    lines = [];
     found = null;
     if (!now) return say('');
     if (now.interface !== undefined) return paintInterface(viewer, view.scene.interfaces[now.interface]);
@@ -54,9 +55,10 @@ function makeFocus(view) {
       return say(nameResidue(found.own[0]) + '. One atom of each residue is drawn here, so that its contacts are not known.', 'residue', [], []);
     }
     var bonds = listBonds(found.own, found.near, view.scene.rules);
-    shapes = drawLines(viewer, bonds.map(function (one) {
+    lines = bonds.map(function (one) {
       return [listPlace(one.own), listPlace(one.other), areNamed.residue ? '' : one.distance.toFixed(1) + ' Å', one.isBridge ? view.scene.rules.bridgeColor : view.scene.rules.bondColor];
-    }));
+    });
+    shapes = drawLines(viewer, lines);
     if (areNamed.residue) nameAll(viewer, found.own.concat(found.near));
     var bridges = new Set(bonds.filter(function (one) { return one.isBridge; }).map(function (one) { return findKey(one.other); })).size;
     var parts = [countWord(found.count, 'residue') + ' within ' + NEAR_A + ' Å', countWord(bonds.filter(function (one) { return one.isBond; }).length, 'hydrogen bond'), countWord(bridges, 'salt bridge')];
@@ -84,9 +86,8 @@ function makeFocus(view) {
     one.targets.forEach(function (who, side) { viewer.addStyle(who, stick({ color: one.colors[side] })); });
     // Many lengths at one place hide what they are about.
     var isFew = one.lines.length + one.bridges.length <= 8;
-    shapes = drawLines(viewer, one.lines.concat(one.bridges).map(function (line) {
-      return isFew ? line : [line[0], line[1], '', line[3]];
-    }));
+    lines = one.lines.concat(one.bridges).map(function (line) { return isFew ? line : [line[0], line[1], '', line[3]]; });
+    shapes = drawLines(viewer, lines);
     if (areNamed.interface) nameAll(viewer, viewer.selectedAtoms({ or: one.targets }));
     say(one.label, 'interface', [], []);
   }
@@ -129,6 +130,7 @@ function makeFocus(view) {
     clear: function () { if (now) set(null); },
     isOn: function () { return !!now; },
     forget: function () { shapes = []; },
+    lines: function () { return lines; },
     found: function () { return now && now.interface === undefined ? found : null; },
     residue: function (atom) { set({ residue: findKey(atom) }); },
     interface: function (index) { set({ interface: index }); }

@@ -38,16 +38,19 @@ function makeMeasures(view) {
     shapes = [];
     tags = [];
     kept.forEach(function (one) {
-      for (var place = 1; place < one.atoms.length; place++) draw(viewer, one.atoms[place - 1], one.atoms[place]);
       label(viewer, writeMeasure(one.kind, one.atoms), one.atoms);
       one.atoms.forEach(function (atom) { mark(viewer, atom); });
     });
     picked.forEach(function (atom) { mark(viewer, atom); });
+    shapes = shapes.concat(drawLines(viewer, listLines()));
     fill();
   }
 
-  function draw(viewer, from, to) {
-    shapes = shapes.concat(drawLines(viewer, [[[from.x, from.y, from.z], [to.x, to.y, to.z], '']], MEASURED));
+  // The tags stand apart, since that of an angle is not in the middle of a line.
+  function listLines() {
+    return [].concat.apply([], kept.map(function (one) {
+      return one.atoms.slice(1).map(function (atom, place) { return [listPlace(one.atoms[place]), listPlace(atom), '', MEASURED]; });
+    }));
   }
 
   // In the middle of a distance, at the vertex of an angle, in the middle of a torsion's bond.
@@ -115,6 +118,7 @@ function makeMeasures(view) {
     pick: pick,
     isOn: function () { return isOn; },
     forget: function () { shapes = []; tags = []; },
+    lines: listLines,
     close: function () { isOn = false; picked = []; update(); },
     // Escape gives up the atoms that were clicked first, then the mode.
     back: function () {

@@ -10,8 +10,8 @@ function here() {
   throw new Error('absent');
 }
 
-// The notebook server has the same file; only this page's own origin is asked.
-function fromServer(served) {
+// The notebook server has the same files; only this page's own origin is asked.
+function runFromServer(served) {
   var config = document.getElementById('jupyter-config-data');
   var base = (config && JSON.parse(config.textContent).baseUrl) || document.body.dataset.baseUrl;
   if (!base) throw new Error('no notebook server on this page');
@@ -20,10 +20,11 @@ function fromServer(served) {
   return fetch(url, { credentials: 'same-origin' }).then(function (answer) {
     if (!answer.ok) throw new Error('the server answered ' + answer.status);
     return answer.text();
-  }).then(function (text) {
-    if (!window.$3Dmol) new Function('exports', 'module', 'define', 'require', text).call(window);
-    return here();
-  });
+  }).then(function (text) { new Function('exports', 'module', 'define', 'require', text).call(window); });
+}
+
+function fromServer(served) {
+  return runFromServer(served).then(here);
 }
 
 async function library(served) {
@@ -33,6 +34,14 @@ async function library(served) {
     try { return await way(); } catch (error) { fault = error; }
   }
   throw fault;
+}
+
+// What writes scripts is kept by no view. Of another version it would not know this one.
+async function loadScripts(served) {
+  var version = served.split('=').pop(), known = function () { return (window.foldnoteScripts || {})[version]; };
+  if (!known()) await within(Promise.resolve().then(function () { return runFromServer(served); }), 30);
+  if (!known()) throw new Error('the server has another version');
+  return known();
 }
 
 function canDraw() {
@@ -49,6 +58,13 @@ function canDraw() {
 
 // Four times the pixels are for graphics cards, the finest ribbons for structures of which the parts are seen.
 function fineness(isLarge) { return { upscale: window.foldnoteWebGL === 'card', cartoonQuality: isLarge ? 5 : 10 }; }
+
+// Python writes consecutive numbers as the first and how many there are; PDB files have them as text.
+function partRuns(runs) {
+  return [].concat.apply([], runs.map(function (run) {
+    return !Array.isArray(run) ? run : Array.from({ length: run[1] }, function (_, index) { return index ? (typeof run[0] === 'string' ? String(+run[0] + index) : run[0] + index) : run[0]; });
+  }));
+}
 
 // Lines of one length were written column by column: see foldnote.viewers.packing.
 function turnBack(pieces) {
@@ -86,6 +102,9 @@ function ground(stage) {
   return '#ffffff';
 }
 
+// The chain of the file that an atom, or what it is a copy of, belongs to.
+function findOrigin(atom) { return atom.origin === undefined ? atom.chain : atom.origin; }
+
 // ``Confidence`` for ``Confidence (pLDDT, 0 to 100)``.
 function shorten(name) { return name.replace(/ \(.*/, ''); }
 
@@ -93,15 +112,15 @@ function describeAtom(atom, scene, color) {
   var number = atom.resi + (atom.icode || '').trim();
   var region = '';
   (scene.marks[atom.model] || []).forEach(function (mark) {
-    if (mark.chain === atom.chain && mark.numbers.indexOf(number) >= 0) region = mark.label;
+    if (mark.chain === findOrigin(atom) && mark.numbers.indexOf(number) >= 0) region = mark.label;
   });
   var model = scene.models[atom.model];
   var parts = scene.models.length > 1 && model ? [model.name] : [];
   if (model && model.molecule) return parts.concat(atom.atom && atom.atom !== atom.elem ? atom.atom : atom.elem + (atom.index + 1)).join(' · ');
   parts.push('Chain ' + atom.chain, atom.resn + ' ' + number);
   if (region) parts.push(region);
-  var look = scene.looks[color], values = look && (look.values[atom.model] || {})[atom.chain];
-  var base = values && scene.bases.find(function (one) { return one[0] === atom.model && one[1] === atom.chain; });
+  var look = scene.looks[color], values = look && (look.values[atom.model] || {})[findOrigin(atom)];
+  var base = values && scene.bases.find(function (one) { return one[0] === atom.model && one[1] === findOrigin(atom); });
   var value = base ? values[base[4].indexOf(atom[base[3]])] : null;
   if (typeof value === 'number') parts.push(shorten(look.name) + ' ' + value);
   return parts.join(' · ');

@@ -1,5 +1,6 @@
 // A picture of what is seen, in a size of the reader's choice. It stands around ``scene.js``.
 var MAX_PX = 8000;
+var PROGRAMS = [{ name: 'pymol', word: 'PyMOL', suffix: '.pml' }, { name: 'chimerax', word: 'ChimeraX', suffix: '.py' }];
 
 // 3Dmol.js draws as many pixels as the screen has: for one moment it is told of a screen with as many as are wished,
 // and twice that for smooth edges. Labels and lines keep their share of the picture.
@@ -57,11 +58,11 @@ function writeResolution(png, dpi) {
   return whole;
 }
 
-// The fields below a picture; ``take`` gets what was chosen.
-function askForPicture(stage, take) {
+// The fields below a picture; ``take`` gets what was chosen, ``script`` one of the programs.
+function askForPicture(stage, take, script) {
   var form = document.createElement('form'), dots = matchMedia('(min-resolution: 2dppx)').matches ? 1 : 2;
   form.className = 'fnv-save';
-  form.setAttribute('aria-label', 'Save picture');
+  form.setAttribute('aria-label', 'Save');
   var field = function (word, unit, value, most) {
     var label = form.appendChild(document.createElement('label')), input = document.createElement('input');
     Object.assign(input, { type: 'number', min: 16, max: most, required: true, value: value, step: 1 });
@@ -86,5 +87,10 @@ function askForPicture(stage, take) {
     take({ width: +width.value, height: +height.value, dpi: +dpi.value, ground: back.value });
   };
   measure();
+  var scripts = make('span', 'scripts', form);
+  scripts.append('As a script of ');
+  PROGRAMS.forEach(function (program) {
+    addButton(scripts, program.word, 'Save what is seen, with its coordinates, as a file that ' + program.word + ' opens', function () { script(program).then(function (fault) { said.textContent = fault; }); });
+  });
   return form;
 }

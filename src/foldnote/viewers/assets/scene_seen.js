@@ -5,7 +5,7 @@ function makeVisibility(view) {
   function findChain(model, chain) { return scene.bases.findIndex(function (base) { return base[0] === model && base[1] === chain; }); }
 
   function isSeen(atom) {
-    if (without.has(findChain(atom.model, atom.chain))) return false;
+    if (without.has(findChain(atom.model, findOrigin(atom)))) return false;
     if (isBare && !isHeavy(atom)) return false;
     if (isAlone && listLigands().some(function (part) { return part[0].model === atom.model && part[0].resn.indexOf(atom.resn) >= 0; })) return false;
     return !isDry || !isWater(atom);
@@ -20,7 +20,9 @@ function makeVisibility(view) {
 
   function paint(viewer) {
     if (!isDry) scene.waters.forEach(function (one) { viewer.setStyle({ model: one[0], resn: one[1] }, { sphere: { scale: 0.22, color: '#d4453a' } }); });
-    without.forEach(function (place) { viewer.setStyle({ model: scene.bases[place][0], chain: scene.bases[place][1] }, {}); });
+    without.forEach(function (place) {
+      view.kin({ model: scene.bases[place][0], chain: scene.bases[place][1] }).forEach(function (who) { viewer.setStyle(who, {}); });
+    });
     if (isAlone) listLigands().forEach(function (part) { viewer.setStyle(part[0], {}); });
     if (isBare) viewer.setStyle({ elem: ['H', 'D'] }, {});
   }

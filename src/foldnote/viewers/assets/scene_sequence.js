@@ -108,7 +108,7 @@ function makeSequence(view) {
     cells.forEach(function (cell) { cell.setAttribute('aria-selected', 'false'); cell.classList.remove('fnv-around'); });
     if (!found) return;
     var cellOf = function (atom) {
-      var base = scene.bases.find(function (each) { return each[0] === atom.model && each[1] === atom.chain; });
+      var base = scene.bases.find(function (each) { return each[0] === atom.model && each[1] === findOrigin(atom); });
       return base && cells.get(findId(base, atom[base[3]]));
     };
     found.near.forEach(function (atom) { var cell = cellOf(atom); if (cell) cell.classList.add('fnv-around'); });

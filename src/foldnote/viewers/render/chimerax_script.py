@@ -17,6 +17,7 @@ from foldnote.viewers.render.script_parts import (
     list_painted,
     name_models,
     save_with_models,
+    write_name,
 )
 from foldnote.viewers.scene.model import Scene
 
@@ -47,10 +48,11 @@ def write_chimerax_script(scene: Scene, path: Path) -> None:
 
 
 def _select(one: ScriptModel, part: Painted) -> str:
-    residues = f":{','.join(part.numbers)}" if part.numbers else ""
-    if part.chain.isalnum():
-        return f"#{one.number}/{part.chain}{residues}"
-    return f'#{one.number}::chain_id="{part.chain}"' + (f" & #{one.number}{residues}" if residues else "")
+    residues = f":{','.join(map(write_name, part.numbers))}" if part.numbers else ""
+    chain = write_name(part.chain)
+    if chain.isalnum():
+        return f"#{one.number}/{chain}{residues}"
+    return f'#{one.number}::chain_id="{chain}"' + (f" & #{one.number}{residues}" if residues else "")
 
 
 def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
@@ -70,10 +72,10 @@ def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
         yield f"color #{one.number} byhetero"
     for names, style in ((one.model.ligands, "stick"), (one.model.ions, "sphere")):
         for name in names:
-            own = f'#{one.number}::name="{name}"'
+            own = f'#{one.number}::name="{write_name(name)}"'
             yield from (f"show {own} atoms", f"style {own} {style}", f"color {own} byelement")
     for name in one.model.guests:
-        yield from _stick(f'#{one.number}::name="{name}"', one.model.color)
+        yield from _stick(f'#{one.number}::name="{write_name(name)}"', one.model.color)
 
 
 def _stick(own: str, color: str) -> tuple[str, str, str, str]:

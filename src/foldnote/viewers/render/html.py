@@ -37,6 +37,7 @@ from foldnote.viewers.render.caption import (
     write_words,
 )
 from foldnote.viewers.render.compression import pack, pack_view, turn
+from foldnote.viewers.render.library import SCRIPT_WRITER
 from foldnote.viewers.render.still_image import draw_picture
 from foldnote.viewers.render.styles import (
     AROUND,
@@ -61,16 +62,6 @@ LIBRARY_VERSION = "2.5.5"
 SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
 """URL of 3Dmol.js on the notebook server, relative to its base URL."""
 
-_PARTS = (
-    "scene_parts.js",
-    "scene_hands.js",
-    "scene_save.js",
-    "scene_seen.js",
-    "scene_contacts.js",
-    "scene_focus.js",
-    "scene_sequence.js",
-    "scene_measure.js",
-)
 _CSS_SPACE = re.compile(r"""("[^"]*"|'[^']*')|\s*([{};,])\s*|(?<=:) """)
 """Texts in CSS, which stay as they are, and white space that means nothing."""
 _COLORING = {"name", "palette", "shades", "values"}
@@ -114,6 +105,7 @@ def _make_data(scene: Scene, view_id: str, packed: str) -> dict[str, Any]:
     return {
         "id": view_id,
         "served": SERVED_LIBRARY,
+        "scripts": f"foldnote/api/static/{SCRIPT_WRITER}?v={find_script_version()}",
         "height": scene.height_px,
         "color": scene.coloring.key if scene.coloring else "chain",
         "style": scene.style,
@@ -164,6 +156,32 @@ def _read_built() -> dict[str, dict[str, str]]:
     return found
 
 
+def find_script_version() -> str:
+    """Beginning of the hash of what writes scripts of views; empty in sources without a build."""
+    built = _read_built().get("view_script.js")
+    return built["source"][:8] if built else ""
+
+
+@cache
+def _read_program() -> str:
+    """The program that draws: ``scene.js`` within what stands around it, which the build shortens as one."""
+    assets = files("foldnote.viewers").joinpath("assets")
+    around = sorted(one.name for one in assets.iterdir() if re.fullmatch(r"scene_\w+\.js", one.name))
+    parts = [assets.joinpath(name).read_text("utf-8") for name in around]
+    last = assets.joinpath("scene.js").read_text("utf-8")
+    lines = ["(function () {", *parts, "var draw =", f"{last};", "return draw;", "})()", ""]
+    return _shorten("program", "\n".join(lines))
+
+
+def _shorten(name: str, text: str) -> str:
+    """A script as the build shortened it, or without comments and indentation where it did not."""
+    built = _read_built().get(name)
+    if built and built["source"] == hash_bytes(text.encode()):
+        return built["code"]
+    lines = (re.sub(r"^\s*(//.*)?", "", line) for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
 @cache
 def read_asset(name: str) -> str:
     """Read a CSS or JavaScript file of this package, as the build shortened it.
@@ -172,13 +190,9 @@ def read_asset(name: str) -> str:
     CSS is without white space that means nothing.
     """
     text = files("foldnote.viewers").joinpath("assets", name).read_text("utf-8")
-    built = _read_built().get(name)
-    if built and built["source"] == hash_bytes(text.encode()):
-        return built["code"]
     if name.endswith(".css"):
         return _CSS_SPACE.sub(r"\1\2", text).replace(";}", "}")
-    lines = (re.sub(r"^\s*(//.*)?", "", line) for line in text.splitlines())
-    return "\n".join(line for line in lines if line)
+    return _shorten(name, text)
 
 
 def _pack_model(model: SceneModel) -> dict[str, Any]:
@@ -213,6 +227,21 @@ def _pack_lines(lines: Sequence[Line]) -> list[list[Any]]:
     return [[line.start, line.end, line.label, line.color] for line in lines]
 
 
+def _pack_assemblies(scene: Scene) -> list[Any]:
+    """Label, number of atoms, whether it is too large, and parts; none where structures were moved."""
+    if len(scene.models) > 1 or scene.steps:
+        return []
+    return [
+        [
+            one.label,
+            one.atoms,
+            one.is_too_large,
+            [[part.chain, part.numbers, part.copies] for part in one.parts],
+        ]
+        for one in scene.assemblies
+    ]
+
+
 def _pack_interface(scene: Scene, interface: Interface) -> dict[str, Any]:
     """The selections of both sides, their colours, and the bonds between them."""
     model = scene.models[0]
@@ -235,8 +264,7 @@ def name_content(scene: Scene) -> str:
 
 def _make_payload(scene: Scene) -> dict[str, Any]:
     """Content that the page unpacks: the drawing code, run once per page, and the scene."""
-    parts = "\n".join(read_asset(name) for name in _PARTS)
-    code = f"(function(){{\n{parts}\nreturn {read_asset('scene.js')}}})()"
+    code = _read_program()
     style = read_asset("scene_live.css")
     drawings = list(dict.fromkeys(step.drawing for step in scene.steps if step.drawing))
     return {
@@ -269,6 +297,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "labels": list_labels(scene),
         "waters": list_waters(scene),
         "rules": _list_rules(),
+        "assemblies": _pack_assemblies(scene),
         "interfaces": [_pack_interface(scene, one) for one in scene.interfaces],
         "key": name_content(scene),
         "others": list_others(scene),

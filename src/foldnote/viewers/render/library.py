@@ -1,7 +1,7 @@
-"""Access to the copy of 3Dmol.js that is installed with this package.
+"""Access to the copy of 3Dmol.js that is installed with this package, and to what writes scripts of views.
 
-The build copies it from its npm package. The notebook server serves it, the lab extension preloads it, and
-standalone pages embed it. It is never loaded from other hosts.
+The build copies 3Dmol.js from its npm package. The notebook server serves both, the lab extension preloads
+3Dmol.js, and standalone pages embed both. Neither is ever loaded from other hosts.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from importlib.resources import files
 from foldnote.errors import ConfigurationError
 
 _NAME = "3Dmol-min.js"
+SCRIPT_WRITER = "view-script.js"
+"""The program that writes what a view shows as a script of PyMOL or ChimeraX; no output of a cell has it."""
 
 
 def read_library() -> str:
-    """Return the source of 3Dmol.js with its licences, escaped for a script element.
+    """Return 3Dmol.js with its licences and what writes scripts, escaped for a script element.
 
     Raises:
         ConfigurationError: 3Dmol.js is missing from the installation.
     """
     # "<\/" is equivalent inside strings and regular expressions, the only places where "</script" occurs.
-    text = f"/*\n{read_licences()}*/\n{_read(_NAME)}"
+    text = f"/*\n{read_licences()}*/\n{_read(_NAME)}\n;{_read(SCRIPT_WRITER)}"
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
@@ -29,7 +31,7 @@ def _read(name: str) -> str:
         return files("foldnote").joinpath("static", name).read_text("utf-8")
     except FileNotFoundError as exc:
         raise ConfigurationError(
-            f"{name}, which draws structures, is missing from this installation. "
+            f"{name}, which views of structures need, is missing from this installation. "
             "Install the package from its wheel, or run 'npm run build:static' in the source folder."
         ) from exc
 

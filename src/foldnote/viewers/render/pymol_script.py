@@ -18,6 +18,7 @@ from foldnote.viewers.render.script_parts import (
     list_painted,
     name_models,
     save_with_models,
+    write_name,
 )
 from foldnote.viewers.scene.model import Scene
 
@@ -67,11 +68,16 @@ def _name(one: ScriptModel) -> str:
 
 def _select(one: ScriptModel, part: Painted) -> str:
     """A selection of a chain's polymer or of some of its residues."""
-    chain = f'{_name(one)} and chain "{part.chain}"'
+    chain = f'{_name(one)} and chain "{write_name(part.chain)}"'
     if part.numbers:
-        return f"{chain} and resi {'+'.join(number.replace('-', chr(92) + '-') for number in part.numbers)}"
+        numbers = (write_name(number).replace("-", "\\-") for number in part.numbers)
+        return f"{chain} and resi {'+'.join(numbers)}"
     others = [*one.model.ligands, *one.model.ions, *one.model.waters]
-    return f"{chain} and not resn {'+'.join(others)}" if others else chain
+    return f"{chain} and not resn {_join(others)}" if others else chain
+
+
+def _join(names: Sequence[str]) -> str:
+    return "+".join(map(write_name, names))
 
 
 def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
@@ -90,12 +96,12 @@ def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
         yield f"util.cnc {_name(one)}"
     for names, kind in ((one.model.ligands, "sticks"), (one.model.ions, "spheres")):
         if names:
-            own = f"{_name(one)} and resn {'+'.join(names)}"
+            own = f"{_name(one)} and resn {_join(names)}"
             yield from (f"show {kind}, {own}", f"color grey70, {own} and elem C", f"util.cnc {own}")
             if kind == "spheres":
                 yield f"set sphere_scale, 0.5, {own}"
     if one.model.guests:
-        yield from _stick(f"{_name(one)} and resn {'+'.join(one.model.guests)}", one.model.color)
+        yield from _stick(f"{_name(one)} and resn {_join(one.model.guests)}", one.model.color)
 
 
 def _stick(own: str, color: str) -> tuple[str, str, str]:

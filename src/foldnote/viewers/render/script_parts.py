@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Line, Scene, SceneChain, SceneModel
 
 _SUFFIXES = {"mmcif": "cif"}
+_UNUSUAL = re.compile(r"[^\w'*+.-]")
 _CHUNK = 100
 """Number of residues named in one command."""
 
@@ -40,6 +42,15 @@ class Painted:
     chain: str
     color: str
     numbers: tuple[str, ...] = ()
+
+
+def write_name(name: str) -> str:
+    """A chain's or residue's name as part of a command, which it can neither end nor begin.
+
+    A file may hold any text as a name. Characters that no name needs become underscores, so that the command
+    selects nothing.
+    """
+    return _UNUSUAL.sub("_", name)
 
 
 def name_models(scene: Scene, script: Path) -> list[ScriptModel]:

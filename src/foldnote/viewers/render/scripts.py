@@ -24,8 +24,8 @@ def save_script(scene: Scene, path: str | Path) -> Path:
     if write is None:
         raise ArgumentError(
             f"{place.name} has no suffix of a script. Use .pml for PyMOL or .cxc for ChimeraX. A page (.html,"
-            " .pdf) is written by foldnote.viewers.write_page; a picture (.png) is saved by *Save picture*"
-            " above the view."
+            " .pdf) is written by foldnote.viewers.write_page; a picture (.png) is saved by *Save* above the"
+            " view."
         )
     write(scene, place)
     return place

@@ -79,8 +79,8 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
     """Data with which the page colours each chain by residue.
 
     Returns:
-        Model index, chain name, selection, residue property in 3Dmol.js, its value for each residue, extra
-        cartoon options, one-letter sequence.
+        Model index, chain name, selection, residue property in 3Dmol.js, its values as runs (see
+        :func:`join_runs`), extra cartoon options, one-letter sequence.
     """
     return [
         (
@@ -88,7 +88,7 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
             one.chain.name,
             one.selection,
             _number_key(one.model),
-            [_name_residue(one.model, number) for number in one.chain.numbers],
+            join_runs([_name_residue(one.model, number) for number in one.chain.numbers]),
             one.options,
             one.chain.sequence,
         )
@@ -246,6 +246,24 @@ def _name_residue(model: SceneModel, number: str) -> Any:
     if model.format == "pdb":
         return f"{digits}^{code}" if code else digits
     return int(digits)
+
+
+def join_runs(names: Sequence[str | int]) -> list[Any]:
+    """Residue names with each run of consecutive numbers as its first and its length; a page parts them."""
+    found: list[Any] = []
+    for name in names:
+        last = found[-1] if found and isinstance(found[-1], list) else None
+        if not _is_number(name):
+            found.append(name)
+        elif last is not None and int(name) == int(last[0]) + last[1]:
+            last[1] += 1
+        else:
+            found.append([name, 1])
+    return found
+
+
+def _is_number(name: str | int) -> bool:
+    return isinstance(name, int) or (name.isascii() and name.isdigit())
 
 
 def _tag_style(highlight: Highlight) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from foldnote.results.sequences.antibody_numbering import locate_region
 from foldnote.results.structure.formats import MOLECULE_FORMATS
 from foldnote.text import count
 from foldnote.viewers.scene import palette
+from foldnote.viewers.scene.assemblies import list_scene_assemblies
 from foldnote.viewers.scene.coloring import find_colorings
 from foldnote.viewers.scene.description import describe, find_marking
 from foldnote.viewers.scene.interfaces import list_interfaces
@@ -98,6 +99,7 @@ def compose(
         facts=describe(structure, chains, cdrs),
         notes=(*notes, *filter(None, [drawn.note])),
         interfaces=list_interfaces(structure) if with_interfaces else (),
+        assemblies=list_scene_assemblies(structure, drawn.atoms),
         colorings=colorings,
         color=_choose_coloring(colorings, bool(cdrs)),
         rotation=rotation,

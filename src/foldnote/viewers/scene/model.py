@@ -171,6 +171,28 @@ class Interface(_Plain):
     salt_bridges: tuple[Line, ...] = ()
 
 
+class AssemblyCopies(_Plain):
+    """What an assembly takes of one chain, and where each copy of it is."""
+
+    chain: str
+    numbers: tuple[str, ...] | None
+    """Residue numbers with insertion code; None for the whole chain."""
+    copies: tuple[tuple[int, tuple[float, ...]], ...]
+    """(number, operation) of each copy: rows of a rotation matrix, each followed by its translation in Å."""
+
+
+class SceneAssembly(_Plain):
+    """A biological assembly that a reader can see in place of what the file holds."""
+
+    label: str
+    """Its name in the file, oligomeric state and source, such as ``Assembly 1: dimeric (author)``."""
+    atoms: int = Field(ge=0)
+    """Number of its atoms, with waters and hydrogens."""
+    is_too_large: bool = False
+    """Whether a page could not draw it in full."""
+    parts: tuple[AssemblyCopies, ...]
+
+
 class Scene(_Plain):
     """Everything that a viewer needs to draw and describe a picture."""
 
@@ -192,6 +214,8 @@ class Scene(_Plain):
     """Steps to page through; the first is shown initially."""
     interfaces: tuple[Interface, ...] = ()
     """Interfaces between chains, the largest first, listed below the picture."""
+    assemblies: tuple[SceneAssembly, ...] = ()
+    """Biological assemblies of the one structure shown that differ from what its file holds."""
     step_noun: str = "pose"
     """Noun for one step."""
     is_stack: bool = False

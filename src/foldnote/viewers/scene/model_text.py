@@ -27,11 +27,13 @@ class ModelText:
 
     Attributes:
         text: PDB or mmCIF.
+        atoms: number of its atoms.
         is_reduced: whether polymers have one atom per residue only.
         note: caveat for readers of the picture; may be empty.
     """
 
     text: str
+    atoms: int
     is_reduced: bool = False
     note: str = ""
 
@@ -44,10 +46,11 @@ def write_model_text(structure: Structure) -> ModelText:
     """
     parsed = structure.to_gemmi()
     counts = _count_atoms(parsed[0])
-    if sum(counts.values()) > MAX_ATOMS:
+    total = sum(counts.values())
+    if total > MAX_ATOMS:
         return _reduce(parsed, structure.format, counts)
     renamed = _list_renamed(structure) if structure.format == "pdb" else {}
-    return ModelText(_rename(structure.text, renamed) if renamed else structure.text)
+    return ModelText(_rename(structure.text, renamed) if renamed else structure.text, total)
 
 
 def list_other_locations(text: str, form: str) -> list[int]:
@@ -116,7 +119,8 @@ def _reduce(parsed: gemmi.Structure, form: str, counts: dict[str, int]) -> Model
         if len(kept):
             alone[0].add_chain(kept)
     alone.setup_entities()
-    return ModelText(_write(alone, form), is_trace, _describe(counts, has_others) if is_trace else "")
+    note = _describe(counts, has_others) if is_trace else ""
+    return ModelText(_write(alone, form), alone[0].count_atom_sites(), is_trace, note)
 
 
 def _trace(residue: gemmi.Residue) -> gemmi.Residue:

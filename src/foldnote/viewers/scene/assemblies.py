@@ -1,0 +1,69 @@
+"""Biological assemblies that a reader of a view can see in place of what the file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import gemmi
+
+from foldnote.results import Structure
+from foldnote.results.structure.assemblies import IDENTITY, Assembly, AssemblyPart, list_parts
+from foldnote.viewers.scene.model import AssemblyCopies, SceneAssembly
+
+MAX_ATOMS = 120_000
+"""Largest number of atoms that a page draws; :meth:`Structure.make_assembly` reduces larger assemblies."""
+_MAX_LISTED = 12
+
+
+def list_scene_assemblies(structure: Structure, drawn: int) -> tuple[SceneAssembly, ...]:
+    """Assemblies that differ from what the file holds, at most twelve.
+
+    Args:
+        structure: the structure that is shown, in the frame of its file.
+        drawn: number of its atoms in the text of the scene.
+    """
+    known = structure.assemblies[:_MAX_LISTED]
+    if not known:
+        return ()
+    parsed = structure.to_gemmi()
+    total = parsed[0].count_atom_sites()
+    found = []
+    for one in known:
+        parts = list_parts(parsed, one.name)
+        if not parts or _holds_file(parts, parsed[0]):
+            continue
+        atoms = sum(len(part.copies) * _count_atoms(parsed[0], part) for part in parts)
+        found.append(
+            SceneAssembly(
+                label=_write_label(one),
+                atoms=atoms,
+                is_too_large=atoms * drawn / max(total, 1) > MAX_ATOMS,
+                parts=tuple(
+                    AssemblyCopies(chain=part.chain, numbers=part.numbers, copies=part.copies)
+                    for part in parts
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _holds_file(parts: Sequence[AssemblyPart], model: gemmi.Model) -> bool:
+    """Whether an assembly is what the file holds: every chain once, where it is."""
+    whole = {part.chain for part in parts if part.numbers is None and part.copies == ((1, IDENTITY),)}
+    return len(parts) == len(whole) and whole == {chain.name for chain in model}
+
+
+def _count_atoms(model: gemmi.Model, part: AssemblyPart) -> int:
+    wanted = None if part.numbers is None else set(part.numbers)
+    return sum(
+        len(residue)
+        for chain in model
+        if chain.name == part.chain
+        for residue in chain
+        if wanted is None or str(residue.seqid) in wanted
+    )
+
+
+def _write_label(one: Assembly) -> str:
+    state = f": {one.description}" if one.description else ""
+    return f"Assembly {one.name}{state}" + (f" ({one.source})" if one.source else "")
