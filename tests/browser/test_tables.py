@@ -193,6 +193,24 @@ publish_display_data(rows_bundle(rows, "drawn"))
 """
 
 
+def test_a_table_in_the_result_of_a_row_looks_like_any_other(table):
+    """The rows around it are as high as their drawings and open results; its own are neither."""
+    page, _ = table
+    page.run_code(
+        _MOLECULES.replace(
+            'rows_bundle(rows, "drawn")',
+            'rows_bundle(rows, "nested", saved={"m1": table_bundle(pd.DataFrame({"residue": [1, 2]}), "own")["text/html"]})',
+        ).replace("import rows_bundle", "import rows_bundle, table_bundle\nimport pandas as pd")
+    )
+    rows = page.page.locator(".fnt-rows[data-fn-state=drawn]")
+    rows.get_by_role("button", name="m1", exact=True).click()
+    own = rows.get_by_role("region", name="Result of m1").locator("tbody tr:not([aria-hidden])")
+    expect(own).to_have_count(2)
+    assert find_place(own.first)["height"] < 30
+    assert own.first.evaluate("row => getComputedStyle(row).cursor") == "auto"
+    assert find_place(rows.locator("tr.fnt-chosen"))["height"] > 60
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_molecules_are_drawn_in_their_rows_and_found_by_their_smiles(table, theme):
     page, _ = table
