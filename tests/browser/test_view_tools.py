@@ -215,6 +215,43 @@ def test_ligands_surfaces_and_spheres_are_in_the_script(notebook, server, tmp_pa
     assert counts["spheres"]["surface"] == counts["spheres"]["cartoon"] == 0
 
 
+_MEASURE = """id => {
+  const viewer = window['viewer_' + id], atoms = viewer.selectedAtoms({ atom: 'CA' });
+  const across = atoms.map(atom => [viewer.modelToScreen(atom).x, atom]).sort((a, b) => a[0] - b[0]).map(each => each[1]);
+  const ends = [across[0], across[across.length - 1]];
+  ends.forEach(atom => atom.callback(atom, viewer, {}));
+  const canvas = document.getElementById(id).querySelector('canvas').getBoundingClientRect();
+  return ends.map(atom => viewer.modelToScreen(atom)).map(at => [at.x - scrollX - canvas.left, at.y - scrollY - canvas.top]);
+}"""
+_AMBER = """(canvas, [from, to]) => {
+  const flat = document.createElement('canvas'), scale = canvas.width / canvas.getBoundingClientRect().width;
+  flat.width = canvas.width; flat.height = canvas.height;
+  flat.getContext('2d').drawImage(canvas, 0, 0);
+  let count = 0;
+  for (let share = 0.15; share < 0.4; share += 0.005) {
+    const [x, y] = [0, 1].map(axis => Math.round(scale * (from[axis] + share * (to[axis] - from[axis]))));
+    const data = flat.getContext('2d').getImageData(x - 2, y - 2, 5, 5).data;
+    for (let i = 0; i < data.length; i += 4) if (data[i] > data[i + 2] + 60 && data[i + 1] > data[i + 2] + 20) count += 1;
+  }
+  return count;
+}"""
+
+
+def test_a_measured_distance_has_its_line_in_the_picture_and_in_the_script(notebook, server, tmp_path):
+    (server.notebooks / "lysozyme.pdb").write_text(LYSOZYME.read_text())
+    view = show(notebook, "import foldnote as fn\nfn.view('lysozyme.pdb')")
+    view.get_by_role("button", name="Show").click()
+    view.get_by_role("checkbox", name="Ligands").uncheck()
+    view.get_by_role("button", name="Measure").click()
+    ends = notebook.page.evaluate(_MEASURE, view.get_attribute("id"))
+    expect(view.locator(".fnv-measured li")).to_have_count(1)
+    view.get_by_role("checkbox", name="Chain A").uncheck()  # which would stand before the line
+    notebook.page.wait_for_timeout(300)
+    assert view.locator("canvas").first.evaluate(_AMBER, ends) > 20
+    view.get_by_role("checkbox", name="Chain A").check()
+    assert run_in_pymol(save_script(notebook.page, view, "PyMOL", tmp_path), tmp_path)["lines"] == ["line_1"]
+
+
 def run_for_chimerax(script, monkeypatch):
     """The commands that a script gives ChimeraX, and the texts of the files that it opens; ChimeraX is not run."""
     commands, opened = [], []

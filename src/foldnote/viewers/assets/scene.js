@@ -143,6 +143,10 @@
     var label = find('step');
     if (label) label.textContent = step === ALL ? scene.steps.length + ' superposed' : (step + 1) + ' of ' + scene.steps.length + (scene.stack ? '' : ' · ' + now.label);
     if (find('choice')) find('choice').value = step;
+    if (find('slide') && step !== ALL) {
+      find('slide').value = step;
+      find('slide').setAttribute('aria-valuetext', now.label);
+    }
     letters.mark(focus.found());
     if (now) document.dispatchEvent(new CustomEvent('fn-step-shown', { detail: { key: scene.key, step: step } }));
   }
@@ -184,6 +188,12 @@
   // From all superposed the first or the last one is next.
   function next(by) { goTo(step === ALL ? (by > 0 ? 0 : scene.steps.length - 1) : (step + by + scene.steps.length) % scene.steps.length); }
 
+  function addSlider(bar) {
+    var slider = make('input', 'slide', bar);
+    Object.assign(slider, { type: 'range', min: 0, max: scene.steps.length - 1, value: step, oninput: function () { stop(); goTo(+slider.value); } });
+    slider.setAttribute('aria-label', 'Go to a ' + scene.noun);
+  }
+
   // The models of one molecule: a menu with names and scores, and the arrow keys.
   function addMenu(bar) {
     var menu = bar.appendChild(document.createElement('select'));
@@ -192,6 +202,7 @@
     scene.steps.forEach(function (one, place) { menu.add(new Option(one.label, place)); });
     menu.add(new Option('All superposed', ALL));
     menu.onchange = function () { stop(); goTo(+menu.value); };
+    if (scene.steps.length > 2) addSlider(bar);
     if (scene.play) {
       addButton(bar, 'Play', 'Show one model after the other', play).className = 'fnv-play';
     }

@@ -67,8 +67,6 @@ function makeFocus(view) {
 
   function countWord(count, word) { return count + ' ' + word + (count === 1 ? '' : 's'); }
 
-  function listPlace(atom) { return [atom.x, atom.y, atom.z]; }
-
   // A tag at the Cα, C4' or first atom of each residue.
   function nameAll(viewer, atoms) {
     var tagged = {};

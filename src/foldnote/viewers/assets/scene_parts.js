@@ -153,6 +153,8 @@ function stick(ink) {
   return { stick: Object.assign({ radius: 0.16 }, ink.colorscheme ? ink : { colorscheme: { prop: 'elem', map: map } }) };
 }
 
+function listPlace(atom) { return [atom.x, atom.y, atom.z]; }
+
 function place(point) { return { x: point[0], y: point[1], z: point[2] }; }
 
 var TAG = { fontSize: 11, fontColor: '#000000', backgroundColor: '#ffffff', backgroundOpacity: 0.75, padding: 1, alignment: 'center', inFront: true };
