@@ -7,6 +7,7 @@ import sys
 import types
 from pathlib import Path
 
+import gemmi
 import numpy as np
 import pytest
 from assembly_files import SHIFTS, TURN, write_trimer
@@ -25,6 +26,10 @@ _ATOMS = """id => window['viewer_' + id].selectedAtoms({}).map(
 _COLORS = """id => window['viewer_' + id].selectedAtoms({ atom: 'CA' }).filter(atom => atom.style.cartoon).map(atom => {
   const { r, g, b } = $3Dmol.getColorFromStyle(atom, atom.style.cartoon);
   return [atom.chain, String(atom.resi), [r, g, b]];
+})"""
+_CODED = """id => window['viewer_' + id].selectedAtoms({ atom: 'CA' }).filter(atom => atom.style.cartoon).map(atom => {
+  const { r, g, b } = $3Dmol.getColorFromStyle(atom, atom.style.cartoon);
+  return [atom.resi + (atom.icode || '').trim(), [r, g, b].join()];
 })"""
 _PLACE = """([id, who]) => {
   const viewer = window['viewer_' + id], canvas = document.getElementById(id).querySelector('canvas').getBoundingClientRect();
@@ -213,6 +218,28 @@ def test_ligands_surfaces_and_spheres_are_in_the_script(notebook, server, tmp_pa
         assert found["shown"]["sticks"] == sum("stick" in atom[6] for atom in shown)
     assert counts["surface"]["surface"] == counts["surface"]["cartoon"] > 1000
     assert counts["spheres"]["surface"] == counts["spheres"]["cartoon"] == 0
+
+
+def test_residues_with_insertion_codes_are_told_apart_in_both_formats(notebook, server):
+    """As in antibodies numbered by Kabat, such as 52, 52A and 52B; 3Dmol.js reads them of PDB files only."""
+    structure = gemmi.read_structure(str(LYSOZYME))
+    for place, (number, code) in enumerate([(50, " "), (50, "A"), (50, "B"), (51, " ")]):
+        structure[0][0][49 + place].seqid = gemmi.SeqId(number, code)
+    (server.notebooks / "codes.pdb").write_text(structure.make_pdb_string())
+    (server.notebooks / "codes.cif").write_text(structure.make_mmcif_document().as_string())
+    looks = []
+    for name in ("codes.pdb", "codes.cif"):
+        view = show(notebook, f"import foldnote as fn\nfn.view('{name}', color='rainbow')")
+        view.get_by_label("Colour by").select_option("hydrophobicity")
+        looks.append(notebook.page.evaluate(_CODED, view.get_attribute("id")))
+    assert looks[0] == looks[1]
+    assert len({number for number, _ in looks[1]}) == len(looks[1]) == 162
+    view.get_by_role("button", name="Sequence").click()
+    view.locator(".fnv-letter").nth(50).click()
+    expect(view.locator(".fnv-focus")).to_contain_text(f"{structure[0][0][50].name} 50A of chain A")
+    assert view.locator(".fnv-letter[aria-selected=true]").evaluate_all(
+        "all => all.map(each => each.title)"
+    ) == [f"Chain A · {gemmi.find_tabulated_residue(structure[0][0][50].name).one_letter_code} 50A"]
 
 
 _MEASURE = """id => {

@@ -137,14 +137,12 @@ def test_the_view_is_a_genuine_py3dmol_view_to_go_on_with(scene):
     assert 'addSurface("VDW",{"opacity": 0.5})' in view._repr_html_()
 
 
-def test_insertion_codes_are_told_apart_in_pdb(scene):
+def test_insertion_codes_are_told_apart(scene):
     from foldnote.viewers.render.styles import select_highlight
 
     mark = scene.models[0].highlights[2].model_copy(update={"numbers": ("111", "111A", "112B")})
 
-    assert select_highlight(0, scene.models[0], mark)["rescode"] == ["111", "111^A", "112^B"]
-    mmcif = scene.models[0].model_copy(update={"format": "mmcif"})
-    assert select_highlight(0, mmcif, mark)["resi"] == [111, 112]
+    assert select_highlight(0, mark)["rescode"] == ["111", "111^A", "112^B"]
 
 
 # Machado, Oliveira, Fernandes: "A physiologically-based model for simulation of color vision deficiency", 2009.

@@ -529,6 +529,7 @@
     hold(made);
     scene.models.forEach(function (one) {
       var model = viewer.addModel(turnBack(one.pieces), one.format, { keepH: true, altLoc: '*' });
+      if (one.format === 'cif') setNumbers(model, one.codes);
       if (one.other.length) model.removeAtoms(model.selectedAtoms({ index: one.other }));
       if (!model.selectedAtoms({}).length) throw new Error('it finds no atoms in ' + one.name);
       assembly.build(model);

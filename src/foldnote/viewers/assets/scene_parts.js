@@ -59,11 +59,18 @@ function canDraw() {
 // Four times the pixels are for graphics cards, the finest ribbons for structures of which the parts are seen.
 function fineness(isLarge) { return { upscale: window.foldnoteWebGL === 'card', cartoonQuality: isLarge ? 5 : 10 }; }
 
-// Python writes consecutive numbers as the first and how many there are; PDB files have them as text.
+// Python writes consecutive numbers as the first and how many there are.
 function partRuns(runs) {
   return [].concat.apply([], runs.map(function (run) {
-    return !Array.isArray(run) ? run : Array.from({ length: run[1] }, function (_, index) { return index ? (typeof run[0] === 'string' ? String(+run[0] + index) : run[0] + index) : run[0]; });
+    return !Array.isArray(run) ? run : Array.from({ length: run[1] }, function (_, index) { return index ? String(+run[0] + index) : run[0]; });
   }));
+}
+
+// Of mmCIF files, 3Dmol.js does not read insertion codes: residues 52 and 52A would be one.
+function setNumbers(model, codes) {
+  var atoms = model.selectedAtoms({});
+  codes.forEach(function (run) { atoms.slice(run[0], run[0] + run[1]).forEach(function (atom) { atom.icode = run[2]; }); });
+  atoms.forEach(function (atom) { atom.rescode = atom.resi + (atom.icode ? '^' + atom.icode : ''); });
 }
 
 // Lines of one length were written column by column: see foldnote.viewers.packing.

@@ -80,7 +80,7 @@ class Explorer(LiveWidget):
         rows = []
         for chain in self._model.chains:
             for number, letter in zip(chain.numbers, chain.sequence, strict=True):
-                found = select_residues(0, self._model, chain.name, (number,))
+                found = select_residues(0, chain.name, (number,))
                 rows.append([chain.name, number, letter, self._values.get((chain.name, number)), found])
         return rows
 

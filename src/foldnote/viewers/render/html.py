@@ -56,7 +56,7 @@ from foldnote.viewers.render.styles import (
 )
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Interface, Line, Scene, SceneModel, Step
-from foldnote.viewers.scene.model_text import list_other_locations
+from foldnote.viewers.scene.model_text import list_insertion_codes, list_other_locations
 
 LIBRARY_VERSION = "2.5.5"
 SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
@@ -202,6 +202,7 @@ def _pack_model(model: SceneModel) -> dict[str, Any]:
         "pieces": turn(model.text),
         "molecule": model.is_molecule,
         "other": [] if model.is_reduced else list_other_locations(model.text, model.format),
+        "codes": list_insertion_codes(model.text, model.format),
     }
 
 
@@ -209,8 +210,8 @@ def _pack_models(scene: Scene) -> dict[str, Any]:
     return {"models": [_pack_model(model) for model in scene.models]}
 
 
-def _pack_step(scene: Scene, step: Step, drawings: Sequence[str]) -> dict[str, Any]:
-    touched = [select_residues(0, scene.models[0], chain, numbers) for chain, numbers in step.contacts]
+def _pack_step(step: Step, drawings: Sequence[str]) -> dict[str, Any]:
+    touched = [select_residues(0, chain, numbers) for chain, numbers in step.contacts]
     return {
         "label": step.label,
         "models": step.models,
@@ -249,7 +250,7 @@ def _pack_interface(scene: Scene, interface: Interface) -> dict[str, Any]:
     colors = {chain.name: chain.color for chain in model.chains}
     return {
         "label": name_interface(interface),
-        "targets": [select_residues(0, model, chain, numbers) for chain, numbers in sides],
+        "targets": [select_residues(0, chain, numbers) for chain, numbers in sides],
         "colors": [colors.get(chain, palette.TOUCHED) for chain, _ in sides],
         "lines": _pack_lines(interface.hydrogen_bonds),
         "bridges": _pack_lines(interface.salt_bridges),
@@ -284,7 +285,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         },
         "legends": write_legends(scene),
         "looks": {each.key: each.model_dump(include=_COLORING) for each in scene.colorings},
-        "steps": [_pack_step(scene, step, drawings) for step in scene.steps],
+        "steps": [_pack_step(step, drawings) for step in scene.steps],
         "drawings": drawings,
         "noun": scene.step_noun,
         "hydrophobic": palette.INTERACTIONS["hydrophobic"] if any(s.hydrophobic for s in scene.steps) else "",
@@ -328,7 +329,7 @@ def _list_targets(scene: Scene) -> list[Any]:
         targets += [{"model": index} for index in scene.steps[0].models[1:2]] if has_flexible(scene) else []
         targets += [None] if any(step.contacts for step in scene.steps) else []
         targets += [None for _ in list_kinds(scene)]
-    return targets + [select_highlight(i, model, mark) for i, model in models for mark in model.highlights]
+    return targets + [select_highlight(i, mark) for i, model in models for mark in model.highlights]
 
 
 def _list_toggles(scene: Scene) -> list[tuple[str, str]]:

@@ -30,6 +30,8 @@ _BEAD_RADIUS_A = 2.4
 _STICK_RADIUS_A = 0.16
 """Radius of the sticks of residues; also in the place of a cartoon, which a residue alone does not have."""
 _FORMATS = {"mmcif": "cif"}
+_NUMBER = "rescode"
+"""Property of atoms in 3Dmol.js: residue number and insertion code."""
 
 
 def model_format(model: SceneModel) -> str:
@@ -42,20 +44,19 @@ def select(model: int, chain: str) -> Selection:
     return {"model": model, "chain": chain}
 
 
-def select_highlight(index: int, model: SceneModel, highlight: Highlight) -> Selection:
+def select_highlight(index: int, highlight: Highlight) -> Selection:
     """3Dmol.js selection of the residues of a highlight."""
-    return select_residues(index, model, highlight.chain, highlight.numbers)
+    return select_residues(index, highlight.chain, highlight.numbers)
 
 
-def select_residues(index: int, model: SceneModel, chain: str, numbers: tuple[str, ...]) -> Selection:
+def select_residues(index: int, chain: str, numbers: tuple[str, ...]) -> Selection:
     """3Dmol.js selection of residues of one chain.
 
-    For PDB files, 3Dmol.js has number and insertion code as ``rescode`` (``"112"``, ``"112^A"``); for mmCIF
-    files it ignores insertion codes.
+    3Dmol.js has number and insertion code as ``rescode`` (``"112"``, ``"112^A"``); for mmCIF files, of which
+    it reads no insertion codes, pages set it.
     """
-    key = _number_key(model)
-    names = [_name_residue(model, number) for number in numbers]
-    return select(index, chain) | {key: list(dict.fromkeys(names))}
+    names = [_name_residue(number) for number in numbers]
+    return select(index, chain) | {_NUMBER: list(dict.fromkeys(names))}
 
 
 def list_style_rules(scene: Scene, coloring: Coloring | None) -> list[StyleRule]:
@@ -71,7 +72,7 @@ def list_style_rules(scene: Scene, coloring: Coloring | None) -> list[StyleRule]
             if mark.chain in own and own[mark.chain].chain.color == mark.color:
                 continue  # superposed structures: a tag only
             options = {**(own[mark.chain].options if mark.chain in own else {}), "thickness": _CDR_THICKNESS}
-            rules.append((select_highlight(index, model, mark), {"color": mark.color}, options))
+            rules.append((select_highlight(index, mark), {"color": mark.color}, options))
     return rules
 
 
@@ -87,8 +88,8 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
             one.index,
             one.chain.name,
             one.selection,
-            _number_key(one.model),
-            join_runs([_name_residue(one.model, number) for number in one.chain.numbers]),
+            _NUMBER,
+            join_runs([_name_residue(number) for number in one.chain.numbers]),
             one.options,
             one.chain.sequence,
         )
@@ -104,8 +105,8 @@ def list_surfaces(scene: Scene, coloring: Coloring | None) -> list[tuple[Selecti
     found = []
     for one in _list_polymers(scene):
         marks = (mark for mark in one.model.highlights if mark.chain == one.chain.name)
-        colors = {_name_residue(one.model, number): mark.color for mark in marks for number in mark.numbers}
-        found.append((one.selection, _make_color(one.model, one.chain.color, colors)))
+        colors = {_name_residue(number): mark.color for mark in marks for number in mark.numbers}
+        found.append((one.selection, _make_color(one.chain.color, colors)))
     return found
 
 
@@ -208,11 +209,11 @@ def _list_polymers(scene: Scene) -> list[_Polymer]:
 def _list_colored(one: _Polymer, coloring: Coloring) -> list[StyleRule]:
     """The rule of a chain, and that of its residues without a value, which are translucent."""
     known = _shade_residues(one, coloring)
-    rules = [(one.selection, _make_color(one.model, palette.UNKNOWN, known), one.options)]
-    names = dict.fromkeys(_name_residue(one.model, number) for number in one.chain.numbers)
+    rules = [(one.selection, _make_color(palette.UNKNOWN, known), one.options)]
+    names = dict.fromkeys(_name_residue(number) for number in one.chain.numbers)
     unknown = [name for name in names if name not in known]
     if unknown:
-        selection = one.selection | {_number_key(one.model): unknown}
+        selection = one.selection | {_NUMBER: unknown}
         rules.append((selection, {"color": palette.UNKNOWN}, one.options | {"opacity": UNKNOWN_OPACITY}))
     return rules
 
@@ -221,13 +222,11 @@ def _shade_residues(one: _Polymer, coloring: Coloring) -> dict[Any, str]:
     """Colours of the residues that have a value."""
     shades = coloring.shades[one.index] if one.index < len(coloring.shades) else {}
     pairs = zip(one.chain.numbers, shades.get(one.chain.name, ()), strict=False)
-    return {
-        _name_residue(one.model, number): coloring.palette[shade] for number, shade in pairs if shade >= 0
-    }
+    return {_name_residue(number): coloring.palette[shade] for number, shade in pairs if shade >= 0}
 
 
-def _make_color(model: SceneModel, color: str, colors: dict[Any, str]) -> Color:
-    return {"color": color} | ({"colorscheme": {"prop": _number_key(model), "map": colors}} if colors else {})
+def _make_color(color: str, colors: dict[Any, str]) -> Color:
+    return {"color": color} | ({"colorscheme": {"prop": _NUMBER, "map": colors}} if colors else {})
 
 
 def _name_components(model: SceneModel, names: Sequence[str]) -> list[str]:
@@ -235,35 +234,25 @@ def _name_components(model: SceneModel, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name[:3] if model.format == "pdb" else name for name in names))
 
 
-def _number_key(model: SceneModel) -> str:
-    return "rescode" if model.format == "pdb" else "resi"
-
-
-def _name_residue(model: SceneModel, number: str) -> Any:
-    """Residue number in 3Dmol.js's notation for the model's format."""
+def _name_residue(number: str) -> str:
+    """Residue number in the notation of 3Dmol.js."""
     digits = number.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ")
     code = number[len(digits) :].strip()
-    if model.format == "pdb":
-        return f"{digits}^{code}" if code else digits
-    return int(digits)
+    return f"{digits}^{code}" if code else digits
 
 
-def join_runs(names: Sequence[str | int]) -> list[Any]:
+def join_runs(names: Sequence[str]) -> list[Any]:
     """Residue names with each run of consecutive numbers as its first and its length; a page parts them."""
     found: list[Any] = []
     for name in names:
         last = found[-1] if found and isinstance(found[-1], list) else None
-        if not _is_number(name):
+        if not (name.isascii() and name.isdigit()):
             found.append(name)
         elif last is not None and int(name) == int(last[0]) + last[1]:
             last[1] += 1
         else:
             found.append([name, 1])
     return found
-
-
-def _is_number(name: str | int) -> bool:
-    return isinstance(name, int) or (name.isascii() and name.isdigit())
 
 
 def _tag_style(highlight: Highlight) -> dict[str, Any]:

@@ -75,6 +75,28 @@ def list_other_locations(text: str, form: str) -> list[int]:
     ]
 
 
+def list_insertion_codes(text: str, form: str) -> list[tuple[int, int, str]]:
+    """Insertion codes of an mmCIF file, which 3Dmol.js ignores; empty for another format.
+
+    Args:
+        text: the file.
+        form: ``mmcif`` or another format.
+
+    Returns:
+        Place of the first atom among those of the first model, number of atoms, code.
+    """
+    found: list[tuple[int, int, str]] = []
+    for place, ((*_, code), _, _) in enumerate(_walk_mmcif(text) if form == "mmcif" else ()):
+        if code in ("", ".", "?"):
+            continue
+        first, count, last = found[-1] if found else (0, 0, "")
+        if last == code and first + count == place:
+            found[-1] = (first, count + 1, code)
+        else:
+            found.append((place, 1, code))
+    return found
+
+
 def _walk_pdb(text: str) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """Chain and number, residue name and alternate location of each atom of the first model."""
     for line in text.splitlines():
