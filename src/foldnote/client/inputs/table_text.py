@@ -48,6 +48,8 @@ class TextTable:
     """What was assumed or left out, as sentences."""
     decimal_commas: frozenset[str] = frozenset()
     """Columns of numbers with decimal commas, as spreadsheets of many languages write and copy them."""
+    sheet: str = ""
+    """Name of the sheet that was read of a workbook of several; empty for other tables."""
 
     def cells(self, column: str) -> list[str]:
         """The cells of a column."""

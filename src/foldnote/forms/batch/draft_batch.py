@@ -56,6 +56,8 @@ class DraftBatch:
         """Values by setting that was swept over all rows."""
         self.file_name = ""
         """Name of the one file whose rows, all and unchanged, these are; empty otherwise."""
+        self.sheet = ""
+        """The sheet of that file; empty for a file that is no workbook of several."""
         self._decimal_commas: set[str] = set()
         """Columns of numbers with decimal commas."""
 
@@ -85,6 +87,7 @@ class DraftBatch:
             uses: what columns are for; it is proposed for the others.
         """
         self.file_name = file_name if not self.rows else ""
+        self.sheet = table.sheet
         proposed = propose_mapping(table, specs)
         for column, use in (uses or {}).items():
             proposed = replace(proposed.with_target(column, use), notes=proposed.notes)

@@ -80,6 +80,7 @@ def map_table(
     columns: Mapping[str, str] | None = None,
     names: str | None = None,
     taken: Collection[str] = (),
+    sheet: str | None = None,
 ) -> MappedTable:
     """Map the columns of a DataFrame, of mappings, or of a file (CSV, TSV, FASTA, Excel).
 
@@ -93,13 +94,15 @@ def map_table(
         columns: which column feeds which setting, in either direction, see `orient_columns`.
         names: the column of the jobs' names.
         taken: settings that are given otherwise.
+        sheet: the sheet of a workbook; by default the one that was open, or the first with known names.
 
     Raises:
         ArgumentError: the table cannot be read, or its columns do not say what they mean.
     """
     specs = list_specs(tool)
     if isinstance(table, str | Path):
-        return _map_file(tool, table, specs, columns, names, taken)
+        return _map_file(tool, table, specs, columns, names, taken, sheet)
+    check_sheet(sheet)
     if isinstance(table, Iterator):  # can be read only once
         table = list(table)
     table = read_frame(table)
@@ -128,6 +131,19 @@ def map_table(
     table = _type_texts(table, found.columns, specs)
     smiles = _find_inlined(found.columns, specs)
     return MappedTable(table, found.columns, found.job_names, names is None, smiles)
+
+
+def check_sheet(sheet: str | None) -> None:
+    """Refuse a sheet that is named for a table that is no file.
+
+    Raises:
+        ArgumentError: it is so.
+    """
+    if sheet is not None:
+        raise ArgumentError(
+            "A sheet is chosen of an Excel workbook. Give the path of the workbook as the table, or leave"
+            " sheet out."
+        )
 
 
 def write_text_table(table: Any) -> TextTable:
@@ -163,8 +179,9 @@ def _map_file(
     columns: Mapping[str, str] | None,
     names: str | None,
     taken: Collection[str],
+    sheet: str | None,
 ) -> MappedTable:
-    text = _tell_notes(read_table_file(path, _list_words(specs, columns)), Path(path).name)
+    text = _tell_notes(read_table_file(path, _list_words(specs, columns), sheet), Path(path).name)
     return _map_text(tool, text, Path(path).name, specs, columns, names, taken)
 
 
@@ -182,6 +199,7 @@ def map_table_bytes(
     columns: Mapping[str, str] | None = None,
     names: str | None = None,
     taken: Collection[str] = (),
+    sheet: str | None = None,
 ) -> MappedTable:
     """Map the columns of a table that was read elsewhere, as those of a file; see :func:`map_table`.
 
@@ -192,12 +210,13 @@ def map_table_bytes(
         columns: which column feeds which setting.
         names: the column of the jobs' names.
         taken: settings that are given otherwise.
+        sheet: the sheet of a workbook.
 
     Raises:
         ArgumentError: it is not a table, or its columns do not say what they mean.
     """
     specs = list_specs(tool)
-    text = _tell_notes(read_table_bytes(data, name, _list_words(specs, columns)), name)
+    text = _tell_notes(read_table_bytes(data, name, _list_words(specs, columns), sheet), name)
     return _map_text(tool, text, name, specs, columns, names, taken)
 
 
