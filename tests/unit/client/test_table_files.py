@@ -99,7 +99,8 @@ def test_decimal_commas_do_not_cut_a_table_of_semicolons():
         "copied cells": ("id\tKD\na\t0,5\nb\t2,25\n", {"KD"}),
         "two numbers": ("id\tmutated\na\t10,25\nb\t30,45\n", set()),
         "thousands": ("id;KD\na;1,500\nb;2,250\n", set()),
-        "a word": ("id;KD\na;1,5\nb;n. d.\n", set()),
+        "a word": ("id;KD\na;1,5\nb;weak\n", set()),
+        "a missing value and a limit": ("id;KD\na;1,5\nb;n. d.\nc;>100,5\n", {"KD"}),
         "points": ("id;KD\na;1.5\nb;2.25\n", set()),
     }.values(),
 )

@@ -15,7 +15,7 @@ from foldnote.client.inputs.plain_values import read_frame
 from foldnote.client.inputs.table_file import read_table_bytes, read_table_file
 from foldnote.client.inputs.table_text import TextTable, fold
 from foldnote.errors import ArgumentError, TableWarning, warn_caller
-from foldnote.forms.batch.cell_values import infer_values, read_cell
+from foldnote.forms.batch.cell_values import name_numbers, read_cell, read_kept
 from foldnote.forms.batch.column_mapping import (
     ColumnMapping,
     find_name_column,
@@ -181,15 +181,15 @@ def _map_file(
     taken: Collection[str],
     sheet: str | None,
 ) -> MappedTable:
-    text = _tell_notes(read_table_file(path, _list_words(specs, columns), sheet), Path(path).name)
+    text = read_table_file(path, _list_words(specs, columns), sheet)
+    _tell_notes(text.notes, Path(path).name)
     return _map_text(tool, text, Path(path).name, specs, columns, names, taken)
 
 
-def _tell_notes(text: TextTable, name: str) -> TextTable:
-    """The table, with a warning for each note on how its file was read, which a form shows below it."""
-    for note in text.notes:
+def _tell_notes(notes: Sequence[str], name: str) -> None:
+    """Warn of each note on how a file was read, which a form shows below its table."""
+    for note in notes:
         warn_caller(f"{name}: {note}", TableWarning)
-    return text
 
 
 def map_table_bytes(
@@ -216,7 +216,8 @@ def map_table_bytes(
         ArgumentError: it is not a table, or its columns do not say what they mean.
     """
     specs = list_specs(tool)
-    text = _tell_notes(read_table_bytes(data, name, _list_words(specs, columns), sheet), name)
+    text = read_table_bytes(data, name, _list_words(specs, columns), sheet)
+    _tell_notes(text.notes, name)
     return _map_text(tool, text, name, specs, columns, names, taken)
 
 
@@ -243,7 +244,9 @@ def _map_text(
     else:
         fed = orient_columns(columns, text.columns, [spec.name for spec in specs])
         names = names or find_name_column(text, fed.values())
-    return MappedTable(type_cells(text, fed, specs, names), fed, names, True, _find_inlined(fed, specs))
+    rows, notes = type_cells(text, fed, specs, names)
+    _tell_notes(notes, name)
+    return MappedTable(rows, fed, names, True, _find_inlined(fed, specs))
 
 
 def _check_is_fed(
@@ -274,8 +277,8 @@ def _lacks_settings(tool: Tool, given: Collection[str]) -> bool:
 
 def type_cells(
     table: TextTable, columns: Mapping[str, str], specs: Sequence[FieldSpec], names: str | None = None
-) -> list[dict[str, Any]]:
-    """One dict a row: typed values in columns that feed settings, numbers or text in the others.
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """One dict a row, with typed values, and what was assumed about them, as sentences.
 
     Args:
         table: the table.
@@ -286,6 +289,7 @@ def type_cells(
     kinds = {spec.name: spec for spec in specs}
     fed = {name: kinds[setting] for setting, name in columns.items() if setting in kinds}
     typed: dict[str, list[Any]] = {}
+    notes = []
     for name in table.columns:
         cells = table.cells(name)
         if name in fed:
@@ -293,8 +297,12 @@ def type_cells(
         elif name == names:
             typed[name] = [cell or f"row-{row}" for row, cell in enumerate(cells, start=1)]
         else:
-            typed[name] = infer_values(cells, has_decimal_commas=name in table.decimal_commas)
-    return [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)]
+            kept = read_kept(name, cells, has_decimal_commas=name in table.decimal_commas)
+            typed[name] = kept.values
+            if kept.numbers is not None and name_numbers(name) not in table.columns:
+                typed[name_numbers(name)] = kept.numbers
+            notes += [kept.note] if kept.note else []
+    return [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)], tuple(notes)
 
 
 def _inline(spec: FieldSpec, value: Any) -> Any:
