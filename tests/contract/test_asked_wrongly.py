@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 from job_settings import SETTINGS
@@ -12,7 +13,7 @@ import foldnote as fn
 from foldnote import catalog
 from foldnote.client import Stage
 from foldnote.client.tables.tool_list import ToolList
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError, FoldnoteError
 from foldnote.results.tables import tabular
 
 
@@ -152,6 +153,12 @@ WRONG_CALLS = {
         lambda: fn.validate("anarci", sequence=float("nan")),
         r"^settings\.sequence: .* finite",
     ),
+    "a word as a flag": (lambda: fn.submit("anarci", again="no"), "again must be True or False, not 'no'"),
+    "a word as a flag of a tool's function": (
+        lambda: fn.tools.anarci(sequence=SEQUENCE, again="no"),
+        "again must be True or False, not 'no'",
+    ),
+    "a number as a flag": (lambda: fn.purge("3d", ask=0), "ask must be True or False, not 0"),
     "a set": (lambda: fn.validate("anarci", sequence={"A"}), r"^settings\.sequence: .* not a Python set"),
     "a schema that is none": (lambda: fn.form({"properties": 5}), "not a valid JSON Schema: properties: 5"),
 }
@@ -171,6 +178,21 @@ def test_a_wrong_call_of_a_verb_is_answered_in_a_sentence(here, what):
         call()
     assert len(caught.value.message) < 240
     assert "\n" not in caught.value.message
+
+
+async def test_a_flag_of_the_client_is_true_or_false(api, settle, settings):
+    with pytest.raises(ArgumentError, match=r"submit\(\): again must be True or False, not 'false'"):
+        await settle(api.jobs.submit("anarci", settings, again="false"))
+    with pytest.raises(ArgumentError, match=r"list\(\): include_subjobs must be True or False, not 'no'"):
+        await settle(api.jobs.list(include_subjobs="no"))
+    assert await settle(api.jobs.list(include_subjobs=np.True_)) is not None
+
+
+def test_a_tool_is_given_by_itself_wherever_its_type_is_taken(here, settings):
+    tool = here.tools.get("anarci")
+    assert fn.validate(tool, **settings).valid
+    assert fn.validate(tool, extensions={"label": "x"}, **settings).valid
+    assert fn.stage("number", tool, **settings) == fn.stage("number", "anarci", **settings)
 
 
 def test_an_invalid_time_limit_is_refused(here, settings):
