@@ -293,3 +293,10 @@ def test_unknown_settings_are_named_up_to_twenty_and_then_counted():
 def test_lines_are_read_as_splitlines_gives_them(text):
     text = text * 4000
     assert list(read_lines(text)) == text.splitlines()
+
+
+@pytest.mark.parametrize("value", ["A:1", "A:-3", "A:52A", "A:5-45"])
+def test_a_residue_in_place_of_a_chain_is_answered_with_its_chain(value):
+    settings = catalog.tool("af2bind").example_job["settings"] | {"chain": value}
+    (problem,) = catalog.check(catalog.tool("af2bind"), settings).problems
+    assert problem.message == f"{value!r} names a residue. Give its chain alone: A."
