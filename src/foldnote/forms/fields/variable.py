@@ -65,9 +65,9 @@ class Variable(NamedTuple):
         keys = [key.item() if hasattr(key, "item") else key for key in keys]
         paths = [f"{self.text}[{key!r}]" for key in keys if type(key) in (str, int)]
         one = "".join(
-            f", such as `{path}`" for path in paths if isinstance(variable(path).read(), str | int | float)
+            f", such as {path}" for path in paths if isinstance(variable(path).read(), str | int | float)
         )
-        return f"`{self.text}` holds {count(len(value), 'value')}, and this takes one{one}."
+        return f"{self.text} holds {count(len(value), 'value')}, and this takes one{one}."
 
     def _find(self) -> Any:
         value = getattr(_shell(), "user_ns", {}).get(self.name, MISSING)
@@ -224,7 +224,7 @@ class Bindings:
         bound = self._bound.get(problem.field)
         is_wrong = problem.code == "wrong_type" and isinstance(value, list)
         many = bound.describe_many() if bound is not None and is_wrong else ""
-        more = " For a job of each, add the table to the form's batch, or call `fn.submit_batch`."
+        more = " For a job of each, add the table to the form's batch, or call fn.submit_batch."
         return problem._replace(message=f"{many}{more}") if many else problem
 
     def listen(self, is_wanted: bool) -> None:
