@@ -135,7 +135,7 @@ def test_the_sheet_of_a_workbook_is_chosen_in_a_list(workbook):
     assert form.batch_table.job_names() == ["new"]
     assert "sheet='Plate 2'," in form.batch_table.write_code()
     sheets.value = "empty"
-    assert (sheets.value, form.batch_table.job_names()) == ("Plate 2", ["new"])
+    assert (sheets.value, sheets.index, form.batch_table.job_names()) == ("Plate 2", 1, ["new"])
     assert "A table needs a header line" in Page(form.widget).text
 
 

@@ -87,8 +87,9 @@ def read_kept(name: str, cells: Sequence[str], *, has_decimal_commas: bool = Fal
         return KeptColumn(plain)
     if not is_limited:
         shown = join_words([repr(mark) for mark in marks], "and")
-        times = count(sum(cell in marks for cell in cells), "cell")
-        return KeptColumn(numbers, None, f"In the column {name!r}, {times} with {shown} count as missing.")
+        number = sum(cell in marks for cell in cells)
+        times, verb = count(number, "cell"), "counts" if number == 1 else "count"
+        return KeptColumn(numbers, None, f"In the column {name!r}, {times} with {shown} {verb} as missing.")
     example = next(cell for cell, (relation, _) in zip(cells, limits, strict=True) if relation)
     return KeptColumn(
         [cell or None for cell in cells],

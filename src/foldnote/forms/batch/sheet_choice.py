@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -20,6 +20,7 @@ class SheetChoice:
         self._looks = looks
         self._on_choice = on_choice
         self._list: Any = None
+        self._is_showing = False
         self.widget: widgets.Box = looks.box([], "foldnote-policy", "foldnote-hidden")
 
     def show(self, sheets: tuple[str, ...], chosen: str) -> None:
@@ -35,9 +36,16 @@ class SheetChoice:
                 style=self._looks.description,
                 _dom_classes=("foldnote-field", "foldnote-choice"),
             )
+            self._list.observe(self._choose, "value")
             self.widget.children = (self._list,)
-        self._list.unobserve_all("value")
-        if self._list.options != sheets:
-            self._list.options = sheets
-        self._list.value = chosen
-        self._list.observe(lambda change: self._on_choice(change["new"]), "value")
+        self._is_showing = True
+        try:
+            if self._list.options != sheets:
+                self._list.options = sheets
+            self._list.value = chosen
+        finally:
+            self._is_showing = False
+
+    def _choose(self, change: Mapping[str, Any]) -> None:
+        if not self._is_showing:
+            self._on_choice(change["new"])

@@ -42,9 +42,9 @@ FindResult = Callable[[], Mapping[str, Any]]
 
 
 class SpokenState(LiveWidget):
-    """The state of a job, not seen: for screen readers, in a live region that stays while the card is redrawn.
+    """The state of a job for screen readers, not seen: a live region that stays while the card is redrawn.
 
-    It also tells the page that the job has ended, so that JupyterLab's list of jobs need not wait for its poll.
+    It also tells the page that the job has ended, so that JupyterLab's list need not wait for its poll.
     """
 
     _esm = write_module(read_asset("card_status.js"))
