@@ -338,7 +338,7 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (["submit", "align-pdbs", "--set", "pdbFiles=3", "--file", "pdbFiles=a.pdb"], 2, "Write a JSON list"),
         (["submit", "align-pdbs", "--set", "pdbFiles=a", "--file", "pdbFiles=a.pdb"], 2, "pdbFiles: --file"),
         (["submit", "admet", "--settings", "-"], 2, "should be one JSON object"),
-        ([*ANARCI, "--name", "a b"], 2, "jobName"),
+        ([*ANARCI, "--name", "a b"], 2, ". --name: Character 2"),
         (
             ["submit", "abmap", "--set", "sequence=EVQLVESGG"],
             3,
