@@ -108,6 +108,13 @@ def test_a_job_of_a_batch_is_run_again_as_often_as_was_asked(foldnote, tmp_path)
     assert json.loads(foldnote("wait", "cli.flaky-1", "--json")[1])[0]["retries"] == 1
 
 
+def test_a_verdict_names_its_field_once(foldnote):
+    code, out, _ = foldnote("validate", "anarci", "--set", "sequence=E1")
+    assert (code, out) == (2, "sequence: Position 2: '1' is a digit; leave line and position numbers out.\n")
+    code, out, _ = foldnote("validate", "admet", "--set", 'smilesStrings=["CCO", "C(("]')
+    assert out.startswith("smilesStrings, item 2: 'C((' has an unmatched parenthesis")
+
+
 def test_a_sheet_of_a_workbook_is_named(foldnote, tmp_path):
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl reads workbooks; it is an extra")
     book = openpyxl.Workbook()

@@ -425,7 +425,7 @@ class BatchTable:
         finally:
             self._is_busy = False
         self._refused = {
-            row.index: f"{row.field or 'settings'}: {row.error}" for row in found.verdicts if not row.valid
+            row.index: f"{row.field or 'settings'}: {row.reason}" for row in found.verdicts if not row.valid
         }
         self._preview, self._priced = found if found.is_valid else None, priced
         sentences = [line if line.endswith((".", ":")) else f"{line}." for line in found.summary()]
