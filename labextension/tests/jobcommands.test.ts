@@ -47,6 +47,19 @@ const tabs = (): readonly MainAreaWidget<ResultPanel>[] =>
 
 const wordsOf = (widget: Widget | undefined): string => widget?.node.textContent ?? '';
 
+test('the end of a job that a card in a notebook tells of is listed at once', async () => {
+  await know(LIVE);
+  const stop = running.foldnote.jobs.watch();
+  const hurry = vi.spyOn(running.foldnote.api, 'hurry');
+  running.server.jobs = [makeJob({ jobName: 'live', status: 'Complete' })];
+  document.dispatchEvent(new CustomEvent('fn-job-ended', { detail: { job: 'live' } }));
+  document.dispatchEvent(new Event('fn-job-ended'));
+  await vi.waitUntil(() => running.foldnote.jobs.find('live')?.status === 'Complete', 5000);
+  expect(hurry).toHaveBeenCalledTimes(1);
+  hurry.mockRestore();
+  stop();
+});
+
 describe('opening a result', () => {
   it('shows it in a tab of its own, once', async () => {
     await know(DONE);

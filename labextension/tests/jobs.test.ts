@@ -73,6 +73,25 @@ const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(r
 const names = (jobs: readonly JobRecord[]): readonly string[] => jobs.map(job => job.jobName);
 
 describe('JobsModel', () => {
+  it('polls once at the end of a job that a card tells of, unless nobody watches or the list has it', async () => {
+    const hurry = vi.spyOn(source, 'hurry');
+    source.answer = makeAnswer([makeJob({ jobName: 'ab', status: 'Running' })]);
+    model.noteEnd('ab');
+    await pause(20);
+    expect(hurry).not.toHaveBeenCalled();
+    const stop = model.watch();
+    await vi.waitUntil(() => model.find('ab') !== undefined);
+    source.answer = makeAnswer([makeJob({ jobName: 'ab', status: 'Complete' })]);
+    model.noteEnd('ab');
+    model.noteEnd('ab');
+    await vi.waitUntil(() => model.find('ab')?.status === 'Complete');
+    await pause(20);
+    model.noteEnd('ab');
+    await pause(20);
+    expect(hurry).toHaveBeenCalledTimes(1);
+    stop();
+  });
+
   it('asks nothing before somebody watches', async () => {
     await pause(60);
     expect(source.tags).toEqual([]);

@@ -452,13 +452,41 @@ def warn_caller(message: str, category: type[Warning]) -> None:
 
 
 def _format_path(field: str, settings: object = None) -> str:
-    """Format a field's path for display, counting from 1: ``settings[0].heavy`` becomes ``row 1, heavy``."""
-    found = re.match(r"(settings|jobNames|ligands|stages)\[(\d+)\]\.?(.*)", field)
+    """Format a field's path for display, as it is written in Python, counting from 1.
+
+    ``settings[0].heavy`` becomes ``row 1, heavy``, ``jobName`` becomes ``job_name``.
+    """
+    if field in _ARGUMENTS:
+        return _ARGUMENTS[field]
+    found = re.match(rf"({'|'.join(_PARTS)})\[(\d+)\]\.?(.*)", field)
     if found is None:
-        return describe_path(field, settings)
-    noun = {"settings": "row", "jobNames": "name of row", "ligands": "ligand", "stages": "stage"}[found[1]]
+        beside = field.removeprefix("foldnote.")
+        return f"extensions, {beside}" if beside != field else describe_path(field, settings)
     name = describe_path(found[3].removeprefix("settings."))
-    return f"{noun} {int(found[2]) + 1}{', ' if name else ''}{name}"
+    return f"{_PARTS[found[1]]} {int(found[2]) + 1}{', ' if name else ''}{name}"
+
+
+_ARGUMENTS = {
+    "jobName": "job_name",
+    "batchName": "batch_name",
+    "pipelineName": "name of the pipeline",
+    "projectTag": "project_tag",
+    "maxRuntimeSeconds": "max_runtime_s",
+    "weightedHoursBudget": "weighted_hours_budget",
+    "foldnote.label": "label",
+    "foldnote.retries": "retries",
+    "foldnote.onFailure": "on_failure",
+    "foldnote.webhook": "webhook",
+}
+"""Fields of requests that are arguments of functions."""
+_PARTS = {
+    "settings": "row",
+    "jobNames": "name of row",
+    "ligands": "ligand",
+    "stages": "stage",
+    "inputs": "input",
+}
+"""Lists of requests, and what an item of each is called."""
 
 
 def _count(value: object) -> int | None:

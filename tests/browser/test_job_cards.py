@@ -99,9 +99,13 @@ def test_screen_readers_hear_changes_of_state_in_one_region_that_stays(submit, n
     region = card.get_by_role("status")
     expect(region).to_have_count(1)
     expect(region).to_have_text(re.compile(r"spoken\.sleep-3: (In Queue|Running)"))
-    region.evaluate("region => { window.spokenRegion = region; }")
+    region.evaluate(
+        "region => { window.spokenRegion = region; window.ended = [];"
+        " document.addEventListener('fn-job-ended', event => window.ended.push(event.detail.job)); }"
+    )
     expect(region).to_have_text("spoken.sleep-3: Complete", timeout=JOB_MS)
     assert region.evaluate("region => region === window.spokenRegion")
+    assert region.evaluate("() => window.ended") == ["spoken.sleep-3"]  # the list of jobs need not wait
 
 
 def test_buttons_are_separate_from_the_text(submit, notebook):

@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 from job_settings import SETTINGS
@@ -12,7 +13,7 @@ import foldnote as fn
 from foldnote import catalog
 from foldnote.client import Stage
 from foldnote.client.tables.tool_list import ToolList
-from foldnote.errors import FoldnoteError
+from foldnote.errors import ArgumentError, BadRequestError, FoldnoteError, SettingsError
 from foldnote.results.tables import tabular
 
 
@@ -150,9 +151,15 @@ WRONG_CALLS = {
     "a number as values": (lambda: fn.form("anarci").set(5), "a mapping of them, not a int"),
     "what is no number": (
         lambda: fn.validate("anarci", sequence=float("nan")),
-        r"^settings\.sequence: .* finite",
+        r"^sequence: .* finite",
     ),
-    "a set": (lambda: fn.validate("anarci", sequence={"A"}), r"^settings\.sequence: .* not a Python set"),
+    "a word as a flag": (lambda: fn.submit("anarci", again="no"), "again must be True or False, not 'no'"),
+    "a word as a flag of a tool's function": (
+        lambda: fn.tools.anarci(sequence=SEQUENCE, again="no"),
+        "again must be True or False, not 'no'",
+    ),
+    "a number as a flag": (lambda: fn.purge("3d", ask=0), "ask must be True or False, not 0"),
+    "a set": (lambda: fn.validate("anarci", sequence={"A"}), r"^sequence: .* not a Python set"),
     "a schema that is none": (lambda: fn.form({"properties": 5}), "not a valid JSON Schema: properties: 5"),
 }
 
@@ -171,6 +178,21 @@ def test_a_wrong_call_of_a_verb_is_answered_in_a_sentence(here, what):
         call()
     assert len(caught.value.message) < 240
     assert "\n" not in caught.value.message
+
+
+async def test_a_flag_of_the_client_is_true_or_false(api, settle, settings):
+    with pytest.raises(ArgumentError, match=r"submit\(\): again must be True or False, not 'false'"):
+        await settle(api.jobs.submit("anarci", settings, again="false"))
+    with pytest.raises(ArgumentError, match=r"list\(\): include_subjobs must be True or False, not 'no'"):
+        await settle(api.jobs.list(include_subjobs="no"))
+    assert await settle(api.jobs.list(include_subjobs=np.True_)) is not None
+
+
+def test_a_tool_is_given_by_itself_wherever_its_type_is_taken(here, settings):
+    tool = here.tools.get("anarci")
+    assert fn.validate(tool, **settings).valid
+    assert fn.validate(tool, extensions={"label": "x"}, **settings).valid
+    assert fn.stage("number", tool, **settings) == fn.stage("number", "anarci", **settings)
 
 
 def test_an_invalid_time_limit_is_refused(here, settings):
@@ -199,3 +221,45 @@ def test_a_table_may_have_the_columns_that_people_write(here, name):
 def test_a_verb_keeps_its_signature_and_its_help():
     assert list(inspect.signature(fn.submit).parameters)[:2] == ["tool", "job_name"]
     assert "Args:" in fn.submit.__doc__
+
+
+NAMED = {
+    "a name": (lambda given: fn.submit("anarci", job_name="a b", **given), "jobName", "job_name"),
+    "a batch": (
+        lambda given: fn.submit_batch("anarci", [given], batch_name="a b"),
+        "batchName",
+        "batch_name",
+    ),
+    "a time limit": (
+        lambda given: fn.submit("anarci", max_runtime_s=-4, **given),
+        "maxRuntimeSeconds",
+        "max_runtime_s",
+    ),
+    "a label": (lambda given: fn.submit("anarci", label="x" * 201, **given), "foldnote.label", "label"),
+    "retries": (lambda given: fn.submit_batch("anarci", [given], retries=99), "foldnote.retries", "retries"),
+    "an extension": (
+        lambda given: fn.submit("anarci", extensions={"external": "msa"}, **given),
+        "foldnote.external",
+        "extensions, external",
+    ),
+    "an input": (lambda _: fn.recommend("fold", inputs=[{"x": "A"}]), "inputs[0]", "input 1"),
+}
+
+
+@pytest.mark.parametrize(("call", "field", "name"), NAMED.values(), ids=NAMED)
+def test_a_message_names_an_argument_as_it_is_written_and_the_error_has_the_field(
+    here, settings, call, field, name
+):
+    with pytest.raises(SettingsError, match=rf"attention\. {name}: ") as caught:
+        call(settings)
+    assert caught.value.problems[0].field == field
+
+
+def test_the_service_names_items_and_stages_as_people_count_and_write_them(here, settings):
+    verdict = fn.validate("admet", smilesStrings=["CCO", "C(("])
+    assert (verdict.field, verdict.error.partition(":")[0]) == ("smilesStrings.1", "smilesStrings, item 2")
+    chains = fn.validate("proteinmpnn", pdbFile="x.pdb", designedResidues={"1": "x;"})
+    assert chains.error.partition(":")[0] == chains.field == "designedResidues.1"
+    with pytest.raises(BadRequestError, match=r"^stage number, sequence: Position 2") as caught:
+        fn.pipeline("counted", [fn.stage("number", "anarci", scheme="imgt")], inputs={"sequence": "E1"})
+    assert caught.value.field == "stages.0.settings.sequence"

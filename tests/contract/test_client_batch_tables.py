@@ -219,6 +219,18 @@ def test_a_notebook_looks_before_it_submits(here, table, name):
     assert name in fn.batches().to_frame().index
 
 
+def test_a_notebook_names_the_sheet_of_a_workbook(here, table, tmp_path):
+    with pd.ExcelWriter(tmp_path / "plates.xlsx") as book:
+        table.head(1).to_excel(book, sheet_name="Plate 1")
+        table.tail(2).to_excel(book, sheet_name="Plate 2")
+    given = {"columns": {"sequence": "VH"}, "names": "id", "scheme": "imgt", "preview": True}
+    assert fn.submit_batch("anarci", tmp_path / "plates.xlsx", sheet="Plate 2", **given).count == 2
+    with pytest.raises(FoldnoteError, match="Its sheets are: 'Plate 1', 'Plate 2'"):
+        fn.submit_batch("anarci", tmp_path / "plates.xlsx", sheet="Plate 3", **given)
+    with pytest.raises(FoldnoteError, match="Give the path of the workbook"):
+        fn.submit_batch("anarci", table, sheet="Plate 2", **given)
+
+
 @pytest.mark.parametrize(("answer", "is_sent"), [("y", True), ("", False)])
 def test_a_large_batch_asks_first(here, settings, name, monkeypatch, answer, is_sent):
     monkeypatch.setenv("FOLDNOTE_ASK_FROM_JOBS", "2")

@@ -79,6 +79,23 @@ def test_a_name_that_is_free_again_has_neither(here, settings, name):
     assert read_notes(here).find(name) == EMPTY_NOTE
 
 
+def test_a_new_job_has_not_the_note_on_one_that_was_deleted_elsewhere(here, http, key, settings, name):
+    batch = here.batches.submit("anarci", [settings], name, [f"{name}-1"])
+    for job in (here.jobs.submit("anarci", settings, job_name=f"{name}-2"), batch.wait(60).subjobs()[0]):
+        job.note("old")
+        job.tag("old")
+        assert here.jobs.get(job.job_name).notes == "old"
+    for old in (f"{name}-2", name):
+        here.jobs.get(old).wait(60)
+        http.request("DELETE", "/delete-job", json={"jobName": old}, headers={"x-api-key": key})
+    here.batches.submit("anarci", [settings | {"scheme": "kabat"}], f"{name}-b", [f"{name}-1"])
+    here.jobs.submit("anarci", settings | {"scheme": "kabat"}, job_name=f"{name}-2")
+    notes = read_notes(here)
+    assert [notes.find(f"{name}-{number}") for number in (1, 2)] == [EMPTY_NOTE, EMPTY_NOTE]
+    here.jobs.get(f"{name}-2").note("new")
+    assert here.jobs.submit("anarci", settings | {"scheme": "kabat"}, job_name=f"{name}-2").notes == "new"
+
+
 def test_a_purge_shows_asks_and_leaves_what_runs(here, settings, name, monkeypatch):
     ended = here.jobs.submit("anarci", settings, job_name=name).wait(60)
     running = here.jobs.submit("anarci", settings, job_name=f"{name}.sleep-60")

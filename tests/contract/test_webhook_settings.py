@@ -106,7 +106,9 @@ async def test_a_service_without_webhooks_is_sent_nothing(api, settle, settings,
         lambda: api.batches.submit(plain, [settings], name, webhook=URL),
         lambda: api.pipelines.run("absent", webhook=URL),
     ):
-        with pytest.raises(SettingsError, match="calls no webhooks.*foldnote watch") as refused:
+        with pytest.raises(
+            SettingsError, match="calls no webhooks.*foldnote watch JOB --mail.*--then"
+        ) as refused:
             await settle(submit())
         assert refused.value.problems[0].field == "foldnote.webhook"
     with pytest.raises(FoldnoteError, match="calls no webhooks"):

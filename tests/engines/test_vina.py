@@ -449,6 +449,8 @@ BACKBONE = "".join(
     ("receptor", "ligand", "settings", "sentence"),
     [
         (TRP_CAGE, "CCO.Cl\n", {}, "several parts that are not bonded"),
+        (TRP_CAGE, "[H][H]\n", {}, "no atoms but hydrogens"),
+        (TRP_CAGE, "CC(C)(C)(C)C\n", {}, "valence for atom # 1 C, 5, is greater than permitted"),
         (
             TRP_CAGE,
             EXAMPLE["ligandFile"] * 2,
@@ -477,6 +479,8 @@ BACKBONE = "".join(
     ],
     ids=[
         "salt",
+        "hydrogen",
+        "valence",
         "two-records",
         "boron",
         "far",
@@ -493,3 +497,9 @@ def test_what_cannot_be_docked_is_a_plain_sentence(tmp_path, receptor, ligand, s
     outcome, _ = dock(tmp_path, receptor, ligand, **settings)
     assert outcome.state == "failed"
     assert sentence in outcome.error
+
+
+def test_a_ligand_with_an_unpaired_electron_is_docked_with_a_note(tmp_path):
+    outcome, outputs = dock(tmp_path, TRP_CAGE, "C[CH2]\n", boxCenter=[0, 0, 0], exhaustiveness=1, numPoses=1)
+    assert outcome.state == "succeeded", outcome.error
+    assert "The ligand has 1 unpaired electron, which Vina does not know" in read_notes(outputs)

@@ -108,6 +108,29 @@ def test_a_job_of_a_batch_is_run_again_as_often_as_was_asked(foldnote, tmp_path)
     assert json.loads(foldnote("wait", "cli.flaky-1", "--json")[1])[0]["retries"] == 1
 
 
+def test_a_verdict_names_its_field_once(foldnote):
+    code, out, _ = foldnote("validate", "anarci", "--set", "sequence=E1")
+    assert (code, out) == (2, "sequence: Position 2: '1' is a digit; leave line and position numbers out.\n")
+    code, out, _ = foldnote("validate", "admet", "--set", 'smilesStrings=["CCO", "C(("]')
+    assert out.startswith("smilesStrings, item 2: 'C((' has an unmatched parenthesis")
+
+
+def test_a_sheet_of_a_workbook_is_named(foldnote, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl reads workbooks; it is an extra")
+    book = openpyxl.Workbook()
+    for sheet, name in ((book.active, "first"), (book.create_sheet("Plate 2"), "second")):
+        sheet.append(["id", "sequence"])
+        sheet.append([name, SEQUENCE])
+    book.save(tmp_path / "plates.xlsx")
+    batch = ("batch", "anarci", str(tmp_path / "plates.xlsx"), "--set", "scheme=imgt", "--preview", "--json")
+    code, out, _ = foldnote(*batch, "--sheet", "Plate 2")
+    assert (code, [row["jobName"] for row in json.loads(out)["results"]]) == (0, ["second"])
+    code, _, err = foldnote(*batch, "--sheet", "Plate 3")
+    assert (code, "Its sheets are: 'Sheet', 'Plate 2'." in err) == (2, True)
+    code, _, err = foldnote(*batch)
+    assert "The sheet 'Sheet' was read, not 'Plate 2'." in err
+
+
 def test_a_file_in_a_table_is_the_name_of_an_upload_also_where_such_a_file_is_here(
     foldnote, tmp_path, monkeypatch
 ):
@@ -322,7 +345,7 @@ def test_settings_come_from_a_file_or_from_a_pipe(foldnote, tmp_path, monkeypatc
         (["submit", "align-pdbs", "--set", "pdbFiles=3", "--file", "pdbFiles=a.pdb"], 2, "Write a JSON list"),
         (["submit", "align-pdbs", "--set", "pdbFiles=a", "--file", "pdbFiles=a.pdb"], 2, "pdbFiles: --file"),
         (["submit", "admet", "--settings", "-"], 2, "should be one JSON object"),
-        ([*ANARCI, "--name", "a b"], 2, "jobName"),
+        ([*ANARCI, "--name", "a b"], 2, ". --name: Character 2"),
         (
             ["submit", "abmap", "--set", "sequence=EVQLVESGG"],
             3,

@@ -7,6 +7,7 @@ import { Poll } from '@lumino/polling';
 import type { JobRecord, JobsAnswer, OlderAnswer, ServiceReport, StatusCounts, Tagged } from '../api/answers';
 import { readSubjobs, type BatchSource } from './batch';
 import { appendOlder, mergeAnswer } from './joblist';
+import { shownState, stateRow } from './status';
 import { mixTags } from './tags';
 import { Store } from './store';
 import { sentenceOf } from './text';
@@ -121,6 +122,15 @@ export class JobsModel extends Store<JobsState> {
       this.update({ lost: sentenceOf(error) });
     }
     this.begin();
+  }
+
+  /** Polls at once if the list is watched and does not have the end of this job yet, which a card has told. */
+  noteEnd(name: string): void {
+    this.ends = this.ends.then(() => {
+      const known = this.find(name);
+      const isListed = known !== undefined && stateRow(shownState(known)).isFinal;
+      return this.isWanted && !isListed ? this.refresh() : undefined;
+    });
   }
 
   /** Resets the state after switching to another service. */
@@ -380,6 +390,7 @@ export class JobsModel extends Store<JobsState> {
   private mark: string | null = null;
   /** Incremented when switching to another service, to ignore late answers of the previous one. */
   private era = 0;
+  private ends: Promise<void> = Promise.resolve();
   private olderKey: string | null = null;
   private isBeyondHead = false;
   /** The latest request for the jobs of each batch. */

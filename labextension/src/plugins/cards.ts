@@ -1,15 +1,26 @@
-/** Opens the result of a job in a tab, asked by a button on its card; see `viewers/card/job_card.py`. */
+/** What cards of jobs in notebooks ask and tell; see `viewers/card/job_card.py` and `assets/card_status.js`. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { CommandIDs, type JobArgs } from '../commands';
+import { IFoldnote } from '../tokens';
 import { orNotify } from './commands';
 
-/** Buttons of cards in notebooks. */
+/** Name of the event by which a card tells that its job has ended. */
+const JOB_ENDED = 'fn-job-ended';
+
+/** Cards in notebooks: their buttons open results, and the list of jobs knows at once what they know. */
 export const cardsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'foldnote:cards',
-  description: 'Opens results from the cards of jobs in notebooks.',
+  description: 'Opens results from the cards of jobs in notebooks, and lists the ends of these jobs at once.',
   autoStart: true,
-  activate: ({ commands }: JupyterFrontEnd) => {
+  requires: [IFoldnote],
+  activate: ({ commands }: JupyterFrontEnd, { jobs }: IFoldnote) => {
+    document.addEventListener(JOB_ENDED, event => {
+      const name = event instanceof CustomEvent ? readName(event.detail) : '';
+      if (name !== '') {
+        jobs.noteEnd(name);
+      }
+    });
     document.addEventListener('click', ({ target }) => {
       const args = target instanceof Element ? readJob(target) : null;
       if (args) {
@@ -18,6 +29,10 @@ export const cardsPlugin: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+function readName(detail: unknown): string {
+  return typeof detail === 'object' && detail !== null && 'job' in detail ? String(detail.job) : '';
+}
 
 /** The job of the card whose button was clicked; null for other clicks. */
 function readJob(target: Element): JobArgs | null {

@@ -27,7 +27,7 @@ TAKEN: Final = ("job_name", "label", "profile")
 """Arguments of ``fn.submit``, besides settings, that ``fn.form`` takes, too."""
 LEFT: Final = ("project_tag", "extensions", "webhook", "max_runtime_s", "weighted_hours_budget", "again")
 """Those that it does not take."""
-TABLE: Final = ("columns", "names", "sweep", "on_failure", "retries")
+TABLE: Final = ("columns", "names", "sheet", "sweep", "on_failure", "retries")
 """Arguments of ``fn.submit_batch`` that ``form.add_table`` takes, too."""
 LEFT_OF_BATCHES: Final = ("batch_name", "preview", "ask")
 """Those that neither takes."""

@@ -37,6 +37,15 @@ IN_COMMANDS = {
     "none yet: renew_secret(), or ": "none yet: ",
 }
 """What messages advise in Python, and what does the same on the command line."""
+_OPTIONS = {
+    "job_name": "--name",
+    "batch_name": "--name",
+    "project_tag": "--project",
+    "max_runtime_s": "--max-runtime",
+    "weighted_hours_budget": "--budget",
+}
+"""Arguments that messages name before a colon, and the options that give them."""
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)}): ")
 _RETRIES = re.compile(r"\bretries=(\d+)")
 
 
@@ -107,6 +116,7 @@ def describe_failure(exc: BaseException) -> str:
 
 def name_commands(sentence: str) -> str:
     """The sentence with commands and options in place of the functions and arguments that it advises."""
+    sentence = _ARGUMENT.sub(lambda found: f"{_OPTIONS[found[1]]}: ", sentence)
     for call, command in IN_COMMANDS.items():
         sentence = sentence.replace(call, command)
     return _RETRIES.sub(r"--retries \1", sentence)

@@ -108,6 +108,9 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--names", metavar="COLUMN", help="the column with the jobs' names (default: id, name or jobName)"
     )
+    parser.add_argument(
+        "--sheet", metavar="NAME", help="the sheet of an Excel workbook (default: the one that was open)"
+    )
     parser.add_argument("--name", help="the batch's name (default: derived from tool and rows)")
     parser.add_argument("--project", help="identifier of a project")
     parser.add_argument("--max-runtime", type=read_rate, metavar="SECONDS", help="time limit of each job")
@@ -176,7 +179,7 @@ def _read_table(options: argparse.Namespace, tool: Tool) -> tuple[MappedTable, R
         name: read_value(fields.get(name, {}), text) for name, text in split_pairs(options.values, fields)
     }
     sweep = {name: _read_list(name, text) for name, text in split_pairs(options.sweeps, fields)}
-    mapped = map_columns(options.table, tool, columns, options.names, {*shared, *sweep})
+    mapped = map_columns(options.table, tool, columns, options.names, {*shared, *sweep}, options.sheet)
     rows = mapped.expand(sweep, shared)
     return mapped, replace(rows, settings=[name_uploads(tool, row) for row in rows.settings])
 

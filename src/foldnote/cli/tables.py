@@ -22,7 +22,12 @@ _PYTHON = re.compile(r"columns=(\{.+?['\"]\})")
 
 
 def map_columns(
-    path: Path, tool: Tool, columns: Mapping[str, str], names: str | None, taken: set[str]
+    path: Path,
+    tool: Tool,
+    columns: Mapping[str, str],
+    names: str | None,
+    taken: set[str],
+    sheet: str | None = None,
 ) -> MappedTable:
     """Read a table and decide what its columns are for, by their names, then by their contents.
 
@@ -33,6 +38,7 @@ def map_columns(
         columns: the column of each setting; nothing is guessed if there are any.
         names: the column of the jobs' names.
         taken: settings that are given otherwise.
+        sheet: the sheet of a workbook.
 
     Raises:
         ArgumentError: the table cannot be read, or its columns do not say what they mean.
@@ -42,8 +48,8 @@ def map_columns(
     data, name = _read(path)
     try:
         if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
-            return map_table(tool, _read_rows(data, path), columns or None, names, taken)
-        return map_table_bytes(tool, data, name, columns or None, names, taken)
+            return map_table(tool, _read_rows(data, path), columns or None, names, taken, sheet)
+        return map_table_bytes(tool, data, name, columns or None, names, taken, sheet)
     except ArgumentError as exc:
         message = _PYTHON.sub(lambda found: _write_options(found[1]), exc.message)
         raise ArgumentError(message.replace("With columns=", "With --column")) from exc

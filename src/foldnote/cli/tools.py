@@ -123,7 +123,7 @@ def run_validate(options: argparse.Namespace) -> int:
                 str(row.index + 1),
                 "yes" if row.valid else "no",
                 describe_path(row.field or "", settings[row.index]),
-                name_commands(row.error or ""),
+                name_commands(row.reason),
             )
             for row in verdict.results
         ]
@@ -132,5 +132,5 @@ def run_validate(options: argparse.Namespace) -> int:
         show("valid")
     else:
         place = describe_path(verdict.field or "settings", settings)
-        show(f"{place}: {name_commands(verdict.error or 'not valid')}")
+        show(f"{place}: {name_commands(verdict.reason or 'not valid')}")
     return Exit.DONE if verdict.valid else Exit.BAD_INPUT

@@ -114,6 +114,7 @@ class Form:
         schema = tool.settings_schema
         self.section = Section(read_plan(schema, schema), self, closed=CLOSED)
         self._validator = Validator(tool, self.section)
+        self.bindings = Bindings(self)
         self.frame = Frame(self.section, self.looks, self._actions(), has_job=self._has_job)
         self.frame.show_tool(tool, is_waiting=self._is_waiting)
         self.verdicts = Verdicts(self)
@@ -128,7 +129,6 @@ class Form:
         self.frame.show_beside(self._beside.widgets)
         self.batch: Any = None
         """Handle of the last batch submitted from this form; None before."""
-        self.bindings = Bindings(self)
         self._given = self.bindings.take(values or {})
         if job_name:
             self.frame.job_name.value = job_name
@@ -487,7 +487,7 @@ class Form:
         self.refresh()
 
     def _judge(self) -> Judgement:
-        return self._validator.judge(self._service_errors)
+        return self._validator.judge(self._service_errors, self.bindings.explain)
 
     def _list_problems(self, judgement: Judgement) -> tuple[Problem, ...]:
         wrong_name = self._judge_job_name()

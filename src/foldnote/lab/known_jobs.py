@@ -94,6 +94,10 @@ class KnownJobs:
         """Whether a job can still change."""
         return any(not job.is_final for job in self.jobs)
 
+    def find_label(self, job_name: str) -> str:
+        """The label of a job at the service; empty for an unknown job."""
+        return next((job.label for job in self.jobs if job.job_name == job_name), "")
+
     def update_notes(self) -> None:
         """Update the records of jobs whose notes have changed."""
         self._keep(self.jobs, self.statuses)

@@ -107,6 +107,10 @@ class JobPoller:
         self._mark = ""
         self._wake.set()
 
+    def find_label(self, job_name: str) -> str:
+        """The label of a job at the service; empty for one that was not listed."""
+        return self._known.find_label(job_name)
+
     def update_notes(self) -> None:
         """Update the records of jobs whose notes have changed, and notify waiting pages."""
         self._known.update_notes()

@@ -44,7 +44,7 @@ _SETTING = "settings."
 """Beginning of the names of a batch's columns of settings."""
 
 
-def lay_out_result(path: Path, title: str, service: str = "") -> ResultAnswer:
+def lay_out_result(path: Path, title: str, service: str = "", label: str = "") -> ResultAnswer:
     """Render the result archive at ``path``.
 
     Args:
@@ -52,11 +52,13 @@ def lay_out_result(path: Path, title: str, service: str = "") -> ResultAnswer:
         title: name of the job or batch.
         service: address of the service that has it, if it is the user's own; a batch is then shown with the
             columns that were kept on this computer.
+        label: the job's label at the service, which heads the views; one of this computer takes precedence.
 
     Raises:
         FoldnoteError: it cannot be read.
     """
-    result = open_result(path, title)
+    shown = (Ledger(service=service).label(title) if service else None) or label
+    result = open_result(path, title, {"label": shown} if shown else None)
     inputs = _read_kept(result, title, service) if service and result.jobs else {}
     return _lay_out(result, title, inputs)
 
@@ -225,12 +227,12 @@ def limit_resources() -> None:
 def main(arguments: Sequence[str]) -> int:
     """Write a ``ResultAnswer`` to stdout.
 
-    ``arguments``: ``result``, ``row`` or ``file``, a path, a title, and for a user's own result the address
-    of its service.
+    ``arguments``: ``result``, ``row`` or ``file``, a path, a title, and for a result the address of its
+    service, empty unless it is the user's own, and its label there.
     """
-    what, path, title, *service = arguments
+    what, path, title, *more = arguments
     try:
-        answer = _LAYOUTS[what](Path(path), title, *service)
+        answer = _LAYOUTS[what](Path(path), title, *more)
     except FoldnoteError as exc:
         sys.stderr.write(exc.message + "\n")
         return 1

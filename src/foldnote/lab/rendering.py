@@ -13,11 +13,13 @@ LIMIT_S = 120.0
 _AT_ONCE = asyncio.Semaphore(2)
 
 
-async def lay_out(what: str, path: Path, title: str, colors: str = "", service: str = "") -> bytes:
+async def lay_out(
+    what: str, path: Path, title: str, colors: str = "", *, service: str = "", label: str = ""
+) -> bytes:
     """A ``ResultAnswer`` as JSON; ``what`` is ``result``, ``row`` or ``file``, see ``foldnote.lab.renderer``.
 
     ``colors`` is the initial colour scheme of structures; empty for the one in this computer's options.
-    ``service`` is the address of the service of a result that is the user's own.
+    ``service`` is the address of the service of a result that is the user's own, ``label`` its label there.
 
     Raises:
         ResultError: the file cannot be read, or reading it takes too long.
@@ -25,7 +27,7 @@ async def lay_out(what: str, path: Path, title: str, colors: str = "", service: 
     async with _AT_ONCE:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "foldnote.lab.renderer", what, str(path), title),
-            *([service] if service else []),
+            *([service, label] if what == "result" else []),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from foldnote.models.wire import WireModel, read_object
+from foldnote.text import describe_path
 
 
 class Verdict(WireModel):
@@ -23,6 +24,11 @@ class Verdict(WireModel):
     missing_fields: tuple[str, ...] = ()
     """Missing required fields."""
 
+    @property
+    def reason(self) -> str:
+        """The problem without the name of its field, to be shown beside that; empty if valid."""
+        return _drop_field(self.error, self.field)
+
 
 class RowVerdict(WireModel):
     """The validation of one row of a batch."""
@@ -33,6 +39,11 @@ class RowVerdict(WireModel):
     normalized: dict[str, Any] | None = None
     error: str | None = None
     field: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """The problem without the name of its field, to be shown beside that; empty if valid."""
+        return _drop_field(self.error, self.field)
 
 
 class BatchVerdict(WireModel):
@@ -61,6 +72,13 @@ class ErrorBody(WireModel):
     def to_wire(self) -> dict[str, object]:
         """The body without the keys that do not apply."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _drop_field(error: str | None, field: str | None) -> str:
+    """An error without the name of its field, with which foldnote's service begins it."""
+    names = (field, describe_path(field)) if field else ()
+    found = next((name for name in names if error and error.startswith(f"{name}: ")), None)
+    return (error or "") if found is None else (error or "").removeprefix(f"{found}: ")
 
 
 def read_verdict(answer: object) -> Verdict | BatchVerdict:

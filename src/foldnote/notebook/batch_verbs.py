@@ -60,6 +60,7 @@ def submit_batch(
     columns: Mapping[str, str] | None = ...,
     sweep: Mapping[str, Sequence[Any]] | None = ...,
     names: str | None = ...,
+    sheet: str | None = ...,
     batch_name: str | None = ...,
     label: str | None = ...,
     project_tag: str | None = ...,
@@ -90,6 +91,7 @@ def submit_batch(
     columns: Mapping[str, str] | None = None,
     sweep: Mapping[str, Sequence[Any]] | None = None,
     names: str | None = None,
+    sheet: str | None = None,
     batch_name: str | None = None,
     label: str | None = None,
     project_tag: str | None = None,
@@ -121,6 +123,8 @@ def submit_batch(
         names: the column with the jobs' names; by default ``id``, ``name`` or ``jobName``, where that is no
             setting, else they are the batch's name and a number. Where another job has one of these names,
             all rows are named after the tool, too (``AB-1-anarci``), so that one table feeds several tools.
+        sheet: the sheet of an Excel workbook; by default the one that was open when it was saved, or the
+            first with known columns if that one has none.
         batch_name: name of the batch; by default one is made of tool and rows.
         label: free text that card, panel and lists show in place of the batch's name; it stays on this
             computer and does not identify the batch.
@@ -150,7 +154,8 @@ def submit_batch(
     client = connection.find_client(profile)
     tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
     label = read_label(take_label(tool, label, settings), None)
-    rows = map_table(tool, table, columns, names, {*settings, *(sweep or ())}).expand(sweep, settings)
+    mapped = map_table(tool, table, columns, names, {*settings, *(sweep or ())}, sheet)
+    rows = mapped.expand(sweep, settings)
     limits: dict[str, Any] = {
         "again": again,
         "project_tag": project_tag,

@@ -125,6 +125,7 @@ class NotebookForm(KeptForm):
         columns: Mapping[str, str] | None = None,
         names: str | None = None,
         *,
+        sheet: str | None = None,
         sweep: Mapping[str, Sequence[Any]] | None = None,
         on_failure: Literal["continue", "stop"] | None = None,
         retries: int | None = None,
@@ -137,6 +138,7 @@ class NotebookForm(KeptForm):
             columns: which column feeds which setting, ``{"VH": "heavy"}`` or ``{"heavy": "VH"}``; by default
                 names and contents of the columns decide.
             names: the column of the jobs' names.
+            sheet: the sheet of an Excel workbook, see ``fn.submit_batch``.
             sweep: values of a setting, for each of which all rows of the form are repeated,
                 ``{"temperature": [0.1, 0.2]}``; a setting that is a file or a list cannot be swept.
             on_failure: what the batch does when a job has failed, as of ``fn.submit_batch``; None leaves what
@@ -147,7 +149,9 @@ class NotebookForm(KeptForm):
             ArgumentError: it cannot be read, a column or setting is unknown, or a sweep or policy is invalid.
                 No row was added then.
         """
-        self.batch_table.add_table(table, columns, names, sweep=sweep, on_failure=on_failure, retries=retries)
+        self.batch_table.add_table(
+            table, columns, names, sheet=sheet, sweep=sweep, on_failure=on_failure, retries=retries
+        )
 
     def _take_job(self, handle: JobHandle) -> None:
         from foldnote.notebook.live_outputs import make_card, make_live

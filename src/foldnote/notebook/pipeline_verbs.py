@@ -7,7 +7,7 @@ from typing import Any
 
 from foldnote.client import BatchHandle, Stage
 from foldnote.client.submission.extensions import read_label
-from foldnote.models import Account, Recommendation
+from foldnote.models import Account, Recommendation, Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import NotebookBatch, NotebookRun, make_live_run
 from foldnote.notebook.verbs import verb
@@ -57,16 +57,18 @@ def provision(*, profile: str | None = None) -> Account:
 
 
 @verb
-def stage(name: str, tool: str, /, *, extensions: Mapping[str, Any] | None = None, **settings: Any) -> Stage:
+def stage(
+    name: str, tool: str | Tool, /, *, extensions: Mapping[str, Any] | None = None, **settings: Any
+) -> Stage:
     """One run of a tool in a pipeline; ``stage.file("path")`` is what a later stage's file field takes.
 
     Args:
         name: unique in the pipeline.
-        tool: the tool's type.
+        tool: the tool's type, or a tool of any catalog.
         extensions: what is sent beside the settings in every run, see ``fn.submit``.
         **settings: fields of the tool's schema.
     """
-    return Stage(name, tool, settings, extensions)
+    return Stage(name, tool if isinstance(tool, str) else tool.type, settings, extensions)
 
 
 @verb

@@ -167,7 +167,7 @@ def quote(
 
 @verb
 def validate(
-    tool: str,
+    tool: str | Tool,
     /,
     *,
     profile: str | None = None,
@@ -177,7 +177,7 @@ def validate(
     """The service's verdict on settings; nothing is submitted and it costs nothing.
 
     Args:
-        tool: the tool's type.
+        tool: the tool's type, or a tool of any catalog.
         profile: which service; by default the active profile's.
         extensions: what is sent beside the settings, see ``fn.submit``.
         **settings: fields of the tool's schema.

@@ -108,6 +108,12 @@ def check_kinds(name: str, bound: BoundArguments) -> None:
     for argument, value in bound.arguments.items():
         annotation = bound.signature.parameters[argument].annotation
         kinds = str(annotation).split(" | ")
+        if kinds == ["bool"]:
+            if not isinstance(value, bool):
+                from foldnote.client.core.operations import check_flag  # deferred: it loads pydantic
+
+                check_flag(f"fn.{name}: {argument}", value)
+            continue
         if any(kind not in _WORDS for kind in kinds) or _is_one_of(value, kinds):
             continue
         if bound.signature.parameters[argument].kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL):

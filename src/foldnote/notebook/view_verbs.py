@@ -42,6 +42,7 @@ from foldnote.results import (
     Structure,
 )
 from foldnote.results import compare as _compare
+from foldnote.results.naming.file_kinds import FileKind, find_kind
 from foldnote.results.provenance.identity import find_title
 from foldnote.results.side_by_side.items import ComparedItem, Source, make_item
 from foldnote.viewers import (
@@ -246,7 +247,10 @@ def explore(
     if isinstance(item, Result):
         shown = item.models[0] if item.models else find_structure(item)
         name = shown.structure.name if isinstance(shown, Model) else shown.name
-        return make_explorer(shown, title=f"{find_title(item)} · {name}", regions=item.regions)
+        regions = item.regions  # reading them shows whether they are damaged
+        damaged = [] if regions else [p for p in item.problems if find_kind(p.name) is FileKind.NUMBERING]
+        notes = [f"The CDRs are not marked: {problem.message}" for problem in damaged]
+        return make_explorer(shown, title=f"{find_title(item)} · {name}", regions=regions, notes=notes)
     return make_explorer(item if isinstance(item, Model) else find_structure(item))
 
 

@@ -293,3 +293,38 @@ def test_unknown_settings_are_named_up_to_twenty_and_then_counted():
 def test_lines_are_read_as_splitlines_gives_them(text):
     text = text * 4000
     assert list(read_lines(text)) == text.splitlines()
+
+
+@pytest.mark.parametrize("value", ["A:1", "A:-3", "A:52A", "A:5-45"])
+def test_a_residue_in_place_of_a_chain_is_answered_with_its_chain(value):
+    settings = catalog.tool("af2bind").example_job["settings"] | {"chain": value}
+    (problem,) = catalog.check(catalog.tool("af2bind"), settings).problems
+    assert problem.message == f"{value!r} names a residue. Give its chain alone: A."
+
+
+@pytest.mark.parametrize(
+    "smiles", ["C*", "C[*]", "[R1]CC", "[2*]C", "[#6]CO", "[C,N]C", "C~C", "[!C]C", "C[Xx]"]
+)
+@pytest.mark.parametrize(
+    ("tool", "field"),
+    [("vina", "ligandFile"), ("hydration-free-energy", "ligandsSDF"), ("admet", "smilesStrings")],
+)
+def test_what_is_no_molecule_is_refused_by_every_tool_that_takes_smiles(smiles, tool, field):
+    given = [smiles] if field == "smilesStrings" else f"{smiles} name\n"
+    assert ("bad_smiles") in {code for _, code in codes(tool, **{field: given})}
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    ["[CH3:1][OH:2]", "C[CH2]", "[Fe+2]", "[13CH4]", "[H][H]", "C[N+](C)(C)C", "F[C@@H](Cl)Br", "[nH]1cccc1",
+     "[O--]", "c1cc[se]c1", "C[Si](C)(C)C", "OB(O)c1ccccc1", "N[C@@H](C)C(=O)O", "[2H]O[2H]", "C1.C1"],
+)  # fmt: skip
+def test_unusual_atoms_are_atoms(smiles):
+    assert codes("admet", smilesStrings=[smiles]) == codes("vina", ligandFile=f"{smiles}\n") == []
+
+
+def test_a_salt_is_refused_where_one_molecule_is_taken_and_predicted_as_a_whole_where_it_may_be():
+    salt = "CC(=O)[O-].[Na+]"
+    for tool, field in (("vina", "ligandFile"), ("hydration-free-energy", "ligandsSDF")):
+        assert codes(tool, **{field: f"{salt}\n"}) == [(field, "bad_smiles")]
+    assert codes("admet", smilesStrings=[salt]) == []

@@ -99,7 +99,8 @@ def test_decimal_commas_do_not_cut_a_table_of_semicolons():
         "copied cells": ("id\tKD\na\t0,5\nb\t2,25\n", {"KD"}),
         "two numbers": ("id\tmutated\na\t10,25\nb\t30,45\n", set()),
         "thousands": ("id;KD\na;1,500\nb;2,250\n", set()),
-        "a word": ("id;KD\na;1,5\nb;n. d.\n", set()),
+        "a word": ("id;KD\na;1,5\nb;weak\n", set()),
+        "a missing value and a limit": ("id;KD\na;1,5\nb;n. d.\nc;>100,5\n", {"KD"}),
         "points": ("id;KD\na;1.5\nb;2.25\n", set()),
     }.values(),
 )
@@ -236,6 +237,33 @@ def test_the_sheet_that_was_open_is_read_if_no_other_has_known_names(workbook):
     sheet.append(["Probe", "Wert"])
     sheet.append(["a", 1])
     assert read_table_bytes(save(), "x.xlsx", {"vh"}).columns == ("Probe", "Wert")
+
+
+def test_a_sheet_that_is_no_table_gives_way_to_one_that_is(workbook):
+    sheet, save = workbook
+    sheet.append(["Only a title"])
+    sheet.parent["notes"].append(["Probe", "Wert"])
+    sheet.parent["notes"].append(["a", 1])
+    assert read_table_bytes(save(), "x.xlsx", {"vh"}).columns == ("Probe", "Wert")
+
+
+def test_the_sheet_that_is_named_is_read(workbook):
+    sheet, save = workbook
+    for each, name in ((sheet, "a"), (sheet.parent["notes"], "b")):
+        each.append(["id", "VH"])
+        each.append([name, VH])
+    for wanted in ("notes", " Notes "):
+        table = read_table_bytes(save(), "x.xlsx", {"vh"}, wanted)
+        assert (table.rows, table.notes, table.sheet) == ((("b", VH),), (), "notes")
+
+
+def test_an_unknown_sheet_is_refused_with_those_that_there_are(workbook):
+    with pytest.raises(
+        ArgumentError, match=r"x\.xlsx has no sheet 'Notizen'. Its sheets are: 'plate', 'notes'"
+    ):
+        read_table_bytes(workbook[1](), "x.xlsx", sheet="Notizen")
+    with pytest.raises(ArgumentError, match=r"x\.csv is no workbook"):
+        read_table_bytes(b"id,VH\na,EVQ\n", "x.csv", sheet="notes")
 
 
 def test_a_formula_of_a_workbook_without_a_value_is_refused_by_its_cell(workbook):

@@ -235,8 +235,9 @@ def list_atoms(residue=""):
 def test_the_chain_of_a_receptor_may_have_no_name():
     text = "\n".join([*(f"{line[:21]} {line[22:]}" for line in list_atoms()), "END\n"])
     form = Form(catalog.tool("vina"), values={"receptorFile": text})
-    assert "1 chain without a name; docked to 162 of 163 residues without waters; left out: TMP 163" in said(
-        form, "receptorFile"
+    assert (
+        "1 chain without a name, 1 ligand; docked to 162 of 163 residues without waters; left out: TMP 163"
+        in said(form, "receptorFile")
     )
     choose(form, "Around TMP 163 · ")
     assert form.value["boxSize"] == [20, 20, 20]

@@ -10,7 +10,7 @@ from foldnote import catalog
 from foldnote.client.inputs.table_file import read_table_file
 from foldnote.client.inputs.table_text import TextTable
 from foldnote.errors import ArgumentError, TableWarning
-from foldnote.forms.batch.cell_values import infer_values, read_cell
+from foldnote.forms.batch.cell_values import infer_values, read_cell, read_kept
 from foldnote.forms.batch.column_contents import describe_column
 from foldnote.forms.batch.column_mapping import (
     Purpose,
@@ -178,6 +178,48 @@ def test_kept_numbers_with_decimal_commas_are_numbers_in_the_form_and_in_code(tm
     assert [row["KD"] for row in batch.to_rows(batch.list_settings(specs), specs).inputs] == [0.5, 12]
     rows = map_table(catalog.tool("anarci"), tmp_path / "plate.csv").expand()
     assert [row["KD"] for row in rows.inputs] == [0.5, 12]
+
+
+MEASURED = {
+    "missing": (["1.5", "n. d.", "", "N/A", "-"], [1.5, None, None, None, None], None),
+    "whole": (["1", "nd", "20"], [1, None, 20], None),
+    "limits": ([">100", "2,5", "n. d.", "", "< 0,1"], [">100", "2,5", "n. d.", None, "< 0,1"],
+               [100.0, 2.5, None, None, 0.1]),
+    "limits alone": (["≥5", "~7"], ["≥5", "~7"], [5, 7]),
+    "words": (["weak", "n. d.", "1"], ["weak", "n. d.", "1"], None),
+    "marks alone": (["n/a", "-"], ["n/a", "-"], None),
+    "a name": ([">sp|P1", "2"], [">sp|P1", "2"], None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("cells", "values", "numbers"), MEASURED.values(), ids=MEASURED)
+def test_missing_marks_and_limits_do_not_make_measured_values_text_alone(cells, values, numbers):
+    column = read_kept("KD", cells, has_decimal_commas=any("," in cell for cell in cells))
+    assert (column.values, column.numbers) == (values, numbers)
+    assert bool(column.note) is (values != cells or numbers is not None)
+
+
+def test_what_is_assumed_of_measured_values_is_told_in_the_form_and_in_code(tmp_path):
+    rows = ("a,EVQL,0.5,>100", "b,EVQLV,n. d.,12", "c,EVQLVE,n. d.,7")
+    (tmp_path / "plate.csv").write_text("id,sequence,KD,IC50\n" + "\n".join(rows))
+    missing = "In the column 'KD', 2 cells with 'n. d.' count as missing."
+    limits = (
+        "The column 'IC50' has limits such as '>100', and stays text; 'IC50 (number)' has its numbers without"
+        " them, to sort and plot by."
+    )
+    tool = catalog.tool("anarci")
+    specs, batch = list_specs(tool), DraftBatch()
+    assert batch.add_table(read_table_file(tmp_path / "plate.csv", {"sequence"}), specs)[-2:] == (
+        missing,
+        limits,
+    )
+    with pytest.warns(TableWarning) as warned:
+        mapped = map_table(tool, tmp_path / "plate.csv").expand()
+    assert [str(each.message) for each in warned] == [f"plate.csv: {note}" for note in (missing, limits)]
+    for found in (mapped, batch.to_rows(batch.list_settings(specs), specs)):
+        assert [name for name in found.kept if name != "id"] == ["KD", "IC50", "IC50 (number)"]
+        assert [row["IC50 (number)"] for row in found.inputs] == [100, 12, 7]
+        assert [row["KD"] for row in found.inputs] == [0.5, None, None]
 
 
 @pytest.mark.parametrize(

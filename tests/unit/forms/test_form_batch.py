@@ -113,6 +113,51 @@ def test_a_kept_text_of_several_lines_is_shown_as_it_is():
     assert "pasted text" not in words
 
 
+@pytest.fixture
+def workbook(tmp_path):
+    """The path of a workbook with two sheets of antibodies, of which the first one was open."""
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl reads workbooks; it is an extra")
+    book = openpyxl.Workbook()
+    for sheet, name in ((book.active, "old"), (book.create_sheet("Plate 2"), "new")):
+        sheet.title = sheet.title.replace("Sheet", "Plate 1")
+        sheet.append(["Clone", "VH", "VL"])
+        sheet.append([name, HEAVY, LIGHT])
+    book.create_sheet("empty")
+    book.save(tmp_path / "plates.xlsx")
+    return tmp_path / "plates.xlsx"
+
+
+def test_the_sheet_of_a_workbook_is_chosen_in_a_list(workbook):
+    form = make_batch(data=workbook.read_bytes(), name="plates.xlsx")
+    sheets = Page(form.widget).find(widgets.Dropdown, "Sheet of the workbook")
+    assert (sheets.value, form.batch_table.job_names()) == ("Plate 1", ["old"])
+    sheets.value = "Plate 2"
+    assert form.batch_table.job_names() == ["new"]
+    assert "sheet='Plate 2'," in form.batch_table.write_code()
+    sheets.value = "empty"
+    assert (sheets.value, sheets.index, form.batch_table.job_names()) == ("Plate 2", 1, ["new"])
+    assert "A table needs a header line" in Page(form.widget).text
+
+
+def test_a_sheet_cannot_be_changed_below_rows_that_were_changed(workbook):
+    form = make_batch(data=workbook.read_bytes(), name="plates.xlsx")
+    send(form, {"kind": "row", "act": "duplicate", "row": 1})
+    assert "Sheet of the workbook" not in Page(form.widget).text
+    assert "Sheet of the workbook" not in Page(make_batch().widget).text
+
+
+def test_a_sheet_is_named_in_code(workbook):
+    form = Form(FV, None)
+    form.batch_table.add_table(workbook, sheet="Plate 2")
+    assert form.batch_table.job_names() == ["new"]
+    with pytest.raises(ArgumentError, match="A sheet is chosen of an Excel workbook"):
+        form.batch_table.add_table([{"heavy": HEAVY}], sheet="Plate 2")
+    with pytest.raises(
+        ArgumentError, match="has no sheet 'Plate 3'. Its sheets are: 'Plate 1', 'Plate 2', 'empty'"
+    ):
+        form.batch_table.add_table(workbook, sheet="Plate 3")
+
+
 def test_the_row_that_opened_the_batch_gives_way_to_a_table():
     form = Form(FV, None, values={"heavy": HEAVY, "light": LIGHT})
     form.batch_table.add_current()

@@ -99,10 +99,12 @@ def test_where_a_job_takes_one_molecule_several_are_an_error(tmp_path):
         ("c1ccccc", "opens ring 1 at position 2 without closing it.", "1"),
         ("CC(=O)Xc1ccccc1", "Position 7 of 'CC(=O)Xc1ccccc1': 'X' is not SMILES.", "X"),
         ("CCC(C)(C)(C)C", "Position 3 of CCC(C)(C)(C)C: C with the valence 5, which is too high.", "C"),
-        ("CC[Xx]C", "Position 3 of CC[Xx]C: [Xx] is not an atom.", "["),
+        ("CC[Xx]C", "Position 3 of 'CC[Xx]C': '[Xx]' is not an atom.", "["),
+        ("CC*", "Position 3 of 'CC*': '*' is an atom of no element. Give a whole molecule.", "*"),
+        ("C[C,N]", "Position 2 of 'C[C,N]': '[C,N]' is a query of SMARTS, not a part of a molecule.", "["),
         ("c1ccnc1", "the aromatic atoms from position 1 on have no alternating", "c"),
     ],
-    ids=["parenthesis", "ring", "letter", "valence", "element", "aromatic"],
+    ids=["parenthesis", "ring", "letter", "valence", "element", "dummy", "query", "aromatic"],
 )
 def test_a_wrong_smiles_is_told_with_its_place(typed, sentence, letter):
     form = Form(catalog.tool("vina"))

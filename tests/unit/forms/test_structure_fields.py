@@ -283,3 +283,57 @@ def test_mmcif_has_the_chains_of_the_authors_also_after_the_comment_that_pymol_b
     assert "2 chains: Heavy 2, L 1 residues" in said(form, "target")
     assert form.value["residues"] == "52 52A"
     assert "has no chain 'Hxp'. It has: Heavy, L." in said(form, "chains")
+
+
+def write_residue(chain, number, name, x, *, record="ATOM", atoms=("N", "CA", "C")):
+    """One residue whose atoms lie 1.4 Å from each other, on a line."""
+    return "".join(
+        f"{record:6}    1  {atom:<3} {name:<3} {chain}{number:4d}    {x + 1.4 * place:8.3f}{0:8.3f}{0:8.3f}"
+        f"  1.00  0.00          {atom[0]:>2}\n"
+        for place, atom in enumerate(atoms)
+    )
+
+
+def write_chain(chain, names, *, record="ATOM", step=4.2):
+    """A chain; its residues are bonded by the given step between them, Å."""
+    return "".join(
+        write_residue(chain, number, name, number * step, record=record)
+        for number, name in enumerate(names.split(), start=1)
+    )
+
+
+PROTEIN = write_chain("A", "ALA GLY SER LEU")
+MODIFIED = write_chain("A", "PCA VAL GLN MSE LEU", record="HETATM")
+BESIDE = {
+    "waters as ATOM": (write_residue("W", 1, "HOH", 40, atoms=("O",)), "W · water, 1 residue", "1 water"),
+    "waters of GROMACS": (
+        write_residue("W", 1, "SOL", 40, atoms=("OW", "HW1", "HW2")),
+        "W · water, 1 residue",
+        "1 water",
+    ),
+    "ions as ATOM": (write_residue("W", 1, "MG", 40, atoms=("MG",)), "W · ligands, 1 residue", "1 ion"),
+    "a ligand as ATOM": (
+        write_residue("W", 1, "LIG", 40, atoms=("C1", "C2", "O1")),
+        "W · ligands, 1 residue",
+        "1 ligand",
+    ),
+    "free amino acids": (
+        write_chain("W", "GLU GLY", record="HETATM", step=20),
+        "W · ligands, 2 residues",
+        "2 ligands",
+    ),
+    "a bound peptide": (write_chain("W", "ALA GLY", record="HETATM"), "W · protein, 2 residues", ""),
+}
+
+
+@pytest.mark.parametrize(("text", "label", "others"), BESIDE.values(), ids=BESIDE)
+def test_what_is_beside_a_protein_is_what_its_atoms_say(text, label, others):
+    outline = find_outline(PROTEIN + text + "END\n")
+    assert [chain.label for chain in outline.chains] == ["A · protein, 4 residues", label]
+    chains = "2 chains: A 4, W 2 residues" if "protein" in label else "1 chain: A 4 residues"
+    assert outline.words == ", ".join(filter(None, (chains, others)))
+
+
+def test_modified_residues_of_a_chain_are_a_part_of_it_and_a_free_one_is_not():
+    (chain,) = find_outline(MODIFIED + write_residue("A", 301, "GLU", 90, record="HETATM") + "END\n").chains
+    assert (chain.label, chain.letters) == ("A · protein, 5 residues", "QVQML")

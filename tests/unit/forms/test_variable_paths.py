@@ -144,3 +144,23 @@ def test_a_field_follows_a_path_which_the_code_keeps(shell):
     assert 'follows <code>table["VH"][3]</code>, where no plain value is stored' in unescape(
         label_of(form, "heavy")
     )
+
+
+MANY = {
+    "column": ("it.VH", "it.VH holds 2 values, and this takes one, such as it.VH[3]."),
+    "list": ("names", "names holds 2 values, and this takes one, such as names[0]."),
+    "array": ("array", "array holds 2 values, and this takes one, such as array[0]."),
+    "labels that no path can write": ("dated", "dated holds 1 value, and this takes one."),
+}
+
+
+@pytest.mark.parametrize(("path", "said"), MANY.values(), ids=MANY)
+def test_a_variable_of_many_values_is_named_with_a_path_to_one_of_them(shell, path, said):
+    dated = pd.Series(["EVQ"], index=[pd.Timestamp("2026-11-29")])
+    shell.user_ns.update(it=FRAME, names=["EVQ", "QVQ"], array=np.array(["EVQ", "QVQ"]), dated=dated)
+    form = make_form(TOOL, heavy=variable(path))
+    assert [problem.message for problem in form.problems] == [
+        f"{said} For a job of each, add the table to the form's batch, or call fn.submit_batch."
+    ]
+    one = said.partition("such as ")[2].rstrip(".")
+    assert not one or not make_form(TOOL, heavy=variable(one)).problems

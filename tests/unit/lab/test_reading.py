@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -176,6 +177,24 @@ def test_the_table_of_a_batch_has_the_columns_that_were_kept_on_this_computer(tm
     assert list_columns("plate", EMBEDDED)["KD"] == [0.5, 12.0]
     assert "KD" not in list_columns("plate")  # a colleague's
     assert "KD" not in list_columns("other", EMBEDDED)  # an earlier batch of this name
+
+
+def test_the_views_of_a_result_are_headed_with_the_label_of_the_job(tmp_path, capsys):
+    place = tmp_path / "result.zip"
+    with zipfile.ZipFile(place, "w") as archive:
+        archive.write(DATA / "trastuzumab_fv_ca.pdb", "fv.pdb")
+        archive.writestr("manifest.json", '{"jobName": "job-1"}')
+
+    def read_html(*more):
+        assert main(["result", str(place), "job-1", *more]) == 0
+        return json.loads(capsys.readouterr().out)["html"]
+
+    assert "job-1 · fv.pdb" in read_html("", "")
+    assert "Trastuzumab · fv.pdb" in read_html(EMBEDDED, "Trastuzumab")
+    assert "A colleague&#x27;s · fv.pdb" in read_html("", "A colleague's")
+    Ledger().remember_label("job-1", "Herceptin")
+    assert "Herceptin · fv.pdb" in read_html(EMBEDDED, "Trastuzumab")
+    assert "Trastuzumab · fv.pdb" in read_html("", "Trastuzumab")  # a job of this name, of somebody else
 
 
 def test_a_result_keeps_its_files_and_its_manifest(tmp_path):

@@ -78,8 +78,10 @@ async def test_a_card_goes_from_queue_to_complete_and_calls_back_once():
     ended = []
     card = JobCard(make_job(status=JobStatus.IN_QUEUE), source, on_final=ended.append)
     assert "In Queue" in Seen(card).text
+    assert Seen(card).spoken.get_state()["_ended"] == ""
 
     await until(lambda: ended)
+    assert Seen(card).spoken.get_state()["_ended"] == ended[0].job_name
     asked = len(source.asked)
     await asyncio.sleep(0.05)
 

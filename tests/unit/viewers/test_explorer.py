@@ -32,6 +32,19 @@ def test_the_explorer_of_a_result_has_its_name_and_the_cdrs_of_its_numbering(tmp
     assert "SRWGGDGFYAMDY" in page
 
 
+def test_the_explorer_of_a_result_with_a_damaged_numbering_opens_and_says_so(tmp_path):
+    with zipfile.ZipFile(tmp_path / "panel.zip", "w") as archive:
+        archive.writestr("fv.pdb", FV)
+        archive.writestr("numbering.csv", "chain,position\nH,1\n")
+    explorer = fn.explore(fn.open_result(tmp_path / "panel.zip"))
+    note = "The CDRs are not marked: numbering.csv lacks the column 'index', required for a numbering."
+    assert (
+        f'<p class="fnv-warn">{note.replace(chr(39), "&#x27;")}</p>'
+        in explorer.get_state()["_view_data"]["html"]
+    )
+    assert note in explorer._repr_mimebundle_()["text/plain"]
+
+
 def test_a_choice_is_observed_and_told_as_a_table_and_in_words(explorer):
     seen = []
     explorer.observe(lambda change: seen.append(change.new), "selection")

@@ -15,6 +15,22 @@ from foldnote.catalog.contents import is_inline, read_lines
 from foldnote.catalog.json_values import MAX_TEXT_LENGTH
 
 _TOKEN = re.compile(r"\[[^\[\]]+\]|Br|Cl|[BCNOPSFIHbcnops]|%\d\d|%\(\d+\)|\d|[-=#$:/\\.~*()]", re.ASCII)
+_ELEMENTS = (
+    "H|He|Li|Be|B|C|N|O|F|Ne|Na|Mg|Al|Si|P|S|Cl|Ar|K|Ca|Sc|Ti|V|Cr|Mn|Fe|Co|Ni|Cu|Zn|Ga|Ge|As|Se|Br|Kr|Rb|Sr|Y"
+    "|Zr|Nb|Mo|Tc|Ru|Rh|Pd|Ag|Cd|In|Sn|Sb|Te|I|Xe|Cs|Ba|La|Ce|Pr|Nd|Pm|Sm|Eu|Gd|Tb|Dy|Ho|Er|Tm|Yb|Lu|Hf|Ta|W|Re"
+    "|Os|Ir|Pt|Au|Hg|Tl|Pb|Bi|Po|At|Rn|Fr|Ra|Ac|Th|Pa|U|Np|Pu|Am|Cm|Bk|Cf|Es|Fm|Md|No|Lr|Rf|Db|Sg|Bh|Hs|Mt|Ds|Rg"
+    "|Cn|Nh|Fl|Mc|Lv|Ts|Og|D|T|se|as|si|te|[bcnops]"
+)
+_BRACKET_ATOM = re.compile(
+    rf"\[\d{{0,3}}(?:{_ELEMENTS})(?:@@?|@(?:TH|AL|SP|TB|OH)\d{{1,2}})?(?:H\d?)?(?:\++\d{{0,2}}|-+\d{{0,2}})?"
+    r"(?::\d+)?\]",
+    re.ASCII,
+)
+"""An atom in brackets: isotope, element, chirality, hydrogens, charge and the number of a mapping."""
+_DUMMY = re.compile(r"\[\d{0,3}(?:\*|R\d*)(?:H\d?)?(?:[+-]\d*)*(?::\d+)?\]|\*", re.ASCII)
+"""A place of no element: where a group is bound, or any atom."""
+_QUERY = re.compile(r"[,;&!#$*]")
+"""A sign that brackets have in SMARTS only."""
 _INCHI = re.compile(r"InChI=1|[A-Z]{14}-[A-Z]{10}-[A-Z]\Z", re.ASCII)
 _LEAST_NAMED = 4
 """Characters of a SMILES that is followed by a name; shorter words begin sentences and names, too."""
@@ -44,7 +60,11 @@ def find_smiles_fault(text: str) -> str | None:
 
 
 def locate_smiles_fault(text: str) -> SmilesFault | None:
-    """Find the first syntax error in a SMILES; None if there is none."""
+    """Find the first syntax error or part of a query in a SMILES; None if there is none."""
+    return _locate_syntax_fault(text) or _find_query(text.strip())
+
+
+def _locate_syntax_fault(text: str) -> SmilesFault | None:
     if not text.strip():
         return SmilesFault("This is empty. Give the SMILES of a molecule.")
     if len(text.split(None, 1)) > 1:
@@ -84,7 +104,7 @@ def is_file_smiles(text: str, extensions: Sequence[str]) -> bool:
         return False
     if name and len(smiles) < _LEAST_NAMED:
         return False
-    return find_smiles_fault(smiles) is None
+    return _locate_syntax_fault(smiles) is None
 
 
 def list_atom_positions(smiles: str) -> tuple[int, ...]:
@@ -104,6 +124,31 @@ def check_model_names(value: str, context: CheckContext) -> Iterator[Finding]:
         yield context.find(message, "bad_word")
     elif len(set(names)) < len(names):
         yield context.find("A model is named twice. Name each model once.", "repeated")
+
+
+def check_smiles_lines(value: str, context: CheckContext) -> Iterator[Finding]:
+    """Check contents of lines of SMILES, each of which is one molecule, without a salt; names may follow."""
+    if not is_inline(value) or "V2000" in value or "V3000" in value:
+        return
+    for line in filter(str.strip, read_lines(value)):
+        smiles = line.split()[0]
+        fault = find_smiles_fault(smiles)
+        if fault is None and (parts := _count_parts(smiles)) > 1:
+            fault = f"{shorten(smiles)} has {parts} parts that are not bonded. Give one, without its salt."
+        if fault is not None:
+            yield context.find(fault, "bad_smiles")
+            return
+
+
+def _count_parts(smiles: str) -> int:
+    """How many molecules a SMILES without syntax errors has; ``C1.C1`` is one, joined by its ring bond."""
+    parts, rings = 1, set[str]()
+    for sign, _ in _tokenize(smiles)[0]:
+        if sign[0] == "%" or sign.isdigit():
+            rings ^= {sign}
+        elif sign == "." and not rings:
+            parts += 1
+    return parts
 
 
 def check_one_molecule(value: str, context: CheckContext) -> Iterator[Finding]:
@@ -136,6 +181,22 @@ def _tokenize(text: str) -> tuple[list[tuple[str, int]], int]:
     return tokens, end
 
 
+def _find_query(text: str) -> SmilesFault | None:
+    """A part of a SMILES without syntax errors that matches several atoms or bonds, which no molecule has."""
+    for sign, start in _tokenize(text)[0]:
+        where = f"Position {start + 1} of {shorten(text)}"
+        if _DUMMY.fullmatch(sign):
+            sentence = f"{where}: {shorten(sign)} is an atom of no element. Give a whole molecule."
+        elif sign == "~" or (sign[0] == "[" and _QUERY.search(sign)):
+            sentence = f"{where}: {shorten(sign)} is a query of SMARTS, not a part of a molecule."
+        elif sign[0] == "[" and not _BRACKET_ATOM.fullmatch(sign):
+            sentence = f"{where}: {shorten(sign)} is not an atom."
+        else:
+            continue
+        return SmilesFault(sentence, start)
+    return None
+
+
 def _find_open_pair(tokens: Sequence[tuple[str, int]], text: str) -> SmilesFault | None:
     branches: list[int] = []
     rings: dict[str, int] = {}
@@ -163,6 +224,7 @@ def _name_parenthesis(text: str, start: int) -> SmilesFault:
 
 ROWS: Final = (
     CheckRow("smiles", check_smiles, "SMILES, one molecule per item", "texts"),
+    CheckRow("smiles-lines", check_smiles_lines, "SMILES, one molecule per line, without its salt"),
     CheckRow("one-molecule", check_one_molecule, "one molecule"),
     CheckRow("model-names", check_model_names, "model names separated by commas"),
 )

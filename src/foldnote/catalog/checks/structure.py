@@ -13,6 +13,7 @@ from foldnote.catalog.sequences import clean_sequence
 from foldnote.text import count
 
 _CHAIN_ID = re.compile(r"[A-Za-z0-9]{1,4}", re.ASCII)
+_RESIDUE_OF_CHAIN = re.compile(r"([A-Za-z0-9]{1,4}):-?\d+[A-Za-z]?(?:-\S*)?", re.ASCII)
 _RESIDUE = re.compile(r"-?\d{1,5}[A-Za-z]?", re.ASCII)
 _RANGE = re.compile(rf"({_RESIDUE.pattern})-({_RESIDUE.pattern})", re.ASCII)
 _RESIDUE_LIST = re.compile(r"[A-Za-z0-9 ,:\-]*", re.ASCII)
@@ -255,6 +256,8 @@ def _check_words(
 
 
 def _find_chain_fault(chain: str, context: CheckContext, known: Mapping[str, None]) -> str | None:
+    if found := _RESIDUE_OF_CHAIN.fullmatch(chain):
+        return f"{shorten(chain)} names a residue. Give its chain alone: {found[1]}."
     if not _CHAIN_ID.fullmatch(chain):
         return f"{shorten(chain)} is not a chain id. Write one letter or digit, such as H (at most four)."
     if known and chain not in known:

@@ -257,6 +257,16 @@ def explain_arguments(method: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
+def check_flag(name: str, value: object) -> None:
+    """Check that an argument is true or false.
+
+    Raises:
+        ArgumentError: it is not.
+    """
+    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # or one of numpy
+        raise ArgumentError(f"{name} must be True or False, not {value!r:.40}.")
+
+
 def check_arguments(
     name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
@@ -290,10 +300,18 @@ class _Method:
         whole = inspect.signature(self.steps)
         return whole.replace(parameters=list(whole.parameters.values())[1:])
 
+    @cached_property
+    def flags(self) -> frozenset[str]:
+        """Arguments that are true or false; text in their place, such as ``"no"``, would count as true."""
+        parameters = self.signature.parameters.values()
+        return frozenset(each.name for each in parameters if each.annotation in ("bool", bool))
+
     def bind(self, api: Any, driver: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         """Make the method of ``api``, whose steps ``driver`` runs."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            for name in self.flags.intersection(kwargs):
+                check_flag(f"{self.steps.__name__}(): {name}", kwargs[name])
             try:
                 steps = self.steps(api, *args, **kwargs)
             except TypeError:

@@ -207,7 +207,7 @@ def _write_json(content: Any) -> bytes:
         reason = f"unpaired surrogate after {near[:-1]!r}"
     except (TypeError, ValueError) as exc:
         path, fault = next(_find_unsendable(content, ()), ((), str(exc)))
-        place = f"{'.'.join(path)}: " if path else ""
+        place = f"{'.'.join(path[path[:1] == ('settings',) :])}: " if path else ""
         raise FoldnoteError(f"{place}This cannot be sent as JSON: {fault}.") from None
     raise FoldnoteError(f"This cannot be sent as JSON: {reason}.")
 

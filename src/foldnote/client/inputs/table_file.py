@@ -9,7 +9,7 @@ from pathlib import Path
 
 from foldnote.client.inputs.fasta import ENDINGS as FASTA_ENDINGS
 from foldnote.client.inputs.table_text import TextTable, read_text
-from foldnote.client.inputs.workbook import read_workbook
+from foldnote.client.inputs.workbook import ZIP, read_workbook
 from foldnote.errors import ArgumentError
 from foldnote.text import format_size, join_words
 
@@ -29,10 +29,9 @@ _UNREADABLE = (
     (b"%PDF", "is a PDF. Save the table as .csv"),
     (b"PAR1", "is a Parquet file. Read it first: pandas.read_parquet"),
 )
-_ZIP = b"PK\x03\x04"
 
 
-def read_table_file(path: str | Path, known: Collection[str] = ()) -> TextTable:
+def read_table_file(path: str | Path, known: Collection[str] = (), sheet: str | None = None) -> TextTable:
     """Read a file; see `read_table_bytes`.
 
     Raises:
@@ -50,22 +49,28 @@ def read_table_file(path: str | Path, known: Collection[str] = ()) -> TextTable:
         data = place.read_bytes()
     except OSError as exc:
         raise ArgumentError(f"The table {str(path)!r} cannot be read: {exc.strerror}.") from exc
-    return read_table_bytes(data, place.name, known)
+    return read_table_bytes(data, place.name, known, sheet)
 
 
-def read_table_bytes(data: bytes, name: str = "The table", known: Collection[str] = ()) -> TextTable:
+def read_table_bytes(
+    data: bytes, name: str = "The table", known: Collection[str] = (), sheet: str | None = None
+) -> TextTable:
     """Read a table from the bytes of a file; what they are is told by the bytes, not by the name.
 
     Args:
         data: CSV, TSV or FASTA in UTF-8, UTF-16 or Windows-1252 (Latin-1), or an Excel workbook (.xlsx).
         name: name of the file in messages.
         known: names that only a header line has, see `read_text`.
+        sheet: name of the sheet of a workbook, see `read_workbook`.
 
     Raises:
-        ArgumentError: it is another kind of file, or not a table; the message says what to do.
+        ArgumentError: it is another kind of file, not a table, or has no such sheet; the message says what to
+            do.
     """
-    if data.startswith(_ZIP):
-        return read_workbook(data, name, known)
+    if data.startswith(ZIP):
+        return read_workbook(data, name, known, sheet)
+    if sheet is not None:
+        raise ArgumentError(f"{name} is no workbook, so that it has no sheet {str(sheet)[:60]!r} to choose.")
     for start, sentence in _UNREADABLE:
         if data.startswith(start):
             raise ArgumentError(f"{name} {sentence}.")

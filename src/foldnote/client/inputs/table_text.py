@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from foldnote.client.inputs.fasta import is_fasta, split_records
+from foldnote.client.inputs.measured import is_missing_mark, split_limit
 from foldnote.errors import ArgumentError
 
 DELIMITERS = ("\t", ";", ",", "|")
@@ -48,6 +49,8 @@ class TextTable:
     """What was assumed or left out, as sentences."""
     decimal_commas: frozenset[str] = frozenset()
     """Columns of numbers with decimal commas, as spreadsheets of many languages write and copy them."""
+    sheet: str = ""
+    """Name of the sheet that was read of a workbook of several; empty for other tables."""
 
     def cells(self, column: str) -> list[str]:
         """The cells of a column."""
@@ -197,7 +200,8 @@ def _find_decimal_commas(table: TextTable, mark: str) -> frozenset[str]:
     """
     found = []
     for name in table.columns:
-        filled = [cell for cell in table.cells(name) if cell]
+        measured = [cell for cell in table.cells(name) if cell and not is_missing_mark(cell)]
+        filled = [split_limit(cell)[1] for cell in measured]
         if not any("," in cell for cell in filled) or not all(map(_COMMA_NUMBER.fullmatch, filled)):
             continue
         clear = [cell for cell in filled if DECIMAL_COMMA.fullmatch(cell)]

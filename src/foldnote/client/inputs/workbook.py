@@ -19,33 +19,31 @@ from foldnote.text import join_words
 
 _MAX_UNPACKED_BYTES = 500_000_000
 _SHEETS = "xl/workbook.xml"
+ZIP = b"PK\x03\x04"
+"""First bytes of a workbook, which is a ZIP archive."""
 
 
-def read_workbook(data: bytes, name: str, known: Collection[str] = ()) -> TextTable:
-    """Read the sheet that was open when the workbook was saved, or the first with known names if it has none.
+def read_workbook(data: bytes, name: str, known: Collection[str] = (), sheet: str | None = None) -> TextTable:
+    """Read a sheet of a workbook.
 
     Args:
         data: the file.
         name: name of the file in messages.
         known: names that only a header line has.
+        sheet: name of the sheet; by default the one that was open when the workbook was saved, or the first
+            with known names if that one has none.
 
     Raises:
-        ArgumentError: it is not a workbook or damaged, openpyxl is not installed, a formula has no value, or
-            the sheet is not a table.
+        ArgumentError: it is not a workbook or damaged, openpyxl is not installed, there is no such sheet, a
+            formula has no value, or the sheet is not a table.
     """
-    _check_archive(data, name)
-    try:
-        import openpyxl
-    except ImportError as exc:
-        raise ArgumentError(
-            f"{name} is an Excel workbook: to read it, run `pip install 'foldnote[excel]'`, or save it as"
-            " .csv."
-        ) from exc
+    values = _load(data, name)
     with _explain_damage(name):
-        values = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        written = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
-        names = [sheet.title for sheet in values.worksheets]
+        written = _load(data, name, has_formulas=True)
+        names = [each.title for each in values.worksheets]
         opened = values.active.title if values.active.title in names else names[0]  # a chart is no sheet
+    if sheet is not None:
+        opened = _find_sheet(sheet, names, name)
 
     def read(title: str) -> TextTable | ArgumentError:
         with _explain_damage(name):
@@ -57,30 +55,77 @@ def read_workbook(data: bytes, name: str, known: Collection[str] = ()) -> TextTa
         except ArgumentError as exc:
             return ArgumentError(f"{name}, sheet {title!r}: {exc.message}")
 
-    chosen, table = _choose_sheet([opened, *(each for each in names if each != opened)], read, known)
-    others = [repr(each) for each in names if each != chosen]
-    note = f"The sheet {chosen!r} was read, not {join_words(others)}."
-    return replace(table, notes=(note, *table.notes)) if others else table
+    candidates = [opened] if sheet is not None else [opened, *(each for each in names if each != opened)]
+    chosen, table = _choose_sheet(candidates, read, known)
+    others = [repr(each) for each in names if each != chosen] if sheet is None else []
+    notes = [f"The sheet {chosen!r} was read, not {join_words(others)}."] if others else []
+    return replace(table, notes=(*notes, *table.notes), sheet=chosen if len(names) > 1 else "")
+
+
+def list_sheets(data: bytes, name: str) -> tuple[str, ...]:
+    """The names of the sheets of a workbook, in their order; empty for a file of another kind.
+
+    Raises:
+        ArgumentError: it is damaged, or openpyxl is not installed.
+    """
+    if not data.startswith(ZIP):
+        return ()
+    return tuple(sheet.title for sheet in _load(data, name).worksheets)
+
+
+def _load(data: bytes, name: str, *, has_formulas: bool = False) -> Any:
+    """The workbook, by openpyxl, with the values of formulas, or with the formulas themselves.
+
+    Raises:
+        ArgumentError: it is not a workbook or damaged, or openpyxl is not installed.
+    """
+    _check_archive(data, name)
+    try:
+        import openpyxl
+    except ImportError as exc:
+        raise ArgumentError(
+            f"{name} is an Excel workbook: to read it, run `pip install 'foldnote[excel]'`, or save it as"
+            " .csv."
+        ) from exc
+    with _explain_damage(name):
+        return openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=not has_formulas)
+
+
+def _find_sheet(sheet: str, names: Sequence[str], name: str) -> str:
+    """The name of a sheet, without regard to case and surrounding spaces.
+
+    Raises:
+        ArgumentError: there is none of that name.
+    """
+    wanted = str(sheet).strip().casefold()
+    found = [each for each in names if each.strip().casefold() == wanted]
+    if not found:
+        raise ArgumentError(
+            f"{name} has no sheet {str(sheet)[:60]!r}. Its sheets are: {', '.join(map(repr, names))}."
+        )
+    return sheet if sheet in found else found[0]
 
 
 def _choose_sheet(
     names: Sequence[str], read: Callable[[str], TextTable | ArgumentError], known: Collection[str]
 ) -> tuple[str, TextTable]:
-    """The first sheet if it has a column of a known name, else the first that has one, else the first.
+    """The first sheet if it has a column of a known name, else the first that has one, else the first table.
 
     Raises:
-        ArgumentError: the first sheet has a formula without a value; or it is not a table, and no other has a
-            column of a known name.
+        ArgumentError: the first sheet has a formula without a value, or none is a table.
     """
     first = read(names[0])
-    for place, name in enumerate(names):
+    tables = [(names[0], first)] if isinstance(first, TextTable) else []
+    for name in names:
         with suppress(ArgumentError):
-            table = read(name) if place else first
-            if isinstance(table, TextTable) and any(fold(column) in known for column in table.columns):
-                return name, table
-    if isinstance(first, ArgumentError):
+            table = read(name) if name != names[0] else first
+            if isinstance(table, TextTable):
+                if any(fold(column) in known for column in table.columns):
+                    return name, table
+                tables.append((name, table))
+    if isinstance(first, ArgumentError) and not tables:
         raise first
-    return names[0], first
+    return tables[0]
 
 
 @contextmanager

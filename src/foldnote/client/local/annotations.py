@@ -107,6 +107,8 @@ class Annotations:
         Raises:
             ConfigurationError: the change cannot be saved.
         """
+        if not self._path.exists():
+            return
         keys = [(self._service, name) for name in names]
         with self._change() as connection:
             for table in ("tags", "notes"):

@@ -148,7 +148,7 @@ class JobsOperations(Resource, Generic[H]):
     @operation
     def validate(
         self,
-        tool: str,
+        tool: str | Tool,
         settings: Mapping[str, Any] | list[Mapping[str, Any]],
         *,
         job_name: str = "check",
@@ -157,7 +157,7 @@ class JobsOperations(Resource, Generic[H]):
         """Validate settings, or a batch of them, at the service; nothing is submitted, and it is free.
 
         Args:
-            tool: the tool's type.
+            tool: the tool, or its type.
             settings: fields of the tool's schema, or a list of such objects.
             job_name: requested name.
             extensions: what is sent beside the settings where the service takes it, such as
@@ -166,9 +166,10 @@ class JobsOperations(Resource, Generic[H]):
         Raises:
             SettingsError: ``extensions`` cannot be read; nothing was sent.
         """
-        body = {"jobName": job_name, "type": tool, "settings": make_plain(settings)}
+        tool_type = tool.type if isinstance(tool, Tool) else tool
+        body = {"jobName": job_name, "type": tool_type, "settings": make_plain(settings)}
         if extensions:
-            known = yield from recall_tool(self._connection, tool)
+            known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
             body = with_extensions(body, choose_sent(known, extensions, self._connection.service))
         answer = yield from self._connection.ask("POST", "/validate-job", json=body, repeatable=True)
         return understand(read_service_verdict, answer)

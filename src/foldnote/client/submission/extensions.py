@@ -34,10 +34,11 @@ from foldnote.text import count
 
 Extensions = Mapping[str, Any]
 
-_NO_WEBHOOKS = (
-    "This service calls no webhooks. Leave webhook out. `foldnote watch JOB --then COMMAND` runs a command of"
-    " your own at the end of a job, from this computer."
+_WATCH = (
+    "`foldnote watch JOB --mail ADDRESS` sends a mail, and `--then COMMAND` runs a command of your own, from"
+    " this computer."
 )
+_NO_WEBHOOKS = f"This service calls no webhooks. Leave webhook out. At the end of a job, {_WATCH}"
 _ARGUMENTS = {ON_FAILURE: "on_failure", RETRIES: "retries"}
 _NOT_OFFERED = {
     ON_FAILURE: (
@@ -144,7 +145,7 @@ def warn_of_lost_webhook(earlier: Job, job: Job) -> None:
         warn_caller(
             f"At the end of {earlier.job_name} a webhook was called, and none is at the end of"
             f" {job.job_name}: the service forgets an address that it has called, and this computer does not"
-            " know it. webhook=… gives one; `foldnote watch JOB --then COMMAND` runs a command of your own.",
+            f" know it. webhook=… gives one; {_WATCH}",
             NotSentWarning,
         )
 

@@ -6,16 +6,20 @@ anything is sent again; when the name is taken, the existing job is compared wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import get_job
-from foldnote.client.core.operations import Operation, Sleep
+from foldnote.client.core.operations import Operation, Run, Sleep
 from foldnote.client.core.pacing import next_pause, retry_delays
+from foldnote.client.local.annotations import Annotations
 from foldnote.errors import (
     BadRequestError,
+    ConfigurationError,
     JobNameTakenError,
     NotFoundError,
     ServiceError,
@@ -110,7 +114,15 @@ def post_once(connection: ServiceConnection, post: Post) -> Operation[Posted]:
                 return Posted(job=job)
             yield Sleep(next_pause(pauses, exc, allowed=True))
         else:
+            names = [post.name, *post.body.get("jobNames", ())]
+            yield Run(partial(_forget_notes, connection.service, names))
             return Posted(answer, name=post.name)
+
+
+def _forget_notes(service: str, job_names: Sequence[str]) -> None:
+    """Delete tags and notes on earlier jobs of the names of new ones, which were deleted elsewhere."""
+    with suppress(ConfigurationError):  # the jobs are submitted
+        Annotations(service).forget(job_names)
 
 
 def look_up(connection: ServiceConnection, name: str) -> Operation[Job | None]:

@@ -116,7 +116,7 @@ class Preview:
             lines.append(f"{invalid} of {self.count} rows are not valid, so nothing can be submitted:")
             wrong = [verdict for verdict in self.verdicts if not verdict.valid][:_FIRST]
             lines += [
-                f"  row {verdict.index + 1}, {verdict.field or 'settings'}: {verdict.error}"
+                f"  row {verdict.index + 1}, {verdict.field or 'settings'}: {verdict.reason}"
                 for verdict in wrong
             ]
             return lines

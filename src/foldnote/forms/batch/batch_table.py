@@ -10,22 +10,24 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from html import escape
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import ipywidgets as widgets
 
 from foldnote import catalog
 from foldnote.client.inputs.table_file import ENDINGS, read_table_bytes, read_table_file
 from foldnote.client.inputs.table_text import TextTable, read_text
+from foldnote.client.inputs.workbook import list_sheets
 from foldnote.errors import ArgumentError, BatchSettingsError, FoldnoteError
 from foldnote.forms.batch.cautions import find_differing
 from foldnote.forms.batch.column_choices import ColumnChoices
 from foldnote.forms.batch.column_mapping import Target, choose_uses, list_header_words
 from foldnote.forms.batch.draft_batch import DraftBatch, DraftRow
-from foldnote.forms.batch.mapped_table import write_text_table
+from foldnote.forms.batch.mapped_table import check_sheet, write_text_table
 from foldnote.forms.batch.policy_controls import PolicyControls
 from foldnote.forms.batch.row_editor import RowEditor
 from foldnote.forms.batch.rows_view import PAGE_ACTS, RowsView
+from foldnote.forms.batch.sheet_choice import SheetChoice
 from foldnote.forms.batch.sweep_controls import SweepControls, read_sweep
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
@@ -69,6 +71,14 @@ class BatchForm(FilledForm, Protocol):
         """The part of the form that shows its batch."""
 
 
+class _Workbook(NamedTuple):
+    """A file, with the names of its sheets if it is a workbook."""
+
+    data: bytes
+    name: str
+    sheets: tuple[str, ...]
+
+
 class BatchTable:
     """The batch of one form; its widgets are built when it is first opened."""
 
@@ -85,6 +95,8 @@ class BatchTable:
         self._refused: dict[int, str] = {}
         self._opening: tuple[DraftRow, DraftRow] | None = None
         """The row that the opening of the batch added, and a copy as it was; None if it added none."""
+        self._workbook = _Workbook(b"", "", ())
+        """The file that was added last, if it is a workbook."""
         self._is_busy = False
         self._is_built = self._is_code_shown = False
         self.write_code: Callable[[], str] = str
@@ -110,7 +122,27 @@ class BatchTable:
 
     def add_file(self, data: bytes, name: str) -> bool:
         """Add the rows of a file, by its bytes; if it cannot be read, show why and return False."""
-        return self._add(lambda words: read_table_bytes(data, name, words), name)
+        return self._add_sheet(data, name)
+
+    def _add_sheet(self, data: bytes, name: str, sheet: str | None = None) -> bool:
+        if not self._add(
+            lambda words: read_table_bytes(data, name, words, sheet), name, is_new=sheet is None
+        ):
+            return False
+        sheets = list_sheets(data, name) if self.batch.sheet else ()
+        self._workbook = _Workbook(data if sheets else b"", name, sheets)
+        self._show_sheets()
+        return True
+
+    def _choose_sheet(self, sheet: str) -> None:
+        """Put the rows of another sheet in place of those of the one that was read."""
+        if not self._add_sheet(self._workbook.data, self._workbook.name, sheet):
+            self._show_sheets()
+
+    def _show_sheets(self) -> None:
+        data, name, sheets = self._workbook
+        is_own = bool(data) and self.batch.file_name == name and self.batch.sheet in sheets
+        self._sheets.show(sheets if is_own else (), self.batch.sheet)
 
     def add_table(
         self,
@@ -118,6 +150,7 @@ class BatchTable:
         columns: Mapping[str, str] | None = None,
         names: str | None = None,
         *,
+        sheet: str | None = None,
         sweep: Mapping[str, Sequence[Any]] | None = None,
         on_failure: str | None = None,
         retries: int | None = None,
@@ -128,6 +161,7 @@ class BatchTable:
             table: a DataFrame, a list of mappings, or the path of a file.
             columns: which column feeds which setting, in either direction; the others are kept then.
             names: the column of the jobs' names.
+            sheet: the sheet of a workbook.
             sweep: values of a setting, for each of which all rows of the batch are repeated.
             on_failure: ``"continue"`` or ``"stop"``, where the service offers it; None leaves it as it is.
             retries: how often a job is run again, where the service offers it; None leaves it as it is.
@@ -138,13 +172,18 @@ class BatchTable:
         """
         specs, path = self._specs(), Path(table) if isinstance(table, str | Path) else None
         swept = read_sweep(sweep or {}, specs)
-        text = read_table_file(path, list_header_words(specs)) if path else write_text_table(table)
+        if path is None:
+            check_sheet(sheet)
+        text = read_table_file(path, list_header_words(specs), sheet) if path else write_text_table(table)
         uses = choose_uses(text, [spec.name for spec in specs], columns, names)
         self._open()
         self._policy.choose(on_failure, retries)
         self._take_table(text, path.name if path else "", uses, swept)
 
-    def _add(self, read: Callable[[Collection[str]], TextTable], file_name: str = "") -> bool:
+    def _add(
+        self, read: Callable[[Collection[str]], TextTable], file_name: str = "", *, is_new: bool = True
+    ) -> bool:
+        """Add the rows of a table, or put them in place of all others unless it is new."""
         self._open()
         specs = self._specs()
         try:
@@ -152,6 +191,9 @@ class BatchTable:
         except FoldnoteError as error:
             self._say(error.message, is_bad=True)
             return False
+        if not is_new:
+            self._editor.close()
+            self.batch.clear()
         self._take_table(table, file_name)
         return True
 
@@ -229,6 +271,7 @@ class BatchTable:
         specs = self._specs()
         self._view.show(self.batch, self.rows, self.settings(), specs, verdicts)
         self._columns.show(self.batch.mapping, specs)
+        self._show_sheets()
         self._sweep.show(specs, {*self.batch.mapping.columns, *self.batch.swept}, len(self.rows))
         for widget in (self._editor.chooser, self._clear, self._code):
             set_class(widget, "foldnote-hidden", not self.rows)
@@ -382,7 +425,7 @@ class BatchTable:
         finally:
             self._is_busy = False
         self._refused = {
-            row.index: f"{row.field or 'settings'}: {row.error}" for row in found.verdicts if not row.valid
+            row.index: f"{row.field or 'settings'}: {row.reason}" for row in found.verdicts if not row.valid
         }
         self._preview, self._priced = found if found.is_valid else None, priced
         sentences = [line if line.endswith((".", ":")) else f"{line}." for line in found.summary()]
@@ -439,6 +482,7 @@ class BatchTable:
         looks = self._form.looks
         self._view = RowsView(looks)
         self._columns = ColumnChoices(looks, self._map)
+        self._sheets = SheetChoice(looks, self._choose_sheet)
         self._editor = RowEditor(looks, self._change_row, self._save_row)
         self._sweep = SweepControls(looks, self._apply_sweep, self._find_sweep_fault)
         self._message = looks.html("", "foldnote-part")
@@ -473,7 +517,13 @@ class BatchTable:
         buttons = looks.box([self._send, self._code, self._clear], "foldnote-actions")
         heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
         title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
-        rows = [self._columns.widget, self._view.widget, self._editor.chooser, self._editor.widget]
+        rows = [
+            self._sheets.widget,
+            self._columns.widget,
+            self._view.widget,
+            self._editor.chooser,
+            self._editor.widget,
+        ]
         self._policy = PolicyControls(looks, self.forget_preview)
         self.show_policy()
         end = [self._sweep.widget, self._policy.widget, buttons, self._message, self._code_block]

@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
+from foldnote.client.inputs.measured import is_missing_mark, split_limit
 from foldnote.client.inputs.table_text import DECIMAL_COMMA
 from foldnote.forms.schema.spec import FieldSpec
+from foldnote.text import count, join_words
 
 _YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})", re.ASCII)
@@ -57,6 +59,49 @@ def infer_values(cells: Sequence[str], *, has_decimal_commas: bool = False) -> l
     elif filled and all(_DECIMAL.fullmatch(cell) for cell in filled):
         kind = float
     return [kind(cell) if cell else None for cell in cells]
+
+
+class KeptColumn(NamedTuple):
+    """A column that feeds no setting."""
+
+    values: list[Any]
+    numbers: list[Any] | None = None
+    """For a column of numbers with limits such as ``>100``, which is text: the numbers alone."""
+    note: str = ""
+    """What was assumed about it, as a sentence."""
+
+
+def read_kept(name: str, cells: Sequence[str], *, has_decimal_commas: bool = False) -> KeptColumn:
+    """The values of a kept column; marks such as ``n. d.`` count as missing if all others are numbers.
+
+    A column that also has limits (``>100``) stays text, as it was written, and has its numbers beside it.
+    """
+    plain = infer_values(cells, has_decimal_commas=has_decimal_commas)
+    marks = list(dict.fromkeys(cell for cell in cells if is_missing_mark(cell)))
+    limits = [split_limit(cell) for cell in cells]
+    is_limited = any(relation for relation, _ in limits)
+    bare = ["" if cell in marks else number for cell, (_, number) in zip(cells, limits, strict=True)]
+    numbers = infer_values(bare, has_decimal_commas=has_decimal_commas)
+    is_measured = any(bare) and not any(isinstance(number, str) for number in numbers)
+    if not is_measured or not (marks or is_limited):
+        return KeptColumn(plain)
+    if not is_limited:
+        shown = join_words([repr(mark) for mark in marks], "and")
+        number = sum(cell in marks for cell in cells)
+        times, verb = count(number, "cell"), "counts" if number == 1 else "count"
+        return KeptColumn(numbers, None, f"In the column {name!r}, {times} with {shown} {verb} as missing.")
+    example = next(cell for cell, (relation, _) in zip(cells, limits, strict=True) if relation)
+    return KeptColumn(
+        [cell or None for cell in cells],
+        numbers,
+        f"The column {name!r} has limits such as {example!r}, and stays text; {name_numbers(name)!r} has its"
+        " numbers without them, to sort and plot by.",
+    )
+
+
+def name_numbers(column: str) -> str:
+    """The name of the column with the numbers of a column that stays text."""
+    return f"{column} (number)"
 
 
 def _read_number(text: str) -> Any:

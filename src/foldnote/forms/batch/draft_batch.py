@@ -15,7 +15,13 @@ from foldnote.client.inputs.batch_table import Rows
 from foldnote.client.inputs.fasta import make_names
 from foldnote.client.inputs.table_text import TextTable
 from foldnote.errors import ArgumentError
-from foldnote.forms.batch.cell_values import infer_values, read_cell
+from foldnote.forms.batch.cell_values import (
+    KeptColumn,
+    infer_values,
+    name_numbers,
+    read_cell,
+    read_kept,
+)
 from foldnote.forms.batch.column_mapping import (
     ColumnMapping,
     Purpose,
@@ -56,6 +62,8 @@ class DraftBatch:
         """Values by setting that was swept over all rows."""
         self.file_name = ""
         """Name of the one file whose rows, all and unchanged, these are; empty otherwise."""
+        self.sheet = ""
+        """The sheet of that file; empty for a file that is no workbook of several."""
         self._decimal_commas: set[str] = set()
         """Columns of numbers with decimal commas."""
 
@@ -85,6 +93,7 @@ class DraftBatch:
             uses: what columns are for; it is proposed for the others.
         """
         self.file_name = file_name if not self.rows else ""
+        self.sheet = table.sheet
         proposed = propose_mapping(table, specs)
         for column, use in (uses or {}).items():
             proposed = replace(proposed.with_target(column, use), notes=proposed.notes)
@@ -94,10 +103,16 @@ class DraftBatch:
             self.rows.append(DraftRow({places[name]: cell for name, cell in pairs if cell}))
         self._decimal_commas |= {places[name] for name in table.decimal_commas}
         self._doubt()
-        return (*table.notes, *proposed.notes, *notes, *self._describe_commas(table))
+        return (*table.notes, *proposed.notes, *notes, *self._describe_kept(table))
+
+    def _describe_kept(self, table: TextTable) -> list[str]:
+        """What is assumed about the kept columns of a table: of decimal commas, missing values and limits."""
+        commas = table.decimal_commas
+        columns = [name for name in table.columns if name in self.mapping.kept]
+        read = [read_kept(name, table.cells(name), has_decimal_commas=name in commas) for name in columns]
+        return [*self._describe_commas(table), *(column.note for column in read if column.note)]
 
     def _describe_commas(self, table: TextTable) -> list[str]:
-        """What is assumed about the kept columns of a table that have decimal commas."""
         kept = [repr(name) for name in self.mapping.kept if name in table.decimal_commas]
         if not kept:
             return []
@@ -169,21 +184,31 @@ class DraftBatch:
         names = self.list_names()
         if not self.mapping.targets:
             return Rows(settings, names, settings)
-        columns = {name: self._list_inputs(name, target) for name, target in self.mapping.targets.items()}
+        columns: dict[str, list[Any]] = {}
+        numbers = []
+        for name, target in self.mapping.targets.items():
+            column = self._list_inputs(name, target)
+            columns[name] = column.values
+            if column.numbers is not None and name_numbers(name) not in self.mapping.targets:
+                columns[name_numbers(name)] = column.numbers
+                numbers.append(name_numbers(name))
         own = self.list_settings(specs)
         columns |= {name: [row.get(name) for row in own] for name in self.swept}
         inputs = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
         names_column = self.mapping.job_names
-        kept = (*self.mapping.kept, *([names_column] if names_column else []))
-        order = tuple(name for name in self.mapping.targets if name in kept)
+        kept = (*self.mapping.kept, *numbers, *([names_column] if names_column else []))
+        order = tuple(name for name in columns if name in kept)
         return Rows(settings, names, inputs, kept=order)
 
-    def _list_inputs(self, column: str, target: Target) -> list[Any]:
+    def _list_inputs(self, column: str, target: Target) -> KeptColumn:
         texts = [row.cells.get(column, "") for row in self.rows]
-        cells = infer_values(texts, has_decimal_commas=column in self._decimal_commas)
+        has_commas = column in self._decimal_commas
+        if target is Purpose.KEPT:
+            return read_kept(column, texts, has_decimal_commas=has_commas)
+        cells = infer_values(texts, has_decimal_commas=has_commas)
         if not isinstance(target, str):
-            return cells
-        return [row.own.get(target, cell) for row, cell in zip(self.rows, cells, strict=True)]
+            return KeptColumn(cells)
+        return KeptColumn([row.own.get(target, cell) for row, cell in zip(self.rows, cells, strict=True)])
 
     def remove(self, index: int) -> None:
         """Remove a row; without rows, columns and sweeps go, too."""

@@ -15,7 +15,7 @@ from foldnote.client.inputs.plain_values import read_frame
 from foldnote.client.inputs.table_file import read_table_bytes, read_table_file
 from foldnote.client.inputs.table_text import TextTable, fold
 from foldnote.errors import ArgumentError, TableWarning, warn_caller
-from foldnote.forms.batch.cell_values import infer_values, read_cell
+from foldnote.forms.batch.cell_values import name_numbers, read_cell, read_kept
 from foldnote.forms.batch.column_mapping import (
     ColumnMapping,
     find_name_column,
@@ -80,6 +80,7 @@ def map_table(
     columns: Mapping[str, str] | None = None,
     names: str | None = None,
     taken: Collection[str] = (),
+    sheet: str | None = None,
 ) -> MappedTable:
     """Map the columns of a DataFrame, of mappings, or of a file (CSV, TSV, FASTA, Excel).
 
@@ -93,13 +94,15 @@ def map_table(
         columns: which column feeds which setting, in either direction, see `orient_columns`.
         names: the column of the jobs' names.
         taken: settings that are given otherwise.
+        sheet: the sheet of a workbook; by default the one that was open, or the first with known names.
 
     Raises:
         ArgumentError: the table cannot be read, or its columns do not say what they mean.
     """
     specs = list_specs(tool)
     if isinstance(table, str | Path):
-        return _map_file(tool, table, specs, columns, names, taken)
+        return _map_file(tool, table, specs, columns, names, taken, sheet)
+    check_sheet(sheet)
     if isinstance(table, Iterator):  # can be read only once
         table = list(table)
     table = read_frame(table)
@@ -128,6 +131,19 @@ def map_table(
     table = _type_texts(table, found.columns, specs)
     smiles = _find_inlined(found.columns, specs)
     return MappedTable(table, found.columns, found.job_names, names is None, smiles)
+
+
+def check_sheet(sheet: str | None) -> None:
+    """Refuse a sheet that is named for a table that is no file.
+
+    Raises:
+        ArgumentError: it is so.
+    """
+    if sheet is not None:
+        raise ArgumentError(
+            "A sheet is chosen of an Excel workbook. Give the path of the workbook as the table, or leave"
+            " sheet out."
+        )
 
 
 def write_text_table(table: Any) -> TextTable:
@@ -163,16 +179,17 @@ def _map_file(
     columns: Mapping[str, str] | None,
     names: str | None,
     taken: Collection[str],
+    sheet: str | None,
 ) -> MappedTable:
-    text = _tell_notes(read_table_file(path, _list_words(specs, columns)), Path(path).name)
+    text = read_table_file(path, _list_words(specs, columns), sheet)
+    _tell_notes(text.notes, Path(path).name)
     return _map_text(tool, text, Path(path).name, specs, columns, names, taken)
 
 
-def _tell_notes(text: TextTable, name: str) -> TextTable:
-    """The table, with a warning for each note on how its file was read, which a form shows below it."""
-    for note in text.notes:
+def _tell_notes(notes: Sequence[str], name: str) -> None:
+    """Warn of each note on how a file was read, which a form shows below its table."""
+    for note in notes:
         warn_caller(f"{name}: {note}", TableWarning)
-    return text
 
 
 def map_table_bytes(
@@ -182,6 +199,7 @@ def map_table_bytes(
     columns: Mapping[str, str] | None = None,
     names: str | None = None,
     taken: Collection[str] = (),
+    sheet: str | None = None,
 ) -> MappedTable:
     """Map the columns of a table that was read elsewhere, as those of a file; see :func:`map_table`.
 
@@ -192,12 +210,14 @@ def map_table_bytes(
         columns: which column feeds which setting.
         names: the column of the jobs' names.
         taken: settings that are given otherwise.
+        sheet: the sheet of a workbook.
 
     Raises:
         ArgumentError: it is not a table, or its columns do not say what they mean.
     """
     specs = list_specs(tool)
-    text = _tell_notes(read_table_bytes(data, name, _list_words(specs, columns)), name)
+    text = read_table_bytes(data, name, _list_words(specs, columns), sheet)
+    _tell_notes(text.notes, name)
     return _map_text(tool, text, name, specs, columns, names, taken)
 
 
@@ -224,7 +244,9 @@ def _map_text(
     else:
         fed = orient_columns(columns, text.columns, [spec.name for spec in specs])
         names = names or find_name_column(text, fed.values())
-    return MappedTable(type_cells(text, fed, specs, names), fed, names, True, _find_inlined(fed, specs))
+    rows, notes = type_cells(text, fed, specs, names)
+    _tell_notes(notes, name)
+    return MappedTable(rows, fed, names, True, _find_inlined(fed, specs))
 
 
 def _check_is_fed(
@@ -255,8 +277,8 @@ def _lacks_settings(tool: Tool, given: Collection[str]) -> bool:
 
 def type_cells(
     table: TextTable, columns: Mapping[str, str], specs: Sequence[FieldSpec], names: str | None = None
-) -> list[dict[str, Any]]:
-    """One dict a row: typed values in columns that feed settings, numbers or text in the others.
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """One dict a row, with typed values, and what was assumed about them, as sentences.
 
     Args:
         table: the table.
@@ -267,6 +289,7 @@ def type_cells(
     kinds = {spec.name: spec for spec in specs}
     fed = {name: kinds[setting] for setting, name in columns.items() if setting in kinds}
     typed: dict[str, list[Any]] = {}
+    notes = []
     for name in table.columns:
         cells = table.cells(name)
         if name in fed:
@@ -274,8 +297,12 @@ def type_cells(
         elif name == names:
             typed[name] = [cell or f"row-{row}" for row, cell in enumerate(cells, start=1)]
         else:
-            typed[name] = infer_values(cells, has_decimal_commas=name in table.decimal_commas)
-    return [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)]
+            kept = read_kept(name, cells, has_decimal_commas=name in table.decimal_commas)
+            typed[name] = kept.values
+            if kept.numbers is not None and name_numbers(name) not in table.columns:
+                typed[name_numbers(name)] = kept.numbers
+            notes += [kept.note] if kept.note else []
+    return [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)], tuple(notes)
 
 
 def _inline(spec: FieldSpec, value: Any) -> Any:

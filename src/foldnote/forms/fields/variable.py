@@ -19,6 +19,8 @@ from foldnote.client.inputs.file_values import LocalFile
 from foldnote.errors import ArgumentError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.schema.spec import MISSING
+from foldnote.models.problem import Problem
+from foldnote.text import count
 
 _LABELLED: Final = {("pandas", "DataFrame"), ("pandas", "Series")}
 """Package and class of what has its columns or rows as attributes, too."""
@@ -51,10 +53,27 @@ class Variable(NamedTuple):
 
     def read(self) -> Any:
         """The value as plain data; `MISSING` while the variable is not defined or has nothing there."""
+        value = self._find()
+        return value if value is MISSING else _plain(value)
+
+    def describe_many(self) -> str:
+        """What it holds in place of one value, as a sentence, and a path to one of them; else empty."""
+        value = self._find()
+        if not (isinstance(value, list | tuple) or getattr(value, "shape", None)):
+            return ""
+        keys = list(value.index[:1]) if _kind(value) == ("pandas", "Series") else list(range(len(value)))[:1]
+        keys = [key.item() if hasattr(key, "item") else key for key in keys]
+        paths = [f"{self.text}[{key!r}]" for key in keys if type(key) in (str, int)]
+        one = "".join(
+            f", such as {path}" for path in paths if isinstance(variable(path).read(), str | int | float)
+        )
+        return f"{self.text} holds {count(len(value), 'value')}, and this takes one{one}."
+
+    def _find(self) -> Any:
         value = getattr(_shell(), "user_ns", {}).get(self.name, MISSING)
         for step in self.steps:
             value = _find_item(value, step.key) if step.is_item else _find_attribute(value, str(step.key))
-        return value if value is MISSING else _plain(value)
+        return value
 
 
 def variable(name: str) -> Variable:
@@ -199,6 +218,14 @@ class Bindings:
         if not bound.is_defined:
             return f"{followed}, {f'and {bound.name}' if bound.steps else 'which'} is not defined yet"
         return f"{followed}, where no plain value is stored"
+
+    def explain(self, problem: Problem, value: Any) -> Problem:
+        """The problem with a bound field's value, which names the variable where it holds many values."""
+        bound = self._bound.get(problem.field)
+        is_wrong = problem.code == "wrong_type" and isinstance(value, list)
+        many = bound.describe_many() if bound is not None and is_wrong else ""
+        more = " For a job of each, add the table to the form's batch, or call fn.submit_batch."
+        return problem._replace(message=f"{many}{more}") if many else problem
 
     def listen(self, is_wanted: bool) -> None:
         """Start checking variables and files after each cell, if ``is_wanted``."""

@@ -6,14 +6,16 @@ Nothing is renumbered: CDRs are identified only if the numbering of the file sho
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from foldnote.catalog.contents import is_mmcif
 from foldnote.forms.files.contents import recall
 from foldnote.forms.files.file_reference import local_path, settle
+from foldnote.forms.files.polymer_residues import find_polymer, is_nucleotide, is_water
 from foldnote.text import count
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ class Outline(NamedTuple):
     chains: tuple[OutlineChain, ...]
     unnamed: int = 0
     """Number of chains without a name, which are not among ``chains``, since no setting can mean one."""
+    others: Mapping[str, int] = MappingProxyType({})
+    """Number of residues that belong to no polymer, by what they are: ``ligand``, ``ion``, ``water``."""
 
     def find(self, name: str) -> OutlineChain | None:
         """The chain of this name; None without one."""
@@ -78,7 +82,7 @@ class Outline(NamedTuple):
 
     @property
     def words(self) -> str:
-        """``2 chains: H 120, L 107 residues``; ``1 chain: A 1 residue, 1 chain without a name``."""
+        """``2 chains: H 120, L 107 residues, 3 waters``; ``1 chain: A 1 residue, 1 chain without a name``."""
         polymers = [chain for chain in self.chains if chain.is_polymer]
         shown = [f"{chain.name} {len(chain.residues)}" for chain in polymers[:8]]
         named = count(len(polymers or self.chains), "chain") if self.chains else ""
@@ -86,7 +90,8 @@ class Outline(NamedTuple):
             noun = "residue" if len(polymers) == len(polymers[0].residues) == 1 else "residues"
             named += f": {', '.join(shown)}{' …' if len(polymers) > 8 else ''} {noun}"
         unnamed = f"{count(self.unnamed, 'chain')} without a name" if self.unnamed else ""
-        return ", ".join(filter(None, (named, unnamed)))
+        others = [count(number, what) for what, number in self.others.items()]
+        return ", ".join(filter(None, (named, unnamed, *others)))
 
 
 def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
@@ -165,36 +170,44 @@ def _read_outline(source: StructureSource) -> Outline | None:
     if not len(structure) or not len(structure[0]):
         return None
     structure.merge_chain_parts()
-    chains = tuple(_read_chain(chain) for chain in structure[0])
+    others = dict.fromkeys(("ligand", "ion", "water"), 0)
+    chains = tuple(_read_chain(chain, others) for chain in structure[0])
     present = [chain for chain in chains if chain.residues]
     named = tuple(chain for chain in present if chain.name)
-    return Outline(source.name, named, len(present) - len(named)) if present else None
+    known = {what: number for what, number in others.items() if number}
+    return Outline(source.name, named, len(present) - len(named), known) if present else None
 
 
-def _read_chain(chain: gemmi.Chain) -> OutlineChain:
+def _read_chain(chain: gemmi.Chain, others: dict[str, int]) -> OutlineChain:
+    """One chain; counts what it has beside its polymer in ``others``."""
     import gemmi
 
-    residues = [(residue, gemmi.find_tabulated_residue(residue.name)) for residue in chain]
-    polymer = [
-        (residue, info)
-        for residue, info in residues
-        if info.is_amino_acid() or info.is_nucleic_acid() or residue.het_flag == "A"
-    ]
+    residues = list(chain)
+    polymer = find_polymer(residues)
+    known = {id(residue): gemmi.find_tabulated_residue(residue.name) for residue in residues}
+    nucleotides = [residue for residue in polymer if is_nucleotide(residue)]
+    shown = polymer or residues
+    inside = {id(residue) for residue in polymer}
+    for residue in residues:
+        if id(residue) not in inside and residue.name not in _CAPS:
+            others["water" if is_water(residue) else "ion" if len(residue) == 1 else "ligand"] += 1
     if not polymer:
-        is_water = bool(residues) and all(info.is_water() for _, info in residues)
-        kind, polymer = "water" if is_water else "ligands", residues
-    elif sum(info.is_nucleic_acid() for _, info in polymer) * 2 > len(polymer):
-        kind = "DNA" if any(residue.name.startswith("D") for residue, _ in polymer) else "RNA"
+        kind = "water" if residues and all(map(is_water, residues)) else "ligands"
+    elif len(nucleotides) * 2 > len(polymer):
+        kind = "DNA" if any(residue.name.startswith("D") for residue in polymer) else "RNA"
     else:
         kind = "protein"
     found: dict[str, str] = {}
-    for residue, info in polymer:
-        letter = "Q" if residue.name == _PYROGLUTAMATE else info.one_letter_code.strip().upper()
+    for residue in shown:
+        letter = known[id(residue)].one_letter_code.strip().upper() if polymer else ""
+        letter = "Q" if polymer and residue.name == _PYROGLUTAMATE else letter
         found.setdefault(f"{residue.seqid.num}{residue.seqid.icode}".strip(), letter or "X")
     stretches = find_cdrs(found) if kind == "protein" else ()
     return OutlineChain(chain.name, kind, tuple(found), "".join(found.values()), stretches)
 
 
+_CAPS: Final = ("ACE", "FOR", "NH2", "NHE", "NMA", "NME")
+"""Groups at the ends of a chain."""
 _PYROGLUTAMATE: Final = "PCA"
 """gemmi gives it the letter E; its parent in the PDB's Chemical Component Dictionary is glutamine."""
 _MARKS: Final = (

@@ -105,7 +105,7 @@ class Checking:
             self._verdicts.say("The service accepts these settings. Nothing was submitted.", "well")
             return
         reason = verdict.error or "The service rejected these settings without giving a reason."
-        is_shown = form.show_verdict(verdict.field, reason)
+        is_shown = form.show_verdict(verdict.field, verdict.reason or reason)
         self._verdicts.say(REJECTED_FIELD if is_shown else reason, "bad")
 
     async def _look_up(self, name: str, started: float) -> None:

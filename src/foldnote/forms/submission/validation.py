@@ -6,7 +6,7 @@ schema), and from the service's last verdict. A field's problem replaces the cat
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foldnote import catalog
@@ -39,10 +39,17 @@ class Validator:
         self._section = section
         self._checked: tuple[Hashable, catalog.Check] | None = None
 
-    def judge(self, verdicts: Mapping[str, str]) -> Judgement:
-        """Read and validate the fields; ``verdicts`` are the service's messages, by field."""
+    def judge(self, verdicts: Mapping[str, str], explain: Callable[[Problem, Any], Problem]) -> Judgement:
+        """Read and validate the fields.
+
+        Args:
+            verdicts: the service's messages, by field.
+            explain: the problem in words that suit where the value of its field comes from.
+        """
         read = self._section.read()
-        return _judge(self._section, read, self._check(read.value), verdicts)
+        judged = _judge(self._section, read, self._check(read.value), verdicts)
+        problems = [explain(problem, judged.value.get(problem.field)) for problem in judged.problems]
+        return judged._replace(problems=tuple(problems))
 
     def _check(self, settings: Mapping[str, Any]) -> catalog.Check:
         key = _freeze(settings)

@@ -12,9 +12,9 @@ from foldnote.forms.view.code import Marks, write_arguments, write_setting
 _MAX_ROWS = 200
 _JOB_NAME = "jobName"
 _RESERVED = frozenset({
-    "tool", "table", "columns", "sweep", "names", "batch_name", "label", "project_tag", "profile",
-    "max_runtime_s", "weighted_hours_budget", "on_failure", "retries", "extensions", "preview", "ask",
-    "again",
+    "tool", "table", "columns", "sweep", "names", "sheet", "batch_name", "label", "project_tag", "profile",
+    "max_runtime_s", "weighted_hours_budget", "on_failure", "retries", "extensions", "webhook",
+    "preview", "ask", "again",
 })  # fmt: skip
 
 
@@ -68,6 +68,7 @@ def _write_file(
     columns = {column: setting for setting, column in batch.mapping.columns.items()}
     lines = [f"    {batch.file_name!r},", f"    columns={columns!r},"]
     lines += [f"    names={batch.mapping.job_names!r},"] if batch.mapping.job_names else []
+    lines += [f"    sheet={batch.sheet!r},"] if batch.sheet else []
     return lines + ([f"    sweep={batch.swept!r},"] if batch.swept else [])
 
 

@@ -237,8 +237,9 @@ class ResultHandler(FoldnoteHandler):
     async def get(self, name: str) -> None:
         """Respond with the rendered result."""
         path = await self.ask(self.session.download(name, member=self.member))
-        own = "" if self.member else self.session.notes.service
-        await answer_layout(self, "result", path, name, service=own)
+        service = "" if self.member else self.session.notes.service
+        label = "" if self.member else self.session.poller.find_label(name)
+        await answer_layout(self, "result", path, name, service=service, label=label)
 
 
 class FileViewHandler(FoldnoteHandler):
@@ -261,13 +262,15 @@ async def answer_layout(
     complete: Callable[[bytes], bytes] = lambda layout: layout,
     *,
     service: str = "",
+    label: str = "",
 ) -> None:
     """Respond with the rendered result or file at ``path``; ``complete`` makes the response of it."""
     from foldnote.lab.rendering import lay_out
 
     colors = handler.get_query_argument("colors", "").removeprefix("automatic")
     handler.set_header("Content-Type", "application/json")
-    handler.finish(complete(await handler.ask(lay_out(what, path, title, colors, service))))
+    laid_out = lay_out(what, path, title, colors, service=service, label=label)
+    handler.finish(complete(await handler.ask(laid_out)))
 
 
 class _Spool:

@@ -104,6 +104,7 @@ class SharedHandler(_SharedHandler):
         await answer_layout(
             *(self, "result", archive, link.job.job_name),
             lambda result: write_shared(link, write_settings(link.job.settings), result),
+            label=link.job.label,
         )
 
 

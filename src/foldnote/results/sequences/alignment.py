@@ -115,7 +115,9 @@ class Alignment(NotebookRepr):
     def identity(self) -> Floats:
         """Fraction of residues identical to the query, 0 to 1, shape (depth,).
 
-        Computed over the columns where both have a residue; NaN for a sequence without such columns.
+        Computed over the columns where both have a residue; NaN for a sequence without such columns. Equal
+        letters are identical, ``X`` with ``X`` included, as BLAST and MMseqs2 count them; a superposition,
+        whose ``X`` are residues of different kinds, does not count them.
 
         Raises:
             UnreadableFileError: the sequences are of unequal length.

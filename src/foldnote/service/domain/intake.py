@@ -37,6 +37,7 @@ from foldnote.service.store.jobs.insertion import (
 )
 from foldnote.service.store.quotas import TRIAL, BudgetError, QuotaError
 from foldnote.service.store.store import Store
+from foldnote.text import describe_path
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ class Intake:
         checked = self._judge(caller, tool, payload.settings, payload.foldnote)
         if checked.problems:
             missing = list(checked.missing_fields)
-            return {"valid": False, **_first_problem(checked), "missingFields": missing}
+            return {"valid": False, **_first_problem(checked, payload.settings), "missingFields": missing}
         echo = {"type": tool.type, "settings": dict(checked.normalized)}
         if checked.extensions:
             echo["foldnote"] = dict(checked.extensions)
@@ -225,7 +226,7 @@ class Intake:
             return {"index": index, "valid": False, "error": error, "field": f"settings.{index}"}
         checked = self._judge(caller, tool, row, foldnote, is_batch=True)
         if checked.problems:
-            return {"index": index, "valid": False, **_first_problem(checked)}
+            return {"index": index, "valid": False, **_first_problem(checked, row)}
         normalized = {"type": tool.type, "settings": dict(checked.normalized)}
         return {"index": index, "valid": True, "normalized": normalized}
 
@@ -287,7 +288,7 @@ class Intake:
             first = checked.problems[0]
             is_shared = first.field.startswith(f"{WIRE_NAME}.")
             at = None if is_shared else row
-            raise bad_request(problem_sentence(first), code=first.code, field=first.field, row=at)
+            raise bad_request(problem_sentence(first, settings), code=first.code, field=first.field, row=at)
         if not row:
             self._storage.require(caller.account_id, caller.tier)
         inputs = tuple(self._files.keep(located) for located in checked.located)
@@ -370,14 +371,15 @@ def _as_problem(refusal: RefusalError) -> Problem:
     return Problem(field=refusal.field or "", message=refusal.sentence, code=refusal.code)
 
 
-def problem_sentence(problem: Problem) -> str:
-    """Format a problem with its field's name as one sentence."""
-    return f"{problem.field}: {problem.message}" if problem.field else problem.message
+def problem_sentence(problem: Problem, settings: Mapping[str, Any]) -> str:
+    """Format a problem with its field's name as one sentence; items of lists are counted from 1."""
+    place = describe_path(problem.field, settings)
+    return f"{place}: {problem.message}" if problem.field else problem.message
 
 
-def _first_problem(checked: Checked) -> dict[str, Any]:
+def _first_problem(checked: Checked, settings: Mapping[str, Any]) -> dict[str, Any]:
     first = checked.problems[0]
-    return {"error": problem_sentence(first), "field": first.field}
+    return {"error": problem_sentence(first, settings), "field": first.field}
 
 
 def require_name(name: str, field: str = "jobName", row: int | None = None) -> None:

@@ -42,14 +42,20 @@ FindResult = Callable[[], Mapping[str, Any]]
 
 
 class SpokenState(LiveWidget):
-    """The state of a job for screen readers, not seen: a live region that stays while the card is redrawn."""
+    """The state of a job for screen readers, not seen: a live region that stays while the card is redrawn.
+
+    It also tells the page that the job has ended, so that JupyterLab's list need not wait for its poll.
+    """
 
     _esm = write_module(read_asset("card_status.js"))
     _words = traitlets.Unicode().tag(sync=True)
+    _ended = traitlets.Unicode().tag(sync=True)
+    """Name of the job once it has ended."""
 
     def say(self, job: Job) -> None:
         """Announce the job's state if it has changed."""
         self._words = f"{job.label or job.job_name}: {find_appearance(job).words}"
+        self._ended = job.job_name if job.is_final else ""
 
 
 class JobCard(widgets.VBox):  # type: ignore[misc]

@@ -199,13 +199,16 @@ class Explorer(LiveWidget):
         return " ".join(f"{name}:{spans}" for name, spans in named.items() if spans)
 
 
-def explore(item: Structure | Model, *, title: str = "", regions: Sequence[Region] = ()) -> Explorer:
+def explore(
+    item: Structure | Model, *, title: str = "", regions: Sequence[Region] = (), notes: Sequence[str] = ()
+) -> Explorer:
     """An explorer of one structure, with the PAE of its model.
 
     Args:
         item: the structure, or the model that has it.
         title: heading; by default the name of the structure.
         regions: regions of a numbering, of which the CDRs are highlighted.
+        notes: what is missing, as sentences.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -215,6 +218,7 @@ def explore(item: Structure | Model, *, title: str = "", regions: Sequence[Regio
     scene = compose(structure, regions=regions, title=title)
     if not scene.models[0].chains:
         raise ArgumentError(f"{structure.name} has no chains, so no residues can be selected.")
+    scene = scene.model_copy(update={"notes": (*scene.notes, *notes)})
     return Explorer(scene, item.pae if isinstance(item, Model) else None)
 
 

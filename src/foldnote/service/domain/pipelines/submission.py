@@ -68,7 +68,7 @@ class PipelineService:
             tool = self._find_tool(index, stage)
             _refuse_later(index, stage, tool, names)
             check = catalog.check(tool, substitute(tool, stage.settings, names[:index]))
-            _refuse_first(index, [each for each in check.problems if each.code != "missing_field"])
+            _refuse_first(index, stage, [each for each in check.problems if each.code != "missing_field"])
             self._read_extensions(tool, index, stage)
         rows = [_as_row(stage) for stage in pipeline.stages]
         self._store.pipelines.save(caller.account_id, pipeline.pipeline_name, rows)
@@ -124,14 +124,14 @@ class PipelineService:
         name = f"{wanted.job_name}-{stage.name}"
         require_name(name)
         check = catalog.check(tool, substitute(tool, stage.settings, names))
-        _refuse_first(index, check.problems)
+        _refuse_first(index, stage, check.problems)
         normalized = dict(check.normalized)
         own = {field for field, *_ in file_values(tool, normalized)}
         normalized |= {field: stage.settings[field] for field in own if field in stage.settings}
         waits_for = names[-1] if names else None
         extensions = self._read_extensions(tool, index, stage)
-        inputs = self._keep_inputs(caller, tool, normalized, names, index)
-        inputs += self._keep_alignment(caller, extensions, names, index)
+        inputs = self._keep_inputs(caller, tool, stage, normalized, names)
+        inputs += self._keep_alignment(caller, extensions, stage, names)
         digest = None if names else digest_stage(tool.type, normalized, inputs, extensions)
         return NewJob(
             name,
@@ -154,19 +154,29 @@ class PipelineService:
             return read_extensions(stage.foldnote, tool, self._toolbox)
 
     def _keep_alignment(
-        self, caller: Caller, extensions: Mapping[str, Any] | None, names: Sequence[str], index: int
+        self,
+        caller: Caller,
+        extensions: Mapping[str, Any] | None,
+        stage: PipelineStage,
+        names: Sequence[str],
     ) -> tuple[Input, ...]:
         """Store the stage's own alignment, unless it is a file of an earlier stage."""
         if read_reference((extensions or {}).get(ALIGNMENT, ""), names) is not None:
             return ()
         located = self._files.locate_alignment(caller, extensions)
         if isinstance(located, Problem):
-            field = f"stages.{index}.{located.field}"
-            raise bad_request(problem_sentence(located), code=located.code, field=field)
+            field = f"stages.{len(names)}.{located.field}"
+            sentence = _name_stage(stage, problem_sentence(located, stage.settings))
+            raise bad_request(sentence, code=located.code, field=field)
         return tuple(self._files.keep(each) for each in located)
 
     def _keep_inputs(
-        self, caller: Caller, tool: Tool, normalized: Mapping[str, Any], names: Sequence[str], index: int
+        self,
+        caller: Caller,
+        tool: Tool,
+        stage: PipelineStage,
+        normalized: Mapping[str, Any],
+        names: Sequence[str],
     ) -> tuple[Input, ...]:
         """Store the files that are known now; references are resolved when their stage is complete."""
         kept: list[Input] = []
@@ -174,8 +184,9 @@ class PipelineService:
             if read_reference(value, names) is None:
                 located, problems = self._files.locate(caller, tool, {field: value})
                 if problems:
-                    message = problem_sentence(problems[0])
-                    raise bad_request(message, code=problems[0].code, field=f"stages.{index}.settings.{path}")
+                    message = _name_stage(stage, problem_sentence(problems[0], stage.settings))
+                    place = f"stages.{len(names)}.settings.{path}"
+                    raise bad_request(message, code=problems[0].code, field=place)
                 kept.extend(self._files.keep(each) for each in located)
         return tuple(kept)
 
@@ -256,8 +267,14 @@ def _refuse_later(index: int, stage: PipelineStage, tool: Tool, names: Sequence[
             raise bad_request(sentence, code="stage_order", field=f"stages.{index}.settings.{path}")
 
 
-def _refuse_first(index: int, problems: Sequence[Any]) -> None:
+def _refuse_first(index: int, stage: PipelineStage, problems: Sequence[Any]) -> None:
     if problems:
         first = problems[0]
         field = f"stages.{index}.settings.{first.field}".rstrip(".")
-        raise bad_request(problem_sentence(first), code=first.code, field=field)
+        sentence = _name_stage(stage, problem_sentence(first, stage.settings))
+        raise bad_request(sentence, code=first.code, field=field)
+
+
+def _name_stage(stage: PipelineStage, sentence: str) -> str:
+    """A sentence that begins with a field of the stage, with the name of the stage before it."""
+    return f"stage {stage.name}, {sentence}"

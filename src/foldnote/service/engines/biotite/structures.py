@@ -156,8 +156,14 @@ def read_residue(chain: str, residue: Any) -> TracedResidue:
     for atom in residue:
         if atom.name in BACKBONE and atom.occ > most.get(atom.name, -1.0):
             most[atom.name], atoms[atom.name] = atom.occ, tuple(atom.pos)
-    letter = gemmi.find_tabulated_residue(residue.name).one_letter_code.strip().upper() or "X"
-    return TracedResidue(chain, str(residue.seqid), letter, atoms)
+    return TracedResidue(chain, str(residue.seqid), find_letter(residue.name), atoms)
+
+
+def find_letter(name: str) -> str:
+    """One letter of a residue, that of its parent for a modified one; ``X`` where there is none."""
+    if name == "PCA":
+        return "Q"  # pyroglutamate: gemmi has E, the PDB's Chemical Component Dictionary glutamine
+    return gemmi.find_tabulated_residue(name).one_letter_code.strip().upper() or "X"
 
 
 def find_points(residues: Sequence[TracedResidue]) -> Points:

@@ -107,6 +107,8 @@ def _is_amino_acid(name: str) -> bool:
 def _find_letter(name: str) -> str:
     import gemmi
 
+    if name == "PCA":
+        return "Q"  # pyroglutamate: gemmi has E, the PDB's Chemical Component Dictionary glutamine
     letter = gemmi.find_tabulated_residue(name).one_letter_code.upper()
     return letter if letter.isalpha() else "X"
 

@@ -95,6 +95,7 @@ def main() -> None:
     report(0.2, "Preparing the ligand")
     molecule = read_ligand(Path(files["ligandFile"][0]), seed)
     ligand = prepare_ligand(molecule)
+    notes += describe_radicals(molecule)
     check_torsions(ligand, side_chains, flexible)
     box = find_box(settings, structure, notes, flexible)
     if names := write_references(left_out, molecule):
@@ -133,6 +134,8 @@ def read_ligand(path: Path, seed: int) -> Any:
     molecule = read_ligand_file(path)
     if len(Chem.GetMolFrags(molecule)) > 1:
         fail("The ligand has several parts that are not bonded. Give one molecule, without its salt.")
+    if not molecule.GetNumHeavyAtoms():
+        fail("The ligand has no atoms but hydrogens. Give a molecule that can be docked.")
     if molecule.GetNumHeavyAtoms() > LARGEST_LIGAND:
         fail(
             f"The ligand has {molecule.GetNumHeavyAtoms()} atoms without hydrogens; at most {LARGEST_LIGAND}"
@@ -177,8 +180,21 @@ def read_smiles(text: str) -> Any:
 
     molecule = Chem.MolFromSmiles(text.strip())
     if molecule is None or molecule.GetNumAtoms() == 0:
-        fail(f"The SMILES {text.strip()[:80]!r} is not valid.")
+        unchecked = Chem.MolFromSmiles(text.strip(), sanitize=False)
+        problems = Chem.DetectChemistryProblems(unchecked) if unchecked is not None else ()
+        why = "; ".join(problem.Message() for problem in problems)
+        fail(f"The SMILES {text.strip()[:80]!r} is not valid{f': {why[:200]}' if why else ''}.")
     return molecule
+
+
+def describe_radicals(molecule: Any) -> list[str]:
+    """A note where atoms have unpaired electrons, mostly since hydrogens are missing; else none."""
+    number = sum(atom.GetNumRadicalElectrons() for atom in molecule.GetAtoms())
+    if not number:
+        return []
+    electrons = "1 unpaired electron" if number == 1 else f"{number} unpaired electrons"
+    told = f"The ligand has {electrons}, which Vina does not know: it was docked as if it had none."
+    return [f"{told} Check the hydrogens of its atoms."]
 
 
 def embed(molecule: Any, seed: int) -> Any:

@@ -1,0 +1,77 @@
+"""Which residues of a chain are its polymer, for the outline of a structure: by their atoms and bonds.
+
+ATOM and HETATM records alone do not tell: programs write waters, ions and ligands as ATOM, and modified amino
+acids of a chain as HETATM, like free ones. `foldnote.results` also knows the names of force fields; importing
+it takes a second, which nobody waits while typing into a form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import gemmi
+
+_BOND_A: Final = 2.0
+"""Longest bond between two residues, Å; the mean is 1.33 from C to N, and 1.61 from O3' to P."""
+_TRACE_A: Final = {"CA": 4.5, "P": 8.0, "C4'": 8.0}
+"""Largest distance of neighbours that only a trace atom shows, Å."""
+
+
+def find_polymer(chain: Sequence[gemmi.Residue]) -> list[gemmi.Residue]:
+    """The residues of the polymer, in their order; none in a chain of waters, ligands or free amino acids.
+
+    They have a backbone, and are ATOM records or joined to a neighbour.
+    """
+    able = [residue for residue in chain if _has_backbone(residue)]
+    joined = {id(each) for pair in pairwise(able) if _are_joined(*pair) for each in pair}
+    return [residue for residue in able if residue.het_flag != "H" or id(residue) in joined]
+
+
+def is_water(residue: gemmi.Residue) -> bool:
+    """Whether a residue is water, of whatever name: an oxygen with hydrogens or sites without a mass."""
+    import gemmi
+
+    if gemmi.find_tabulated_residue(residue.name).is_water():
+        return True
+    heavy = [atom.element.name for atom in residue if not atom.is_hydrogen() and atom.element.name != "X"]
+    return heavy == ["O"]
+
+
+def is_nucleotide(residue: gemmi.Residue) -> bool:
+    """Whether a residue of a polymer is one of a nucleic acid."""
+    names = {atom.name.replace("*", "'") for atom in residue}
+    return "CA" not in names and bool(names & {"P", "C4'"})
+
+
+def _has_backbone(residue: gemmi.Residue) -> bool:
+    """Whether a residue has the atoms that join it to others, or the single atom of a trace."""
+    names = {atom.name.replace("*", "'") for atom in residue if not atom.is_hydrogen()}
+    if names >= {"N", "CA", "C"} or names >= {"C3'", "C4'"}:
+        return True
+    return len(names) == 1 and names <= _TRACE_A.keys() and not _is_calcium(residue)
+
+
+def _is_calcium(residue: gemmi.Residue) -> bool:
+    return residue.name == "CA" or residue[0].element.name == "Ca"
+
+
+def _are_joined(one: gemmi.Residue, other: gemmi.Residue) -> bool:
+    """Whether a residue follows another in their polymer."""
+    for last, first in (("C", "N"), ("O3'", "P")):
+        ends = _find(one, last), _find(other, first)
+        if all(ends):
+            return any(a.pos.dist(b.pos) < _BOND_A for a in ends[0] for b in ends[1])
+    return any(
+        a.pos.dist(b.pos) < distance
+        for name, distance in _TRACE_A.items()
+        for a in _find(one, name)
+        for b in _find(other, name)
+    )
+
+
+def _find(residue: gemmi.Residue, name: str) -> list[gemmi.Atom]:
+    """The atoms of a name, of which alternate locations are several."""
+    return [atom for atom in residue if atom.name.replace("*", "'") == name]
