@@ -1,5 +1,6 @@
 """What every test shares: a home of its own, and no key of the person who runs the tests."""
 
+import ast
 import gc
 import os
 import signal
@@ -111,6 +112,17 @@ def pytest_runtest_makereport(item, call):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         if "real result archives" not in reason:
             report.outcome, report.longrepr = "failed", f"skipped under CI: {reason}"
+
+
+@pytest.fixture(scope="session")
+def syntax_trees() -> dict[Path, ast.Module]:
+    """The syntax tree of each module of the package. They are no garbage, and to look through them takes longer than to parse."""
+    gc.disable()
+    sources = sorted((Path(__file__).parent.parent / "src" / "foldnote").rglob("*.py"))
+    trees = {path: ast.parse(path.read_text()) for path in sources}
+    gc.freeze()
+    gc.enable()
+    return trees
 
 
 @pytest.fixture
