@@ -4,7 +4,7 @@ import ast
 import gc
 import os
 import signal
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 
@@ -15,8 +15,17 @@ import platformdirs
 import pytest
 
 _REAL_DATA = Path(platformdirs.user_data_dir("foldnote", appauthor=False))
-SLOW_FIRST = ("packaging", "engines", "service", "contract")
-"""Folders whose files take longest."""
+SLOW_FIRST = (
+    *("packaging", "engines", "service", "contract", "examples"),
+    *("unit/viewers/test_pdf.py", "unit/viewers/test_batches.py", "unit/test_cli.py", "unit/lab"),
+    *(
+        "unit/viewers",
+        "browser/test_views.py",
+        "browser/test_results_elsewhere.py",
+        "browser/test_sidebar.py",
+    ),
+)
+"""Folders and files that take longest. Those that come last are short, so that no worker is left with a long one."""
 _UMASK = os.umask(0o022)
 os.umask(_UMASK)
 # For servers that live longer than one test, too: engines are shared, everything else is not.
@@ -94,11 +103,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slow files come first, so that several workers end together."""
     tests = Path(__file__).parent
 
-    def rank(item: pytest.Item) -> int:
-        folder = item.path.relative_to(tests).parts[0] if tests in item.path.parents else ""
-        return SLOW_FIRST.index(folder) if folder in SLOW_FIRST else len(SLOW_FIRST)
+    @cache
+    def rank(path: Path) -> int:
+        places = (place for place, slow in enumerate(SLOW_FIRST) if path.is_relative_to(tests / slow))
+        return next(places, len(SLOW_FIRST))
 
-    items.sort(key=rank)
+    items.sort(key=lambda item: rank(item.path))
 
 
 @pytest.hookimpl(hookwrapper=True)
