@@ -1,9 +1,10 @@
 """What every test shares: a home of its own, and no key of the person who runs the tests."""
 
+import ast
 import gc
 import os
 import signal
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 
@@ -14,8 +15,17 @@ import platformdirs
 import pytest
 
 _REAL_DATA = Path(platformdirs.user_data_dir("foldnote", appauthor=False))
-SLOW_FIRST = ("packaging", "engines", "service", "contract")
-"""Folders whose files take longest."""
+SLOW_FIRST = (
+    *("packaging", "engines", "service", "contract", "examples"),
+    *("unit/viewers/test_pdf.py", "unit/viewers/test_batches.py", "unit/test_cli.py", "unit/lab"),
+    *(
+        "unit/viewers",
+        "browser/test_views.py",
+        "browser/test_results_elsewhere.py",
+        "browser/test_sidebar.py",
+    ),
+)
+"""Folders and files that take longest. Those that come last are short, so that no worker is left with a long one."""
 _UMASK = os.umask(0o022)
 os.umask(_UMASK)
 # For servers that live longer than one test, too: engines are shared, everything else is not.
@@ -93,11 +103,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slow files come first, so that several workers end together."""
     tests = Path(__file__).parent
 
-    def rank(item: pytest.Item) -> int:
-        folder = item.path.relative_to(tests).parts[0] if tests in item.path.parents else ""
-        return SLOW_FIRST.index(folder) if folder in SLOW_FIRST else len(SLOW_FIRST)
+    @cache
+    def rank(path: Path) -> int:
+        places = (place for place, slow in enumerate(SLOW_FIRST) if path.is_relative_to(tests / slow))
+        return next(places, len(SLOW_FIRST))
 
-    items.sort(key=rank)
+    items.sort(key=lambda item: rank(item.path))
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -111,6 +122,17 @@ def pytest_runtest_makereport(item, call):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         if "real result archives" not in reason:
             report.outcome, report.longrepr = "failed", f"skipped under CI: {reason}"
+
+
+@pytest.fixture(scope="session")
+def syntax_trees() -> dict[Path, ast.Module]:
+    """The syntax tree of each module of the package. They are no garbage, and to look through them takes longer than to parse."""
+    gc.disable()
+    sources = sorted((Path(__file__).parent.parent / "src" / "foldnote").rglob("*.py"))
+    trees = {path: ast.parse(path.read_text()) for path in sources}
+    gc.freeze()
+    gc.enable()
+    return trees
 
 
 @pytest.fixture

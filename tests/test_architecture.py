@@ -4,7 +4,6 @@ import ast
 import re
 import tomllib
 from collections import Counter
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -18,12 +17,6 @@ SCRIPTS = sorted(
     path for path in (ROOT / "labextension/src").rglob("*.ts*") if path.name != "wire.ts"
 )  # wire.ts is generated
 DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
-
-
-@cache
-def parse_all():
-    """The syntax tree of each module."""
-    return {path: ast.parse(path.read_text()) for path in SOURCES}
 
 
 def list_public_definitions(tree):
@@ -52,12 +45,12 @@ def test_a_folder_is_seen_at_a_glance():
     assert name_all(folder for folder, number in modules.items() if number > 18) == []
 
 
-def test_every_module_says_why_it_exists():
-    assert name_all(path for path, tree in parse_all().items() if not ast.get_docstring(tree)) == []
+def test_every_module_says_why_it_exists(syntax_trees):
+    assert name_all(path for path, tree in syntax_trees.items() if not ast.get_docstring(tree)) == []
 
 
-def test_nine_of_ten_public_definitions_have_a_docstring():
-    nodes = [node for tree in parse_all().values() for node in list_public_definitions(tree)]
+def test_nine_of_ten_public_definitions_have_a_docstring(syntax_trees):
+    nodes = [node for tree in syntax_trees.values() for node in list_public_definitions(tree)]
     documented = [node for node in nodes if ast.get_docstring(node)]
     assert len(documented) >= 0.9 * len(nodes)
 
@@ -114,8 +107,8 @@ DOCUMENTED = {"_replace", "_asdict", "_make", "_exit"}
 """Names of the standard library that only look private."""
 
 
-def test_private_names_of_other_packages_are_few_and_their_packages_bounded():
-    nodes = [node for tree in parse_all().values() for node in ast.walk(tree)]
+def test_private_names_of_other_packages_are_few_and_their_packages_bounded(syntax_trees):
+    nodes = [node for tree in syntax_trees.values() for node in ast.walk(tree)]
     own = {
         each.name for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     }
@@ -183,12 +176,12 @@ def test_what_stands_beside_the_rooms_imports_none_of_them():
     assert {name.rpartition(".")[2] for name in basis["forbidden_modules"]} >= ROOMS
 
 
-def test_no_room_imports_the_package_itself():
+def test_no_room_imports_the_package_itself(syntax_trees):
     """What a lower room calls in a higher one stands in ``foldnote.late``."""
     tops = ("__init__.py", "__main__.py", "cli", "notebook")
     importers = [
         path
-        for path, tree in parse_all().items()
+        for path, tree in syntax_trees.items()
         if path.relative_to(ROOT / "src/foldnote").parts[0] not in tops
         and any(
             isinstance(node, ast.Import) and any(each.name == "foldnote" for each in node.names)
@@ -211,7 +204,7 @@ ANSWER_READERS = {
 """Modules that read what a service answered."""
 
 
-def test_a_refusal_is_raised_only_where_a_service_s_answer_is_read():
+def test_a_refusal_is_raised_only_where_a_service_s_answer_is_read(syntax_trees):
     refusals = {
         name
         for name, kind in vars(errors).items()
@@ -219,7 +212,7 @@ def test_a_refusal_is_raised_only_where_a_service_s_answer_is_read():
     }
     made = {
         str(path.relative_to(ROOT / "src/foldnote"))
-        for path, tree in parse_all().items()
+        for path, tree in syntax_trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in refusals
     }

@@ -30,10 +30,10 @@ def split_words(identifier):
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", identifier)]
 
 
-def list_identifiers(path):
+def list_identifiers(path, tree):
     """Names that a module defines: of itself, its classes, functions and arguments."""
     yield path.stem
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name
         elif isinstance(node, ast.arg):
@@ -54,11 +54,11 @@ def find_banned(text):
     return [f"{phrase} → {better}" for phrase, better in GLOSSARY["banned"].items() if phrase.lower() in flat]
 
 
-def test_identifiers_use_standard_terms():
+def test_identifiers_use_standard_terms(syntax_trees):
     private = [
         f"{name_of(path)}: {name} → {GLOSSARY['standard'][word]}"
-        for path in SOURCES
-        for name in list_identifiers(path)
+        for path, tree in syntax_trees.items()
+        for name in list_identifiers(path, tree)
         for word in split_words(name)
         if word in GLOSSARY["standard"]
     ]
@@ -77,11 +77,11 @@ def test_scripts_and_docs_use_no_banned_phrase():
     ] == []
 
 
-def test_a_class_name_exists_once():
+def test_a_class_name_exists_once(syntax_trees):
     names = Counter(
         node.name
-        for path in SOURCES
-        for node in ast.parse(path.read_text()).body
+        for tree in syntax_trees.values()
+        for node in tree.body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert [name for name, number in names.items() if number > 1] == []

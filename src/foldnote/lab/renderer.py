@@ -1,17 +1,21 @@
-"""A program that renders one result or file as HTML for the panel: ``python -m foldnote.lab.renderer``.
+"""A program that renders results and files as HTML for the panel: ``python -m foldnote.lab.renderer``.
 
 It produces the same HTML that a cell shows. It runs as a separate process, with limits on memory and CPU
-time, so that large or hostile files cannot slow down or end the Jupyter server.
+time, so that large or hostile files cannot slow down or end the Jupyter server. To import what it needs takes
+longer than most results; so it renders what one line of its input after another names, and ends with its
+input or when it has used much memory. With arguments it renders what these name, and ends.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pandas as pd
 
@@ -37,6 +41,12 @@ MEMORY_LIMIT_BYTES = 4 * 1024**3
 """Address space; the libraries alone take 0.4 GiB, a JSON matrix of 5,000 tokens about 1 GiB."""
 PROCESSOR_LIMIT_S = 150
 """CPU time; longer than the server waits, for a process that the server did not end."""
+MAX_RENDERED = 100
+"""Results after which the process ends, to bound any leak."""
+MAX_KEPT_BYTES = 512 * 1024**2
+"""Largest memory, after which it ends as well."""
+MAX_KEPT_S = 15.0
+"""CPU time after which it ends: what is left of ``PROCESSOR_LIMIT_S`` is longer than the server waits."""
 
 RESULT, ROW, FILE = "result", "row", "file"
 """What can be rendered: the result of a job, that of one job of a batch, or a single file."""
@@ -224,23 +234,58 @@ def limit_resources() -> None:
             resource.setrlimit(what, (min([most, *present]),) * 2)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write a ``ResultAnswer`` to stdout.
+def render(arguments: Sequence[str]) -> tuple[int, str]:
+    """Render a result or file: 0 and a ``ResultAnswer`` as JSON, or 1 and a sentence.
 
     ``arguments``: ``result``, ``row`` or ``file``, a path, a title, and for a result the address of its
     service, empty unless it is the user's own, and its label there.
     """
     what, path, title, *more = arguments
     try:
-        answer = _LAYOUTS[what](Path(path), title, *more)
+        return 0, json.dumps(_LAYOUTS[what](Path(path), title, *more).to_wire())
     except FoldnoteError as exc:
-        sys.stderr.write(exc.message + "\n")
-        return 1
+        return 1, exc.message
     except MemoryError:
-        sys.stderr.write(f"{title} needs more memory than the panel may use. Open it in a cell.\n")
-        return 1
-    sys.stdout.write(json.dumps(answer.to_wire()))
-    return 0
+        return 1, f"{title} needs more memory than the panel may use. Open it in a cell."
+
+
+def serve(orders: BinaryIO, answers: BinaryIO) -> None:
+    """Render what each line of ``orders`` names, the arguments of ``render`` as JSON, until one is refused.
+
+    An answer is a line with the status, whether there will be another one (1 or 0), and the number of bytes
+    that follow.
+    """
+    for number, line in enumerate(orders, 1):
+        status, said = render(json.loads(line))
+        is_fresh = time.process_time() < MAX_KEPT_S and _measure_memory() < MAX_KEPT_BYTES
+        goes_on = not status and number < MAX_RENDERED and is_fresh
+        content = said.encode()
+        answers.write(b"%d %d %d\n" % (status, goes_on, len(content)) + content)
+        answers.flush()
+        if not goes_on:
+            return
+
+
+def _measure_memory() -> int:
+    """The most memory that this process has used, in bytes; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write what ``render`` returns for ``arguments`` to stdout or stderr, or serve stdin without any."""
+    if not arguments:
+        answers = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)  # what a library prints is no answer
+        serve(sys.stdin.buffer, answers)
+        return 0
+    status, said = render(arguments)
+    (sys.stderr if status else sys.stdout).write(said + ("\n" if status else ""))
+    return status
 
 
 if __name__ == "__main__":

@@ -1,16 +1,30 @@
-"""Run the renderer as a subprocess, at most two at a time, each with a time limit."""
+"""Ask the renderer, a separate process, for results and files: two at a time, each with a time limit.
+
+To start a renderer takes about a second, most of it imports. So one that is done waits a minute for the next
+result; more than two never wait, and none whose environment has changed is used.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import atexit
+import json
+import subprocess
 import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from foldnote import settings
 from foldnote.errors import ResultError
 
 LIMIT_S = 120.0
-_AT_ONCE = asyncio.Semaphore(2)
+RESTS_S = 60.0
+"""How long a renderer waits for the next result."""
+_MOST = 2
+_AT_ONCE = asyncio.Semaphore(_MOST)
 
 
 async def lay_out(
@@ -24,25 +38,128 @@ async def lay_out(
     Raises:
         ResultError: the file cannot be read, or reading it takes too long.
     """
+    order = [what, str(path), title, *([service, label] if what == "result" else [])]
+    environment = settings.process_environment(view_colors=colors)
     async with _AT_ONCE:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "foldnote.lab.renderer", what, str(path), title),
-            *([service, label] if what == "result" else []),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=settings.process_environment(view_colors=colors),
-        )
         try:
             async with asyncio.timeout(LIMIT_S):
-                written, complaint = await process.communicate()
+                status, said = await _ask(order, environment)
         except TimeoutError as exc:
             sentence = f"Reading {title} takes longer than {LIMIT_S:.0f} s. Open it in a cell."
             raise ResultError(sentence) from exc
-        finally:
-            if process.returncode is None:
-                process.kill()
-    if process.returncode:
-        lines = complaint.decode(errors="replace").strip().splitlines()
-        raise ResultError(lines[-1] if lines else f"{title} cannot be read.")
-    return written
+    if status:
+        raise ResultError(said.decode(errors="replace").strip() or f"{title} cannot be read.")
+    return said
+
+
+async def _ask(order: Sequence[str], environment: Mapping[str, str]) -> tuple[int, bytes]:
+    """Ask a renderer; if it was ended while it waited, another one."""
+    renderer = _RESTING.take(environment)
+    try:
+        answer = await asyncio.to_thread(renderer.ask, order)
+        if answer is not None or not renderer.has_rested:
+            return answer or (1, renderer.complaint)
+    finally:
+        _RESTING.put_back(renderer)
+    return await _ask(order, environment)
+
+
+class _Renderer:
+    """A process that renders one result after another."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = environment
+        self.has_rested = False
+        self._is_free = True
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "foldnote.lab.renderer"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+            env=dict(environment),
+        )
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether it has answered what it was asked, and waits for more."""
+        return self._is_free and self._process.poll() is None
+
+    @property
+    def complaint(self) -> bytes:
+        """The last line that it complained; empty if it did not."""
+        self._complaints.seek(0)
+        lines = self._complaints.read().strip().splitlines()
+        return lines[-1] if lines else b""
+
+    def ask(self, order: Sequence[str]) -> tuple[int, bytes] | None:
+        """Its status and what it said; None if it ended without an answer."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._is_free = False
+        with suppress(OSError, ValueError):  # it has ended, and its streams may be closed
+            self._process.stdin.write(json.dumps(order).encode() + b"\n")
+            self._process.stdin.flush()
+            status, goes_on, length = map(int, self._process.stdout.readline().split())
+            said = self._process.stdout.read(length)
+            if len(said) == length:
+                self._is_free = bool(goes_on)
+                return status, said
+        return None
+
+    def end(self) -> None:
+        """End it at once, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._complaints):
+            if stream is not None:
+                with suppress(OSError):  # what was not written
+                    stream.close()
+
+
+class _Resting:
+    """The renderers that wait for the next result, those that began to wait first in front."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._renderers: dict[_Renderer, threading.Timer] = {}
+
+    def take(self, environment: Mapping[str, str]) -> _Renderer:
+        """One with this environment, a new one if none waits."""
+        with self._lock:
+            found = [each for each in self._renderers if each.environment == environment and each.can_go_on]
+            if not found:
+                return _Renderer(environment)
+            self._renderers.pop(found[-1]).cancel()
+            found[-1].has_rested = True
+            return found[-1]
+
+    def put_back(self, renderer: _Renderer) -> None:
+        """Let it wait for a minute, or until two others have begun to; end it if it is busy or has ended."""
+        if not renderer.can_go_on:
+            renderer.end()
+            return
+        timer = threading.Timer(RESTS_S, self._dismiss, [renderer])
+        timer.daemon = True
+        with self._lock:
+            self._renderers[renderer] = timer
+            surplus = list(self._renderers)[:-_MOST]
+        timer.start()
+        for each in surplus:
+            self._dismiss(each)
+
+    def dismiss_all(self) -> None:
+        """End all that wait."""
+        for each in list(self._renderers):
+            self._dismiss(each)
+
+    def _dismiss(self, renderer: _Renderer) -> None:
+        with self._lock:
+            timer = self._renderers.pop(renderer, None)
+        if timer is not None:  # it still waits
+            timer.cancel()
+            renderer.end()
+
+
+_RESTING = _Resting()
+atexit.register(_RESTING.dismiss_all)

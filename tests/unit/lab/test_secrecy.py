@@ -97,7 +97,11 @@ ASKED = {
     "account/claim": [("GET", "account/claim?profile=hosted", None), ("GET", "account/claim", None)],
     "engines": [("GET", "engines", None)],
     "engines/NAME": [("POST", "engines/none", {"action": "install"})],
-    "static/(3Dmol-min\\.js)": [("GET", "static/3Dmol-min.js", None), ("HEAD", "static/3Dmol-min.js", None)],
+    "static/(3Dmol-min\\.js|view-script\\.js)": [
+        (method, f"static/{name}", None)
+        for name in ("3Dmol-min.js", "view-script.js")
+        for method in ("GET", "HEAD")
+    ],
     "jobs/keep": [("POST", "jobs/keep", {"names": [JOB]})],
     "jobs/tag": [("POST", "jobs/tag", {"names": [JOB], "added": ["a"], "removed": []})],
     "jobs/stop": [("POST", "jobs/stop", {"names": [JOB, "none"]})],
@@ -105,7 +109,14 @@ ASKED = {
 }
 """What is asked of each route, in this order: method, path, body. What deletes stands last."""
 
-WITHOUT_SERVICE = {"cells/forms", "view", "profiles", "engines", "engines/NAME", "static/(3Dmol-min\\.js)"}
+WITHOUT_SERVICE = {
+    "cells/forms",
+    "view",
+    "profiles",
+    "engines",
+    "engines/NAME",
+    "static/(3Dmol-min\\.js|view-script\\.js)",
+}
 """Routes that say the same whatever the service says."""
 
 

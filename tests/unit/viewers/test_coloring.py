@@ -1,18 +1,27 @@
 """Colours say what the structure has, and nothing that it has not."""
 
+import io
 import zlib
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from foldnote.errors import ArgumentError
 from foldnote.notebook import view
 from foldnote.results import Structure
 from foldnote.viewers import compose
 from foldnote.viewers.render.caption import write_legend
-from foldnote.viewers.render.still_image import HEIGHT, WIDTH, choose_shades, draw_picture
+from foldnote.viewers.render.still_image import (
+    HEIGHT,
+    WIDTH,
+    choose_shades,
+    draw_picture,
+    draw_printed_picture,
+)
 from foldnote.viewers.render.styles import apply_style, list_style_rules, list_surfaces
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import choose, color_by_column, find_colorings
@@ -171,6 +180,37 @@ def test_the_still_picture_shows_the_colours_of_the_scene():
     rows = zlib.decompress(png[start : start + length])
     assert len(rows) == HEIGHT * (WIDTH + 1)
     assert sum(1 for place in rows if place) > 0.05 * WIDTH * HEIGHT
+
+
+@pytest.mark.parametrize("apart", [0, 0.12])
+@pytest.mark.parametrize("front", ["#c02020", "#2020c0"], ids=["first", "last"])
+@pytest.mark.parametrize(
+    "draw", [draw_picture, partial(draw_printed_picture, zoom=3)], ids=["screen", "paper"]
+)
+def test_the_still_picture_shows_what_is_in_front_and_not_what_is_behind_it(draw, front, apart):
+    """Two straight chains, one almost behind the other, of which the first or the last is nearer."""
+    depths = {"#c02020": (5.0, -5.0), "#2020c0": (-5.0, 5.0)}[front]
+    lines = [
+        f"ATOM  {number:5d}  CA  ALA {chain}{number:4d}    {3.8 * number:8.3f}{y:8.3f}{z:8.3f}  1.00 50.00           C"
+        for chain, y, z in zip("AB", (apart, -apart), depths, strict=True)
+        for number in range(1, 11)
+    ]
+    scene = compose(Structure("two.pdb", "pdb", "\n".join(lines)))
+    (model,) = scene.models
+    colors = zip(model.chains, ("#c02020", "#2020c0"), strict=True)
+    model = model.model_copy(
+        update={
+            "chains": tuple(chain.model_copy(update={"color": c}) for chain, c in colors),
+            "highlights": (),
+        }
+    )
+    scene = scene.model_copy(update={"models": (model,), "coloring": None, "rotation": None})
+    picture = Image.open(io.BytesIO(draw(scene))).convert("RGBA")
+    red, _, blue, alpha = (band.astype(int) for band in np.moveaxis(np.asarray(picture), 2, 0))
+    reds, blues = ((alpha > 200) & (red - blue > 60)).sum(), ((alpha > 200) & (blue - red > 60)).sum()
+    seen, hidden = (reds, blues) if front == "#c02020" else (blues, reds)
+    assert seen > 500
+    assert hidden < 0.4 * seen
 
 
 def test_the_still_picture_keeps_a_rare_colour_that_no_frequent_one_resembles():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import gemmi
 import numpy as np
@@ -27,13 +26,14 @@ from foldnote.viewers.scene.traces import ChainTrace, read_traces
 Floats = NDArray[np.float64]
 Image = NDArray[np.float32]
 Pixels = NDArray[np.uint8]
+Indices = NDArray[np.int64]
 
 WIDTH, HEIGHT = 336, 224
 """Size of the image file on a screen in pixels; it is scaled to the size of the view."""
 ROW_WIDTH, ROW_HEIGHT = 210, 126
 """Size of the image file for a row of a table, which shows it at half its size."""
 _FINE = 2
-"""Supersampling factor per axis."""
+"""Supersampling factor per axis; ``_shrink`` averages as many."""
 _BREAK_A = {True: 4.5, False: 9.0}
 """Largest distance (Å) of consecutive residues that are joined: between Cα atoms, and between others."""
 _RADIUS_A = {"H": 0.95, "E": 0.8, "C": 0.42}
@@ -45,8 +45,6 @@ _MIN_EXTENT_A = 3.0
 _MAX_COORDINATE_A = 1e6
 """No image is made if a coordinate is larger, as in damaged files."""
 _MAX_SPHERES = 60_000
-_LARGE_BALL = 400
-"""Spheres with more pixels are drawn one by one, which is quicker than to sort the pixels of many."""
 _BEADS = 14
 _COLORS = 24
 _LEAST_GAIN = 200_000
@@ -75,6 +73,30 @@ class _Canvas:
     light_steps: int
     beads: int
     """Largest number of spheres between two residues."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Surface:
+    """The nearest sphere at each of n pixels: its depth, index (-1 for none) and brightness."""
+
+    depth: Image
+    owner: Indices
+    light: Floats
+
+    @classmethod
+    def make(cls, count: int) -> _Surface:
+        """A surface with nothing on it."""
+        return cls(np.full(count, -np.inf, np.float32), np.full(count, -1, np.int64), np.zeros(count))
+
+    def draw(self, where: Indices, z: Floats, owner: Indices | np.int64, light: Floats | np.float64) -> None:
+        """Draw pixels where they are nearer than what is drawn; ``owner`` or ``light`` may be one for all."""
+        seen = np.flatnonzero(z > self.depth[where])
+        if not len(seen):
+            return
+        where = where[seen]
+        self.depth[where] = z[seen]
+        self.owner[where] = owner[seen] if isinstance(owner, np.ndarray) else owner
+        self.light[where] = light[seen] if isinstance(light, np.ndarray) else light
 
 
 def draw_picture(scene: Scene) -> bytes | None:
@@ -111,7 +133,7 @@ def _draw_pixels(scene: Scene, canvas: _Canvas) -> Pixels | None:
     )
     if not (np.abs(spheres.centres) < _MAX_COORDINATE_A).all():
         return None
-    return _shrink(_rasterize(_turn(spheres, scene.rotation), canvas), canvas)
+    return _shrink(_rasterize(_turn(spheres, scene.rotation), canvas))
 
 
 def _read_spheres(scene: Scene, index: int, beads: int) -> list[_Spheres]:
@@ -231,23 +253,23 @@ def _rotate(axis: Floats, angle: float) -> Floats:
 
 
 def _rasterize(spheres: _Spheres, canvas: _Canvas) -> Image:
-    """Supersampled image (height, width, 4): red, green and blue from 0 to 255, alpha from 0 to 1."""
+    """Supersampled image (height, width, 4): red, green and blue from 0 to 255, alpha 0 or 1; else zeros."""
     width, height = canvas.width * _FINE, canvas.height * _FINE
     extent = np.maximum(np.abs(spheres.centres).max(axis=0) + spheres.radii.max(), _MIN_EXTENT_A)
-    scale = 0.95 * min(width / 2 / extent[0], height / 2 / extent[1])
-    x = spheres.centres[:, 0] * scale + width / 2
-    y = height / 2 - spheres.centres[:, 1] * scale
-    z = spheres.centres[:, 2] * scale
-    depth = np.full(width * height, -np.inf, np.float32)
-    image = np.zeros((width * height, 4), np.float32)
+    scale = 0.95 * min(width / 2 / extent[0], height / 2 / extent[1])  # the margin is wider than rounding
+    column = np.round(spheres.centres[:, 0] * scale + width / 2).astype(np.int64)
+    row = np.round(height / 2 - spheres.centres[:, 1] * scale).astype(np.int64)
+    middle, z = row * width + column, spheres.centres[:, 2] * scale
+    surface = _Surface.make(width * height)
     sizes = np.maximum(1, np.round(spheres.radii * scale)).astype(np.int64)
     for size in np.unique(sizes):
-        own = np.flatnonzero(sizes == size)
         ball = _make_ball(int(size), canvas.light_steps)
-        chunks = len(own) if len(ball) > _LARGE_BALL else max(1, len(own) * len(ball) // 2_000_000)
-        for chunk in np.array_split(own, chunks):
-            _stamp(image, depth, ball, (x[chunk], y[chunk], z[chunk]), spheres.colors[chunk], width, height)
-    _shade_depth(image, depth, width, canvas.light_steps)
+        _stamp(surface, ball, width, middle, z, np.flatnonzero(sizes == size))
+    image = np.zeros((width * height, 4), np.float32)
+    drawn = np.flatnonzero(surface.owner >= 0)
+    image[drawn, :3] = spheres.colors[surface.owner[drawn]] * surface.light[drawn, None]
+    image[drawn, 3] = 1
+    _shade_depth(image, surface.depth, width, canvas.light_steps)
     return image.reshape(height, width, 4)
 
 
@@ -262,35 +284,21 @@ def _make_ball(size: int, light_steps: int) -> Floats:
     return np.stack([x, y, rise, np.round(light * light_steps) / light_steps], axis=1)
 
 
-def _stamp(
-    image: Image,
-    depth: Image,
-    ball: Floats,
-    place: tuple[Floats, Floats, Floats],
-    colors: Floats,
-    width: int,
-    height: int,
-) -> None:
-    """Draw spheres into ``image`` where they are nearer than ``depth``; updates both."""
-    x = (np.round(place[0])[:, None] + ball[:, 0]).astype(np.int64)
-    y = (np.round(place[1])[:, None] + ball[:, 1]).astype(np.int64)
-    z = (place[2][:, None] + ball[:, 2]).ravel()
-    owner, pixel = np.divmod(np.arange(x.size), len(ball))
-    seen = ((x >= 0) & (x < width) & (y >= 0) & (y < height)).ravel()
-    where = (y * width + x).ravel()
-    seen &= z > depth[np.where(seen, where, 0)]
-    if not seen.any():
+def _stamp(surface: _Surface, ball: Floats, width: int, middle: Indices, z: Floats, own: Indices) -> None:
+    """Draw the spheres ``own``, all as large as ``ball``, where they are nearer than what is drawn.
+
+    A loop goes over what is fewer, spheres or pixels of a ball; numpy over the others.
+    """
+    steps = (ball[:, 1] * width + ball[:, 0]).astype(np.int64)
+    rises, lights = ball[:, 2], ball[:, 3]
+    if len(own) < len(ball):
+        for sphere in own[np.argsort(-z[own], kind="stable")]:  # the nearest first: it hides the most
+            surface.draw(middle[sphere] + steps, z[sphere] + rises, sphere, lights)
         return
-    where, z, owner, pixel = where[seen], z[seen], owner[seen], pixel[seen]
-    top: Any = slice(None)
-    if len(colors) > 1:
-        order = np.lexsort((z, where))
-        last = np.append(np.diff(where[order]) != 0, True)
-        top = order[last]
-        where = where[top]
-    depth[where] = z[top]
-    image[where, :3] = colors[owner[top]] * ball[pixel[top], 3][:, None]
-    image[where, 3] = 1
+    own = own[np.argsort(z[own], kind="stable")]  # of several at a pixel the last one stays
+    middle, z = middle[own], z[own]
+    for step, rise, light in zip(steps, rises, lights, strict=True):
+        surface.draw(middle + step, z + rise, own, light)
 
 
 def _shade_depth(image: Image, depth: Image, width: int, light_steps: int) -> None:
@@ -309,10 +317,10 @@ def _shade_depth(image: Image, depth: Image, width: int, light_steps: int) -> No
     image[drawn, :3] *= (np.round(factor * light_steps) / light_steps)[:, None]
 
 
-def _shrink(fine: Image, canvas: _Canvas) -> Pixels:
-    """Average blocks of pixels; red, green, blue and alpha from 0 to 255, shape (height, width, 4)."""
-    weighted = np.concatenate([fine[..., :3] * fine[..., 3:], fine[..., 3:]], axis=2)
-    blocks = weighted.reshape(canvas.height, _FINE, canvas.width, _FINE, 4).mean(axis=(1, 3))
+def _shrink(fine: Image) -> Pixels:
+    """Average blocks of two by two; red, green, blue and alpha from 0 to 255, shape (height, width, 4)."""
+    rows = fine[0::2] + fine[1::2]
+    blocks = (rows[:, 0::2] + rows[:, 1::2]) / 4
     cover = np.maximum(blocks[..., 3:], 1e-6)
     return (
         np.concatenate([blocks[..., :3] / cover, blocks[..., 3:] * 255], axis=2)
@@ -331,14 +339,17 @@ def _write_png(pixels: Pixels) -> bytes:
     flat = (pixels.reshape(-1, 4) // 16).astype(np.uint32)
     flat[flat[:, 3] == 0] = 0
     codes = flat @ np.array([1, 16, 256, 4096], dtype=np.uint32)
-    kinds, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    counts = np.bincount(codes, minlength=16**4)
+    kinds = np.flatnonzero(counts)
     shades = (
         np.stack([kinds % 16, kinds // 16 % 16, kinds // 256 % 16, kinds // 4096], axis=1).astype(np.float64)
         * 17
     )
-    kept = choose_shades(shades, counts)
+    kept = choose_shades(shades, counts[kinds])
     gaps = ((shades[:, None, :] - shades[kept][None]) ** 2).sum(axis=2)
-    index = gaps.argmin(axis=1).astype(np.uint8)[places].reshape(pixels.shape[:2])
+    nearest = np.zeros(len(counts), np.uint8)
+    nearest[kinds] = gaps.argmin(axis=1)
+    index = nearest[codes].reshape(pixels.shape[:2])
     table = shades[kept].astype(np.uint8)
     return write_png(index, table)
 

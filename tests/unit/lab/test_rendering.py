@@ -1,0 +1,139 @@
+"""The renderer as the Jupyter server asks it: one process for several results, which is replaced after any fault."""
+
+import asyncio
+import io
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import psutil
+import pytest
+
+from foldnote.errors import ResultError
+from foldnote.lab import renderer, rendering
+from foldnote.lab.rendering import lay_out
+
+FV = Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb"
+
+
+def list_renderers():
+    """Processes that render for this one."""
+    found = []
+    for child in psutil.Process().children():
+        try:
+            if "foldnote.lab.renderer" in child.cmdline():
+                found.append(child.pid)
+        except psutil.NoSuchProcess:
+            continue
+    return set(found)
+
+
+@pytest.fixture(autouse=True)
+def others(monkeypatch):
+    """Renderers of other tests."""
+    monkeypatch.setattr(rendering, "RESTS_S", 20.0)
+    return list_renderers()
+
+
+async def draw(path=FV, **options):
+    return json.loads(await lay_out("file", path, path.name, **options))
+
+
+def read_legend(answer):
+    """The heading of the colours that a view begins with."""
+    return re.search(r'<p class="fnv-sub">(.*?)</p>', answer["html"])[1]
+
+
+async def wait_until(is_so):
+    async with asyncio.timeout(60):
+        while not is_so():
+            await asyncio.sleep(0.02)
+
+
+async def test_results_are_rendered_one_after_another_by_one_process(tmp_path, others):
+    assert (await draw())["title"] == FV.name
+    (one,) = list_renderers() - others
+    copy = shutil.copy(FV, tmp_path / "copy.pdb")
+    assert (await draw(copy))["title"] == "copy.pdb"
+    assert one in list_renderers()
+    assert len(list_renderers() - others) == 1
+
+
+async def test_a_process_that_waits_is_ended_after_a_while(others, monkeypatch):
+    monkeypatch.setattr(rendering, "RESTS_S", 0.1)
+    await draw()
+    await wait_until(lambda: list_renderers() <= others)
+
+
+async def test_a_process_of_another_environment_is_not_used(others):
+    assert read_legend(await draw()) == "Coloured by chain"
+    (one,) = list_renderers() - others
+    assert read_legend(await draw(colors="hydrophobicity")).startswith("Hydrophobicity")
+    assert len(list_renderers() - others - {one}) == 1
+    assert read_legend(await draw()) == "Coloured by chain"
+    assert len(list_renderers() - others) == 2
+
+
+async def test_at_most_two_processes_wait(others):
+    for colors in ("", "hydrophobicity", "rainbow"):
+        await draw(colors=colors)
+    await wait_until(lambda: len(list_renderers()) <= 2)
+    assert len(list_renderers() - others) == 2
+
+
+async def test_after_a_file_that_cannot_be_read_there_is_a_new_process(tmp_path, others):
+    (tmp_path / "empty.cif").write_text("data_empty\n")
+    with pytest.raises(ResultError, match=r"empty\.cif"):
+        await draw(tmp_path / "empty.cif")
+    assert list_renderers() <= others
+    assert (await draw())["title"] == FV.name
+
+
+async def test_a_process_that_was_killed_while_it_waited_is_replaced(others):
+    await draw()
+    (one,) = list_renderers() - others
+    os.kill(one, 9)
+    assert (await draw())["title"] == FV.name
+
+
+async def test_a_process_that_dies_at_a_file_takes_nothing_with_it(tmp_path, others):
+    os.mkfifo(tmp_path / "never.pdb")  # reading it takes as long as nobody writes
+    reading = asyncio.create_task(draw(tmp_path / "never.pdb"))
+    await wait_until(lambda: list_renderers() - others)
+    for pid in list_renderers() - others:
+        os.kill(pid, 9)
+    with pytest.raises(ResultError, match=r"never\.pdb cannot be read"):
+        await reading
+    assert (await draw())["title"] == FV.name
+
+
+async def test_a_file_that_takes_too_long_is_given_up_with_its_process(tmp_path, others, monkeypatch):
+    os.mkfifo(tmp_path / "never.pdb")
+    monkeypatch.setattr(rendering, "LIMIT_S", 0.5)
+    with pytest.raises(ResultError, match=r"Reading never\.pdb takes longer than"):
+        await draw(tmp_path / "never.pdb")
+    assert list_renderers() <= others
+
+
+async def test_a_request_that_is_cancelled_ends_its_process(tmp_path, others):
+    os.mkfifo(tmp_path / "never.pdb")
+    reading = asyncio.create_task(draw(tmp_path / "never.pdb"))
+    await wait_until(lambda: list_renderers() - others)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert list_renderers() <= others
+
+
+@pytest.mark.parametrize(
+    "spent", [("MAX_RENDERED", 1), ("MAX_KEPT_BYTES", 1), ("MAX_KEPT_S", 0.0)], ids=lambda spent: spent[0]
+)
+def test_a_process_that_has_done_or_used_much_answers_and_ends(monkeypatch, spent):
+    monkeypatch.setattr(renderer, *spent)
+    answers = io.BytesIO()
+    renderer.serve(io.BytesIO(2 * (json.dumps(["file", str(FV), FV.name]).encode() + b"\n")), answers)
+    head, _, content = answers.getvalue().partition(b"\n")
+    assert head == b"0 0 %d" % len(content)
+    assert json.loads(content)["title"] == FV.name
