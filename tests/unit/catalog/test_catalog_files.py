@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from rdkit import Chem
 from settings_reference import read_table
 
 from foldnote import catalog
@@ -229,6 +230,14 @@ def test_the_files_of_an_example_are_inside_it(tool):
     for name, value in settings.items():
         if field_of(tool, name)["x-foldnote"].get("role") in ("file", "files"):
             assert all("\n" in text for text in (value if isinstance(value, list) else [value]))
+
+
+@pytest.mark.parametrize("tool", ["abfe", "binding-free-energy"])
+def test_the_ligand_of_an_example_that_must_be_bound_has_a_place(tool):
+    """A flat molecule passes for a drawing, which these tools refuse."""
+    name = FILES[tool]["exampleJob"]["settings"]["ligandsSDF"]
+    (molecule,) = Chem.SDMolSupplier(str(FOLDER.parent / "examples" / name), removeHs=False)
+    assert molecule.GetConformer().Is3D()
 
 
 def test_a_bundled_tool_claims_no_engine():
