@@ -93,7 +93,7 @@ async def test_what_only_the_service_knows_is_told_before_anything_is_sent(api, 
         ({"names": ["a"]}, "jobNames"),
         ({"names": ["a", "a", "b"]}, "name of row 2: "),
         ({"names": ["a", "b c", "d"]}, "name of row 2: "),
-        ({"batch_name": "a/b"}, "batchName"),
+        ({"batch_name": "a/b"}, "batch_name: "),
         ({"rows": []}, "settings"),
     ],
 )

@@ -101,7 +101,7 @@ async def test_wrong_settings_are_not_sent(api, settle, settings, http):
 
 
 async def test_a_wrong_name_is_not_sent(api, settle, settings):
-    with pytest.raises(SettingsError, match="jobName"):
+    with pytest.raises(SettingsError, match="job_name: "):
         await settle(api.jobs.submit("anarci", settings, job_name="a b"))
 
 

@@ -41,10 +41,10 @@ def test_an_unclear_task_gets_no_recommendation_but_what_is_missing(client):
     ("prompt", "inputs", "field"),
     [
         (" ", [], "prompt"),
-        ("x", [{"sequence": "A", "smiles": "C"}], r"inputs\[0\]"),
-        ("x", [{"sequence": "A"}, {"role": "heavy"}], r"inputs\[1\]"),
-        ("x", [{"sequence": "A", "role": "hero"}], r"inputs\[0\].role"),
-        ("x", [{"sequence": "A", "name": "n"}], r"inputs\[0\]"),
+        ("x", [{"sequence": "A", "smiles": "C"}], "input 1: "),
+        ("x", [{"sequence": "A"}, {"role": "heavy"}], "input 2: "),
+        ("x", [{"sequence": "A", "role": "hero"}], "input 1, role: "),
+        ("x", [{"sequence": "A", "name": "n"}], "input 1: "),
     ],
 )
 def test_a_wrong_input_is_refused_before_anything_is_sent(scripted, connect, prompt, inputs, field):

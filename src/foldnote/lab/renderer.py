@@ -267,13 +267,10 @@ def serve(orders: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _measure_memory() -> int:
-    """The most memory that this process has used, in bytes; 0 where the system does not say."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
+    """The memory that this process uses now, in bytes."""
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -10,10 +10,19 @@ from foldnote.client.local.ledger import Ledger
 from foldnote.client.submission import batch_submission, job_submission
 
 RECORDED = json.loads((Path(__file__).parent / "recorded_identities.json").read_text())
+EXAMPLES = Path(catalog.__file__).parent / "examples"
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 
 # The examples of foldnote 0.1 of tools that have another one now.
 EARLIER_EXAMPLES = {
+    "abfe": {
+        "proteinPDB": (EXAMPLES / "trp-cage.pdb").read_text(),
+        "ligandsSDF": (EXAMPLES / "benzene.sdf").read_text(),
+        "chargeMethod": "am1bcc",
+        "protocolRepeats": 2,
+        "equilLength": 500,
+        "prodLength": 1000,
+    },
     "alphafold": {
         "sequence": (
             "AQVINTFDGVADYLQTYHKLPDNYITKSEAQALGWVASKGNLADVAPGKSIGGDIFSNREGKLPGKSGRTWREADINYTSGFRNSDRILY"
@@ -22,7 +31,7 @@ EARLIER_EXAMPLES = {
         ),
         "numModels": "2",
         "numRecycles": 3,
-    }
+    },
 }
 
 

@@ -61,6 +61,14 @@ async def test_results_are_rendered_one_after_another_by_one_process(tmp_path, o
     assert len(list_renderers() - others) == 1
 
 
+async def test_the_memory_of_what_starts_a_process_is_not_its_own(others):
+    """A process begins with the peak of the one that starts it, in the words of the system."""
+    ballast = b"x" * (renderer.MAX_KEPT_BYTES + 1)
+    await draw()
+    assert len(list_renderers() - others) == 1
+    assert len(ballast) > renderer.MAX_KEPT_BYTES
+
+
 async def test_a_process_that_waits_is_ended_after_a_while(others, monkeypatch):
     monkeypatch.setattr(rendering, "RESTS_S", 0.1)
     await draw()

@@ -121,7 +121,7 @@ def post_once(connection: ServiceConnection, post: Post) -> Operation[Posted]:
 
 def _forget_notes(service: str, job_names: Sequence[str]) -> None:
     """Delete tags and notes on earlier jobs of the names of new ones, which were deleted elsewhere."""
-    with suppress(ConfigurationError):  # the jobs are submitted
+    with suppress(ConfigurationError, OSError):  # the jobs are submitted
         Annotations(service).forget(job_names)
 
 

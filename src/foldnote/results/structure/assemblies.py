@@ -1,7 +1,7 @@
 """Biological assemblies of a structure, as its file describes them.
 
 A file describes them in ``REMARK 350`` (PDB) or ``_pdbx_struct_assembly_gen`` (mmCIF) as operations on
-chains, which gemmi carries out.
+chains, which gemmi reads.
 """
 
 from __future__ import annotations
