@@ -131,6 +131,21 @@ def test_an_assembly_is_seen_in_place_of_what_the_file_holds(notebook, server, f
     notebook.execute("application:close")
 
 
+_LINES = """([tools, width]) => {
+  tools.closest('.fnv-view').style.width = `${width}px`;
+  const tops = Array.from(tools.children).filter(each => each.offsetWidth).map(each => Math.round(each.getBoundingClientRect().bottom));
+  return [...new Set(tops)].map(top => tops.filter(other => other === top).length);
+}"""
+
+
+def test_the_menu_of_assemblies_leaves_no_button_alone_in_a_line(notebook, server):
+    (server.notebooks / "trimer.pdb").write_text(write_trimer("A"))
+    view = show(notebook, "import foldnote as fn\nfn.view('trimer.pdb')")
+    tools = view.locator(".fnv-tools").element_handle()
+    lines = {width: notebook.page.evaluate(_LINES, [tools, width]) for width in (360, *range(500, 1100, 40))}
+    assert {width: found for width, found in lines.items() if found[-1] == 1} == {}
+
+
 def test_an_interface_of_the_file_is_shown_where_the_file_has_its_chains(notebook, server):
     """In the assembly, chain C stands in another place, and chain A where it was."""
     moved = write_trimer("C", [(TURN, SHIFTS[0])])
