@@ -125,6 +125,17 @@ def test_a_pose_is_shown_with_its_hydrogen_bonds_and_the_others_are_hidden(poses
     assert [line for line in chimerax if line.endswith("models")] == ["hide #3 models", "hide #4 models"]
 
 
+def test_names_of_a_file_neither_end_nor_begin_a_command(tmp_path):
+    structure = Structure.open(COMPLEX).to_gemmi().clone()
+    structure[0][0].name = 'A"\nquit\n'
+    scene = compose(Structure("odd.cif", "mmcif", structure.make_mmcif_document().as_string()))
+    assert any("\nquit" in chain.name for chain in scene.models[0].chains)
+    for suffix, known in (("pml", PYMOL), ("cxc", CHIMERAX)):
+        commands = read_commands(scene.save(tmp_path / f"view.{suffix}"))
+        assert {command.split(" ")[0] for command in commands} <= known
+        assert all(command.count('"') % 2 == 0 for command in commands)
+
+
 def test_another_suffix_is_refused_with_those_there_are(scenes, tmp_path):
     with pytest.raises(ArgumentError, match=r"view\.pse has no suffix of a script. Use \.pml for PyMOL"):
         scenes["chains"].save(tmp_path / "view.pse")
