@@ -15,16 +15,20 @@ from foldnote.catalog.contents import is_inline, read_lines
 from foldnote.catalog.json_values import MAX_TEXT_LENGTH
 
 _TOKEN = re.compile(r"\[[^\[\]]+\]|Br|Cl|[BCNOPSFIHbcnops]|%\d\d|%\(\d+\)|\d|[-=#$:/\\.~*()]", re.ASCII)
-_ELEMENTS = (
-    "H|He|Li|Be|B|C|N|O|F|Ne|Na|Mg|Al|Si|P|S|Cl|Ar|K|Ca|Sc|Ti|V|Cr|Mn|Fe|Co|Ni|Cu|Zn|Ga|Ge|As|Se|Br|Kr|Rb|Sr|Y"
-    "|Zr|Nb|Mo|Tc|Ru|Rh|Pd|Ag|Cd|In|Sn|Sb|Te|I|Xe|Cs|Ba|La|Ce|Pr|Nd|Pm|Sm|Eu|Gd|Tb|Dy|Ho|Er|Tm|Yb|Lu|Hf|Ta|W|Re"
-    "|Os|Ir|Pt|Au|Hg|Tl|Pb|Bi|Po|At|Rn|Fr|Ra|Ac|Th|Pa|U|Np|Pu|Am|Cm|Bk|Cf|Es|Fm|Md|No|Lr|Rf|Db|Sg|Bh|Hs|Mt|Ds|Rg"
-    "|Cn|Nh|Fl|Mc|Lv|Ts|Og|D|T|se|as|si|te|[bcnops]"
-)
-_BRACKET_ATOM = re.compile(
-    rf"\[\d{{0,3}}(?:{_ELEMENTS})(?:@@?|@(?:TH|AL|SP|TB|OH)\d{{1,2}})?(?:H\d?)?(?:\++\d{{0,2}}|-+\d{{0,2}})?"
-    r"(?::\d+)?\]",
-    re.ASCII,
+_ELEMENTS = frozenset({
+    "H", "He", "Li", "Be", "B", "C", "N", "O", "F", "Ne", "Na", "Mg", "Al", "Si", "P", "S", "Cl", "Ar", "K",
+    "Ca", "Sc", "Ti", "V", "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ga", "Ge", "As", "Se", "Br", "Kr",
+    "Rb", "Sr", "Y", "Zr", "Nb", "Mo", "Tc", "Ru", "Rh", "Pd", "Ag", "Cd", "In", "Sn", "Sb", "Te", "I",
+    "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd", "Pm", "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb",
+    "Lu", "Hf", "Ta", "W", "Re", "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "At", "Rn", "Fr",
+    "Ra", "Ac", "Th", "Pa", "U", "Np", "Pu", "Am", "Cm", "Bk", "Cf", "Es", "Fm", "Md", "No", "Lr", "Rf",
+    "Db", "Sg", "Bh", "Hs", "Mt", "Ds", "Rg", "Cn", "Nh", "Fl", "Mc", "Lv", "Ts", "Og", "D", "T", "se",
+    "as", "si", "te", "b", "c", "n", "o", "p", "s",
+})  # fmt: skip
+"""Symbols of elements; those of aromatic atoms are in lower case."""
+_BRACKET_ATOM = (
+    r"\[\d{0,3}([A-Z][a-z]?|[a-z]{1,2})(?:@@?|@(?:TH|AL|SP|TB|OH)\d{1,2})?(?:H\d?)?"
+    r"(?:\++\d{0,2}|-+\d{0,2})?(?::\d+)?\]"
 )
 """An atom in brackets: isotope, element, chirality, hydrogens, charge and the number of a mapping."""
 _DUMMY = re.compile(r"\[\d{0,3}(?:\*|R\d*)(?:H\d?)?(?:[+-]\d*)*(?::\d+)?\]|\*", re.ASCII)
@@ -189,12 +193,17 @@ def _find_query(text: str) -> SmilesFault | None:
             sentence = f"{where}: {shorten(sign)} is an atom of no element. Give a whole molecule."
         elif sign == "~" or (sign[0] == "[" and _QUERY.search(sign)):
             sentence = f"{where}: {shorten(sign)} is a query of SMARTS, not a part of a molecule."
-        elif sign[0] == "[" and not _BRACKET_ATOM.fullmatch(sign):
+        elif sign[0] == "[" and not _is_atom(sign):
             sentence = f"{where}: {shorten(sign)} is not an atom."
         else:
             continue
         return SmilesFault(sentence, start)
     return None
+
+
+def _is_atom(bracket: str) -> bool:
+    found = re.fullmatch(_BRACKET_ATOM, bracket, re.ASCII)  # compiled when it is first needed
+    return found is not None and found[1] in _ELEMENTS
 
 
 def _find_open_pair(tokens: Sequence[tuple[str, int]], text: str) -> SmilesFault | None:

@@ -165,14 +165,15 @@ def _copy_chains(model: gemmi.Model, parts: Sequence[AssemblyPart]) -> gemmi.Mod
         for number, operation in part.copies:
             name = part.chain if number == 1 else f"{part.chain}-{number}"
             copied = copies.setdefault((number, part.chain), gemmi.Chain(name))
-            for residue in _move(_list_residues(model, part), operation):
+            for residue in _move(list_residues(model, part), operation):
                 copied.add_residue(residue)
     for key in sorted(copies, key=lambda key: key[0]):
         made.add_chain(copies[key])
     return made
 
 
-def _list_residues(model: gemmi.Model, part: AssemblyPart) -> list[gemmi.Residue]:
+def list_residues(model: gemmi.Model, part: AssemblyPart) -> list[gemmi.Residue]:
+    """The residues of a model that a part of an assembly takes."""
     wanted = None if part.numbers is None else set(part.numbers)
     return [
         residue

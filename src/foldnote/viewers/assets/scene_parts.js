@@ -73,7 +73,7 @@ function setNumbers(model, codes) {
   atoms.forEach(function (atom) { atom.rescode = atom.resi + (atom.icode ? '^' + atom.icode : ''); });
 }
 
-// Lines of one length were written column by column: see foldnote.viewers.packing.
+// Lines of one length were written column by column: see foldnote.viewers.render.compression.
 function turnBack(pieces) {
   return pieces.map(function (piece) {
     if (typeof piece === 'string') return piece;

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import gemmi
 
 from foldnote.results import Structure
-from foldnote.results.structure.assemblies import IDENTITY, Assembly, AssemblyPart, list_parts
+from foldnote.results.structure.assemblies import IDENTITY, Assembly, AssemblyPart, list_parts, list_residues
 from foldnote.viewers.scene.model import AssemblyCopies, SceneAssembly
 
 MAX_ATOMS = 120_000
@@ -32,7 +32,7 @@ def list_scene_assemblies(structure: Structure, drawn: int) -> tuple[SceneAssemb
         parts = list_parts(parsed, one.name)
         if not parts or _holds_file(parts, parsed[0]):
             continue
-        atoms = sum(len(part.copies) * _count_atoms(parsed[0], part) for part in parts)
+        atoms = sum(len(part.copies) * sum(map(len, list_residues(parsed[0], part))) for part in parts)
         found.append(
             SceneAssembly(
                 label=_write_label(one),
@@ -51,17 +51,6 @@ def _holds_file(parts: Sequence[AssemblyPart], model: gemmi.Model) -> bool:
     """Whether an assembly is what the file holds: every chain once, where it is."""
     whole = {part.chain for part in parts if part.numbers is None and part.copies == ((1, IDENTITY),)}
     return len(parts) == len(whole) and whole == {chain.name for chain in model}
-
-
-def _count_atoms(model: gemmi.Model, part: AssemblyPart) -> int:
-    wanted = None if part.numbers is None else set(part.numbers)
-    return sum(
-        len(residue)
-        for chain in model
-        if chain.name == part.chain
-        for residue in chain
-        if wanted is None or str(residue.seqid) in wanted
-    )
 
 
 def _write_label(one: Assembly) -> str:
