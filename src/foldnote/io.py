@@ -7,9 +7,7 @@ to the process that runs the engine.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,6 +25,8 @@ _PUBLIC = 0o666
 
 def hash_bytes(content: bytes) -> str:
     """SHA-256 of ``content``, as 64 hexadecimal digits."""
+    import hashlib  # deferred: it loads OpenSSL, and a form hashes nothing before it is shown
+
     return hashlib.sha256(content).hexdigest()
 
 
@@ -36,6 +36,8 @@ def hash_file(path: Path) -> str:
     Raises:
         OSError: the file cannot be read.
     """
+    import hashlib  # deferred, as above
+
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -144,6 +146,8 @@ def saving(path: Path, size_bytes: int) -> Iterator[None]:
 
 def compare_space(path: Path, size_bytes: int) -> str:
     """What a file needs and what is free, as a sentence; empty where it would fit, or if that is unknown."""
+    import shutil  # deferred: it loads the libraries of three kinds of archives
+
     folder = next((each for each in path.absolute().parents if each.is_dir()), None)
     try:
         free_bytes = shutil.disk_usage(folder).free if folder else None

@@ -13,11 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from urllib.parse import quote, unquote
 
-from foldnote.catalog.extent import Extent, Survey
 from foldnote.catalog.json_values import TOO_LARGE, InvalidPart, ParsedValue, Path, parse_value
 
 if TYPE_CHECKING:
     from jsonschema_rs import FancyRegexOptions, RegexOptions, Registry, ValidationError, Validator
+
+    from foldnote.catalog.extent import Extent, Survey
 
 _BASE = "json-schema:///foldnote"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -77,6 +78,8 @@ class Document:
     @cached_property
     def survey(self) -> Survey:
         """The sizes of the schema's parts."""
+        from foldnote.catalog.extent import Survey  # deferred: the bundled schemas are known to be small
+
         return Survey(self.root)
 
     @cached_property

@@ -534,7 +534,7 @@ class Form:
                 if position in read.state.applying and field.differs(read.readings[position].value)
             ]
         )
-        self.frame.show_job_name(self._propose_name(judgement), wrong_name)
+        self.frame.show_job_name(None if judgement.problems else self._propose_name(judgement), wrong_name)
         if self.frame.shown_language:
             self._show_code(self.frame.shown_language)
 

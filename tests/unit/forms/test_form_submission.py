@@ -439,6 +439,13 @@ def test_the_proposed_name_is_the_submitted_one(client, tmp_path, has_file):
     assert form.submit().job_name == proposed == form.job_name
 
 
+def test_an_incomplete_form_proposes_no_name_yet(client):
+    form = make_form(client)
+    assert form.frame.job_name.placeholder == "derived from the settings"
+    form.set(ABB)
+    assert form.frame.job_name.placeholder == form.job_name
+
+
 def test_a_name_with_spaces_is_told_with_the_name_to_write(client):
     form = make_form(client, values=ABB, job_name="anti HER2 (v2)")
     assert "Write &#x27;anti-HER2-v2&#x27;." in form.frame.job_name.description

@@ -128,9 +128,12 @@ class Frame:
             self._note = written
             self._show_message()
 
-    def show_job_name(self, proposal: str, error: str | None) -> None:
-        """Show the proposed name as placeholder, and the error of a typed one."""
-        self.job_name.placeholder = proposal
+    def show_job_name(self, proposal: str | None, error: str | None) -> None:
+        """Show the proposed name as placeholder, and the error of a typed one.
+
+        The name depends on all settings: it is None while a form has problems, which the placeholder says.
+        """
+        self.job_name.placeholder = proposal or "derived from the settings"
         parts = LabelParts("Job name", "", "", "")
         errors = (error,) if error else ()
         self.job_name.description = write_label(parts, Notice(errors))
