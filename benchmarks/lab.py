@@ -75,9 +75,11 @@ def beside(peer: str, figure: float, ours: float, unit: str, more: str = "") -> 
 class Labs:
     """The servers, each with one extension; they run from the first time that they are asked for."""
 
-    def __init__(self, folder: Path, service: CountedService, extensions: Mapping[str, Extension]) -> None:
-        """None runs yet."""
-        self.extensions = extensions
+    def __init__(
+        self, folder: Path, service: CountedService, extensions: Mapping[str, Extension], starts: int
+    ) -> None:
+        """None runs yet; each is to be started in a page ``starts`` times where starts are measured."""
+        self.extensions, self.starts = extensions, starts
         self._folder, self._service = folder, service
         self._running: dict[str, OneExtensionLab] = {}
 
@@ -110,7 +112,7 @@ def measure_start(browser: Browser, labs: Labs, _: CountedService) -> None:
     for server in servers.values():
         measure_page(browser, server)  # the server's own caches
     starts: dict[str, list[Start]] = {name: [] for name in servers}
-    for turn in range(STARTS):
+    for turn in range(labs.starts):
         names = list(servers)
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
             starts[name].append(measure_page(browser, servers[name]))
@@ -280,7 +282,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
-    wanted = parser.parse_args().parts
+    parser.add_argument("--starts", type=int, default=STARTS, help="starts of each (default: %(default)s)")
+    chosen = parser.parse_args()
     extensions = install()
     versions = ", ".join(
         f"{each.package} {version_of(each.package)}" for each in extensions.values() if each.package
@@ -292,9 +295,9 @@ def main() -> None:
             executable_path=program, args=["--no-sandbox", "--disable-gpu", LEFT_OUT]
         )
         with counted(Path(place) / "service") as service:
-            labs = Labs(Path(place), service, extensions)
+            labs = Labs(Path(place), service, extensions, chosen.starts)
             try:
-                for name in wanted:
+                for name in chosen.parts:
                     PARTS[name](browser, labs, service)
             finally:
                 labs.stop()

@@ -232,6 +232,69 @@ def test_liquid_water_has_the_energy_of_its_model(tmp_path):
     }
 
 
+SMOOTH = """
+from scipy.spatial import cKDTree
+from complexes import build_ligand
+molecule = Chem.AddHs(Chem.MolFromSmiles("CC(C)=O"))
+AllChem.EmbedMolecule(molecule, randomSeed=3)
+force_field = Smirnoff("openff-2.2.1", "nagl")
+force_field.parametrize(PreparedLigand("acetone", molecule), Path("made"), tell)
+solute = build_ligand(Path("made"), json.loads(sys.argv[2]), force_field, 1, tell)
+
+def measure(system):
+    context = openmm.Context(system, openmm.VerletIntegrator(0.001), openmm.Platform.getPlatformByName("Reference"))
+    context.setPositions(solute.positions)
+    return context.getState(energy=True).getPotentialEnergy().value_in_unit(unit.kilojoule_per_mole)
+
+found = {"whole": measure(solute.system), "decoupled": measure(solute.decouple())}
+(force,) = [each for each in solute.system.getForces() if isinstance(each, openmm.NonbondedForce)]
+alone = openmm.System()
+alone.setDefaultPeriodicBoxVectors(*solute.system.getDefaultPeriodicBoxVectors())
+for index in range(solute.system.getNumParticles()):
+    alone.addParticle(1.0)
+sterics = openmm.XmlSerializer.clone(force)
+plain = [force.getParticleParameters(index) for index in range(force.getNumParticles())]
+for index, (_, sigma, epsilon) in enumerate(plain):
+    sterics.setParticleParameters(index, 0.0, sigma, epsilon)
+excepted = [force.getExceptionParameters(place) for place in range(force.getNumExceptions())]
+for place, (one, two, _, sigma, epsilon) in enumerate(excepted):
+    sterics.setExceptionParameters(place, one, two, 0.0, sigma, epsilon)
+sterics.setUseDispersionCorrection(False)
+alone.addForce(sterics)
+found["sterics"] = measure(alone)
+
+sigmas, epsilons = (np.array([row[column]._value for row in plain]) for column in (1, 2))
+edges = solute.box.diagonal()
+left = cKDTree(solute.positions % edges, boxsize=edges).query_pairs(0.9) - {
+    (min(row[:2]), max(row[:2])) for row in excepted
+}
+one, two = np.array(sorted(left)).T
+apart = solute.positions[one] - solute.positions[two]
+r = np.linalg.norm(apart - edges * np.round(apart / edges), axis=1)
+power = ((sigmas[one] + sigmas[two]) / 2 / r) ** 6
+x = np.clip((r - 0.8) / 0.1, 0, 1)
+energies = 4 * np.sqrt(epsilons[one] * epsilons[two]) * (power**2 - power)
+total = sum(
+    4 * epsilon._value * ((sigma._value / r) ** 12 - (sigma._value / r) ** 6)
+    for a, b, _, sigma, epsilon in excepted
+    for r in [np.linalg.norm(solute.positions[a] - solute.positions[b])]
+    if epsilon._value
+)
+found["cut"] = total + energies.sum()
+found["switched"] = total + (energies * (1 - 10 * x**3 + 15 * x**4 - 6 * x**5)).sum()
+print("FOUND", json.dumps(found))
+"""
+
+
+def test_the_interactions_of_a_box_are_switched_off_as_openff_does(tmp_path):
+    """Between 8 and 9 Å, also where the ligand is about to be decoupled; kJ/mol, beside a sum over all pairs."""
+    settings, _ = make_settings(TOOL, solventPadding=0.8)
+    found = compute(SMOOTH, tmp_path, json.dumps(settings))
+    assert found["sterics"] == pytest.approx(found["switched"], rel=1e-5)
+    assert abs(found["switched"] - found["cut"]) > 1
+    assert found["decoupled"] == pytest.approx(found["whole"], abs=0.02)
+
+
 def test_the_cycle_of_a_run_is_closed_and_its_parts_are_told(run):
     (row,) = read_table(run / "free-energies.csv")
     legs, (restraint,) = read_table(run / "legs.csv"), read_table(run / "restraints.csv")

@@ -3,6 +3,7 @@
 import json
 import math
 import subprocess
+from pathlib import Path
 
 import pytest
 from engine_contract import EngineContract, read_manifest, read_outputs
@@ -11,6 +12,7 @@ from protein_inputs import read_notes, read_score, read_table
 from real_engine import (
     load_engines,
     make_settings,
+    run_code,
     run_directly,
     run_engine,
     run_tool,
@@ -20,6 +22,7 @@ from foldnote import catalog
 
 TOOL = "hydration-free-energy"
 ENGINE = "openmm_alchemy"
+MODEL = Path(__file__).parent / "exchange_model.py"
 SEED = 11
 """Not that of the contract's runs, which leave checkpoints where they are cancelled."""
 
@@ -255,6 +258,9 @@ def test_the_tables_agree_with_one_another(run):
     windows = [each for each in read_table(run / "windows.csv") if each["leg"] == "water"]
     assert float(windows[-1]["free_energy_kcal_per_mol"]) == pytest.approx(legs["water"], abs=1e-4)
     assert [float(each["lambda_electrostatics"]) for each in windows][:4] == [1.0, 0.5, 0.0, 0.0]
+    shares = [float(each["exchanged_share"]) for each in windows]
+    assert 0 < max(shares) < 1
+    assert {each["crossings"].isdigit() for each in read_table(run / "legs.csv")} == {True}
     sums = {}
     for each in read_table(run / "overlap.csv"):
         key = each["leg"], each["window"]
@@ -276,6 +282,42 @@ def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_figures(run, tmp_p
     assert read_outputs(again) == read_outputs(run)
     assert "goes on from the checkpoints" in read_notes(again)
     assert not folder.exists()
+
+
+def test_windows_that_exchange_their_configurations_cross_a_barrier_that_one_alone_does_not(tmp_path):
+    engine = load_engines()[ENGINE]
+    command = [str(engine.python), str(MODEL), str(engine.folder), str(tmp_path / "checkpoints")]
+    found = json.loads(run_directly(engine, command, tmp_path).rpartition("FOUND ")[2])
+    assert found["error"] < 0.2
+    assert found["sampled"] == pytest.approx(found["exact"], abs=3 * found["error"])
+    assert found["exchanges"] == [254, 6], "after each block but the last, from the end of the equilibration"
+    assert found["crossings"] > 5
+
+
+ASSIGNMENTS = """
+import itertools, json, sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from windows import assign, count_crossings
+potentials = np.random.default_rng(2).normal(size=(4, 4))
+found = {}
+for seed in range(20000):
+    drawn = tuple(int(each) for each in assign(potentials, seed))
+    found[drawn] = found.get(drawn, 0) + 1
+weights = {each: float(np.exp(-potentials[range(4), each].sum())) for each in itertools.permutations(range(4))}
+rows = [(found.get(each, 0) / 20000, weight / sum(weights.values())) for each, weight in weights.items()]
+there_and_back = np.array([[1, 0, 2], [0, 2, 1], [0, 1, 2], [0, 2, 1], [1, 0, 2]])
+print("FOUND", json.dumps([rows, count_crossings(there_and_back), count_crossings(there_and_back[:1])]))
+"""
+
+
+def test_an_exchange_draws_each_assignment_as_often_as_its_energy_says(tmp_path):
+    """Of four configurations to four states, beside the exact shares of the 24 assignments."""
+    rows, crossings, none = json.loads(run_code(ENGINE, ASSIGNMENTS, tmp_path))
+    assert len(rows) == 24
+    for share, exact in rows:
+        assert share == pytest.approx(exact, abs=4 * math.sqrt(exact / 20000) + 1e-3)
+    assert (crossings, none) == (2, 0)
 
 
 def test_methane_has_the_free_energy_that_freesolv_computed(tmp_path):

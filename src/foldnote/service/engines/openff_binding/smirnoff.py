@@ -91,7 +91,7 @@ class Smirnoff:
         shutil.copy(folder / TORSIONS, OUTPUTS / "parameters" / f"{number}-{slug(ligand.name)}-{TORSIONS}")
 
     def complete(self, solute: Solute, molecules: Mapping[str, Path]) -> None:
-        """Add the torsions of all molecules, and constrain the bonds of their hydrogens.
+        """Add the torsions of all molecules, constrain the bonds of their hydrogens, and cut as OpenFF does.
 
         Args:
             solute: as tleap has built it.
@@ -108,6 +108,17 @@ class Smirnoff:
                 atom.index for atom in atoms if atom.element is not None and atom.element.symbol == "H"
             }
             keep_lengths(solute.system, hydrogens)
+        self._cut_smoothly(take_force(solute.system, openmm.NonbondedForce))
+
+    def _cut_smoothly(self, force: openmm.NonbondedForce) -> None:
+        """Switch the Lennard-Jones interactions of a box off towards the cutoff of the force field."""
+        if not force.usesPeriodicBoundaryConditions():
+            return
+        sterics = self.force_field.get_parameter_handler("vdW")
+        cutoff, width = (each.m_as("nanometer") for each in (sterics.cutoff, sterics.switch_width))
+        force.setCutoffDistance(cutoff)
+        force.setUseSwitchingFunction(width > 0)
+        force.setSwitchingDistance(cutoff - width)
 
     def _name_types(self, residue: str, count: int) -> list[str]:
         """Types that no other molecule of a system has; of ligands one is there at a time."""

@@ -45,7 +45,6 @@ def decouple(system: openmm.System, ligand: Sequence[int]) -> openmm.System:
     for force in made.getForces():
         force.setForceGroup(0)
     (nonbonded,) = [each for each in made.getForces() if isinstance(each, openmm.NonbondedForce)]
-    is_periodic = nonbonded.usesPeriodicBoundaryConditions()
     inside = sorted(ligand)
     members = set(inside)
     outside = [index for index in range(made.getNumParticles()) if index not in members]
@@ -57,12 +56,11 @@ def decouple(system: openmm.System, ligand: Sequence[int]) -> openmm.System:
     excepted = scale_charges(nonbonded, members, charges, sigmas)
     nonbonded.setForceGroup(CHARGED_GROUP)
     made.addForce(keep_sterics_within(inside, excepted, sigmas, epsilons))
-    if outside and is_periodic:
-        soft = soften_sterics(sigmas, epsilons, inside, outside, nonbonded.getCutoffDistance())
-    elif outside:
-        soft = soften_sterics(sigmas, epsilons, inside, outside, None)
-    else:
+    if not outside:
         return made
+    soft = soften_sterics(sigmas, epsilons, inside, outside)
+    if nonbonded.usesPeriodicBoundaryConditions():
+        cut_alike(soft, nonbonded)
     for index in range(nonbonded.getNumExceptions()):
         soft.addExclusion(*nonbonded.getExceptionParameters(index)[:2])
     made.addForce(soft)
@@ -112,13 +110,9 @@ def keep_sterics_within(
 
 
 def soften_sterics(
-    sigmas: Sequence[float],
-    epsilons: Sequence[float],
-    inside: Sequence[int],
-    outside: Sequence[int],
-    cutoff: Any,
+    sigmas: Sequence[float], epsilons: Sequence[float], inside: Sequence[int], outside: Sequence[int]
 ) -> Any:
-    """Make the soft-core interactions between the ligand and its surroundings; no cutoff in vacuum."""
+    """Make the soft-core interactions between the ligand and its surroundings, without a cutoff."""
     force = openmm.CustomNonbondedForce(SOFT_STERICS)
     force.addGlobalParameter(STERICS, 1.0)
     force.addPerParticleParameter("sigma")
@@ -126,11 +120,14 @@ def soften_sterics(
     for sigma, epsilon in zip(sigmas, epsilons, strict=True):
         force.addParticle((sigma, epsilon))
     force.addInteractionGroup(inside, outside)
-    if cutoff is None:
-        force.setNonbondedMethod(openmm.CustomNonbondedForce.NoCutoff)
-    else:
-        force.setNonbondedMethod(openmm.CustomNonbondedForce.CutoffPeriodic)
-        force.setCutoffDistance(cutoff)
-        force.setUseLongRangeCorrection(True)
     force.setForceGroup(STERIC_GROUP)
     return force
+
+
+def cut_alike(soft: Any, nonbonded: openmm.NonbondedForce) -> None:
+    """Give the soft-core interactions the cutoff of all others in the box, and the tail's correction."""
+    soft.setNonbondedMethod(openmm.CustomNonbondedForce.CutoffPeriodic)
+    soft.setCutoffDistance(nonbonded.getCutoffDistance())
+    soft.setUseSwitchingFunction(nonbonded.getUseSwitchingFunction())
+    soft.setSwitchingDistance(nonbonded.getSwitchingDistance())
+    soft.setUseLongRangeCorrection(True)

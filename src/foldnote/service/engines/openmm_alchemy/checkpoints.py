@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-FORMAT = "1"
+FORMAT = "2"
 """Changes with whatever makes earlier checkpoints useless."""
 KEPT_S = 30 * 86_400.0
 """After that long without a change, checkpoints of a job that was given up are removed."""

@@ -14,15 +14,16 @@ from legs import LegResult
 
 LEG_COLUMNS = (
     *("ligand", "repeat", "leg", "free_energy_kcal_per_mol", "error_kcal_per_mol", "least_overlap"),
-    *("windows", "production_ps_per_window", "stopped_early"),
+    *("windows", "production_ps_per_window", "stopped_early", "crossings"),
 )
-"""Columns of legs.csv; the free energy is that of switching the interactions off."""
+"""Columns of legs.csv; the free energy is that of switching the interactions off; how often a configuration
+came from the first window to the last or back."""
 FIGURES_OF_WINDOWS = (
     *("free_energy_kcal_per_mol", "error_kcal_per_mol", "overlap_with_next"),
-    *("samples", "statistical_inefficiency"),
+    *("samples", "statistical_inefficiency", "exchanged_share"),
 )
 """Columns of windows.csv after those of its state: free energy from the first window with its error; samples
-that were used."""
+that were used; share of the exchanges at which it took over the configuration of another window."""
 OVERLAP_COLUMNS = ("ligand", "repeat", "leg", "window", "other_window", "overlap")
 CONVERGENCE_COLUMNS = (
     *("ligand", "repeat", "leg", "fraction", "forward_kcal_per_mol", "forward_error_kcal_per_mol"),
@@ -74,6 +75,7 @@ def list_leg(each: LegResult) -> dict[str, Any]:
             "windows": len(each.leg.states),
             "production_ps_per_window": each.production,
             "stopped_early": each.is_early,
+            "crossings": each.crossings,
         }
     )
 
@@ -82,6 +84,7 @@ def list_windows(each: LegResult) -> list[dict[str, Any]]:
     """Rows of windows.csv."""
     found = each.estimate
     beside = [*np.diag(found.overlap, 1).tolist(), None]
+    shares = each.exchanged_shares
     return [
         each.key()
         | {"window": number + 1, "samples": found.samples[number]}
@@ -92,6 +95,7 @@ def list_windows(each: LegResult) -> list[dict[str, Any]]:
                 "error_kcal_per_mol": float(found.errors[number]) * each.unit,
                 "overlap_with_next": beside[number],
                 "statistical_inefficiency": found.inefficiency[number],
+                "exchanged_share": shares[number],
             }
         )
         for number, state in enumerate(each.leg.states)

@@ -14,6 +14,7 @@ from analysis import FEW_SAMPLES, MIN_OVERLAP, Convergence, Estimate, disagree, 
 from engine_protocol import report
 from sampling import Leg, Lengths, sample
 from systems import LONGEST_STEP
+from windows import count_crossings
 
 KCAL = 4.184
 """kJ."""
@@ -38,6 +39,8 @@ class LegResult:
     is_early: bool
     sampled: int
     """Samples of each window, of which the estimate uses the uncorrelated ones."""
+    origins: np.ndarray
+    """Shape (exchanges, windows): at each exchange, the window whose configuration one took over."""
 
     @property
     def unit(self) -> float:
@@ -59,6 +62,18 @@ class LegResult:
         """Whether neighbours overlap, both halves agree and there are samples enough to tell."""
         is_told = self.sampled >= FEW_SAMPLES and math.isfinite(self.error)
         return is_told and self.estimate.least_overlap >= MIN_OVERLAP and not disagree(self.convergence)
+
+    @property
+    def crossings(self) -> int:
+        """How often a configuration came from the first window to the last or back."""
+        return count_crossings(self.origins)
+
+    @property
+    def exchanged_shares(self) -> list[float | None]:
+        """Share of the exchanges at which each window took over the configuration of another."""
+        count, windows = self.origins.shape
+        moved = self.origins != np.arange(windows)
+        return [float(each) for each in moved.mean(axis=0)] if count else [None] * windows
 
     def key(self) -> dict[str, Any]:
         """The first columns of its rows."""
@@ -100,9 +115,18 @@ def run_leg(
         return min(found.samples) >= MIN_SAMPLES and found.error / leg.beta / KCAL <= target
 
     planned = leg.lengths.production_blocks * leg.lengths.samples_per_block
-    windows = sample(leg, folder, tell, is_enough)
+    samples = sample(leg, folder, tell, is_enough)
+    windows = samples.energies
     count = windows[0].shape[1]
     simulated = count * leg.lengths.interval
     return LegResult(
-        ligand, repeat, leg, estimate(windows), follow(windows), simulated, count < planned, count
+        ligand,
+        repeat,
+        leg,
+        estimate(windows),
+        follow(windows),
+        simulated,
+        count < planned,
+        count,
+        samples.origins,
     )

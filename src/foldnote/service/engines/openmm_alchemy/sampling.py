@@ -1,20 +1,18 @@
 """Sample the alchemical states of one leg with OpenMM, block by block, so that a killed run goes on.
 
-A leg is a system and a row of states. Each state has a window: a trajectory of its own and the reduced
-potentials of its samples in every state. A block is simulated by a new context whose random numbers come from
-the seed and from the block's place only. What a block gives therefore depends on nothing but the arrays that
-were saved after the one before it, and a run that was killed ends with the figures of one that was not, where
-the platform itself is deterministic.
+A leg is a system and a row of states. Each state has a window: the reduced potentials of its samples in every
+state. After each block of all windows they exchange their configurations. A block is simulated by a new
+context whose random numbers come from the seed and from the block's place only. What a block gives therefore
+depends on nothing but the arrays that were saved after the one before it, and a run that was killed ends with
+the figures of one that was not, where the platform itself is deterministic.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ import numpy as np
 import openmm
 from alchemy import CHARGED_GROUP, ELECTROSTATICS, RESTRAINT, RESTRAINT_GROUP, STERIC_GROUP, STERICS
 from openmm import unit
+from windows import Configuration, Exchange, SampledWindow, exchange, name_exchange, name_window
 
 GAS_CONSTANT = 8.31446261815324e-3
 """kJ/(mol K)."""
@@ -102,33 +101,13 @@ class Leg:
 
 
 @dataclass
-class SampledWindow:
-    """One state's trajectory, up to its last block."""
+class Samples:
+    """What the windows of a leg gave."""
 
-    blocks: int = 0
-    positions: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-    velocities: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-    box: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-    energies: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    """Reduced potentials, shape (states, samples), of the parts that depend on a parameter."""
-
-    def save(self, path: Path) -> None:
-        """Write the window; another process finds the old or the new one, never half of it."""
-        draft = path.with_suffix(".new")
-        with draft.open("wb") as stream:
-            np.savez(stream, **{name: np.asarray(value) for name, value in vars(self).items()})
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(path)
-
-    @classmethod
-    def load(cls, path: Path) -> SampledWindow | None:
-        """Read a window that was saved; None if there is none that can be read."""
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                return cls(int(arrays["blocks"]), *(arrays[name] for name in list(vars(cls()))[1:]))
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-            return None
+    energies: Sequence[np.ndarray]
+    """Reduced potentials of each window, shape (states, samples), of the parts that depend on a parameter."""
+    origins: np.ndarray
+    """Shape (exchanges, states): at each exchange, the window whose configuration a state took over."""
 
 
 def list_states(electrostatics: int, sterics: int) -> list[dict[str, float]]:
@@ -152,8 +131,8 @@ def sample(
     folder: Path,
     report: Callable[[float], None],
     is_enough: Callable[[Sequence[np.ndarray]], bool],
-) -> list[np.ndarray]:
-    """Simulate every window of the leg; gives the reduced potentials of each, shape (states, samples).
+) -> Samples:
+    """Simulate every window of the leg.
 
     Args:
         folder: of the checkpoints; windows that are there go on where they stopped.
@@ -163,7 +142,11 @@ def sample(
     folder.mkdir(parents=True, exist_ok=True)
     paths = [name_window(folder, place) for place in range(len(leg.states))]
     windows: list[SampledWindow | None] = [SampledWindow.load(path) for path in paths]
+    last = Exchange.load(name_exchange(folder))
     first = leg.lengths.equilibration_blocks
+    begun = max(first, 1)  # of the exchanges
+    if last is None and any(each is not None and each.blocks > begun for each in windows):
+        windows = [None] * len(paths)  # with what they went on is not known
     total = first + leg.lengths.production_blocks
     work = total * len(leg.states)
     for goal in range(first, total + 1):
@@ -175,53 +158,58 @@ def sample(
             windows[place] = window
             while window.blocks < goal:
                 done = sum(min(each.blocks, goal) for each in windows if each is not None)
-                advance(leg, place, window, lambda part, done=done: report((done + part) / work))
+                start = window.configuration
+                if last is not None and last.blocks == window.blocks:
+                    start = last.configuration(place)
+                advance(leg, place, window, start, lambda part, done=done: report((done + part) / work))
                 window.save(path)
         samples = (goal - first) * leg.lengths.samples_per_block
         energies = [each.energies[:, :samples] for each in windows if each is not None]
         if first < goal < total and is_enough(energies):
             break
-    return energies
-
-
-def name_window(folder: Path, place: int) -> Path:
-    """The checkpoint of a window."""
-    return folder / f"window-{place:03}.npz"
+        if begun <= goal < total and (last is None or last.blocks < goal):
+            last = exchange(windows, last, draw_seed(leg.seed, leg.name, "exchange", goal))
+            last.save(name_exchange(folder))
+    origins = np.zeros((0, len(paths)), int) if last is None else last.origins[: goal - begun]
+    return Samples(energies, origins)
 
 
 def start_window(leg: Leg, place: int, before: SampledWindow | None) -> SampledWindow:
     """Begin a window at the end of the one before it, or the first one at the leg's structure."""
-    empty = np.zeros((len(leg.states), 0))
+    nothing = np.zeros((len(leg.states), 0)), np.zeros(0)
     if before is not None:
-        return SampledWindow(0, before.positions, before.velocities, before.box, empty)
+        return SampledWindow(0, *before.configuration, *nothing)
     with run_state(leg, place, "settling", SETTLING_STEP) as (context, integrator):
         context.setPositions(leg.positions)
         openmm.LocalEnergyMinimizer.minimize(context, 10.0, 200)
         context.setVelocitiesToTemperature(leg.temperature, draw_seed(leg.seed, leg.name, "velocities"))
         integrator.step(SETTLING_STEPS)
-        return take_window(context, 0, empty)
+        return SampledWindow(0, *take_configuration(context), *nothing)
 
 
-def advance(leg: Leg, place: int, window: SampledWindow, report: Callable[[float], None]) -> None:
-    """Simulate one more block of a window; samples of the equilibration are not kept."""
+def advance(
+    leg: Leg, place: int, window: SampledWindow, start: Configuration, report: Callable[[float], None]
+) -> None:
+    """Simulate one more block of a window from ``start``; samples of the equilibration are not kept."""
     lengths = leg.lengths
     is_production = window.blocks >= lengths.equilibration_blocks
-    with run_state(leg, place, window.blocks, lengths.timestep, window.box) as (context, integrator):
-        context.setPositions(window.positions)
-        context.setVelocities(window.velocities)
+    with run_state(leg, place, window.blocks, lengths.timestep, start.box) as (context, integrator):
+        context.setPositions(start.positions)
+        context.setVelocities(start.velocities)
         rows = []
         for count in range(lengths.samples_per_block):
             integrator.step(lengths.steps_per_sample)
             if is_production:
                 rows.append(evaluate(context, leg, leg.states[place]))
             report((count + 1) / lengths.samples_per_block)
-        energies = np.hstack([window.energies, np.array(rows).T]) if rows else window.energies
-        after = take_window(context, window.blocks + 1, energies)
-    for name, value in vars(after).items():
-        setattr(window, name, value)
+        window.last = rows[-1] if rows else evaluate(context, leg, leg.states[place])
+        window.positions, window.velocities, window.box = take_configuration(context)
+    if rows:
+        window.energies = np.hstack([window.energies, np.array(rows).T])
+    window.blocks += 1
 
 
-def take_window(context: openmm.Context, blocks: int, energies: np.ndarray) -> SampledWindow:
+def take_configuration(context: openmm.Context) -> Configuration:
     """Read where the context is.
 
     Raises:
@@ -232,12 +220,10 @@ def take_window(context: openmm.Context, blocks: int, energies: np.ndarray) -> S
     positions = np.array(state.getPositions(asNumpy=True).value_in_unit(length))
     if not np.isfinite(positions).all():
         raise openmm.OpenMMException("Particle coordinate is NaN.")
-    return SampledWindow(
-        blocks,
+    return Configuration(
         positions,
         np.array(state.getVelocities(asNumpy=True).value_in_unit(speed)),
         np.array(state.getPeriodicBoxVectors(asNumpy=True).value_in_unit(length)),
-        energies,
     )
 
 

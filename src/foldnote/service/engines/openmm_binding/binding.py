@@ -32,18 +32,9 @@ from legs import KCAL, LegResult, Progress, plan_lengths, run_leg
 from ligands import PreparedLigand, slug
 from openmm import OpenMMException
 from restraint import Restraint, list_bound_states
-from sampling import (
-    GAS_CONSTANT,
-    Leg,
-    Lengths,
-    SampledWindow,
-    describe_platform,
-    draw_seed,
-    find_platform,
-    list_states,
-    name_window,
-)
+from sampling import GAS_CONSTANT, Leg, Lengths, describe_platform, draw_seed, find_platform, list_states
 from systems import Solute
+from windows import SampledWindow, name_window
 
 OUTPUTS = Path("outputs")
 BOUND, SOLVENT, RELEASE = "complex", "solvent", "release"

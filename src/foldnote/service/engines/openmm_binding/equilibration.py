@@ -22,7 +22,7 @@ from sampling import (
     SETTLING_STEP,
     draw_seed,
     make_context,
-    take_window,
+    take_configuration,
 )
 from systems import Solute
 
@@ -110,10 +110,10 @@ def simulate(
     frames = []
     for part in range(FRAMES):
         integrator.step(steps)
-        window = take_window(context, 0, np.zeros((0, 0)))
-        frames.append(make_whole(window.positions, window.box, given))
+        taken = take_configuration(context)
+        frames.append(make_whole(taken.positions, taken.box, given))
         report(0.2 + 0.8 * (part + 1) / FRAMES)
-    return Equilibrated(window.positions, window.box, np.array(frames))
+    return Equilibrated(taken.positions, taken.box, np.array(frames))
 
 
 def hold(solute: Solute) -> openmm.CustomExternalForce:
