@@ -283,8 +283,11 @@ def main() -> None:
     )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--starts", type=int, default=STARTS, help="starts of each (default: %(default)s)")
+    parser.add_argument("--alone", action="store_true", help="without the peers, where starts are measured")
     chosen = parser.parse_args()
     extensions = install()
+    if chosen.alone:
+        extensions = {name: extensions[name] for name in (ALONE, OURS)}
     versions = ", ".join(
         f"{each.package} {version_of(each.package)}" for each in extensions.values() if each.package
     )
