@@ -187,6 +187,16 @@ def test_a_turned_copy_fits_without_rest(tmp_path):
     assert [row["structure"], row["reference"]] == ["pdbFiles_2", "pdbFiles"]
 
 
+def test_a_structure_prepared_for_a_simulation_has_the_same_residues(tmp_path):
+    """With AMBER's names of protonation states and bridges, which were X and so never identical."""
+    plain = read_fold("1akiA")
+    prepared = plain.replace(" CYS ", " CYX ").replace(" HIS ", " HIE ").replace(" ASP ", " ASH ")
+    assert prepared != plain
+    (row,) = read_table(align(tmp_path, plain, prepared))
+    assert row["identity"] == "1.0000"
+    assert float(row["rmsd"]) < 0.002
+
+
 def test_chains_are_matched_by_their_places_whatever_their_order(tmp_path):
     """Two Fv, whose chains are H L and C D; D is the heavy one. TM-align of both as one: 0.911 and 0.878."""
     outputs = align(tmp_path, read_fold("6y1l_imgt"), read_fold("8ee8_imgt"))

@@ -254,20 +254,21 @@ def test_what_cannot_be_tied_or_fixed_is_a_plain_sentence(tmp_path, settings, se
 
 
 def test_odd_structures_are_read_and_told(tmp_path):
-    """Two models, Windows line ends, a ligand, selenomethionine, an insertion code, a gap and a lost oxygen."""
+    """Two models, Windows line ends, a ligand, MSE, the CYX of AMBER, an insertion code, a gap, a lost oxygen."""
     lines = [line for line in FV.splitlines() if line.startswith("ATOM") and line[21] == "H"]
     kept = [line for line in lines if not 40 <= int(line[22:26]) <= 43]
     kept = [line for line in kept if not (int(line[22:26]) == 50 and line[12:16].strip() == "O")]
     kept = [f"{line[:22]}{20:4d}A{line[27:]}" if int(line[22:26]) == 21 else line for line in kept]
     ligand = "HETATM 9000  C1  LIG H 900       1.000   1.000   1.000  1.00  0.00           C"
     model = ["MODEL        1", *kept, ligand, "ENDMDL"]
-    text = "\r\n".join([*model, "MODEL        2", *kept, "ENDMDL", "END"]).replace("MET H", "MSE H")
+    text = "\r\n".join([*model, "MODEL        2", *kept, "ENDMDL", "END"])
+    text = text.replace("MET H", "MSE H").replace("CYS H", "CYX H")
     settings = {"designedResidues": {"H": "20A 22-24 50"}, "temperature": 0, "numSequences": 1, "omitAAs": ""}
     outcome, outputs = run_design(tmp_path, text, **settings)
     assert outcome.state == "succeeded", outcome.error
     assert [row["residue"] for row in read(outputs, "probabilities.csv")] == ["20A", "22", "23", "24"]
     notes = " ".join(read_manifest(outputs)["notes"])
-    assert "X" not in read(outputs, "designs.csv")[0]["sequence_H"]  # selenomethionine is methionine
+    assert "X" not in read(outputs, "designs.csv")[0]["sequence_H"]  # MSE is methionine, CYX cysteine
     for said in ("2 models", "1 residue of ligands", "4 residues are missing", "H50"):
         assert said in notes
     assert read_manifest(outputs)["settings"]["temperature"] == pytest.approx(1e-4)

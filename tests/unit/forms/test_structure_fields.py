@@ -173,6 +173,20 @@ def test_pyroglutamate_is_glutamine_in_a_form_as_in_results(tmp_path):
     assert find_outline(str(place)).chains[0].letters == "QV"
 
 
+def test_the_names_of_force_fields_are_known_to_a_form(tmp_path):
+    """As AMBER and CHARMM write them; CDRs are found by their cysteines and tryptophans."""
+    text = Path(FV).read_text()
+    for name, other in (("CYS", "CYX"), ("HIS", "HIE"), ("ASP", "ASH"), ("LYS", "LYN")):
+        text = text.replace(f" {name} ", f" {other} ")
+    prepared, plain = find_outline(text), find_outline(FV)
+    assert "CYX H" in text
+    assert [(chain.label, chain.letters) for chain in prepared.chains] == [
+        (chain.label, chain.letters) for chain in plain.chains
+    ]
+    assert [chain.stretches for chain in prepared.chains] == [chain.stretches for chain in plain.chains]
+    assert all(chain.stretches for chain in prepared.chains)
+
+
 def test_chains_of_a_list_of_structures_are_those_that_all_have():
     outline = find_outline([FV, FV])
     assert outline.name == "all 2 structures"

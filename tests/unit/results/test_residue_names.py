@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldnote.errors import UnreadableFileError
+from foldnote.residue_names import find_letter, find_parent
 from foldnote.results import Structure
-from foldnote.results.structure.residues import find_letter, find_parent, find_role
+from foldnote.results.structure.residues import find_role
 
 DATA = Path(__file__).parent / "data"
 FORCE_FIELDS = DATA / "forcefields"

@@ -1,8 +1,8 @@
 """Which residues of a chain are its polymer, for the outline of a structure: by their atoms and bonds.
 
 ATOM and HETATM records alone do not tell: programs write waters, ions and ligands as ATOM, and modified amino
-acids of a chain as HETATM, like free ones. `foldnote.results` also knows the names of force fields; importing
-it takes a second, which nobody waits while typing into a form.
+acids of a chain as HETATM, like free ones. `foldnote.results` classifies residues by their names, too;
+importing it takes a second, which nobody waits while typing into a form.
 """
 
 from __future__ import annotations

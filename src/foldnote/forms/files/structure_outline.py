@@ -180,11 +180,10 @@ def _read_outline(source: StructureSource) -> Outline | None:
 
 def _read_chain(chain: gemmi.Chain, others: dict[str, int]) -> OutlineChain:
     """One chain; counts what it has beside its polymer in ``others``."""
-    import gemmi
+    from foldnote.residue_names import find_letter
 
     residues = list(chain)
     polymer = find_polymer(residues)
-    known = {id(residue): gemmi.find_tabulated_residue(residue.name) for residue in residues}
     nucleotides = [residue for residue in polymer if is_nucleotide(residue)]
     shown = polymer or residues
     inside = {id(residue) for residue in polymer}
@@ -199,17 +198,14 @@ def _read_chain(chain: gemmi.Chain, others: dict[str, int]) -> OutlineChain:
         kind = "protein"
     found: dict[str, str] = {}
     for residue in shown:
-        letter = known[id(residue)].one_letter_code.strip().upper() if polymer else ""
-        letter = "Q" if polymer and residue.name == _PYROGLUTAMATE else letter
-        found.setdefault(f"{residue.seqid.num}{residue.seqid.icode}".strip(), letter or "X")
+        letter = find_letter(residue.name) if polymer else "X"
+        found.setdefault(f"{residue.seqid.num}{residue.seqid.icode}".strip(), letter)
     stretches = find_cdrs(found) if kind == "protein" else ()
     return OutlineChain(chain.name, kind, tuple(found), "".join(found.values()), stretches)
 
 
 _CAPS: Final = ("ACE", "FOR", "NH2", "NHE", "NMA", "NME")
 """Groups at the ends of a chain."""
-_PYROGLUTAMATE: Final = "PCA"
-"""gemmi gives it the letter E; its parent in the PDB's Chemical Component Dictionary is glutamine."""
 _MARKS: Final = (
     ("IMGT", "", {"23": "C", "41": "W", "104": "C"}, ((27, 38), (56, 65), (105, 117))),
     ("Kabat", "H", {"22": "C", "36": "W", "92": "C"}, ((31, 35), (50, 65), (95, 102))),

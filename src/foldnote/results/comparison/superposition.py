@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldnote.errors import ArgumentError, UnreadableFileError
+from foldnote.residue_names import UNKNOWN
 from foldnote.results.comparison.chain_assignment import assign_chains, assign_chains_by_structure, gather
 from foldnote.results.comparison.fitting import find_tm_score, fit
 from foldnote.results.comparison.pairing import (
@@ -31,7 +32,6 @@ from foldnote.results.comparison.traces import CentralAtoms, read_traces
 from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.numeric import Floats
 from foldnote.results.prediction.model import Model
-from foldnote.results.structure.residues import UNKNOWN
 from foldnote.results.structure.structure import Structure
 
 PairingMethod = Literal["auto", "numbers", "sequence", "structure"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import gemmi
 import numpy as np
 
+from foldnote.residue_names import find_letter
 from foldnote.results.core.numeric import Floats
-from foldnote.results.structure.residues import find_letter
 from foldnote.results.structure.structure import Structure
 from foldnote.results.structure.walk import walk_polymers
 

@@ -17,6 +17,7 @@ import gemmi
 import numpy as np
 import pandas as pd
 
+from foldnote.residue_names import find_parent
 from foldnote.results.core.numeric import Floats, find_close_pairs
 from foldnote.results.docking.bonding import find_roles
 from foldnote.results.docking.poses import Pose
@@ -30,7 +31,6 @@ from foldnote.results.structure.interfaces.hydrogen_bonds import (
     find_residue_roles,
     find_widest_angle,
 )
-from foldnote.results.structure.residues import find_parent
 from foldnote.results.structure.structure import Structure
 from foldnote.results.structure.walk import list_first_location
 

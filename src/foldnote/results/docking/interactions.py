@@ -27,6 +27,7 @@ import gemmi
 import numpy as np
 import pandas as pd
 
+from foldnote.residue_names import find_parent
 from foldnote.results.core.numeric import Floats, find_close_pairs
 from foldnote.results.docking.bonding import find_roles
 from foldnote.results.docking.contacts import (
@@ -42,7 +43,6 @@ from foldnote.results.docking.rings import Ring, measure_ring
 from foldnote.results.docking.water_bridges import Partners, find_water_bridges
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.structure.interfaces.chain_interfaces import SALT_BRIDGE_A
-from foldnote.results.structure.residues import find_parent
 from foldnote.results.structure.structure import Structure
 
 HYDROPHOBIC_A: Final = 4.0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import gemmi
 
+from foldnote.residue_names import find_letter
 from foldnote.results.structure.atoms import find_residue_kind
 from foldnote.results.structure.entities import find_chain_kind
-from foldnote.results.structure.residues import find_letter
 from foldnote.results.structure.walk import list_first_location
 
 

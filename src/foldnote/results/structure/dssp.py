@@ -14,9 +14,9 @@ import gemmi
 import numpy as np
 from numpy.typing import NDArray
 
+from foldnote.residue_names import find_parent
 from foldnote.results.core.numeric import Floats
 from foldnote.results.structure.backbone.kabsch_sander import assign_states
-from foldnote.results.structure.residues import find_parent
 from foldnote.results.structure.secondary import assign_secondary
 
 BY_BONDS = "hydrogen bonds of the backbone, Kabsch and Sander 1983"

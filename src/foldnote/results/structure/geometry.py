@@ -16,8 +16,9 @@ import gemmi
 import numpy as np
 import pandas as pd
 
+from foldnote.residue_names import find_parent
 from foldnote.results.core.numeric import Floats
-from foldnote.results.structure.residues import find_parent, find_role
+from foldnote.results.structure.residues import find_role
 from foldnote.results.structure.walk import walk_polymers, walk_residues
 
 TWISTED, CIS, CHIRALITY, CLASH = "twisted peptide", "cis peptide", "wrong chirality", "clash"

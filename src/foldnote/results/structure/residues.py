@@ -1,10 +1,9 @@
-"""Interpret residue names: those of the PDB, from gemmi, and those of AMBER, CHARMM and GROMACS.
+"""Classify residues by their names and atoms, as protein, nucleic acid, water, ion, glycan or lipid.
 
-Force fields have a name for every protonation state and chain end (``HIE``, ``NHID``, ``RA5``), and their own
-names for nucleotides, waters, ions, sugars and lipids. Sources: the residue templates of ff14SB, OL3, OL15,
-GLYCAM_06j and Lipid21 (AMBER) and of CHARMM36, and the residue types of GROMACS. Some of these names have
-another meaning in the PDB (``CLA`` is chloride or chlorophyll, ``ADE`` a nucleotide or the free base); these
-are distinguished by their atoms.
+Force fields have their own names for waters, ions, sugars and lipids, too. Sources: the residue templates of
+ff14SB, OL3, OL15, GLYCAM_06j and Lipid21 (AMBER) and of CHARMM36, and the residue types of GROMACS. Some of
+these names have another meaning in the PDB (``CLA`` is chloride or chlorophyll, ``ADE`` a nucleotide or the
+free base); these are distinguished by their atoms.
 """
 
 from __future__ import annotations
@@ -14,20 +13,9 @@ from functools import lru_cache
 
 import gemmi
 
-UNKNOWN = "X"
-"""Letter of a residue without a one-letter code."""
-_AMINO_ACIDS = {
-    "ALA": "", "ARG": "ARGN ARN", "ASN": "ASN1 NLN", "ASP": "ASH ASPH ASPP ASP1", "GLN": "QLN",
-    "CYS": "CYX CYM CYN CYS1 CYS2 CYSH CYSP CYSF CYSG CYSL", "GLU": "GLH GLUH GLUP", "GLY": "GLYM",
-    "HIS": "HID HIE HIP HSD HSE HSP HISA HISB HISD HISE HISH HISP HIS1 HIS2", "ILE": "", "LEU": "",
-    "LYS": "LYN LYP LYSH LYSN LSN LYR", "MET": "", "PHE": "PHEH PHEU", "PRO": "", "SER": "OLS",
-    "THR": "OLT", "TRP": "TRPH TRPU", "TYR": "TYM TYRH TYRU", "VAL": "", "HYP": "OLP", "ORN": "",
-    "DAB": "", "NLE": "", "PCA": "PGLU", "MLE": "MELEU", "MVA": "MEVAL",
-}  # fmt: skip
-"""PDB names with the force-field names of protonation states and of bonded or glycosylated residues."""
+from foldnote.residue_names import BASES, find_amino_acid, find_nucleotide
+
 _CAPS = frozenset(["ACE", "FOR", "NAC", "NH2", "NHE", "NME", "NMA", "CT1", "CT2", "CT3"])
-_BASES = {"ADE": "A", "CYT": "C", "GUA": "G", "THY": "DT", "URA": "U"}
-_NUCLEOTIDE = re.compile(r"([DR]?)([ACGTU])([35N]?)")
 _WATERS = frozenset(
     [
         "HOH", "WAT", "DOD", "H2O", "HHO", "OHH", "OH2", "SOL", "TIP", "TIP2", "TIP3", "TIP4", "TIP5",
@@ -68,7 +56,6 @@ _PROTEIN_KINDS = (
 )  # fmt: skip
 _NUCLEIC_KINDS = {gemmi.ResidueKind.RNA: "RNA", gemmi.ResidueKind.DNA: "DNA"}
 _SUGAR_KINDS = (gemmi.ResidueKind.PYR, gemmi.ResidueKind.KET)
-_PARENTS = {other: name for name, others in _AMINO_ACIDS.items() for other in others.split()}
 _BACKBONE = frozenset(["N", "CA", "C"])
 _PYRANOSE = frozenset(["C1", "C2", "C3", "C4"])
 _RING_OXYGENS = frozenset(["O4", "O5", "O6"])
@@ -76,25 +63,9 @@ _RIBOSE = frozenset(["C1'", "C3'", "C4'", "C5'"])
 
 
 @lru_cache(maxsize=4096)
-def find_parent(name: str) -> str:
-    """The PDB name of a polymer residue, such as ``HIS`` for ``NHID``; unknown names are unchanged."""
-    is_in_pdb = gemmi.find_tabulated_residue(name).kind != gemmi.ResidueKind.UNKNOWN
-    return name if is_in_pdb else _find_amino_acid(name) or _find_nucleotide(name) or name
-
-
-@lru_cache(maxsize=4096)
-def find_letter(name: str) -> str:
-    """The one-letter code of a polymer residue; ``X`` if there is none."""
-    if find_parent(name) == "PCA":
-        return "Q"  # pyroglutamate: gemmi has E, the PDB's Chemical Component Dictionary glutamine
-    letter = gemmi.find_tabulated_residue(find_parent(name)).one_letter_code.upper()
-    return letter if letter.isalpha() else UNKNOWN
-
-
-@lru_cache(maxsize=4096)
 def is_force_field_name(name: str) -> bool:
     """Whether a known force field has a residue of this name."""
-    is_polymer = bool(_find_amino_acid(name) or _find_nucleotide(name))
+    is_polymer = bool(find_amino_acid(name) or find_nucleotide(name))
     is_solvent = name.upper() in _WATERS or name.upper() in _IONS
     return is_polymer or is_solvent or name in _SUGARS or name in _LIPIDS or bool(_LIPID.fullmatch(name))
 
@@ -158,10 +129,10 @@ def _find_force_field_role(name: str, atoms: frozenset[str]) -> str:
         return "water"
     if len(atoms) == 1 and (upper in _IONS or _is_ionic(upper)):
         return "ion"
-    if _find_amino_acid(name) and atoms & _BACKBONE:
+    if find_amino_acid(name) and atoms & _BACKBONE:
         return "protein"
-    if (parent := _find_nucleotide(name)) and _has_ribose(atoms):
-        is_dna = parent.startswith("D") or (upper in _BASES and _lacks_hydroxyl(atoms))
+    if (parent := find_nucleotide(name)) and _has_ribose(atoms):
+        is_dna = parent.startswith("D") or (upper in BASES and _lacks_hydroxyl(atoms))
         return "DNA" if is_dna else "RNA"
     if name in _SUGARS or (_GLYCAM.fullmatch(name) and atoms >= _PYRANOSE and atoms & _RING_OXYGENS):
         return "glycan"
@@ -183,23 +154,3 @@ def _has_ribose(atoms: frozenset[str]) -> bool:
 def _lacks_hydroxyl(atoms: frozenset[str]) -> bool:
     """Whether a nucleotide has the 2' carbon but not the 2' oxygen."""
     return "C2'" in atoms and "O2'" not in atoms
-
-
-def _find_amino_acid(name: str) -> str:
-    """The PDB name of an amino acid, ignoring the prefix N or C (chain end) or D (enantiomer); else ""."""
-    for own in (name, name[1:] if name[:1] in ("N", "C", "D") and len(name) > 3 else ""):
-        if own in _AMINO_ACIDS:
-            return own
-        if own in _PARENTS:
-            return _PARENTS[own]
-    return ""
-
-
-def _find_nucleotide(name: str) -> str:
-    """The PDB name of a nucleotide, such as ``DA`` for ``DA5`` and ``A`` for ``RAN``; else ""."""
-    if name in _BASES:
-        return _BASES[name]
-    found = _NUCLEOTIDE.fullmatch(name)
-    if found is None:
-        return ""
-    return "D" + found[2] if found[1] == "D" or (found[2] == "T" and found[1] != "R") else found[2]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import gemmi
 
+from foldnote.residue_names import find_parent
 from foldnote.results import Structure
-from foldnote.results.structure.residues import find_parent
 
 MAX_ATOMS = 60_000
 """Largest number of atoms of a structure that is drawn in full."""

@@ -7,24 +7,20 @@ import gemmi
 import pytest
 
 import foldnote.service.engines as engines
-from foldnote.results.structure.residues import find_letter
+from foldnote.residue_names import find_letter, find_parent
 
 ENGINES = Path(engines.__file__).parent
 DICTIONARY = pytest.importorskip("biotite.structure.info.ccd", reason="biotite has the dictionary")
 
 
 @pytest.fixture
-def structures(monkeypatch):
-    """The module of the engine by its own name, as in the engine's environment."""
-    for name in ("biotite", "protocol"):
-        monkeypatch.syspath_prepend(str(ENGINES / name))
-    before = set(sys.modules)
-    import structures
+def names(monkeypatch):
+    """The module that engines share, by its own name, as in their environments."""
+    monkeypatch.syspath_prepend(str(ENGINES / "protein"))
+    import residue_names
 
-    yield structures
-    for name in {*sys.modules} - before:
-        if str(ENGINES) in str(getattr(sys.modules[name], "__file__", "")):
-            sys.modules.pop(name, None)
+    yield residue_names
+    sys.modules.pop("residue_names", None)
 
 
 def list_letters() -> dict[str, str]:
@@ -39,9 +35,17 @@ def list_letters() -> dict[str, str]:
     }
 
 
-def test_the_letters_are_those_of_the_dictionary(structures):
+def test_the_letters_are_those_of_the_dictionary(names):
     letters = {name: letter for name, letter in list_letters().items() if letter not in "?."}
     assert len(letters) > 100
     assert (letters["PCA"], letters["MSE"]) == ("Q", "M")
-    assert {name: structures.find_letter(name) for name in letters} == letters
+    assert {name: names.find_letter(name) for name in letters} == letters
     assert {name: find_letter(name) for name in letters} == letters
+
+
+def test_names_of_force_fields_mean_the_same_to_engines_as_in_results(names):
+    assert {"HIE", "HSD", "CYX", "ASH", "GLH", "LYN"} <= names.STANDARD_NAMES.keys()
+    for name, standard in names.STANDARD_NAMES.items():
+        assert names.standardize(name) == find_parent(name) == standard
+        assert names.is_amino_acid(name)
+        assert names.find_letter(name) == find_letter(name) != names.UNKNOWN

@@ -25,6 +25,7 @@ import gemmi
 import numpy as np
 import pandas as pd
 
+from foldnote.residue_names import find_parent
 from foldnote.results.core.numeric import Floats, Rows, find_close_pairs
 from foldnote.results.structure.interfaces.hydrogen_bonds import (
     HYDROGEN_BOND_A,
@@ -40,7 +41,6 @@ from foldnote.results.structure.interfaces.surface_area import (
     find_radii,
     measure_areas,
 )
-from foldnote.results.structure.residues import find_parent
 from foldnote.results.structure.walk import list_first_location, walk_polymers
 
 CONTACT_A = 5.0

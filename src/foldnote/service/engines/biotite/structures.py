@@ -10,6 +10,7 @@ from typing import Any
 
 import gemmi
 import numpy as np
+import residue_names
 from engine_protocol import fail
 from tm_search import FEWEST, Motion, Points
 
@@ -143,9 +144,9 @@ def is_amino_acid(residue: Any) -> bool:
     """Whether a residue is a protein's: by its name, or by its backbone."""
     if not residue.find_atom("CA", "*", gemmi.Element("C")):
         return False
-    known = gemmi.find_tabulated_residue(residue.name)
-    if known.is_amino_acid():
+    if residue_names.is_amino_acid(residue.name):
         return True
+    known = gemmi.find_tabulated_residue(residue.name)
     return not known.is_nucleic_acid() and bool(residue.find_atom("N", "*") and residue.find_atom("C", "*"))
 
 
@@ -156,14 +157,7 @@ def read_residue(chain: str, residue: Any) -> TracedResidue:
     for atom in residue:
         if atom.name in BACKBONE and atom.occ > most.get(atom.name, -1.0):
             most[atom.name], atoms[atom.name] = atom.occ, tuple(atom.pos)
-    return TracedResidue(chain, str(residue.seqid), find_letter(residue.name), atoms)
-
-
-def find_letter(name: str) -> str:
-    """One letter of a residue, that of its parent for a modified one; ``X`` where there is none."""
-    if name == "PCA":
-        return "Q"  # pyroglutamate: gemmi has E, the PDB's Chemical Component Dictionary glutamine
-    return gemmi.find_tabulated_residue(name).one_letter_code.strip().upper() or "X"
+    return TracedResidue(chain, str(residue.seqid), residue_names.find_letter(residue.name), atoms)
 
 
 def find_points(residues: Sequence[TracedResidue]) -> Points:

@@ -10,11 +10,11 @@ from typing import Any
 
 import gemmi
 from engine_protocol import fail
+from residue_names import UNKNOWN, is_amino_acid, standardize
 from structure_files import read_structure_file
 
 BACKBONE = ("N", "CA", "C", "O")
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
-UNKNOWN = "X"
 BROKEN = 2.5
 """Å between C and the next N from which on residues are missing between the two."""
 LONGEST_GAP = 64
@@ -122,8 +122,8 @@ def pick_atoms(residue: Any) -> dict[str, Any]:
 
 def find_letter(residue: Any) -> str:
     """One letter; ``X`` for what is none of the 20 amino acids. Selenomethionine counts as methionine."""
-    code = gemmi.find_tabulated_residue("MET" if residue.name == "MSE" else residue.name)
-    letter = code.one_letter_code if code.is_amino_acid() else UNKNOWN
+    name = "MET" if residue.name == "MSE" else standardize(residue.name)
+    letter = gemmi.find_tabulated_residue(name).one_letter_code if is_amino_acid(name) else UNKNOWN
     return letter if letter in LETTERS else UNKNOWN
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_protocol import fail
+from residue_names import STANDARD_NAMES
 
 LETTERS = {
     "ALA": "A", "ARG": "R", "ASN": "N", "ASP": "D", "CYS": "C", "GLN": "Q", "GLU": "E", "GLY": "G",
@@ -21,10 +22,7 @@ LETTERS = {
     "THR": "T", "TRP": "W", "TYR": "Y", "VAL": "V",
 }  # fmt: skip
 """The 20 standard residues."""
-SYNONYMS = {
-    "HID": "HIS", "HIE": "HIS", "HIP": "HIS", "HSD": "HIS", "HSE": "HIS", "HSP": "HIS",
-    "CYX": "CYS", "CYM": "CYS", "ASH": "ASP", "GLH": "GLU", "LYN": "LYS", "MSE": "MET",
-}  # fmt: skip
+SYNONYMS = STANDARD_NAMES | {"MSE": "MET"}
 """Names of force fields for protonated and bridged residues, and selenomethionine."""
 MAX_NAMED = 8
 """Kinds of left-out residues that a note names."""

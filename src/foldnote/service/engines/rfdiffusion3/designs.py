@@ -88,29 +88,15 @@ def summarize(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | int]:
 def read_sequence(path: Path) -> str:
     """One-letter sequences of the protein chains, joined by a slash; X for a residue of no known kind."""
     import gemmi
+    from residue_names import find_letter, is_amino_acid
 
     structure = gemmi.read_structure(str(path))
     chains = []
     for chain in structure[0]:
-        known = [residue for residue in chain if residue.name == "UNK" or _is_amino_acid(residue.name)]
+        known = [residue for residue in chain if residue.name == "UNK" or is_amino_acid(residue.name)]
         if known:
-            chains.append("".join(_find_letter(residue.name) for residue in known))
+            chains.append("".join(find_letter(residue.name) for residue in known))
     return "/".join(chains)
-
-
-def _is_amino_acid(name: str) -> bool:
-    import gemmi
-
-    return bool(gemmi.find_tabulated_residue(name).is_amino_acid())
-
-
-def _find_letter(name: str) -> str:
-    import gemmi
-
-    if name == "PCA":
-        return "Q"  # pyroglutamate: gemmi has E, the PDB's Chemical Component Dictionary glutamine
-    letter = gemmi.find_tabulated_residue(name).one_letter_code.upper()
-    return letter if letter.isalpha() else "X"
 
 
 def _write_record(path: Path, told: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import gemmi
 from contigs import name_places
 from engine_protocol import fail
+from residue_names import is_amino_acid, standardize
 from structure_files import read_structure_file
 
 Place = tuple[str, int]
@@ -85,7 +86,7 @@ class SourceStructure:
     def count_amino_acids(self, places: Iterable[Place]) -> int:
         """How many of the residues are amino acids."""
         names = [self.polymers[place][0].name for place in places if place in self.polymers]
-        return sum(gemmi.find_tabulated_residue(name).is_amino_acid() for name in names)
+        return sum(map(is_amino_acid, names))
 
     def find_ligands(self, word: str, setting: str) -> list[InputLigand]:
         """The ligands of a name such as HEM, or the one at a place such as A:301 or A301."""
@@ -197,6 +198,7 @@ def _keep_one_location(residue: Any) -> Any:
         known = best.get(atom.name)
         if known is None or atom.occ > known.occ:
             best[atom.name] = atom
+    residue.name = standardize(residue.name)
     if residue.name == SELENOMETHIONINE and residue.entity_type == gemmi.EntityType.Polymer:
         residue.name, residue.het_flag = "MET", "A"
         if (selenium := best.pop("SE", None)) is not None:
