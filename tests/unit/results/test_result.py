@@ -84,6 +84,21 @@ def test_a_numbering_without_its_columns_is_refused():
         read_numbering(b"chain,index,residue,position\nH,1,E,1\n", "numbering.csv")
 
 
+@pytest.mark.parametrize(
+    ("index", "sentence"),
+    [
+        ("1.5", "has the index 1.5, which is no whole number"),
+        ("x", "cannot be read"),
+        ("inf", "inf"),
+        ("", ""),
+    ],
+)
+def test_an_index_that_is_no_whole_number_is_refused(index, sentence):
+    text = f"chain,index,residue,position,region,scheme,cdr_definition\nH,{index},E,1,FR1,imgt,imgt\n"
+    with pytest.raises(UnreadableFileError, match=sentence):
+        read_numbering(text.encode(), "numbering.csv")
+
+
 def test_a_result_without_anything_is_still_a_result(tmp_path):
     result = open_result(write_zip(tmp_path / "r.zip", {"readme.txt": "hello"}))
 

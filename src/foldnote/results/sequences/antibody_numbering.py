@@ -76,7 +76,7 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
         str.
 
     Raises:
-        UnreadableFileError: it is not a table, lacks one of these columns, or has an index that is not a
+        UnreadableFileError: it is not a table, lacks one of these columns, or has an index that is no whole
             number.
     """
     try:
@@ -84,7 +84,10 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
         missing = [column for column in COLUMNS if column not in frame.columns]
         if missing:
             raise UnreadableFileError(f"{name} lacks the column {missing[0]!r}, required for a numbering.")
-        frame["index"] = pd.to_numeric(frame["index"]).astype("int64")
+        places = pd.to_numeric(frame["index"])
+        if broken := [text for text, place in zip(frame["index"], places, strict=True) if place % 1]:
+            raise UnreadableFileError(f"{name} has the index {broken[0]}, which is no whole number.")
+        frame["index"] = places.astype("int64")
         frame["region"] = frame["region"].str.replace(_OTHER_FRAMEWORK, r"FR\1", regex=True)
     except (ValueError, OverflowError) as exc:
         raise UnreadableFileError(f"{name} cannot be read as a numbering: {explain(exc)}.") from exc
