@@ -90,7 +90,7 @@ def test_a_numbering_without_its_columns_is_refused():
         ("1.5", "has the index 1.5, which is no whole number"),
         ("x", "cannot be read"),
         ("inf", "inf"),
-        ("", ""),
+        ("", "numbering"),
     ],
 )
 def test_an_index_that_is_no_whole_number_is_refused(index, sentence):
