@@ -27,6 +27,7 @@ from _lab_page import (
     Requests,
     Start,
     count_javascript,
+    measure_code,
     measure_page,
     open_page,
     paint_ours,
@@ -38,6 +39,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 STARTS = 36
 """So many that the median of the differences is known to less than the limit."""
+PROFILED = 9
+"""Starts with a profiler, which tells the code of an extension from that of JupyterLab."""
 PAGES = 4
 SETTLING_S = 30.0
 """What the beginning of the pages took of the poller's allowance is made up for then."""
@@ -128,6 +131,14 @@ def measure_start(browser: Browser, labs: Labs, _: CountedService) -> None:
         beside(
             f"more with {name}", statistics.median(each), statistics.median(more[OURS]), "ms", _spread(each)
         )
+    in_code = {
+        name: sorted(measure_code(browser, labs.server(name), labs.extensions[name]) for _ in range(PROFILED))
+        for name in (OURS, *labs.peers())
+    }
+    for name, each in in_code.items():
+        span = f"({each[0]:.0f} to {each[-1]:.0f} in {PROFILED} starts)"
+        ours = statistics.median(in_code[OURS])
+        beside(f"of it in code of {name}, by a profiler", statistics.median(each), ours, "ms", span)
 
 
 def _compare_starts(what: str, times: dict[str, list[float]]) -> dict[str, list[float]]:
