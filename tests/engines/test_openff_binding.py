@@ -179,7 +179,7 @@ print("FOUND", json.dumps({
 """
 
 
-@pytest.mark.parametrize(("water", "sites"), [("tip3p", 0), ("spce", 0), ("tip4pew", 1)])
+@pytest.mark.parametrize(("water", "sites"), [("tip3p", 0), ("spce", 0), ("tip4pew", 1), ("tip5p", 2)])
 def test_charged_cofactors_stay_with_the_protein_and_the_box_is_neutral(tmp_path, water, sites):
     """T4 lysozyme L99A (charge 8) with p-xylene, acetate and hydrogen phosphate."""
     settings, _ = make_settings(TOOL, solventPadding=0.8, solventModel=water)
@@ -229,6 +229,7 @@ def test_liquid_water_has_the_energy_of_its_model(tmp_path):
         "tip3p": pytest.approx(-9.8, abs=0.5),
         "spce": pytest.approx(-11.2, abs=0.5),
         "tip4pew": pytest.approx(-11.1, abs=0.5),
+        "tip5p": pytest.approx(-9.6, abs=0.5),
     }
 
 
@@ -325,11 +326,23 @@ def test_the_manifest_names_the_protocol_that_is_not_openfes(run):
     assert "OpenMM ran on its platform" in read_notes(run)
 
 
-def test_a_water_without_right_parameters_is_refused_before_the_job_waits():
-    (refusal,) = [
-        each for each in load_engines()[ENGINE].refusals if each.applies({"solventModel": "tip5p"}, ())
-    ]
-    assert (refusal.field, "tip4pew" in refusal.sentence) == ("solventModel", True)
+LONE_PAIRS = """
+from systems import WATERS
+Path("w.pdb").write_text("HETATM    1  O   HOH     1       0.000   0.000   0.000\\nEND\\n")
+commands = [*WATERS["tip5p"], "w = loadpdb w.pdb", "saveamberparm w w.prmtop w.inpcrd"]
+build(Path("."), commands, tell)
+solute = read_system(Path("w"), 1.0, is_periodic=False)
+context = make_context(solute.system, openmm.VerletIntegrator(0.001), "Reference")
+context.setPositions(solute.positions)
+context.computeVirtualSites()
+places = context.getState(positions=True).getPositions(asNumpy=True).value_in_unit(unit.angstrom)
+print("FOUND", json.dumps([float(np.linalg.norm(places[one] - places[two])) for one, two in ((0, 3), (1, 3), (2, 4), (3, 4))]))
+"""
+
+
+def test_the_lone_pairs_of_tip5p_are_opposite_to_the_hydrogens(tmp_path):
+    """Å: 0.7 from the oxygen, 109.47° apart, 1.37 from the hydrogens (Mahoney and Jorgensen 2000); OpenMM has 0.97."""
+    assert compute(LONE_PAIRS, tmp_path) == pytest.approx([0.7, 1.371, 1.371, 1.143], abs=5e-3)
 
 
 CHARGED = """acetate

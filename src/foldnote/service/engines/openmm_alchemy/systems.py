@@ -28,8 +28,14 @@ WATERS = {
     "tip3p": ("source leaprc.water.tip3p",),
     "spce": ("source leaprc.water.spce",),
     "tip4pew": ("source leaprc.water.tip4pew",),
+    "tip5p": (
+        "source leaprc.water.tip3p",
+        "loadamberparams frcmod.tip5p",
+        "WAT = TP5",
+        "HOH = TP5",
+    ),
 }
-"""tleap's commands."""
+"""tleap's commands. AmberTools has no ions for TIP5P: there they are those for TIP3P."""
 FORCE_FIELDS = {"gaff": "leaprc.gaff", "gaff2": "leaprc.gaff2"}
 
 
@@ -98,6 +104,7 @@ def read_system(stem: Path, timestep: float, *, is_periodic: bool) -> Solute:
     system = program.createSystem(
         constraints=app.HBonds, rigidWater=True, removeCMMotion=False, hydrogenMass=mass, **options
     )
+    turn_lone_pairs(system)
     for force in system.getForces():
         if isinstance(force, openmm.NonbondedForce) and is_periodic:
             force.setUseDispersionCorrection(True)
@@ -109,6 +116,20 @@ def read_system(stem: Path, timestep: float, *, is_periodic: bool) -> Solute:
         None if box is None else np.array([list(row) for row in box.value_in_unit(unit.nanometer)]),
         tuple(atom.index for atom in program.topology.atoms() if atom.residue.name == NAME),
     )
+
+
+def turn_lone_pairs(system: openmm.System) -> None:
+    """Put the lone pairs of waters with five sites on the side of the oxygen that has no hydrogens.
+
+    OpenMM 8.6.1 reads them from a prmtop with the sign of the hydrogens' weights reversed, so that they lie
+    between the hydrogens, and liquid TIP5P has a seventh of its energy.
+    """
+    for index in range(system.getNumParticles()):
+        site = system.getVirtualSite(index) if system.isVirtualSite(index) else None
+        if isinstance(site, openmm.OutOfPlaneSite):
+            weights = -abs(site.getWeight12()), -abs(site.getWeight13()), site.getWeightCross()
+            atoms = (site.getParticle(place) for place in range(3))
+            system.setVirtualSite(index, openmm.OutOfPlaneSite(*atoms, *weights))
 
 
 def read_positions(path: Path) -> np.ndarray:
