@@ -80,6 +80,15 @@ def test_ris_has_pages_and_ends_each_record():
     assert "T2  - Journal of Computational Chemistry" in ris
 
 
+def test_ris_says_that_a_work_has_more_authors_than_it_names():
+    citation = "Jumper J. et al. (2021) Highly accurate prediction. Nature 596, 583-589. doi:10.1038/s41586"
+    ris = to_ris(read_references(citation))
+
+    assert "AU  - Jumper, J.\r\nAU  - et al.,\r\n" in ris
+    assert "N1  - Only the first authors" in ris
+    assert "et al." not in to_ris(read_references(VINA))
+
+
 def test_references_are_written_by_the_suffix(tmp_path):
     references = read_references(VINA)
     assert write_references(references, tmp_path / "x.bib").read_text() == to_bibtex(references)
