@@ -2,7 +2,8 @@
 
 3Dmol.js draws cartoons only for nucleotides with PDB names, so AMBER and CHARMM names (``RA5``, ``GUA``) are
 replaced. Large structures lose their waters, which are not drawn; if they are still too large, only one atom
-per polymer residue is kept, so that a capsid is drawn in seconds.
+per polymer residue is kept, so that a capsid is drawn in seconds. Of several models only the first is kept:
+3Dmol.js would draw all models of an mmCIF file in one another.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class ModelText:
 
 
 def write_model_text(structure: Structure) -> ModelText:
-    """Return the text to draw a structure from.
+    """Return the text to draw the first model of a structure from.
 
     Raises:
         UnreadableFileError: the file is damaged or holds no atoms.
@@ -49,8 +50,9 @@ def write_model_text(structure: Structure) -> ModelText:
     total = sum(counts.values())
     if total > MAX_ATOMS:
         return _reduce(parsed, structure.format, counts)
+    text = structure.text if len(parsed) == 1 else _write_first(parsed, structure)
     renamed = _list_renamed(structure) if structure.format == "pdb" else {}
-    return ModelText(_rename(structure.text, renamed) if renamed else structure.text, total)
+    return ModelText(_rename(text, renamed) if renamed else text, total)
 
 
 def list_other_locations(text: str, form: str) -> list[int]:
@@ -143,6 +145,16 @@ def _reduce(parsed: gemmi.Structure, form: str, counts: dict[str, int]) -> Model
     alone.setup_entities()
     note = _describe(counts, has_others) if is_trace else ""
     return ModelText(_write(alone, form), alone[0].count_atom_sites(), is_trace, note)
+
+
+def _write_first(parsed: gemmi.Structure, structure: Structure) -> str:
+    """The text of the first of several models: of a PDB file as it is there, with the bonds."""
+    if structure.format == "pdb":
+        own, _, others = structure.text.partition("\nENDMDL")
+        bonds = [line for line in others.splitlines() if line.startswith("CONECT")]
+        return "\n".join([own, "ENDMDL", *bonds, "END", ""])
+    del parsed[1:]
+    return _write(parsed, structure.format)
 
 
 def _trace(residue: gemmi.Residue) -> gemmi.Residue:
