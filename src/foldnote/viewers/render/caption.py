@@ -16,6 +16,9 @@ from foldnote.viewers.scene.docking_view import TERMS
 from foldnote.viewers.scene.interfaces import CRITERIA
 from foldnote.viewers.scene.model import Coloring, Highlight, Interface, Scene, SceneChain, SceneModel, Step
 
+_SEEN_INTERFACES = 7
+"""Rows of interfaces that are seen without scrolling; the heading of a longer table has their number."""
+
 
 def write_plain(scene: Scene) -> str:
     """Describe a scene as plain text."""
@@ -86,9 +89,10 @@ def write_interfaces(scene: Scene) -> str:
     heads = ("Interface", "Residues", "Contacts", "Hydrogen bonds", "Salt bridges", "Buried area")
     head = "".join(f'<th scope="col">{word}</th>' for word in heads)
     rows = "".join(f"<tr>{_write_interface(one)}</tr>" for one in scene.interfaces)
+    number = f": {len(scene.interfaces)}" if len(scene.interfaces) > _SEEN_INTERFACES else ""
     return (
         '<div class="fnv-interfaces" tabindex="0" role="group" aria-label="Interfaces between chains">'
-        '<p class="fnv-sub">Interfaces between chains</p>'
+        f'<p class="fnv-sub">Interfaces between chains{number}</p>'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
         f'<p class="fnv-criteria">{escape(CRITERIA)}</p>'
     )
