@@ -204,7 +204,9 @@ def test_text_on_a_colour_is_readable(color):
     assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
-@pytest.mark.parametrize(("number", "heading"), [(1, "chains</p>"), (9, "chains: 9</p>")])
+@pytest.mark.parametrize(
+    ("number", "heading"), [(1, "chains</p>"), (9, "chains: 9</p>"), (60, "chains: the 60 largest</p>")]
+)
 def test_the_heading_of_interfaces_that_are_not_seen_at_once_has_their_number(number, heading):
     scene = compose(Structure.open(DATA / "complexes" / "5zng.pdb.gz"))
     (interface,) = scene.interfaces
