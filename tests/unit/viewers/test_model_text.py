@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import gemmi
 import numpy as np
+import pytest
 from result_archives import write_ensemble
 
 from foldnote.results import Structure
@@ -111,3 +113,17 @@ def test_the_bonds_of_a_first_model_are_kept():
     text = write_ensemble(2).rstrip().removesuffix("END") + "CONECT    1    2\nEND\n"
 
     assert "CONECT    1    2\n" in compose(Structure("nmr.pdb", "pdb", text)).models[0].text
+
+
+@pytest.mark.parametrize(("name", "written"), [("chain_A", "chain_A"), ("data_x", "'data_x'")])
+def test_names_of_chains_have_no_quotes_that_the_viewer_would_take_for_letters(name, written):
+    """3Dmol.js finds no chain ``chain_A`` where the file says ``'chain_A'``, as gemmi writes it, and draws nothing."""
+    parsed = gemmi.read_pdb_string(write_ensemble(1))
+    parsed[0]["H"].name = name
+    text = parsed.make_mmcif_document().as_string()
+    assert f" '{name}' " in text
+
+    drawn = compose(Structure("fv.cif", "mmcif", text)).models[0].text
+
+    assert f" {written} " in drawn
+    assert gemmi.make_structure_from_block(gemmi.cif.read_string(drawn)[0])[0][name]

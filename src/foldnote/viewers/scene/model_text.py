@@ -8,7 +8,8 @@ per polymer residue is kept, so that a capsid is drawn in seconds. Of several mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import gemmi
@@ -18,6 +19,8 @@ from foldnote.results.structure.residues import find_parent
 
 MAX_ATOMS = 60_000
 """Largest number of atoms of a structure that is drawn in full."""
+_BARE = re.compile(r"(?!(?:data|save|loop|stop|global)_)[A-Za-z0-9][A-Za-z0-9_.+-]*", re.IGNORECASE)
+"""Names that need no quotes in CIF, whose reserved words end in an underscore."""
 _RECORDS = ("ATOM", "HETATM")
 _Type = gemmi.EntityType
 
@@ -51,6 +54,8 @@ def write_model_text(structure: Structure) -> ModelText:
     if total > MAX_ATOMS:
         return _reduce(parsed, structure.format, counts)
     text = structure.text if len(parsed) == 1 else _write_first(parsed, structure)
+    if structure.format == "mmcif":
+        text = _unquote(text, {chain.name for chain in parsed[0]})
     renamed = _list_renamed(structure) if structure.format == "pdb" else {}
     return ModelText(_rename(text, renamed) if renamed else text, total)
 
@@ -173,7 +178,18 @@ def _write(structure: gemmi.Structure, form: str) -> str:
         return str(structure.make_pdb_string(gemmi.PdbWriteOptions(minimal=True)))
     groups = gemmi.MmcifOutputGroups(False)
     groups.atoms = groups.group_pdb = True
-    return str(structure.make_mmcif_block(groups).as_string())
+    names = {chain.name for chain in structure[0]}
+    return _unquote(str(structure.make_mmcif_block(groups).as_string()), names)
+
+
+def _unquote(text: str, names: Iterable[str]) -> str:
+    """The mmCIF text with these names of chains bare where they may be.
+
+    3Dmol.js keeps the quotes as part of the name, so that the chain is not found and not drawn. gemmi and
+    other programs quote names such as ``chain_A``.
+    """
+    bare = [re.escape(name) for name in names if "_" in name and _BARE.fullmatch(name)]
+    return re.sub(rf"""(?<!\S)(['"])({"|".join(bare)})\1(?!\S)""", r"\2", text) if bare else text
 
 
 def _describe(counts: dict[str, int], has_others: bool) -> str:
