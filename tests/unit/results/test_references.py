@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.errors import ConfigurationError
+from foldnote.errors import ConfigurationError, ResultError
 from foldnote.results import to_bibtex, write_references
 from foldnote.results.provenance.references import merge_references, read_references, to_ris
 from foldnote.service.engines import load_engines
@@ -98,6 +98,15 @@ def test_references_are_written_by_the_suffix(tmp_path):
     ):
         write_references(references, tmp_path / "x.txt")
     assert not (tmp_path / "x.txt").exists()
+
+
+def test_references_that_cannot_be_written_are_refused_in_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    references = read_references(VINA)
+
+    with pytest.raises(ResultError, match=r"file/x\.bib cannot be written: .*\. Choose another folder"):
+        write_references(references, tmp_path / "file" / "x.bib")
+    assert write_references(references, tmp_path / "new" / "x.bib").exists()
 
 
 @given(st.lists(st.text(max_size=60), max_size=4))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foldnote.errors import ConfigurationError
-from foldnote.io import write_atomically
+from foldnote.io import save_file
 
 _CITATION = re.compile(r"\s*(.+?doi:\S+?)\.?(?=\s|$)", re.DOTALL)
 _RECORD = re.compile(
@@ -215,7 +215,7 @@ def write_references(references: Sequence[Publication], path: str | Path) -> Pat
 
     Raises:
         ConfigurationError: the path ends in neither of them.
-        OSError: the file cannot be written.
+        ResultError: the file cannot be written, for example because the disk is full; an old one is kept.
     """
     place = Path(path)
     writers = {".bib": to_bibtex, ".ris": to_ris}
@@ -224,5 +224,5 @@ def write_references(references: Sequence[Publication], path: str | Path) -> Pat
         raise ConfigurationError(
             f"{place.name}: references are written to a file that ends in .bib (BibTeX) or .ris."
         )
-    write_atomically(place, writer(references))
+    save_file(place, writer(references).encode())
     return place
