@@ -20,6 +20,8 @@ from protein_inputs import (
 )
 from real_engine import load_engines, run_directly, run_engine
 
+from foldnote.results import find_metric
+
 LYSOZYME = (DATA / "t4-lysozyme-l99a.pdb").read_text()
 SUMMARY = re.compile(r"^ {3}(\S+) +(\d+) (\S) +([\d.]+) +([\d.]+)", re.M)
 
@@ -120,6 +122,18 @@ def test_charges_by_ph_are_those_of_the_groups(run, tmp_path):
     assert float(find(acid, 10)["charge"]) == pytest.approx(
         -1 / (1 + 10 ** (float(find(acid, 10)["pka"]) - 3.5)), abs=0.005
     )
+
+
+def test_the_energy_among_the_scores_is_that_at_the_most_stable_ph_and_says_so(run):
+    by_ph = {
+        row["ph"]: float(row["folding_energy_kcal_per_mol"]) for row in read_table(run / "stability.csv")
+    }
+    scores = read_score(run)
+
+    lowest = scores["lowest_folding_energy_kcal_per_mol"]
+    assert lowest == pytest.approx(by_ph[f"{scores['most_stable_pH']:.1f}"], abs=0.001)
+    assert lowest == pytest.approx(min(by_ph.values()), abs=0.001)
+    assert "at the most stable pH" in find_metric("lowest_folding_energy_kcal_per_mol").label
 
 
 def test_the_reference_changes_the_stability_only(run, tmp_path):

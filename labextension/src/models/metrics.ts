@@ -119,6 +119,7 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['A3D score, lowest', false, 'a3dmin'],
   ['p(bind)', true, 'pbind', 'highestpbind'],
   ['free energy of folding by ionisation', false, 'foldingenergykcalpermol'],
+  ['free energy of folding by ionisation at the most stable pH', false, 'lowestfoldingenergykcalpermol'],
   ['antimicrobial probability', true, 'antimicrobialprobability'],
   ['haemolytic probability', false, 'haemolyticprobability'],
   ['mean predicted error', false, 'meanpredictederror'],

@@ -321,7 +321,7 @@ def open_export(path: str | Path, job: str | None = None) -> ExportedJob:
     if not folders and not is_export(archive):
         raise ArgumentError(f"{name} was not exported by foldnote; fn.open_result opens plain results.")
     if folders:
-        archive = _Part(archive, f"{_choose(folders, job, name)}/")
+        archive = _Part(archive, f"{_choose(folders, job, path)}/")
     about = _read_about(archive, name)
     if job is not None and not folders and job != about["job"].get("jobName"):
         raise ArgumentError(f"{name} has one job, {about['job'].get('jobName')!r}, and not {job!r}.")
@@ -348,15 +348,15 @@ def open_export(path: str | Path, job: str | None = None) -> ExportedJob:
     )
 
 
-def _choose(folders: Sequence[str], job: str | None, name: str) -> str:
+def _choose(folders: Sequence[str], job: str | None, path: str | Path) -> str:
     """The folder of the wanted job."""
     if job in folders:
         return str(job)
     if job is None and len(folders) == 1:
         return folders[0]
-    has = f"{name} has {count_of(len(folders), 'job')}: {', '.join(folders)}."
+    has = f"{Path(path).name} has {count_of(len(folders), 'job')}: {', '.join(folders)}."
     wanted = "" if job is None else f" None of them is {job!r}."
-    raise ArgumentError(f"{has}{wanted} Name one: fn.open_export({name!r}, job={folders[0]!r})")
+    raise ArgumentError(f"{has}{wanted} Name one: fn.open_export({str(path)!r}, job={folders[0]!r})")
 
 
 def _read_about(archive: Archive, name: str) -> dict[str, Any]:

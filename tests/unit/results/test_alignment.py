@@ -56,6 +56,16 @@ def test_clustal_blocks_are_joined():
     assert found.sequences[0].startswith("ADTRCGTARDCGTR-DRTCGRAGDADT")
 
 
+@pytest.mark.parametrize(
+    "head",
+    ["Kalign (2.0) alignment in ClustalW format", "MSAPROBS version 0.9.7 multiple sequence alignment"],
+)
+def test_programs_with_a_first_line_of_their_own_write_clustal_blocks(head):
+    text = f"{head}\n\n\na      AC-DE\nb      ACWDE\n       ** **\n\na      F\nb      -\n"
+
+    assert read_alignment(text.encode(), "x.aln").sequences == ("AC-DEF", "ACWDE-")
+
+
 def test_stockholm_keeps_descriptions_and_joins_blocks():
     text = b"# STOCKHOLM 1.0\n#=GS a/1-2 DE the first\na/1-2 AC\nb A.\n\na/1-2 DE\nb DE\n#=GC RF xx\n//\nc AA\n//\n"
     found = read_alignment(text, "x.sto")

@@ -212,7 +212,7 @@ def test_several_jobs_are_in_one_file_each_in_a_folder_of_its_own(tmp_path):
         job = open_export(place, folder)
         assert (job.job_name, job.label) == (name, name)
         assert job.result.structure.to_frame().equals(result.structure.to_frame())
-    with pytest.raises(ArgumentError, match=r"5 jobs: .*FV-1-2.*Name one: fn\.open_export"):
+    with pytest.raises(ArgumentError, match=rf"5 jobs: .*FV-1-2.*open_export\('{place}', job='FV-1-2'\)"):
         open_export(place)
     with pytest.raises(ArgumentError, match="None of them is 'x'"):
         open_export(place, "x")

@@ -378,3 +378,39 @@ def test_the_mass_of_a_labelled_molecule_is_that_of_its_isotopes(smiles, formula
         formula,
         pytest.approx(Descriptors.MolWt(labelled), abs=0.005),
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("md.gro", "a coordinate file of GROMACS"),
+        ("md.xtc", "a trajectory"),
+        ("1a2c.pqr.gz", "a PQR file"),
+        ("figure.pse", "a file of PyMOL"),
+    ],
+)
+def test_a_format_that_is_not_read_is_named_with_the_way_to_one_that_is(tmp_path, name, sentence):
+    (tmp_path / name).write_bytes(
+        b"ATOM      1  N   THR  L   1H      15.068  19.823  21.003  0.1812 1.8240\n"
+    )
+
+    with pytest.raises(UnreadableFileError, match=rf"{name} is {sentence}.*, which .* PDB"):
+        Structure.open(tmp_path / name)
+
+
+def test_an_archive_in_place_of_a_structure_is_said_to_be_one(tmp_path):
+    archive = write_zip(tmp_path / "boltz.zip", {"model.pdb": "END\n"})
+
+    for place, what in ((archive, "an archive"), (tmp_path, "a folder")):
+        with pytest.raises(
+            UnreadableFileError, match=rf"{place.name} is {what}.*fn.open_result\('{place}'\)"
+        ):
+            Structure.open(place)
+
+
+@pytest.mark.parametrize("name", ["4x8u.pdbx", "model"])
+def test_mmcif_is_recognized_below_its_comments(tmp_path, name):
+    text = "# extract from an entry\n#\n" + (DATA / "altloc.cif").read_text()
+    (tmp_path / name).write_text(text)
+
+    assert Structure.open(tmp_path / name).chains[0].sequence == "S"

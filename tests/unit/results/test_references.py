@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.errors import ConfigurationError
+from foldnote.errors import ConfigurationError, ResultError
 from foldnote.results import to_bibtex, write_references
 from foldnote.results.provenance.references import merge_references, read_references, to_ris
 from foldnote.service.engines import load_engines
@@ -80,6 +80,15 @@ def test_ris_has_pages_and_ends_each_record():
     assert "T2  - Journal of Computational Chemistry" in ris
 
 
+def test_ris_says_that_a_work_has_more_authors_than_it_names():
+    citation = "Jumper J. et al. (2021) Highly accurate prediction. Nature 596, 583-589. doi:10.1038/s41586"
+    ris = to_ris(read_references(citation))
+
+    assert "AU  - Jumper, J.\r\nAU  - et al.,\r\n" in ris
+    assert "N1  - Only the first authors" in ris
+    assert "et al." not in to_ris(read_references(VINA))
+
+
 def test_references_are_written_by_the_suffix(tmp_path):
     references = read_references(VINA)
     assert write_references(references, tmp_path / "x.bib").read_text() == to_bibtex(references)
@@ -89,6 +98,15 @@ def test_references_are_written_by_the_suffix(tmp_path):
     ):
         write_references(references, tmp_path / "x.txt")
     assert not (tmp_path / "x.txt").exists()
+
+
+def test_references_that_cannot_be_written_are_refused_in_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    references = read_references(VINA)
+
+    with pytest.raises(ResultError, match=r"file/x\.bib cannot be written: .*\. Choose another folder"):
+        write_references(references, tmp_path / "file" / "x.bib")
+    assert write_references(references, tmp_path / "new" / "x.bib").exists()
 
 
 @given(st.lists(st.text(max_size=60), max_size=4))

@@ -272,3 +272,33 @@ def test_atoms_without_a_place_are_left_out():
     column[0], column[1] = "?", "1e300"
 
     assert superpose(structure(FV), Structure("x.cif", "mmcif", document.as_string())).aligned == 225
+
+
+@pytest.mark.parametrize("names", ["ABC", "CAB"])
+def test_copies_that_lack_different_residues_are_all_paired(names):
+    """Each lacks 20 of about 120: their sequences alone would not show that all three are one molecule."""
+    heavy = gemmi.read_pdb_string(FV)[0]["H"]
+    whole, parts = gemmi.Structure(), gemmi.Structure()
+    for structure, lacking in ((whole, [(), (), ()]), (parts, [range(20), range(50, 70), range(-20, 0)])):
+        structure.add_model(gemmi.Model(1))
+        for place, left_out in enumerate(lacking):
+            chain = heavy.clone()
+            chain.name = names[place] if structure is parts else "ABC"[place]
+            shift = gemmi.Position(60 * np.cos(2 * place), 60 * np.sin(2 * place), 7 * place)
+            for residue in chain:
+                for atom in residue:
+                    atom.pos += shift
+            for index in sorted((index % len(chain) for index in left_out), reverse=True):
+                del chain[index]
+            structure[0].add_chain(chain)
+
+    first, second = (
+        Structure(name, "pdb", made.make_pdb_string()) for name, made in (("a", whole), ("b", parts))
+    )
+    found = superpose(first, second)
+
+    assert found.aligned == 3 * (len(heavy) - 20)
+    assert found.rmsd < 0.01
+    pairs = found.pairs.groupby(["chain", "mobile_chain"]).size()
+    assert list(pairs.index) == sorted(zip("ABC", names, strict=True))
+    assert superpose(second, first).aligned == found.aligned

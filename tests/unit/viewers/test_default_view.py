@@ -6,7 +6,7 @@ import scored_archives as scored
 from result_archives import write_zip
 
 from foldnote.results import open_result
-from foldnote.viewers import default_view
+from foldnote.viewers import bundle, default_view
 
 
 @pytest.fixture
@@ -56,3 +56,12 @@ def test_a_plot_is_as_wide_as_its_drawing(tmp_path):
 
     assert 'style="width: 560px"' in plots
     assert 'style="width: 450px"' in plots
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"), [("md.xtc", "md.xtc is a trajectory"), ("readme.txt", "No file is of a kind")]
+)
+def test_a_result_of_which_nothing_is_shown_says_why(tmp_path, name, sentence):
+    (tmp_path / name).write_bytes(b"0")
+
+    assert bundle(open_result(tmp_path / name))["text/plain"].startswith(sentence)

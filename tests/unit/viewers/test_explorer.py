@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from result_archives import write_ensemble
 
 import foldnote as fn
 from foldnote.cell_outputs import WIDGET_MIME
@@ -43,6 +44,17 @@ def test_the_explorer_of_a_result_with_a_damaged_numbering_opens_and_says_so(tmp
         in explorer.get_state()["_view_data"]["html"]
     )
     assert note in explorer._repr_mimebundle_()["text/plain"]
+
+
+def test_the_explorer_of_several_models_shows_the_first_and_says_so():
+    structure = Structure(
+        "nmr.cif",
+        "mmcif",
+        Structure("nmr.pdb", "pdb", write_ensemble(3)).to_gemmi().make_mmcif_document().as_string(),
+    )
+    page = explore(structure)._repr_mimebundle_()["text/html"]
+
+    assert "Only the first of 3 models is shown" in page
 
 
 def test_a_choice_is_observed_and_told_as_a_table_and_in_words(explorer):

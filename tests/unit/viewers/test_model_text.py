@@ -2,6 +2,11 @@
 
 from pathlib import Path
 
+import gemmi
+import numpy as np
+import pytest
+from result_archives import write_ensemble
+
 from foldnote.results import Structure
 from foldnote.viewers import compose
 from foldnote.viewers.render.still_image import draw_picture
@@ -88,3 +93,37 @@ def test_a_large_mmcif_keeps_its_names_of_chains_and_numbers():
     assert [(chain.name, len(chain)) for chain in again.chains] == [("AAA", 9000), ("B", 4000)]
     assert again.chains[0].numbers == model.chains[0].numbers
     assert "_atom_site.group_PDB" in model.text, "without it 3Dmol.js takes all for heteroatoms"
+
+
+def test_of_several_models_only_the_first_is_drawn():
+    """3Dmol.js draws all models of an mmCIF file in one another, whatever it is told of the first."""
+    pdb = Structure("nmr.pdb", "pdb", write_ensemble(4))
+    mmcif = Structure("nmr.cif", "mmcif", pdb.to_gemmi().make_mmcif_document().as_string())
+
+    for structure in (pdb, mmcif):
+        drawn = compose(structure).models[0]
+        shown = Structure(drawn.name, drawn.format, drawn.text)
+        assert (structure.models, shown.models) == (4, 1)
+        first = structure.to_frame().query("model == 1")
+        assert shown.to_frame()[["chain", "number", "atom"]].equals(first[["chain", "number", "atom"]])
+        assert np.allclose(shown.to_frame()[["x", "y", "z"]], first[["x", "y", "z"]], atol=0.001)
+
+
+def test_the_bonds_of_a_first_model_are_kept():
+    text = write_ensemble(2).rstrip().removesuffix("END") + "CONECT    1    2\nEND\n"
+
+    assert "CONECT    1    2\n" in compose(Structure("nmr.pdb", "pdb", text)).models[0].text
+
+
+@pytest.mark.parametrize(("name", "written"), [("chain_A", "chain_A"), ("data_x", "'data_x'")])
+def test_names_of_chains_have_no_quotes_that_the_viewer_would_take_for_letters(name, written):
+    """3Dmol.js finds no chain ``chain_A`` where the file says ``'chain_A'``, as gemmi writes it, and draws nothing."""
+    parsed = gemmi.read_pdb_string(write_ensemble(1))
+    parsed[0]["H"].name = name
+    text = parsed.make_mmcif_document().as_string()
+    assert f" '{name}' " in text
+
+    drawn = compose(Structure("fv.cif", "mmcif", text)).models[0].text
+
+    assert f" {written} " in drawn
+    assert gemmi.make_structure_from_block(gemmi.cif.read_string(drawn)[0])[0][name]

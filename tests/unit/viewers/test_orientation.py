@@ -34,3 +34,21 @@ def test_a_ring_without_a_polymer_is_seen_whole_from_its_open_side():
     scene = compose(Structure("host.pdb", "pdb", text))
     assert scene.rotation is not None
     assert scene.fill == 1.0
+
+
+@pytest.mark.parametrize(
+    ("across", "up"),
+    [([1.0, 0, 0], [0.0, -1, 0]), ([0.0, 0, 1], [0.0, -1, 0]), ([-1.0, 0, 0], [0.0, 1, 0])],
+)
+def test_half_a_turn_is_a_turn(across, up):
+    """As of an assembly whose longest axis lies along z: not turned, it would be seen from its end."""
+    x, y, z, degrees = find_axis_angle(np.array(across), np.array(up))
+
+    axis, both = np.array([x, y, z]), np.array([across, up])
+    turned = 2 * np.outer(both @ axis, axis) - both
+    assert degrees == pytest.approx(180)
+    assert np.allclose(turned, [[1, 0, 0], [0, 1, 0]], atol=1e-3)
+
+
+def test_no_turn_is_none():
+    assert find_axis_angle(np.array([1.0, 0, 0]), np.array([0.0, 1, 0])) is None

@@ -158,6 +158,27 @@ def test_aligned_errors_are_one_image_in_full_resolution(tmp_path):
     assert len(plot.to_html()) < 200_000
 
 
+@pytest.mark.parametrize("name", ["fold_2024_07_01_12_14_prot_dna_zn_model_0.cif", "design_" * 20 + "1.cif"])
+def test_a_long_title_stays_within_the_figure(name):
+    plot = plot_pae(make_pae(50), f"Predicted aligned error of {name}")
+    axes = plot.to_matplotlib()
+    axes.figure.canvas.draw()
+
+    title, whole = axes.title.get_window_extent(), axes.figure.bbox
+    assert whole.x0 <= title.x0
+    assert title.x1 <= whole.x1
+    assert title.y1 <= whole.y1
+    pyplot.close(axes.figure)
+
+
+def test_dollar_signs_are_no_formula(tmp_path):
+    plot = plot_scatter(
+        pd.DataFrame({"cost $ per \\frac $": [1.0, 2.0], "y": [1.0, 2.0]}), "cost $ per \\frac $", "y"
+    )
+
+    assert "cost $ per \\frac $" in plot.save(tmp_path / "plot.svg").read_text()
+
+
 def test_a_histogram_has_a_bar_for_each_bin():
     plot = plot_distribution(pd.DataFrame({"iptm": np.linspace(0, 1, 50)}), "iptm")
     bars = plot.to_matplotlib().patches

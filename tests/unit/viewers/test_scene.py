@@ -12,6 +12,7 @@ from foldnote.errors import UnreadableFileError
 from foldnote.results import Structure
 from foldnote.results.sequences.antibody_numbering import find_regions, read_numbering
 from foldnote.viewers import Scene, compose
+from foldnote.viewers.render.caption import write_interfaces
 from foldnote.viewers.scene import palette
 
 DATA = Path(__file__).parents[1] / "results" / "data"
@@ -201,3 +202,15 @@ def test_text_on_a_colour_is_readable(color):
 
     high, low = sorted((luminance(color), luminance(palette.text_color(color))), reverse=True)
     assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize(
+    ("number", "heading"), [(1, "chains</p>"), (9, "chains: 9</p>"), (60, "chains: the 60 largest</p>")]
+)
+def test_the_heading_of_interfaces_that_are_not_seen_at_once_has_their_number(number, heading):
+    scene = compose(Structure.open(DATA / "complexes" / "5zng.pdb.gz"))
+    (interface,) = scene.interfaces
+
+    shown = write_interfaces(scene.model_copy(update={"interfaces": (interface,) * number}))
+
+    assert f"Interfaces between {heading}" in shown

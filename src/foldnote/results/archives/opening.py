@@ -87,6 +87,17 @@ def open_archive(path: str | Path) -> Archive:
     return SingleFile(place) if kind is None else _open_inner(kind(place))
 
 
+def is_archive(place: Path) -> bool:
+    """Whether there is a folder or an archive at ``place``, and not a plain file or nothing."""
+    if not place.is_file():
+        return place.is_dir()
+    try:
+        with place.open("rb") as stream:
+            return _find_kind(stream, place.name) is not None
+    except OSError:
+        return False
+
+
 def _find_kind(stream: IO[bytes], name: str) -> type[ZipArchive] | type[TarArchive] | None:
     is_zip = stream.read(2) == b"PK"
     stream.seek(0)

@@ -158,19 +158,24 @@ def _take_representatives(traces: Sequence[CentralAtoms]) -> list[CentralAtoms]:
 def _match_groups(
     fixed: Sequence[Sequence[CentralAtoms]], mobile: Sequence[Sequence[CentralAtoms]], pair: PairChains
 ) -> list[list[Pairing]]:
-    """Match each group with the most similar one; return the pairings of all their chains, per match."""
+    """Match each group with the most similar one; return the pairings of all their chains, per match.
+
+    Copies that lack many different residues may be groups of their own: those that are left join the match
+    that they are most similar to and that has fewer chains on their side.
+    """
     firsts = [found for a in fixed for b in mobile if (found := pair(a[0], b[0])) is not None]
     firsts.sort(key=lambda p: (p.equal, p.fixed.chain == p.mobile.chain), reverse=True)
-    fixed_groups = {id(group[0]): group for group in fixed}
-    mobile_groups = {id(group[0]): group for group in mobile}
+    own = {id(group[0]): list(group) for group in fixed}
+    others = {id(group[0]): list(group) for group in mobile}
+    matches = [(own.pop(id(p.fixed)), others.pop(id(p.mobile))) for p in _keep_disjoint(firsts)]
+    for first in firsts:
+        for ours, theirs in matches:
+            if first.mobile in theirs and len(ours) < len(theirs):
+                ours += own.pop(id(first.fixed), [])
+            if first.fixed in ours and len(theirs) < len(ours):
+                theirs += others.pop(id(first.mobile), [])
     return [
-        [
-            found
-            for a in fixed_groups[id(first.fixed)]
-            for b in mobile_groups[id(first.mobile)]
-            if (found := pair(a, b)) is not None
-        ]
-        for first in _keep_disjoint(firsts)
+        [found for a in ours for b in theirs if (found := pair(a, b)) is not None] for ours, theirs in matches
     ]
 
 

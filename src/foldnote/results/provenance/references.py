@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foldnote.errors import ConfigurationError
-from foldnote.io import write_atomically
+from foldnote.io import save_file
 
 _CITATION = re.compile(r"\s*(.+?doi:\S+?)\.?(?=\s|$)", re.DOTALL)
 _RECORD = re.compile(
@@ -25,6 +25,11 @@ _PREPRINT = re.compile(r"\s*arXiv:\S+$")
 _INITIAL = re.compile(r"[A-Z]\w?\.(?:-[A-Z]\.)*")
 _SMALL = frozenset({"of", "the", "and", "in", "for", "on"})
 _COLLECTION = re.compile(r"\b(Proceedings|Handbook)\b")
+_RIS_OTHERS = (
+    ("AU", "et al.,"),
+    ("N1", "Only the first authors are named here. The DOI leads to the names of all."),
+)
+"""RIS has no word for further authors; the comma makes reference managers keep "et al." as one name."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -188,9 +193,11 @@ def _write_ris(reference: Publication) -> str:
     is_part = bool(_COLLECTION.search(reference.journal))
     kind = "CHAP" if is_part else "JOUR" if reference.journal else "COMP" if reference.title else "GEN"
     first, _, last = reference.pages.partition("-")
+    others = _RIS_OTHERS if reference.authors and reference.has_more_authors else ()
     rows = [
         ("TY", kind),
         *(("AU", author) for author in reference.authors),
+        *others,
         ("TI", reference.title or reference.text),
         ("T2", reference.journal),
         ("PY", reference.year),
@@ -208,7 +215,7 @@ def write_references(references: Sequence[Publication], path: str | Path) -> Pat
 
     Raises:
         ConfigurationError: the path ends in neither of them.
-        OSError: the file cannot be written.
+        ResultError: the file cannot be written, for example because the disk is full; an old one is kept.
     """
     place = Path(path)
     writers = {".bib": to_bibtex, ".ris": to_ris}
@@ -217,5 +224,5 @@ def write_references(references: Sequence[Publication], path: str | Path) -> Pat
         raise ConfigurationError(
             f"{place.name}: references are written to a file that ends in .bib (BibTeX) or .ris."
         )
-    write_atomically(place, writer(references))
+    save_file(place, writer(references).encode())
     return place

@@ -25,6 +25,8 @@ _IS_RESIDUE = ~np.isin(np.arange(256), list(b"-.~ "))
 _INSERTED = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz.")
 _LENGTHS = re.compile(r"#\s*(\d+(?:,\d+)*)\t(\d+(?:,\d+)*)\s*$")
 _CLUSTAL_LINE = re.compile(r"(\S+)\s+([A-Za-z\-.*~]+)(?:\s+\d+)?\s*$")
+_CLUSTAL_HEADS = ("CLUSTAL", "MUSCLE ", "PROBCONS", "MSAPROBS", "KALIGN")
+"""First words, in upper case, of the programs that write Clustal's format."""
 _LETTERS = re.compile(r"[A-Za-z\-.*~]*\Z")
 _CHAIN_BREAKS = re.compile(r"[/:]")
 _HEADER_FIGURE = re.compile(r"(?:^|[\s,;|])([A-Za-z]\w{0,40})=(-?\d+(?:\.\d+)?(?:[eE]-?\d+)?)(?=$|[\s,;|])")
@@ -188,7 +190,7 @@ def read_alignment(data: bytes, name: str) -> Alignment:
     lengths: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     if start.startswith("# STOCKHOLM"):
         records = _read_stockholm(text)
-    elif start[:7].upper() in ("CLUSTAL", "MUSCLE ") or start.startswith("PROBCONS"):
+    elif start.upper().startswith(_CLUSTAL_HEADS):
         records = _read_clustal(text)
     else:
         lengths = _read_lengths(start)

@@ -24,10 +24,13 @@ from foldnote.results.structure.entities import gather_conformers, gather_hydrog
 from foldnote.results.structure.pdb_text import cut_line_numbers, end_models, read_pdb
 
 _SUFFIXES = {
-    ".cif": "mmcif", ".mmcif": "mmcif", ".bcif": "mmcif", ".pdb": "pdb", ".ent": "pdb", ".pdb1": "pdb",
+    ".cif": "mmcif", ".mmcif": "mmcif", ".pdbx": "mmcif", ".bcif": "mmcif",
+    ".pdb": "pdb", ".ent": "pdb", ".pdb1": "pdb",
     ".sdf": "sdf", ".sd": "sdf", ".mol": "sdf", ".mol2": "mol2", ".pdbqt": "pdbqt",
     **dict.fromkeys(SMILES_SUFFIXES, "smiles"),
 }  # fmt: skip
+_CIF_START = re.compile(rb"(?:\s|#[^\n]*\n)*data_")
+"""A CIF file begins with its first block; comments may stand before it."""
 MOLECULE_FORMATS = {"sdf": read_sdf, "mol2": read_mol2, "pdbqt": read_pdbqt, "smiles": read_smiles}
 """Formats of small molecules, with their readers."""
 
@@ -44,8 +47,7 @@ def find_format(name: str, head: bytes = b"") -> str:
     known = next((form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix)), "")
     if known:
         return known
-    start = head.lstrip()
-    if start.startswith(b"data_") or b"BinaryCIF" in head[:200] or b"dataBlocks" in head[:200]:
+    if _CIF_START.match(head) or b"BinaryCIF" in head[:200] or b"dataBlocks" in head[:200]:
         return "mmcif"
     if b"@<TRIPOS>" in head:
         return "mol2"

@@ -15,6 +15,7 @@ import pandas as pd
 
 from foldnote.errors import UnreadableFileError
 from foldnote.results.archives.compression import unpack_single
+from foldnote.results.archives.opening import is_archive
 from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.messages import explain
 from foldnote.results.naming.families import find_plddt_family
@@ -46,6 +47,7 @@ from foldnote.results.structure.formats import (
 )
 from foldnote.results.structure.geometry import find_outliers
 from foldnote.results.structure.interfaces.chain_interfaces import Interfaces, find_interfaces
+from foldnote.results.structure.unsupported import explain_unsupported
 from foldnote.results.structure.walk import list_first_location, walk_polymers, walk_residues
 
 
@@ -102,9 +104,18 @@ class Structure(NotebookRepr):
             PDBQT.
 
         Raises:
-            UnreadableFileError: the file does not exist, or is compressed and damaged.
+            UnreadableFileError: the file does not exist, is compressed and damaged, or is an archive, a
+                folder, or of a format that is not read.
         """
         file = Path(path).expanduser()
+        if is_archive(file):
+            what = "a folder" if file.is_dir() else "an archive"
+            raise UnreadableFileError(
+                f"{file.name} is {what}, not a structure file. Open it with fn.open_result({str(path)!r}),"
+                " and give the result or one of its models."
+            )
+        if unsupported := explain_unsupported(file.name):
+            raise UnreadableFileError(f"{unsupported}.")
         try:
             data = unpack_single(file.read_bytes(), file.name)
         except OSError as exc:

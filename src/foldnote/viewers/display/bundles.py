@@ -20,6 +20,7 @@ from foldnote.results import Alignment, Molecule, Result, Structure, find_metric
 from foldnote.results.molecules.molecule_files import make_property_table
 from foldnote.results.naming.file_kinds import is_working_file
 from foldnote.results.provenance.identity import find_title, find_tool_type
+from foldnote.results.structure.unsupported import explain_unsupported
 from foldnote.settings import EMBEDDED
 from foldnote.text import count, format_figure, join_words, visible
 from foldnote.viewers.display.batch_rows import (
@@ -107,7 +108,17 @@ def result_bundles(result: Result, inputs: Inputs | None = None) -> list[Bundle]
     """
     marked = [message_bundle(_STAND_IN)] if result.manifest and result.manifest.has_stand_ins else []
     shown = _batch_bundles(result, inputs=inputs) if result.jobs and inputs else _tool_bundles(result)
-    return [part for part in [*marked, *shown, _summary_bundle(result)] if part]
+    found = [part for part in [*marked, *shown] if part]
+    return [*(found or _explain_nothing(result)), _summary_bundle(result)]
+
+
+def _explain_nothing(result: Result) -> list[Bundle]:
+    """Why nothing of a result is drawn; nothing where its summary has something to say."""
+    if result.problems or write_summary(result):
+        return []
+    known = list(filter(None, (explain_unsupported(file.name) for file in result.files)))
+    told = known[:3] or ["No file is of a kind that foldnote shows; result.read(name) returns its content"]
+    return [text_bundle("\n".join(f"{sentence}." for sentence in told))]
 
 
 def show_result(result: Result) -> list[Bundle]:

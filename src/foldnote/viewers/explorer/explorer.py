@@ -218,7 +218,11 @@ def explore(
     scene = compose(structure, regions=regions, title=title)
     if not scene.models[0].chains:
         raise ArgumentError(f"{structure.name} has no chains, so no residues can be selected.")
-    scene = scene.model_copy(update={"notes": (*scene.notes, *notes)})
+    count = structure.models
+    several = (
+        [f"Only the first of {count} models is shown; fn.view can show the others."] if count > 1 else []
+    )
+    scene = scene.model_copy(update={"notes": (*scene.notes, *several, *notes)})
     return Explorer(scene, item.pae if isinstance(item, Model) else None)
 
 

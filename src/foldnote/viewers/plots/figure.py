@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _PIXELS_PER_INCH = 80
 _POINTS_PER_PIXEL = 72 / _PIXELS_PER_INCH
+_TITLE_LETTER_INCHES = 0.092
+"""Mean width of a letter of matplotlib's titles, of 12 points."""
 
 
 def make_axes(drawing: Drawing) -> Axes:
@@ -67,7 +70,7 @@ def draw(drawing: Drawing, title: str, axes: Axes) -> None:
     """Draw all marks on ``axes``, and set labels, limits and title."""
     x, y = drawing.x, drawing.y
     ends = {"xlim": (x.low, x.high), "ylim": (y.low, y.high)}
-    axes.set(**ends, xlabel=x.label, ylabel=y.label, title=title)
+    axes.set(**ends, xlabel=_escape(x.label), ylabel=_escape(y.label), title=_break_title(title, axes))
     for mark in drawing.marks:
         _draw_mark(mark, axes)
     axes.set(**ends)
@@ -76,6 +79,17 @@ def draw(drawing: Drawing, title: str, axes: Axes) -> None:
             axis.set_ticks(wanted.ticks, labels=wanted.names or None)
     if len(axes.get_legend_handles_labels()[0]) > 1:
         axes.legend(reverse=True)  # the best model is drawn last, above the others
+
+
+def _break_title(title: str, axes: Axes) -> str:
+    """The title in lines as wide as the axes: matplotlib cuts off a longer one, such as a file's name."""
+    width_inches = axes.get_window_extent().width / axes.figure.dpi
+    return _escape(textwrap.fill(title, max(20, int(width_inches / _TITLE_LETTER_INCHES))))
+
+
+def _escape(text: str) -> str:
+    """The text as it is: matplotlib reads what stands between two dollar signs as a formula."""
+    return text.replace("$", r"\$")
 
 
 def _find_size(drawing: Drawing) -> tuple[float, float]:
@@ -110,7 +124,7 @@ def _draw_mark(mark: Mark, axes: Axes) -> None:
 def _draw_label(label: Label, axes: Axes) -> None:
     aside, ha = (5, "left") if label.anchor == "start" else (-5, "right")
     axes.annotate(
-        label.text.replace("$", r"\$"),
+        _escape(label.text),
         (label.x, label.y),
         xytext=(aside * _POINTS_PER_PIXEL, label.rise * _POINTS_PER_PIXEL),
         textcoords="offset points",

@@ -13,8 +13,11 @@ from foldnote.text import count
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.description import span
 from foldnote.viewers.scene.docking_view import TERMS
-from foldnote.viewers.scene.interfaces import CRITERIA
+from foldnote.viewers.scene.interfaces import CRITERIA, MAX_ROWS
 from foldnote.viewers.scene.model import Coloring, Highlight, Interface, Scene, SceneChain, SceneModel, Step
+
+_SEEN_INTERFACES = 7
+"""Rows of interfaces that are seen without scrolling; the heading of a longer table has their number."""
 
 
 def write_plain(scene: Scene) -> str:
@@ -86,12 +89,18 @@ def write_interfaces(scene: Scene) -> str:
     heads = ("Interface", "Residues", "Contacts", "Hydrogen bonds", "Salt bridges", "Buried area")
     head = "".join(f'<th scope="col">{word}</th>' for word in heads)
     rows = "".join(f"<tr>{_write_interface(one)}</tr>" for one in scene.interfaces)
+    few = len(scene.interfaces) <= _SEEN_INTERFACES
+    number = "" if few else f": {_count_interfaces(len(scene.interfaces))}"
     return (
         '<div class="fnv-interfaces" tabindex="0" role="group" aria-label="Interfaces between chains">'
-        '<p class="fnv-sub">Interfaces between chains</p>'
+        f'<p class="fnv-sub">Interfaces between chains{number}</p>'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
         f'<p class="fnv-criteria">{escape(CRITERIA)}</p>'
     )
+
+
+def _count_interfaces(number: int) -> str:
+    return f"the {number} largest" if number >= MAX_ROWS else f"{number}"
 
 
 def _write_interface(one: Interface) -> str:

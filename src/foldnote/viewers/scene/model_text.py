@@ -2,12 +2,14 @@
 
 3Dmol.js draws cartoons only for nucleotides with PDB names, so AMBER and CHARMM names (``RA5``, ``GUA``) are
 replaced. Large structures lose their waters, which are not drawn; if they are still too large, only one atom
-per polymer residue is kept, so that a capsid is drawn in seconds.
+per polymer residue is kept, so that a capsid is drawn in seconds. Of several models only the first is kept:
+3Dmol.js would draw all models of an mmCIF file in one another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import gemmi
@@ -17,6 +19,8 @@ from foldnote.results import Structure
 
 MAX_ATOMS = 60_000
 """Largest number of atoms of a structure that is drawn in full."""
+_BARE = re.compile(r"(?!(?:data|save|loop|stop|global)_)[A-Za-z0-9][A-Za-z0-9_.+-]*", re.IGNORECASE)
+"""Names that need no quotes in CIF, whose reserved words end in an underscore."""
 _RECORDS = ("ATOM", "HETATM")
 _Type = gemmi.EntityType
 
@@ -39,7 +43,7 @@ class ModelText:
 
 
 def write_model_text(structure: Structure) -> ModelText:
-    """Return the text to draw a structure from.
+    """Return the text to draw the first model of a structure from.
 
     Raises:
         UnreadableFileError: the file is damaged or holds no atoms.
@@ -49,8 +53,11 @@ def write_model_text(structure: Structure) -> ModelText:
     total = sum(counts.values())
     if total > MAX_ATOMS:
         return _reduce(parsed, structure.format, counts)
+    text = structure.text if len(parsed) == 1 else _write_first(parsed, structure)
+    if structure.format == "mmcif":
+        text = _unquote(text, {chain.name for chain in parsed[0]})
     renamed = _list_renamed(structure) if structure.format == "pdb" else {}
-    return ModelText(_rename(structure.text, renamed) if renamed else structure.text, total)
+    return ModelText(_rename(text, renamed) if renamed else text, total)
 
 
 def list_other_locations(text: str, form: str) -> list[int]:
@@ -145,6 +152,16 @@ def _reduce(parsed: gemmi.Structure, form: str, counts: dict[str, int]) -> Model
     return ModelText(_write(alone, form), alone[0].count_atom_sites(), is_trace, note)
 
 
+def _write_first(parsed: gemmi.Structure, structure: Structure) -> str:
+    """The text of the first of several models: of a PDB file as it is there, with the bonds."""
+    if structure.format == "pdb":
+        own, _, others = structure.text.partition("\nENDMDL")
+        bonds = [line for line in others.splitlines() if line.startswith("CONECT")]
+        return "\n".join([own, "ENDMDL", *bonds, "END", ""])
+    del parsed[1:]
+    return _write(parsed, structure.format)
+
+
 def _trace(residue: gemmi.Residue) -> gemmi.Residue:
     """Copy of a residue with only its Cα or C4', else its first atom."""
     kept = gemmi.Residue()
@@ -161,7 +178,18 @@ def _write(structure: gemmi.Structure, form: str) -> str:
         return str(structure.make_pdb_string(gemmi.PdbWriteOptions(minimal=True)))
     groups = gemmi.MmcifOutputGroups(False)
     groups.atoms = groups.group_pdb = True
-    return str(structure.make_mmcif_block(groups).as_string())
+    names = {chain.name for chain in structure[0]}
+    return _unquote(str(structure.make_mmcif_block(groups).as_string()), names)
+
+
+def _unquote(text: str, names: Iterable[str]) -> str:
+    """The mmCIF text with these names of chains bare where they may be.
+
+    3Dmol.js keeps the quotes as part of the name, so that the chain is not found and not drawn. gemmi and
+    other programs quote names such as ``chain_A``.
+    """
+    bare = [re.escape(name) for name in names if "_" in name and _BARE.fullmatch(name)]
+    return re.sub(rf"""(?<!\S)(['"])({"|".join(bare)})\1(?!\S)""", r"\2", text) if bare else text
 
 
 def _describe(counts: dict[str, int], has_others: bool) -> str:

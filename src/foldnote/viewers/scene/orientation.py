@@ -67,6 +67,9 @@ def find_axis_angle(across: Points, up: Points) -> Rotation | None:
     matrix = np.array([x, y, np.cross(x, y)])
     angle = math.acos(float(np.clip((np.trace(matrix) - 1) / 2, -1, 1)))
     axis = np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]])
+    if angle > math.pi - 1e-4:  # half a turn, whose matrix is symmetric: an axis is a column of M + 1
+        columns = matrix + np.eye(3)
+        axis = columns[:, np.argmax(np.diag(columns))]
     length = float(np.linalg.norm(axis))
     if length < 1e-6:
         return None

@@ -192,7 +192,7 @@ def write_profiles(molecule: Any, conformation: Any, settings: dict[str, Any]) -
         "charge": round(folded + 0.0, 3),
         "charge_unfolded": round(unfolded + 0.0, 3),
         "most_stable_pH": round(best[0], 1),
-        "folding_energy_kcal_per_mol": round(best[1], 3),
+        "lowest_folding_energy_kcal_per_mol": round(best[1], 3),
     }
     low, high = charges[0], charges[-1]
     if low[2] > 0 > high[2] and low[1] > 0 > high[1]:
