@@ -52,14 +52,19 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_certificate(tmp_path_factory):
-    """No test of this process asks a server of the web: of 140 certificates, which take each client 22 ms to load, one is enough."""
+def web_certificates(tmp_path_factory):
+    """What the person who runs the tests has set as ``SSL_CERT_FILE``, for those that install packages from the web.
+
+    No other test asks a server of the web: of 140 certificates, which each client takes 22 ms to load, here and in every
+    program that a test starts, one is enough.
+    """
     text, end = Path(certifi.where()).read_text(), "-----END CERTIFICATE-----\n"
     path = tmp_path_factory.mktemp("certificates") / "one.pem"
     path.write_text(text[text.index("-----BEGIN") : text.index(end) + len(end)])
+    before = os.environ.get("SSL_CERT_FILE")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(certifi, "where", lambda: str(path))
-        yield
+        patch.setenv("SSL_CERT_FILE", str(path))
+        yield before
 
 
 @pytest.fixture(scope="session", autouse=True)

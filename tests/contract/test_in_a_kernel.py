@@ -7,7 +7,6 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from nbconvert import HTMLExporter
 from served import SETTINGS
 from traitlets.config import Config
 
@@ -87,6 +86,8 @@ def shown(cell):
 
 def test_a_page_made_of_the_notebook_shows_forms_and_cards_without_kernel_and_network(book):
     """The notebook has the state of widgets, for which nbconvert's pages need a program from the network."""
+    from nbconvert import HTMLExporter
+
     assert len(book.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]) > 10
     page, _ = HTMLExporter().from_notebook_node(book)
     text = re.sub(r"<[^>]+>", " ", page)

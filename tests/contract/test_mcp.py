@@ -9,13 +9,9 @@ from pathlib import Path
 import pytest
 from served import SEQUENCE
 
-mcp = pytest.importorskip("mcp")
-from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
-from mcp_types import ElicitResult  # noqa: E402
-
-from foldnote.errors import BatchSettingsError, SettingsError  # noqa: E402
-from foldnote.mcp.answers import explain  # noqa: E402
-from foldnote.models.problem import Problem  # noqa: E402
+from foldnote.errors import BatchSettingsError, SettingsError
+from foldnote.mcp.answers import explain
+from foldnote.models.problem import Problem
 
 SETTINGS = {"sequence": SEQUENCE, "scheme": "martin"}
 """Which no other file of tests submits to the service that they share."""
@@ -25,6 +21,9 @@ COMMAND = Path(sys.executable).parent / "foldnote"
 @pytest.fixture
 def connect(served, home):
     """A client of a server with these options; `answer` is the user's answer to every question."""
+    mcp = pytest.importorskip("mcp")
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+    from mcp_types import ElicitResult
 
     def make(*options, answer=None):
         questions = []

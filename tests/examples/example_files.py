@@ -60,7 +60,12 @@ def write_docking(folder: Path) -> None:
     xylene = [
         atom.pos for chain in structure[0] for residue in chain if residue.name == "TMP" for atom in residue
     ]
-    shift = gemmi.Position(*SITE) - sum(xylene, gemmi.Position(0, 0, 0)) / len(xylene)
+    center = sum(xylene, gemmi.Position(0, 0, 0)) / len(xylene)
+    for chain in structure[0]:
+        for place in reversed(range(len(chain))):
+            if all(atom.pos.dist(center) > 8 for atom in chain[place]):
+                del chain[place]
+    shift = gemmi.Position(*SITE) - center
     structure[0].transform_pos_and_adp(gemmi.Transform(gemmi.Mat33(), shift))
     structure.write_pdb(str(folder / "receptor.pdb"))
     (folder / "ligands").mkdir()

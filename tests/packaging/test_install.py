@@ -34,8 +34,11 @@ def pip(python):
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
+    """The sdist, and the wheel that pip makes of it where there is no Node."""
+    folder, no_node = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("bin")
+    run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, ROOT)
+    build = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder)
+    run(*build, next(folder.glob("*.tar.gz")), env={**os.environ, "PATH": f"{no_node}:/usr/sbin:/sbin"})
     return folder
 
 
@@ -47,6 +50,22 @@ def clean_python(dist, tmp_path_factory):
     python = folder / "bin" / "python"
     run(*pip(python), "install", "--quiet", "--no-compile", next(dist.glob("*.whl")))
     return python
+
+
+@pytest.fixture(scope="module")
+def bare(dist, tmp_path_factory):
+    """An environment with what the client alone needs, and what was in it before the wheel."""
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder)
+    install = (*pip(folder / "bin" / "python"), "install", "--quiet", "--no-compile")
+    run(*install, *CLIENT_NEEDS)
+    before = list_files(folder)
+    run(*install, "--no-deps", next(dist.glob("*.whl")))
+    return folder, before
+
+
+def list_files(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
 
 
 def jupyter(python, *arguments):
@@ -191,13 +210,9 @@ def test_the_core_is_light(clean_python, tmp_path):
     assert size < 350_000_000, f"{size / 1e6:.0f} MB in {count} distributions"
 
 
-def test_the_client_alone_needs_five_packages_and_theirs(dist, tmp_path):
+def test_the_client_alone_needs_five_packages_and_theirs(bare, tmp_path):
     """A bare environment submits a job, waits for it and fetches what it left."""
-    bare, script = tmp_path / "bare", tmp_path / "alone.py"
-    venv.create(bare)
-    install = (*pip(bare / "bin" / "python"), "install", "--quiet", "--no-compile")
-    run(*install, "--no-deps", next(dist.glob("*.whl")))
-    run(*install, *CLIENT_NEEDS)
+    script = tmp_path / "alone.py"
     script.write_text(
         "import sys, foldnote.client\n"
         "from importlib import metadata as m\n"
@@ -213,7 +228,7 @@ def test_the_client_alone_needs_five_packages_and_theirs(dist, tmp_path):
     try:
         home = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         home["FOLDNOTE_HOME"] = str(tmp_path / "home")
-        command = (bare / "bin" / "python", script, service.url, service.key, SEQUENCE)
+        command = (bare[0] / "bin" / "python", script, service.url, service.key, SEQUENCE)
         imported, installed = map(int, run(*command, env=home, cwd=tmp_path).split())
     finally:
         service.close()
@@ -221,28 +236,19 @@ def test_the_client_alone_needs_five_packages_and_theirs(dist, tmp_path):
     assert installed <= 14  # of which httpx and pydantic with theirs are 11
 
 
-def test_no_file_is_left_when_it_is_uninstalled(dist, tmp_path):
-    bare = tmp_path / "bare"
-    venv.create(bare)
-    python = bare / "bin" / "python"
-
-    def files():
-        return {str(path.relative_to(bare)) for path in bare.rglob("*") if not path.is_dir()}
-
-    before = files()
-    run(*pip(python), "install", "--quiet", "--no-deps", next(dist.glob("*.whl")))
-    assert "etc/jupyter/jupyter_server_config.d/foldnote.json" in files()
+def test_no_file_is_left_when_it_is_uninstalled(bare):
+    """Nor what Python compiled when it was used, as by the test above."""
+    folder, before = bare
+    python = folder / "bin" / "python"
+    assert "etc/jupyter/jupyter_server_config.d/foldnote.json" in list_files(folder)
+    run(python, "-c", "import foldnote.client")
+    assert any("foldnote/client/__pycache__" in name for name in list_files(folder))
     run(*pip(python), "uninstall", "--quiet", "--yes", "foldnote")
-    assert files() == before
+    left = list_files(folder)
+    assert before <= left
+    assert [name for name in left - before if "__pycache__" not in name or "foldnote" in name] == []
 
 
-def test_the_sdist_installs_without_node(dist, clean_python, tmp_path):
-    sdist = next(dist.glob("*.tar.gz"))
-    with tarfile.open(sdist) as archive:
+def test_the_sdist_has_what_its_wheel_would_need_node_for(dist):
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
         assert any(name.endswith("src/foldnote/static/3Dmol-min.js") for name in archive.getnames())
-    no_node = tmp_path / "bin"
-    no_node.mkdir()
-    environment = {**os.environ, "PATH": f"{no_node}:/usr/sbin:/sbin"}
-    install = (*pip(clean_python), "install", "--quiet", "--no-deps", "--no-compile")
-    run(*install, "--target", tmp_path / "site", sdist, env=environment)
-    assert (tmp_path / "site/foldnote/catalog").is_dir()

@@ -6,6 +6,7 @@ import json
 import stat
 import time
 import zipfile
+from functools import partial
 
 import httpx
 import pytest
@@ -29,14 +30,14 @@ def archive(name="x.pdb", content=b"ATOM\n", mode=stat.S_IFREG):
 
 
 SPOILT = {
-    "traversal": archive("../../../../escaped.pdb"),
-    "absolute": archive("/tmp/escaped.pdb"),
-    "backslash": archive("..\\escaped.pdb"),
-    "link": archive(content=b"/etc/passwd", mode=stat.S_IFLNK),
-    "device": archive(content=b"", mode=stat.S_IFCHR),
-    "bomb": archive(content=bytes(101 * MB)),
-    "no archive": b"hello",
-    "empty": b"",
+    "traversal": partial(archive, "../../../../escaped.pdb"),
+    "absolute": partial(archive, "/tmp/escaped.pdb"),
+    "backslash": partial(archive, "..\\escaped.pdb"),
+    "link": partial(archive, content=b"/etc/passwd", mode=stat.S_IFLNK),
+    "device": partial(archive, content=b"", mode=stat.S_IFCHR),
+    "bomb": lambda: archive(content=bytes(101 * MB)),
+    "no archive": lambda: b"hello",
+    "empty": bytes,
 }
 
 
@@ -72,7 +73,7 @@ def ask(service, job="spoilt.output-1"):
 
 @pytest.mark.parametrize("kind", SPOILT)
 def test_a_spoilt_archive_is_refused_wherever_it_is_read(service, spoil, kind):
-    spoil(SPOILT[kind])
+    spoil(SPOILT[kind]())
     answers = ask(service)
     assert [answer.status_code for answer in answers] == [404, 404, 400, 400]
     assert {answer.json()["code"] for answer in answers[:2]} == {"result_damaged"}

@@ -7,6 +7,7 @@ import signal
 import socket
 import threading
 import time
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,8 +20,12 @@ from foldnote.service.http.file_responses import EXTENSION, SendingProtocol
 
 SIZE = 40_000_003
 """More than the sockets between a service and a client hold."""
-CONTENT = random.Random(5).randbytes(SIZE)
 PATIENCE_S = 60
+
+
+@cache
+def make_large() -> bytes:
+    return random.Random(5).randbytes(SIZE)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +38,7 @@ def house(tmp_path_factory):
 @pytest.fixture(scope="module")
 def link(house):
     """A signed link to a content that no test changes."""
-    return put(house, "large.bin", CONTENT)
+    return put(house, "large.bin", make_large())
 
 
 def put(service, name, content):
@@ -92,10 +97,10 @@ def test_a_whole_content_comes_and_the_connection_goes_on(link):
     with httpx.Client(timeout=60) as client:
         for _ in range(2):
             answer = client.get(link)
-            assert (answer.status_code, answer.content) == (200, CONTENT)
+            assert (answer.status_code, answer.content) == (200, make_large())
             assert answer.headers["content-length"] == str(SIZE)
         assert client.head(link).headers["content-length"] == str(SIZE)
-        assert client.get(link, headers={"range": "bytes=5-9"}).content == CONTENT[5:10]
+        assert client.get(link, headers={"range": "bytes=5-9"}).content == make_large()[5:10]
 
 
 def test_requests_that_come_at_once_are_answered_in_their_order(link):
@@ -107,7 +112,7 @@ def test_requests_that_come_at_once_are_answered_in_their_order(link):
     for start in (7, 0):
         head, _, received = received.partition(b"\r\n\r\n")
         assert f"content-length: {SIZE - start}".encode() in head.lower()
-        assert received[: SIZE - start] == CONTENT[start:]
+        assert received[: SIZE - start] == make_large()[start:]
         received = received[SIZE - start :]
     assert received == b""
 
@@ -128,14 +133,14 @@ def test_a_range_is_what_was_asked_for(link, method, asked, start, end):
     assert answer.status_code == 206
     assert answer.headers["content-range"] == f"bytes {start}-{end - 1}/{SIZE}"
     assert answer.headers["content-length"] == str(end - start)
-    assert answer.content == (CONTENT[start:end] if method == "GET" else b"")
+    assert answer.content == (make_large()[start:end] if method == "GET" else b"")
 
 
 def test_several_ranges_come_in_parts(link):
     answer = httpx.get(link, headers={"range": "bytes=0-3,100-103"})
     assert answer.status_code == 206
-    assert CONTENT[:4] in answer.content
-    assert CONTENT[100:104] in answer.content
+    assert make_large()[:4] in answer.content
+    assert make_large()[100:104] in answer.content
 
 
 @pytest.mark.parametrize(
@@ -148,7 +153,7 @@ def test_a_wrong_range_is_refused(link, asked, status):
 def test_a_range_of_another_content_is_the_whole(link):
     etag = httpx.head(link).headers["etag"]
     same = httpx.get(link, headers={"range": "bytes=3-5", "if-range": etag})
-    assert (same.status_code, same.content) == (206, CONTENT[3:6])
+    assert (same.status_code, same.content) == (206, make_large()[3:6])
     other = httpx.get(link, headers={"range": "bytes=3-5", "if-range": '"other"'})
     assert (other.status_code, len(other.content)) == (200, SIZE)
 
@@ -158,8 +163,8 @@ def test_slow_clients_delay_no_other_request(house, link):
     slow = [Slow(link) for _ in range(60)]
     for _ in range(3):
         assert house.client.get("/jobs").status_code == 200
-    assert httpx.get(link).content == CONTENT
-    assert slow[0].read_rest() == slow[-1].read_rest() == CONTENT
+    assert httpx.get(link).content == make_large()
+    assert slow[0].read_rest() == slow[-1].read_rest() == make_large()
     for each in slow[1:-1]:
         each.socket.close()
     wait_until(lambda: not open_files(house))
@@ -172,7 +177,7 @@ def test_downloads_at_the_same_time_are_all_whole(link):
         each.start()
     for each in threads:
         each.join(PATIENCE_S)
-    assert [each == CONTENT for each in received] == [True] * 4
+    assert [each == make_large() for each in received] == [True] * 4
 
 
 def test_a_client_that_leaves_leaves_nothing_open(house, link):
@@ -183,11 +188,11 @@ def test_a_client_that_leaves_leaves_nothing_open(house, link):
         client.socket.close()
     wait_until(lambda: not open_files(house))
     assert "Exception in ASGI" not in (house.folder / "service.log").read_text()
-    assert httpx.get(link).content == CONTENT
+    assert httpx.get(link).content == make_large()
 
 
 def test_a_content_that_is_deleted_meanwhile_comes_whole(house):
-    content = CONTENT[::-1]
+    content = make_large()[::-1]
     link = put(house, "gone.bin", content)
     client = Slow(link)
     stored(house, link).unlink()
@@ -196,7 +201,7 @@ def test_a_content_that_is_deleted_meanwhile_comes_whole(house):
 
 
 def test_a_content_that_becomes_shorter_breaks_the_connection_off(house):
-    link = put(house, "shorter.bin", b"x" + CONTENT)
+    link = put(house, "shorter.bin", b"x" + make_large())
     client = Slow(link)
     os.truncate(stored(house, link), SIZE // 2)
     assert len(client.read_rest()) < SIZE
@@ -205,7 +210,7 @@ def test_a_content_that_becomes_shorter_breaks_the_connection_off(house):
 
 def test_a_service_ends_although_a_client_reads_no_further(make_service):
     service = make_service()
-    client = Slow(put(service, "large.bin", CONTENT))
+    client = Slow(put(service, "large.bin", make_large()))
     assert service.end(signal.SIGTERM) in (0, -signal.SIGTERM)
     client.socket.close()
 

@@ -28,7 +28,6 @@ MAX_PATTERN_LENGTH: Final = 5_000
 _IN_PLACE: Final = ("not", "if", "then", "else")
 _IN_PLACE_LISTS: Final = ("allOf", "anyOf", "oneOf")
 _OF_ITEMS: Final = ("items", "contains", "unevaluatedItems")
-_OF_MEMBERS: Final = ("additionalProperties", "unevaluatedProperties")
 _BASE: Final = "json-schema:///foldnote"
 _NOTES, _CONDITION = "x-foldnote", "appliesIf"
 _Tree = dict[str, Any]

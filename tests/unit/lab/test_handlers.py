@@ -1,6 +1,7 @@
 """The routes of the server extension, asked over HTTP before a real job service."""
 
 import asyncio
+from itertools import product
 from urllib.parse import quote
 
 import pytest
@@ -61,15 +62,20 @@ async def test_the_code_of_a_cell_is_answered_with_its_forms_and_a_reason_where_
     assert refused.json()["error"].startswith("This cell submits no job")
 
 
-@pytest.mark.parametrize("body", ["[1]", '"names"', "7", "{"])
-@pytest.mark.parametrize(
-    "route",
-    ["jobs/stop", "jobs/delete", "jobs/tag", "files/uploads", "files/contents", "shared", "cells/forms"],
-)
-async def test_a_body_that_is_no_object_is_refused_in_words(jupyter, route, body):
-    answer = await jupyter.post(route, headers=LOGIN, content=body)
-    assert answer.status_code == 400
-    assert "JSON" in answer.json()["message"]
+async def test_a_body_that_is_no_object_is_refused_in_words(jupyter):
+    routes = (
+        "jobs/stop",
+        "jobs/delete",
+        "jobs/tag",
+        "files/uploads",
+        "files/contents",
+        "shared",
+        "cells/forms",
+    )
+    for route, body in product(routes, ("[1]", '"names"', "7", "{")):
+        answer = await jupyter.post(route, headers=LOGIN, content=body)
+        assert answer.status_code == 400, (route, body)
+        assert "JSON" in answer.json()["message"], (route, body)
 
 
 async def test_tools_come_without_their_schemas(jupyter):

@@ -330,11 +330,11 @@ async def echo():
     await front.close_all_connections()
 
 
-@pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 500])
-async def test_a_key_that_is_tried_is_in_no_answer(jupyter, echo, is_hasty, status):
-    given = {"name": "lab", "url": f"{echo}/{status}", "key": GIVEN_KEY}
-    answer = await jupyter.post("profiles", headers=LOGIN, json=given)
-    assert list(find_secrets(f"POST profiles of {status}", answer, {GIVEN_KEY})) == []
+async def test_a_key_that_is_tried_is_in_no_answer(jupyter, echo, is_hasty):
+    for status in (200, 302, 400, 401, 403, 404, 500):
+        given = {"name": f"lab{status}", "url": f"{echo}/{status}", "key": GIVEN_KEY}
+        answer = await jupyter.post("profiles", headers=LOGIN, json=given)
+        assert list(find_secrets(f"POST profiles of {status}", answer, {GIVEN_KEY})) == []
 
 
 @pytest.mark.parametrize(

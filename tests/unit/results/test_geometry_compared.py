@@ -8,11 +8,9 @@ import io
 from itertools import combinations
 from pathlib import Path
 
-import biotite.structure as struc
 import gemmi
 import numpy as np
 import pytest
-from biotite.structure.io import pdb
 from rdkit import Chem
 from result_archives import DATA
 
@@ -54,6 +52,9 @@ def overlap(first, second, distance):
 
 def find_clashes(text):
     """Atoms more than three bonds apart whose radii overlap, in residues that are not neighbours."""
+    import biotite.structure as struc  # loads matplotlib, which no other test of this folder needs
+    from biotite.structure.io import pdb
+
     atoms = pdb.PDBFile.read(io.StringIO(text)).get_structure(model=1)
     bonds = struc.connect_via_residue_names(atoms)
     sulfurs = np.flatnonzero(atoms.atom_name == "SG")

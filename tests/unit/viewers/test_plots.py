@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from matplotlib import pyplot
 from result_archives import SHARED, needs_shared
 
 from foldnote.errors import ArgumentError, ConfigurationError
@@ -36,7 +35,8 @@ from foldnote.viewers.plots.prediction_plots import plot_groups
 def close_figures():
     """Figures of pyplot live until they are closed."""
     yield
-    pyplot.close("all")
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 HOSTILE = "</svg><script>alert(1)</script>\"'&"
@@ -138,6 +138,8 @@ def test_the_axes_of_matplotlib_have_the_data_and_its_units(scatter):
 
 
 def test_a_plot_is_drawn_on_given_axes(scatter):
+    from matplotlib import pyplot
+
     figure, (left, right) = pyplot.subplots(1, 2)
     assert scatter.to_matplotlib(ax=right) is right
     assert not left.has_data()

@@ -58,9 +58,9 @@ def poll_delays(first_s: float = 0.5, max_s: float = 10.0, growth: float = 1.6) 
         delay = min(delay * growth, max_s)
 
 
-def retry_delays(tries: int = 4) -> Iterator[float]:
+def retry_delays() -> Iterator[float]:
     """Pauses in seconds before each retry of a repeatable call."""
-    for number in range(tries):
+    for number in range(4):
         yield 0.2 * 2.5**number * random.uniform(0.85, 1.15)  # noqa: S311  jitter, not cryptography
 
 

@@ -14,7 +14,7 @@ import json
 import os
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -405,14 +405,12 @@ class Guard:
         response: httpx.Response,
         timeout_s: float,
         limit_bytes: int,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin with an answer whose body is still unread.
 
         Args:
             timeout_s: interval in seconds over which the mean rate must reach 1 kB/s.
             limit_bytes: largest body in bytes, after decompression.
-            clock: monotonic time in seconds.
 
         Raises:
             ProtocolError: its content encoding was not requested.
@@ -420,8 +418,7 @@ class Guard:
         self.limit_bytes = limit_bytes
         self._address = str(response.request.url.copy_with(query=None))
         self._timeout_s = timeout_s
-        self._clock = clock
-        self._begin, self._came = clock(), 0
+        self._begin, self._came = time.monotonic(), 0
         encodings = response.headers.get("content-encoding", "identity").replace(" ", "").split(",")
         for encoding in encodings:
             if encoding not in ("identity", "", *_ENCODINGS):
@@ -438,7 +435,7 @@ class Guard:
             RequestTimeoutError: the body arrives too slowly.
         """
         self._came += size
-        passed_s = self._clock() - self._begin
+        passed_s = time.monotonic() - self._begin
         if passed_s < self._timeout_s:
             return
         if self._came < passed_s * _SLOWEST_BYTES_PER_S:
@@ -447,7 +444,7 @@ class Guard:
                 " later.",
                 was_sent=True,
             )
-        self._begin, self._came = self._clock(), 0
+        self._begin, self._came = time.monotonic(), 0
 
 
 class BufferedBody:

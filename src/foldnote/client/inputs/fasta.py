@@ -20,7 +20,7 @@ def is_fasta(text: str) -> bool:
     return text.lstrip("\ufeff \t\r\n").startswith(">")
 
 
-def split_records(text: str, where: str = "The text") -> list[tuple[str, str, str]]:
+def split_records(text: str) -> list[tuple[str, str, str]]:
     """Split FASTA into records: identifier, letters without white space, and the rest of the header line.
 
     Raises:
@@ -34,7 +34,7 @@ def split_records(text: str, where: str = "The text") -> list[tuple[str, str, st
         name = name or f"record-{number}"
         sequence = "".join(letters.split())
         if not sequence:
-            raise ArgumentError(f"{where}: record {number} ({name}) has no sequence.")
+            raise ArgumentError(f"The text: record {number} ({name}) has no sequence.")
         records.append((name, sequence, more.strip()))
     return records
 

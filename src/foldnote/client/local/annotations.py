@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError
@@ -33,10 +32,10 @@ CREATE TABLE IF NOT EXISTS notes (
 class Annotations:
     """The tags and notes on the jobs of one service, in one SQLite file that several processes may use."""
 
-    def __init__(self, service: str = settings.EMBEDDED, path: Path | None = None) -> None:
-        """``service`` is the address of the service; ``path`` is by default in the data folder."""
+    def __init__(self, service: str) -> None:
+        """``service`` is the address of the service."""
         self._service = service
-        self._path = path or settings.data_dir() / "tags.db"
+        self._path = settings.data_dir() / "tags.db"
 
     def tags(self) -> dict[str, tuple[str, ...]]:
         """Tags by job name, each in alphabetical order; empty if the file cannot be read."""

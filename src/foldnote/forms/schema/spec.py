@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from foldnote.forms.schema.resolution import OBJECT_WORDS, list_types, resolve, split_null
 from foldnote.forms.wording import in_one_line, title_from_name
@@ -20,7 +20,6 @@ class _Missing(Enum):
 
 MISSING: Final = _Missing.MISSING
 """Stands for a value that was not given, as opposed to None, which is a value."""
-Missing = Literal[_Missing.MISSING]
 
 _SEARCHED_LEVELS: Final = 2
 GROUPS = ("required", "common", "advanced")

@@ -30,9 +30,6 @@ form_lock: Final = threading.RLock()
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-Keys = str | Iterable[str] | None
-"""Requested keys of a state; None for all."""
-
 _ASSUMED: Final = {
     "_view_count": (None,),
     "_view_module": ("@jupyter-widgets/controls", "@jupyter-widgets/base"),

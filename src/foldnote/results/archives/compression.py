@@ -82,15 +82,16 @@ class _Zstandard(io.RawIOBase):
             raise OSError(str(exc)) from exc
 
 
-def unpack_single(data: bytes, name: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
+def unpack_single(data: bytes, name: str) -> bytes:
     """``data``, decompressed if ``name`` has the suffix of a compressed file.
 
     Raises:
-        UnreadableFileError: it is damaged, or expands to more than ``limit_bytes`` or by a suspicious factor.
+        UnreadableFileError: it is damaged, or expands to more than ``MAX_READ_BYTES`` or by a
+            suspicious factor.
     """
     if not name.lower().endswith(PACKED):
         return data
-    allowed = min(limit_bytes, max(SMALL_BYTES, MAX_RATIO * len(data)))
+    allowed = min(MAX_READ_BYTES, max(SMALL_BYTES, MAX_RATIO * len(data)))
     try:
         stream = open_packed(io.BytesIO(data))
         if stream is None:

@@ -37,15 +37,15 @@ _BROKEN = (
 )
 
 
-def read_npz(data: bytes, name: str, *, limit_bytes: int = MAX_READ_BYTES) -> Mapping[str, Array]:
-    """The arrays of an npz file by name, without object arrays and those of more than ``limit_bytes``.
+def read_npz(data: bytes, name: str) -> Mapping[str, Array]:
+    """The arrays of an npz file by name, without object arrays and those of more than ``MAX_READ_BYTES``.
 
     Raises:
         UnreadableFileError: it is not an npz file, or is damaged.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            small = [entry for entry in archive.infolist() if entry.file_size <= limit_bytes]
+            small = [entry for entry in archive.infolist() if entry.file_size <= MAX_READ_BYTES]
             total = sum(entry.file_size for entry in small)
             if total > min(MAX_READ_BYTES, max(SMALL_BYTES, MAX_RATIO * len(data))):
                 raise ValueError(f"its {len(data):,} bytes expand to {total:,}")

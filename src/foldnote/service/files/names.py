@@ -14,7 +14,7 @@ FOLDER_PARTS = 16
 _FORBIDDEN = frozenset('/\\:*?"<>|')
 
 
-def check_file_name(name: str, field: str = "filename") -> str:
+def check_file_name(name: str) -> str:
     """Return the name if it is valid.
 
     Raises:
@@ -23,7 +23,9 @@ def check_file_name(name: str, field: str = "filename") -> str:
     problem = _fault(name)
     if problem:
         raise bad_request(
-            f"The file name {name[:200]!r} cannot be used: {problem}.", code="invalid_file_name", field=field
+            f"The file name {name[:200]!r} cannot be used: {problem}.",
+            code="invalid_file_name",
+            field="filename",
         )
     return name
 

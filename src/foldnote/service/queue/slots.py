@@ -125,8 +125,8 @@ class NodeSlots:
         holds_s: seconds for which an attempt waits in a line at most.
     """
 
-    def __init__(self, holds_s: float = HOLDS_S) -> None:
-        self.holds_s = holds_s
+    def __init__(self) -> None:
+        self.holds_s = HOLDS_S
         self._uses: dict[str, SlotUse] = {}
         self._open: dict[str, OpenSlot] = {}
         self._lined: dict[str, LinedAttempt] = {}

@@ -165,12 +165,12 @@ def send_to_group(leader: int, number: signal.Signals) -> None:
         return
 
 
-def kill_all(find: Callable[[], set[int]], grace_s: float = 10.0) -> bool:
-    """Kill what ``find`` returns until it returns nothing; False if some are left after ``grace_s``.
+def kill_all(find: Callable[[], set[int]]) -> bool:
+    """Kill what ``find`` returns until it returns nothing; False if some are left after ten seconds.
 
     Repeated, because a process may start another one between being found and being killed.
     """
-    deadline = time.monotonic() + grace_s
+    deadline = time.monotonic() + 10
     while living := {pid for pid in find() if _is_living(pid)}:
         send(living, signal.SIGKILL)
         if time.monotonic() > deadline:

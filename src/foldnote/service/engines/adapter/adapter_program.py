@@ -67,6 +67,23 @@ class ProgressSpan:
         return self.begin + (self.end - self.begin) * min(max(fraction, 0.0), 1.0)
 
 
+class LineCount:
+    """The fraction of results that the program says it made, by a line for each."""
+
+    def __init__(self, words: str, results: int) -> None:
+        """Expect so many lines with these words."""
+        self._words = words
+        self._results = results
+        self._made = 0
+
+    def __call__(self, line: str) -> float | None:
+        """The fraction that a line tells, or None."""
+        if self._words not in line:
+            return None
+        self._made += 1
+        return self._made / self._results
+
+
 def require_whole(settings: Mapping[str, Any], name: str, lowest: int = 1) -> int:
     """A setting that the program takes as a whole number; ends with a sentence where it is none."""
     value = settings[name]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from adapter_program import (
     PROGRAM_FOLDER,
+    LineCount,
     ProgressSpan,
     copy_file,
     describe_program,
@@ -87,7 +88,7 @@ def main() -> None:
             *options.get("arguments", ()),
         ],
         ProgressSpan(0.07, 0.97, "Searching the databases and predicting"),
-        read_progress=PredictionProgress(predictions * (len(networks) or NETWORKS)),
+        read_progress=LineCount(PREDICTED, predictions * (len(networks) or NETWORKS)),
     )
     rows = collect(PROGRAM_FOLDER / "models" / "target", predictions * (len(networks) or NETWORKS))
     write_table("scores.csv", rows, COLUMNS)
@@ -103,21 +104,6 @@ def read_networks(text: str, version: str) -> list[str]:
     if strange := [name for name in names if name not in known]:
         fail(f"modelsToUse names {', '.join(strange)}; with {version} there are {', '.join(known)}.")
     return list(dict.fromkeys(names))
-
-
-class PredictionProgress:
-    """The fraction of predictions that the program says it made."""
-
-    def __init__(self, predictions: int) -> None:
-        self._predictions = predictions
-        self._made = 0
-
-    def __call__(self, line: str) -> float | None:
-        """The fraction that a line tells, or None."""
-        if PREDICTED not in line:
-            return None
-        self._made += 1
-        return self._made / self._predictions
 
 
 def collect(folder: Path, predictions: int) -> list[dict[str, str]]:

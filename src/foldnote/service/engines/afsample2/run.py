@@ -12,6 +12,7 @@ from pathlib import Path
 
 from adapter_program import (
     PROGRAM_FOLDER,
+    LineCount,
     ProgressSpan,
     copy_file,
     describe_program,
@@ -81,7 +82,7 @@ def main() -> None:
             *options.get("arguments", ()),
         ],
         ProgressSpan(0.02, 0.97, "Sampling structures"),
-        read_progress=SampleProgress(samples),
+        read_progress=LineCount(SAVED, samples),
     )
     rows = collect(PROGRAM_FOLDER / "models" / "target" / "afsample2", samples)
     write_table("scores.csv", rows, COLUMNS)
@@ -93,21 +94,6 @@ def main() -> None:
         ]
     )
     report(1.0, "Done")
-
-
-class SampleProgress:
-    """The fraction of samples that the program says it saved."""
-
-    def __init__(self, samples: int) -> None:
-        self._samples = samples
-        self._saved = 0
-
-    def __call__(self, line: str) -> float | None:
-        """The fraction that a line tells, or None."""
-        if SAVED not in line:
-            return None
-        self._saved += 1
-        return self._saved / self._samples
 
 
 def collect(folder: Path, samples: int) -> list[dict[str, str]]:

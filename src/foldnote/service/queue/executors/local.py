@@ -24,26 +24,15 @@ class LocalExecutor:
         root: folder of all attempts.
         environment: environment of the runners: the service's own, without keys. Engines get theirs from the
             attempt. If it has ``CUDA_VISIBLE_DEVICES``, only those GPUs are used.
-        cores: cores to use; by default those that this process may use.
-        memory_mb: memory to use; by default what the machine has, less one GB.
     """
 
     is_remote = False
     has_lines = False
 
-    def __init__(
-        self,
-        root: Path,
-        environment: Mapping[str, str],
-        *,
-        cores: int | None = None,
-        memory_mb: int | None = None,
-    ) -> None:
+    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
         self._found = find_gpus(environment)
         gpus = self._found.gpus
-        machine = Capacity(
-            cores or _usable_cores(), memory_mb or _usable_memory_mb(), len(gpus), devices=gpus
-        )
+        machine = Capacity(_usable_cores(), _usable_memory_mb(), len(gpus), devices=gpus)
         self._machines = (machine,)
         self._root = root
         self._runners = LocalRunners(environment)
