@@ -170,7 +170,6 @@ def test_a_long_title_stays_within_the_figure(name):
     assert whole.x0 <= title.x0
     assert title.x1 <= whole.x1
     assert title.y1 <= whole.y1
-    pyplot.close(axes.figure)
 
 
 def test_dollar_signs_are_no_formula(tmp_path):
