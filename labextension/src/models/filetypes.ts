@@ -47,7 +47,7 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     name: 'foldnote-cif',
     label: 'mmCIF structure',
-    extensions: packed('.cif', '.mmcif'),
+    extensions: packed('.cif', '.mmcif', '.pdbx'),
     isFirst: true,
     picture: 'structure'
   },
@@ -68,14 +68,14 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     name: 'foldnote-a3m',
     label: 'Sequence alignment',
-    extensions: packed('.a3m', '.a2m', '.sto', '.stockholm'),
+    extensions: packed('.a3m', '.a2m', '.sto', '.sth', '.stk', '.stockholm'),
     isFirst: true,
     picture: 'alignment'
   },
   {
     name: 'foldnote-fasta',
     label: 'Sequences',
-    extensions: packed('.fasta', '.fa', '.faa', '.aln'),
+    extensions: packed('.fasta', '.fa', '.faa', '.fas', '.fna', '.aln', '.clustal', '.clw'),
     isFirst: false,
     picture: 'sequences'
   }

@@ -61,14 +61,14 @@ def test_aligned_errors_are_drawn_from_each_spelling(tmp_path, name, content):
 STOCKHOLM = "# STOCKHOLM 1.0\none MKTAY\ntwo MK-AY\n//\n"
 SAMPLES = {
     **dict.fromkeys((".pdb", ".ent"), "trastuzumab_fv_ca.pdb"),
-    **dict.fromkeys((".cif", ".mmcif"), "altloc.cif"),
+    **dict.fromkeys((".cif", ".mmcif", ".pdbx"), "altloc.cif"),
     ".bcif": "trp_cage_two_models.bcif",
     **dict.fromkeys((".sdf", ".mol"), "tyr.sdf"),
     ".mol2": "benzene.mol2",
     ".pdbqt": "vina_poses.pdbqt",
-    **dict.fromkeys((".a3m", ".a2m", ".fasta", ".fa", ".faa"), ">one\nMKTAY\n>two\nMK-AY\n"),
-    **dict.fromkeys((".sto", ".stockholm"), STOCKHOLM),
-    ".aln": "clustal.aln",
+    **dict.fromkeys((".a3m", ".a2m", ".fasta", ".fa", ".faa", ".fas", ".fna"), ">one\nMKTAY\n>two\nMK-AY\n"),
+    **dict.fromkeys((".sto", ".sth", ".stk", ".stockholm"), STOCKHOLM),
+    **dict.fromkeys((".aln", ".clustal", ".clw"), "clustal.aln"),
 }
 """A sample of every ending that JupyterLab's file browser opens with us: a file, or its text."""
 
