@@ -177,7 +177,8 @@ def build_complex(
     lines, parts, kept = [], [], np.zeros((0, 3))
     if receptor.protein:
         receptor.protein.write(folder / "receptor.pdb")
-        lines += [f"source {PROTEINS[settings['proteinForceField']]}", "p = loadpdb receptor.pdb"]
+        source = PROTEINS[settings["proteinForceField"]]
+        lines += [f"source {source}", "p = loadpdb receptor.pdb"]
         lines += [f"bond p.{one + 1}.SG p.{two + 1}.SG" for one, two in receptor.protein.bridges]
         parts.append("p")
         if receptor.protein.waters:
