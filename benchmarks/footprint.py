@@ -1,7 +1,7 @@
 """What an installation adds: megabytes beside JupyterLab, pandas and numpy, and seconds of imports.
 
-Sizes are those of the files that the distributions of this environment recorded (RECORD), compiled modules
-included, for everything that foldnote's requirements lead to and JupyterLab's, pandas' and numpy's do not.
+Sizes are those of the files that the distributions of this environment recorded (RECORD), for everything that
+foldnote's requirements lead to and JupyterLab's, pandas' and numpy's do not.
 ``python benchmarks/footprint.py ROOT`` reads requirements and sources of another work tree.
 """
 
@@ -59,6 +59,8 @@ def report_size(root: Path, requirements: list[str], limit_mb: float, title: str
     sizes = {name: measure_mb(distribution(name)) for name in set(find_closure(requirements)) - base}
     sizes["foldnote"] = measure_package_mb(root / "src/foldnote")
     total = sum(sizes.values())
+    if not any(file.suffix == ".pyc" for file in distribution("sqlalchemy").files or ()):
+        print("pip did not compile modules here, as for the tests: a usual installation is a tenth larger")
     print(f"{title}: {total:.1f} MB beyond {', '.join(BASE)}; limit {limit_mb} MB  {judge(total, limit_mb)}")
     for name, size in sorted(sizes.items(), key=lambda row: -row[1])[:12]:
         print(f"    {size:7.1f} MB  {name}")

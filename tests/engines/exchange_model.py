@@ -16,8 +16,8 @@ import numpy as np
 import openmm
 from alchemy import STERIC_GROUP, STERICS
 from analysis import estimate
+from exchanges import count_crossings
 from sampling import GAS_CONSTANT, Leg, Lengths, sample
-from windows import count_crossings
 
 TEMPERATURE, HEIGHT, SLOPE, WIDTH, HELD = 300.0, 40.0, 3.0, 0.3, 20.0
 WELLS = f"({HEIGHT}*((x/{WIDTH})^2-1)^2-{SLOPE}*x/{WIDTH})"

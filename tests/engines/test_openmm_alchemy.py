@@ -298,7 +298,7 @@ ASSIGNMENTS = """
 import itertools, json, sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
-from windows import assign, count_crossings
+from exchanges import assign, count_crossings
 potentials = np.random.default_rng(2).normal(size=(4, 4))
 found = {}
 for seed in range(20000):

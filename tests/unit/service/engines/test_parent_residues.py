@@ -49,3 +49,31 @@ def test_names_of_force_fields_mean_the_same_to_engines_as_in_results(names):
         assert names.standardize(name) == find_parent(name) == standard
         assert names.is_amino_acid(name)
         assert names.find_letter(name) == find_letter(name) != names.UNKNOWN
+
+
+CHAIN = "".join(
+    f"ATOM  {3 * number + place:5d}  {atom:<3} {name} A{number:4d}    "
+    f"{4.2 * number + 1.4 * place:8.3f}{0:8.3f}{0:8.3f}  1.00  0.00           {atom[0]}\n"
+    for number, name in enumerate(("ALA", "HIE", "CYX", "GLY"), start=1)
+    for place, atom in enumerate(("N", "CA", "C"))
+)
+LIGAND = "HETATM   90  C1  HIP B   1      40.000   0.000   0.000  1.00  0.00           C\n"
+
+
+def test_a_chain_is_written_with_the_names_of_the_pdb_and_a_ligand_keeps_its_own(tmp_path, monkeypatch):
+    """RFdiffusion3 reads neither HIE nor CYX; a ligand may have the name of a protonated residue."""
+    for name in ("rfdiffusion3", "protein", "protocol"):
+        monkeypatch.syspath_prepend(str(ENGINES / name))
+    before = set(sys.modules)
+    try:
+        from structures import read_structure
+
+        (tmp_path / "prepared.pdb").write_text(f"{CHAIN}TER\n{LIGAND}END\n")
+        found = read_structure(tmp_path / "prepared.pdb")
+    finally:
+        for name in {*sys.modules} - before:
+            if str(ENGINES) in str(getattr(sys.modules[name], "__file__", "")):
+                sys.modules.pop(name)
+    assert [residue.name for (residue,) in found.polymers.values()] == ["ALA", "HIS", "CYS", "GLY"]
+    assert [each.name for each in found.ligands] == ["HIP"]
+    assert found.count_amino_acids(found.polymers) == 4

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from analysis import FEW_SAMPLES, MIN_OVERLAP, Convergence, Estimate, disagree, estimate, follow
 from engine_protocol import report
+from exchanges import count_crossings
 from sampling import Leg, Lengths, sample
 from systems import LONGEST_STEP
-from windows import count_crossings
 
 KCAL = 4.184
 """kJ."""

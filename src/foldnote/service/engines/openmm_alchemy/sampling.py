@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import openmm
 from alchemy import CHARGED_GROUP, ELECTROSTATICS, RESTRAINT, RESTRAINT_GROUP, STERIC_GROUP, STERICS
+from exchanges import exchange
 from openmm import unit
-from windows import Configuration, Exchange, SampledWindow, exchange, name_exchange, name_window
+from windows import Configuration, Exchange, SampledWindow, name_exchange, name_window
 
 GAS_CONSTANT = 8.31446261815324e-3
 """kJ/(mol K)."""
@@ -142,10 +143,10 @@ def sample(
     folder.mkdir(parents=True, exist_ok=True)
     paths = [name_window(folder, place) for place in range(len(leg.states))]
     windows: list[SampledWindow | None] = [SampledWindow.load(path) for path in paths]
-    last = Exchange.load(name_exchange(folder))
+    latest = Exchange.load(name_exchange(folder))
     first = leg.lengths.equilibration_blocks
     begun = max(first, 1)  # of the exchanges
-    if last is None and any(each is not None and each.blocks > begun for each in windows):
+    if latest is None and any(each is not None and each.blocks > begun for each in windows):
         windows = [None] * len(paths)  # with what they went on is not known
     total = first + leg.lengths.production_blocks
     work = total * len(leg.states)
@@ -159,18 +160,18 @@ def sample(
             while window.blocks < goal:
                 done = sum(min(each.blocks, goal) for each in windows if each is not None)
                 start = window.configuration
-                if last is not None and last.blocks == window.blocks:
-                    start = last.configuration(place)
+                if latest is not None and latest.blocks == window.blocks:
+                    start = latest.configuration(place)
                 advance(leg, place, window, start, lambda part, done=done: report((done + part) / work))
                 window.save(path)
         samples = (goal - first) * leg.lengths.samples_per_block
         energies = [each.energies[:, :samples] for each in windows if each is not None]
         if first < goal < total and is_enough(energies):
             break
-        if begun <= goal < total and (last is None or last.blocks < goal):
-            last = exchange(windows, last, draw_seed(leg.seed, leg.name, "exchange", goal))
-            last.save(name_exchange(folder))
-    origins = np.zeros((0, len(paths)), int) if last is None else last.origins[: goal - begun]
+        if begun <= goal < total and (latest is None or latest.blocks < goal):
+            latest = exchange(windows, latest, draw_seed(leg.seed, leg.name, "exchange", goal))
+            latest.save(name_exchange(folder))
+    origins = np.zeros((0, len(paths)), int) if latest is None else latest.origins[: goal - begun]
     return Samples(energies, origins)
 
 

@@ -198,8 +198,10 @@ def _keep_one_location(residue: Any) -> Any:
         known = best.get(atom.name)
         if known is None or atom.occ > known.occ:
             best[atom.name] = atom
-    residue.name = standardize(residue.name)
-    if residue.name == SELENOMETHIONINE and residue.entity_type == gemmi.EntityType.Polymer:
+    is_in_chain = residue.entity_type == gemmi.EntityType.Polymer  # a ligand may be called HIP, too
+    if is_in_chain:
+        residue.name = standardize(residue.name)
+    if is_in_chain and residue.name == SELENOMETHIONINE:
         residue.name, residue.het_flag = "MET", "A"
         if (selenium := best.pop("SE", None)) is not None:
             selenium.name, selenium.element = "SD", gemmi.Element("S")
