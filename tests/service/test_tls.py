@@ -1,6 +1,7 @@
 """HTTPS by the service itself, and certificates that are renewed while it runs."""
 
 import asyncio
+import contextlib
 import signal
 import socket
 import ssl
@@ -12,7 +13,7 @@ from cryptography import x509
 from own_certificate import write_certificate
 
 from foldnote.errors import ConfigurationError
-from foldnote.service.http.certificates import Certificate
+from foldnote.service.http.certificates import Certificate, follow_renewals
 from foldnote.service.http.handshakes import listen_with_tls
 
 
@@ -69,6 +70,41 @@ def test_a_renewed_certificate_is_used_and_a_bad_one_is_not(secure, folder):
         assert time.monotonic() < until
         time.sleep(0.1)
     assert serial_of(secure) == renewed
+
+
+@pytest.mark.parametrize("is_asked", [False, True], ids=["looked at by itself", "asked by SIGHUP"])
+def test_a_certificate_renewed_while_the_service_starts_is_used(folder, monkeypatch, is_asked):
+    monkeypatch.setattr("foldnote.service.http.certificates.LOOK_S", 0.01)
+    chain, key, first = write_certificate(folder)
+    certificate = Certificate(chain, key)
+    used = certificate.version()
+    context = certificate.make_context()
+    renewed = write_certificate(folder)[2]
+
+    async def follow_for_a_moment():
+        asked = asyncio.Event()
+        if is_asked:
+            asked.set()
+        following = asyncio.create_task(follow_renewals(certificate, context, used, asked))
+        await asyncio.sleep(0.5)
+        following.cancel()
+
+    assert serial_in(context) == first
+    asyncio.run(follow_for_a_moment())
+    assert serial_in(context) == renewed
+
+
+def serial_in(context):
+    """The serial number that a client in memory is shown by this context."""
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    server = context.wrap_bio(to_server, to_client, server_side=True)
+    trusting = ssl._create_unverified_context()  # noqa: SLF001  the standard library's name for it
+    client = trusting.wrap_bio(to_client, to_server)
+    for _ in range(4):
+        for side in (client, server):
+            with contextlib.suppress(ssl.SSLWantReadError):
+                side.do_handshake()
+    return x509.load_der_x509_certificate(client.getpeercert(binary_form=True)).serial_number
 
 
 def test_silent_connections_are_limited_and_complete_ones_are_not(tmp_path):

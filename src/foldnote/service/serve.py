@@ -117,12 +117,13 @@ class Server(uvicorn.Server):
         def connect() -> asyncio.Protocol:
             return SendingProtocol(self.config, self.server_state, self.lifespan.state)
 
+        used = certificate.version()
         context, asked = certificate.make_context(), asyncio.Event()
         limit = self._limits.connections // _HANDSHAKES_PART + 1
         for each in sockets:
             self.servers.append(await listen_with_tls(each, context, connect, limit))
         _act_on_signal(asyncio.get_running_loop(), "SIGHUP", asked.set)
-        self._watches.append(asyncio.create_task(follow_renewals(certificate, context, asked)))
+        self._watches.append(asyncio.create_task(follow_renewals(certificate, context, used, asked)))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer the requests that wait for a change, then shut down."""

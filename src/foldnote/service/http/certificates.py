@@ -18,6 +18,9 @@ from foldnote.errors import ConfigurationError
 log = logging.getLogger(__name__)
 LOOK_S = 10.0
 
+Version = tuple[tuple[int, int, int], ...]
+"""Of each file the time of its last change in nanoseconds, its inode, and its size."""
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -65,14 +68,14 @@ class Certificate:
         """
         context.load_cert_chain(self.chain, self.key, password="")
 
-    def version(self) -> tuple[tuple[int, int], ...]:
+    def version(self) -> Version:
         """Changes when a file is replaced or rewritten.
 
         Raises:
             OSError: a file is missing.
         """
         found = [path.stat() for path in (self.chain, self.key) if path is not None]
-        return tuple((each.st_mtime_ns, each.st_ino) for each in found)
+        return tuple((each.st_mtime_ns, each.st_ino, each.st_size) for each in found)
 
 
 def find_certificate(chain: Path | None, key: Path | None) -> Certificate | None:
@@ -88,18 +91,25 @@ def find_certificate(chain: Path | None, key: Path | None) -> Certificate | None
     return None
 
 
-async def follow_renewals(certificate: Certificate, context: ssl.SSLContext, asked: asyncio.Event) -> None:
-    """Use a renewed certificate for new connections, within seconds or when `asked`, until cancelled."""
-    used: tuple[tuple[int, int], ...] = ()
-    with contextlib.suppress(OSError):  # a file is just being replaced
-        used = certificate.version()
+async def follow_renewals(
+    certificate: Certificate, context: ssl.SSLContext, used: Version, asked: asyncio.Event
+) -> None:
+    """Use a renewed certificate for new connections, within seconds or when `asked`, until cancelled.
+
+    Args:
+        certificate: the files.
+        context: the context in use.
+        used: the files' version before the context was made, so that a renewal since then is seen.
+        asked: set to load the files at once, even if their version is the one in use.
+    """
     while True:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asked.wait(), LOOK_S)
+        must_load = asked.is_set()
         asked.clear()
         try:
             found = certificate.version()
-            if found == used:
+            if found == used and not must_load:
                 continue
             used = found  # a bad pair is reported once, not every few seconds
             certificate.require_usable()
