@@ -13,6 +13,7 @@ import { rowResultsPlugin } from './plugins/rowresults';
 import { sidebarPlugin } from './plugins/sidebar';
 import { statusPlugin } from './plugins/status';
 import { structuresPlugin } from './plugins/structures';
+import { stylesPlugin } from './plugins/styles';
 import { viewer3dPlugin } from './plugins/viewer3d';
 
 export default [
@@ -28,6 +29,7 @@ export default [
   notificationsPlugin,
   statusPlugin,
   structuresPlugin,
+  stylesPlugin,
   rowResultsPlugin,
   nextCellPlugin,
   cardsPlugin

@@ -180,6 +180,17 @@ def test_keys_select_all_and_delete_after_asking(lab, server):
     lab.page.keyboard.press("Escape")
 
 
+_NOTE_FIRST_GAP = """
+new MutationObserver(() => {
+  const tab = document.querySelector('#foldnote-sidebar [role=tab]');
+  if (tab && window.firstGap === undefined) {
+    window.firstGap = getComputedStyle(tab).getPropertyValue('--fn-gap');
+  }
+}).observe(document, { childList: true, subtree: true });
+"""
+"""Notes a length of the style sheets as it is when the first tab is in the document; empty without them."""
+
+
 def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, server):
     sidebar = lab.show_sidebar("jobs", 300)
     sidebar.get_by_label("Order").select_option("name")
@@ -190,7 +201,11 @@ def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, ser
     lab.page.keyboard.press("Escape")
     details = "tool score duration progress tags reason"
     kept = {"state": "complete", "sort": "name", "grouping": "tool", "whose": "mine", "details": details}
+    lab.page.add_init_script(_NOTE_FIRST_GAP)
     lab.reopen(lambda saved: saved.get("foldnote:choices") == kept)
+    # the sidebar is open again, and was never seen without its style sheets, which JupyterLab starts without
+    lab.page.wait_for_function("window.firstGap !== undefined")
+    assert lab.page.evaluate("window.firstGap") == "8px"
     sidebar = lab.show_sidebar("jobs", 300)
     expect(sidebar.get_by_label("Order")).to_have_value("name")
     expect(sidebar.get_by_label("Groups")).to_have_value("tool")

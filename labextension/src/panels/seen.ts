@@ -3,6 +3,8 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import { MessageLoop, type Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
+import { hasStyles, loadStyles } from '../styles';
+
 /** Base class that tracks its visibility. */
 export abstract class SeenWidget extends ReactWidget {
   /** Called when it becomes visible; may be called again while visible. */
@@ -18,8 +20,13 @@ export abstract class SeenWidget extends ReactWidget {
 
   /** Draws it; JupyterLab starts without what nobody sees. */
   protected override onUpdateRequest(message: Message): void {
-    if (this.isVisible) {
+    if (!this.isVisible) {
+      return;
+    }
+    if (hasStyles()) {
       super.onUpdateRequest(message);
+    } else {
+      void loadStyles().then(() => this.update());
     }
   }
 

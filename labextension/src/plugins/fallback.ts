@@ -6,6 +6,7 @@ import { isOutdated } from '../api/update';
 import { PLAIN } from '../models/words';
 import { isNotebook } from '../notebooks';
 import { OURS, WidgetOrFallback } from '../panels/fallback';
+import { loadStyles } from '../styles';
 import { IFoldnote } from '../tokens';
 
 /** ipywidgets registers with -10; the lowest rank takes precedence. */
@@ -33,6 +34,7 @@ export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
           const output = new WidgetOrFallback(options, find, undefined, updates);
           output.node.addEventListener('click', stir); // it may submit a job
           stir();
+          void loadStyles();
           return output;
         }
       },
