@@ -1,6 +1,6 @@
 // 3Dmol.js is larger than the bundler's usual limit, and loaded only when a structure is drawn.
 const performance = { hints: false };
-// The style sheets are loaded at JupyterLab's start, without their comments and indents.
+// Style sheets are bundled without comments and indentation.
 const styles = {
   test: /\.css$/,
   include: /labextension[\\/]style/,
@@ -10,10 +10,10 @@ const styles = {
 };
 
 /**
- * Lets the entry that JupyterLab loads first ask for the files of the plugins and of the styles at once.
+ * Let the entry, which JupyterLab loads first, preload the chunk of the plugins.
  *
- * JupyterLab asks for them only when its own code is there, and waits for them before it starts; until then they are loaded
- * beside it.
+ * JupyterLab requests that chunk only once its own code is loaded, and waits for it before it starts. Preloading fetches both
+ * at the same time.
  */
 class PreloadStart {
   apply(compiler) {
@@ -24,7 +24,7 @@ class PreloadStart {
         const entry = Object.keys(assets).find(name => name.startsWith('remoteEntry.'));
         const files = [...compilation.chunks].filter(isOfStart).flatMap(chunk => [...chunk.files]);
         if (!entry || files.length === 0) {
-          throw new Error('The files that JupyterLab loads at its start were not found.');
+          throw new Error('The chunk of the plugins was not found.');
         }
         const preload = `;for (const name of document.currentScript ? ${JSON.stringify(files)} : []) {
           const href = new URL(name, document.currentScript.src).href;
@@ -36,7 +36,7 @@ class PreloadStart {
   }
 }
 
-/** Whether it holds what the entry exposes: such chunks are asked for by no import in a module of ours. */
+/** Whether the chunk contains a module that the entry exposes. No import of ours requests such a chunk. */
 function isOfStart(chunk) {
   return [...chunk.groupsIterable].some(
     group => !group.isInitial() && group.origins.some(({ request }) => request === undefined)

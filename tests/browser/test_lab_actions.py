@@ -110,8 +110,9 @@ def test_the_launcher_has_its_cards_before_the_service_has_answered(lab, server)
         "AbodyBuilder",
     ):  # the last one from the visit before
         expect(cards.filter(has_text=label)).to_have_count(1)
-    # the entry asks for the plugins and the styles at once; what the sidebar shows is not loaded while nobody sees it
-    assert lab.page.evaluate(LOADED) == ["script", "link", "link"]
+    # the entry preloads the plugins, and the styles follow after the start; views are loaded when they are first shown
+    lab.page.wait_for_function(f"({LOADED.strip()})().length === 3")
+    assert lab.page.evaluate(LOADED) == ["script", "link", "script"]
     lab.page.unroute("**/foldnote/api/tools")
     for route in held:
         route.continue_()
