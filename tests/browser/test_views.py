@@ -404,6 +404,19 @@ _LOOK = """
 }
 """
 
+_COUNT_DRAWINGS = """
+async ([id, act]) => {
+  const scene = Object.getPrototypeOf(window['viewer_' + id]), { show } = scene;
+  let drawings = 0;
+  scene.show = function (...given) { drawings += 1; return show.apply(this, given); };
+  document.querySelector(act).click();
+  await new Promise(requestAnimationFrame);
+  scene.show = show;
+  return drawings;
+}
+"""
+"""How often 3Dmol.js draws the whole scene when something is clicked."""
+
 
 def test_the_sequence_leads_to_a_residue_whose_contacts_are_those_of_python(notebook):
     """Of the residues at the interface, with the tables of ``Structure``, which are compared with other programs."""
@@ -427,6 +440,12 @@ def test_the_sequence_leads_to_a_residue_whose_contacts_are_those_of_python(note
     chosen = view.locator(".fnv-letter[aria-selected=true]")
     expect(chosen).to_have_count(1)
     page.wait_for_function(f"view => ({where})() !== view", arg=before)
+    page.emulate_media(reduced_motion="reduce")
+    other = ".fnv-letter:not([aria-selected=true])"
+    drawings = page.evaluate(_COUNT_DRAWINGS, [view.get_attribute("id"), other])
+    page.emulate_media(reduced_motion="no-preference")
+    assert 1 <= drawings <= 2  # where it is chosen and where the camera is afterwards, and not for each label
+    page.evaluate(_LOOK, [view.get_attribute("id"), chain, number])
     assert view.locator(".fnv-around").count() > 2
     notebook.picture("view-sequence", view)
     chosen.evaluate("letter => letter.parentElement.parentElement.parentElement.focus()")

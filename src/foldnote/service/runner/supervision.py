@@ -35,7 +35,7 @@ from foldnote.text import format_duration
 _TICK_S = 0.2
 _MEMORY_CHECK_S = 1.0
 _DRAIN_S = 0.5
-_TERMINATION_S = 0.5
+_TERMINATION_S = 2.0
 """How long after its engine a runner may receive the signal that ends all processes of a machine or job."""
 _DEFAULT_GRACE_S = 10.0
 _TERMINATED = frozenset({-signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGINT})

@@ -145,11 +145,13 @@ async function open(model, stage, said) {
   };
   addHandle('Centre of the box', now => now.slice(0, 3), shift, slide).classList.add('fnv-middle');
 
-  viewer.zoomTo();
-  viewer.zoom(1.2);
-  // Seen along an axis, its two handles would lie on each other.
-  viewer.rotate(35, 'y');
-  viewer.rotate(20, 'x');
+  withoutDrawing(viewer, () => {
+    viewer.zoomTo();
+    viewer.zoom(1.2);
+    // Seen along an axis, its two handles would lie on each other.
+    viewer.rotate(35, 'y');
+    viewer.rotate(20, 'x');
+  });
   viewer.setViewChangeCallback(place);
   model.on('change:box', () => {
     const given = model.get('box');

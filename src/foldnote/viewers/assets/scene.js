@@ -20,16 +20,18 @@
 
   // What Python recorded stays as it is until colour, style or chains are chosen.
   function repaint() {
-    viewer.removeAllSurfaces();
-    viewer.removeAllLabels();
-    if (isChosen || hidden.size || !seen.isPlain() || assembly.isOn()) paintChoice(); else paintRecorded();
-    assembly.paint(viewer);
-    showStep();
-    (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
-    focus.paint(viewer);
-    seen.paint(viewer);
-    measures.paint(viewer);
-    letters.mark(focus.found());
+    withoutDrawing(viewer, function () {
+      viewer.removeAllSurfaces();
+      viewer.removeAllLabels();
+      if (isChosen || hidden.size || !seen.isPlain() || assembly.isOn()) paintChoice(); else paintRecorded();
+      assembly.paint(viewer);
+      showStep();
+      (root.fnSelection || []).forEach(function (part) { viewer.addStyle(part[0], part[1]); });
+      focus.paint(viewer);
+      seen.paint(viewer);
+      measures.paint(viewer);
+      letters.mark(focus.found());
+    });
     viewer.render();
   }
 
@@ -344,8 +346,10 @@
   // By the clock and not by frames, so that it takes no longer without a graphics card; a later one takes its place.
   function fly(selection, zoom) {
     var from = viewer.getView();
-    viewer.zoomTo(selection);
-    if (zoom) viewer.zoom(zoom);
+    withoutDrawing(viewer, function () {
+      viewer.zoomTo(selection);
+      if (zoom) viewer.zoom(zoom);
+    });
     travel(from, viewer.getView());
   }
 
@@ -362,14 +366,16 @@
 
   function resetView() {
     cancelAnimationFrame(flight);
-    viewer.setView(first);
-    // A pocket is seen first; a reset shows the whole receptor, and a button leads back to the pocket.
-    if (scene.steps.length && scene.bases.length) {
-      viewer.zoomTo();
-      viewer.zoom(1.25);
-    }
-    fit = 1;
-    adapt();
+    withoutDrawing(viewer, function () {
+      viewer.setView(first);
+      // A pocket is seen first; a reset shows the whole receptor, and a button leads back to the pocket.
+      if (scene.steps.length && scene.bases.length) {
+        viewer.zoomTo();
+        viewer.zoom(1.25);
+      }
+      fit = 1;
+      adapt();
+    });
     viewer.render();
   }
 
@@ -443,7 +449,7 @@
   function followTheme() {
     var paint = function () {
       if (!viewer || !root.isConnected) return;
-      viewer.setBackgroundColor(ground(stage));
+      withoutDrawing(viewer, function () { viewer.setBackgroundColor(ground(stage)); });
       viewer.render();
     };
     // A notebook takes outputs that are out of sight from the page and puts them back: the watching goes on.

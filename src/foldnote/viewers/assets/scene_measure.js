@@ -64,7 +64,7 @@ function makeMeasures(view) {
   function update() {
     var viewer = view.viewer();
     if (!viewer) return view.repaint();
-    paint(viewer);
+    withoutDrawing(viewer, function () { paint(viewer); });
     viewer.render();
   }
 

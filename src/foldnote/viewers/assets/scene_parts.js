@@ -166,6 +166,13 @@ function place(point) { return { x: point[0], y: point[1], z: point[2] }; }
 
 var TAG = { fontSize: 11, fontColor: '#000000', backgroundColor: '#ffffff', backgroundOpacity: 0.75, padding: 1, alignment: 'center', inFront: true };
 
+// Suppress drawing during several changes: 3Dmol.js draws at once for each label, each removal and each move of the camera.
+function withoutDrawing(viewer, change) {
+  if (viewer.hasOwnProperty('show')) return change();
+  viewer.show = function () {};
+  try { change(); } finally { delete viewer.show; }
+}
+
 // Dashed lines with what is written at their middle; the labels go with all others when all is painted again.
 function drawLines(viewer, lines, radius) {
   return lines.map(function (line) {

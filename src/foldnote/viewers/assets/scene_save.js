@@ -11,27 +11,27 @@ function drawPicture(viewer, stage, wish) {
   var page = document.createElement('canvas'), pen = page.getContext('2d');
   page.width = wish.width;
   page.height = wish.height;
-  viewer.show = function () {};
   try {
     Object.defineProperty(window, 'devicePixelRatio', { configurable: true, value: fine * wish.height / height });
-    viewer.setWidth(width);
-    viewer.setHeight(height);
     pen.fillStyle = wish.ground === 'white' ? '#ffffff' : ground(stage);
     if (wish.ground !== 'none') pen.fillRect(0, 0, wish.width, wish.height);
-    viewer.setBackgroundColor(pen.fillStyle, wish.ground === 'none' ? 0 : 1);
-    viewer.zoom(share(width, height) / share(stage.clientWidth, height));
-    delete viewer.show;
+    withoutDrawing(viewer, function () {
+      viewer.setWidth(width);
+      viewer.setHeight(height);
+      viewer.setBackgroundColor(pen.fillStyle, wish.ground === 'none' ? 0 : 1);
+      viewer.zoom(share(width, height) / share(stage.clientWidth, height));
+    });
     viewer.render();
     pen.imageSmoothingQuality = 'high';
     pen.drawImage(viewer.getCanvas(), 0, 0, wish.width, wish.height);
   } finally {
-    viewer.show = function () {};
     delete window.devicePixelRatio;
     if (own) Object.defineProperty(window, 'devicePixelRatio', own);
-    viewer.resize();
-    viewer.setBackgroundColor(ground(stage));
-    viewer.setView(view);
-    delete viewer.show;
+    withoutDrawing(viewer, function () {
+      viewer.resize();
+      viewer.setBackgroundColor(ground(stage));
+      viewer.setView(view);
+    });
     viewer.render();
   }
   return new Promise(function (done) { page.toBlob(done, 'image/png'); }).then(function (blob) { return blob.arrayBuffer(); })
