@@ -1,4 +1,4 @@
-"""The configuration of a service. Nothing here reads the environment."""
+"""The configuration of a service. This module does not read the environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits: those of section 8 of the interface, and those that it leaves open.
+    """The limits of section 8 of the interface, and those that it leaves to the service.
 
     Attributes:
         requests_per_second: refill rate of each key's token bucket.
@@ -62,7 +62,7 @@ class DispatcherTiming:
 
     Attributes:
         sweep_s: interval of recoveries.
-        need_s: the same while the disk is full, so that deleted data is removed at once.
+        need_s: that interval while the disk is full, so that deleted data is removed at once.
         poll_min_s: shortest interval between polls of a running attempt.
         poll_max_s: longest interval between polls.
         retry_s: delay before the second attempt; doubled for each further one, up to ``max_retry_s``.
@@ -79,11 +79,11 @@ class DispatcherTiming:
     grace_s: float = 10.0
 
     def delay_s(self, earlier: int) -> float:
-        """Delay before the next attempt of a job, by how many were lost, or did not begin."""
+        """Return the delay before the next attempt of a job, after ``earlier`` lost or unstarted ones."""
         return min(self.max_retry_s, self.retry_s * 2.0 ** min(earlier, 10))
 
     def until_sweep_s(self, *, has_space: bool) -> float:
-        """Time until the next recovery."""
+        """Return the time until the next recovery."""
         return self.sweep_s if has_space else min(self.sweep_s, self.need_s)
 
 
