@@ -1,4 +1,4 @@
-"""Numbered migrations, applied in order and named in a table; a written one is never edited.
+"""Numbered migrations, applied in order and recorded in a table; never edit an existing one.
 
 They are SQL text and do not use the tables of `schema.py`, because a migration must never change its effect.
 The text is SQLite's; `postgres_dialect.py` translates it for PostgreSQL.
@@ -52,7 +52,7 @@ def migrate(
 
 
 def find_unknown(connection: BareConnection) -> set[str]:
-    """Names of applied migrations that this version does not have: a later one applied them."""
+    """Return the names of applied migrations that this version lacks: a later version applied them."""
     return _find_applied(connection) - {name for name, _ in MIGRATIONS}
 
 
