@@ -170,7 +170,7 @@ def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, obje
 def _settle_webhooks(
     connection: sa.Connection, account_id: int, rows: Sequence[dict[str, Any]], new: Sequence[NewJob]
 ) -> None:
-    """Record the state of the rows' webhooks, and drop those beyond the limit."""
+    """Record the state of the rows' webhooks, up to the account's limit."""
     wanted = [(row, each.webhook) for row, each in zip(rows, new, strict=True) if each.webhook is not None]
     if not wanted:
         return
