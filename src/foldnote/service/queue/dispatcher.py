@@ -338,10 +338,8 @@ class Dispatcher:
     def _take_hints(self) -> bool:
         """Schedule an early check of the attempts that seem to have ended.
 
-        Ends in quick succession are gathered while enough attempts wait in the runner's line.
-
-        Returns:
-            Whether there are such attempts and all of them can wait to be gathered.
+        Ends in quick succession are gathered while enough attempts wait in the runner's line. Return whether
+        there are such attempts and all of them can wait to be gathered.
         """
         known = {active.claim.nonce: active for active in self._active.values()}
         hinted = [self._hints.popleft() for _ in range(len(self._hints))]
