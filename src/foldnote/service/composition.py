@@ -199,7 +199,7 @@ class Service:
         self.screening = ScreeningService(self.toolbox, self.intake, self.files, config.limits.batch_rows)
 
     def _build_executors(self, root: Path, engines: Collection[str]) -> tuple[NodeAttempts, Executors]:
-        """The executors of the configuration, and the attempts that run on other machines."""
+        """Return the executors of the configuration, and the attempts that run on other machines."""
         table = ExecutorTable.read(self.config.executors, engines, self.config.public_url)
         self.node_url = table.service_url
         """Address at which other machines reach the service; empty if no executor has any."""

@@ -59,7 +59,7 @@ class Disk:
         self._log = folder / f"{DATABASE}-wal"
 
     def has_space(self) -> bool:
-        """Whether a run may be started."""
+        """Return whether a run may be started."""
         return _free_bytes(self._folder) >= self.floor_bytes
 
     def measure(self) -> tuple[int, int]:

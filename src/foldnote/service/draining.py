@@ -30,7 +30,7 @@ class Draining:
         self._file = (own or folder) / _FILE
 
     def is_on(self) -> bool:
-        """Whether the service is draining."""
+        """Return whether the service is draining."""
         return self._file.exists() or (self._all != self._file and self._all.exists())
 
     def begin(self) -> None:

@@ -221,7 +221,7 @@ def _as_object(field: dict[str, Any] | bool) -> dict[str, Any]:
 
 
 def _is_hint(key: str, value: Any) -> bool:
-    """Whether the value has the hint's type; unknown hints may have any."""
+    """Return whether the value has the hint's type; unknown hints may have any."""
     kind, inner = _HINT_KINDS.get(key, (object, None))
     items = value.values() if isinstance(value, dict) else value
     return isinstance(value, kind) and (inner is None or all(isinstance(each, inner) for each in items))

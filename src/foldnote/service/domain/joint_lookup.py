@@ -43,7 +43,7 @@ class JointLookup(Generic[Key, Found]):
         )
 
     async def find(self, key: Key) -> Found | None:
-        """The value of a key, None for none; what `read` raises, this raises."""
+        """Return the value of a key, None for none; exceptions of `read` are raised here."""
         if self._is_brief:
             return self._read([key]).get(key)
         loop = asyncio.get_running_loop()

@@ -150,7 +150,7 @@ class Launcher:
 
     @property
     def _assigns_gpus(self) -> bool:
-        """Return whether this machine has GPUs that the dispatcher assigns."""
+        """Whether this machine has GPUs that the dispatcher assigns."""
         return any(each.devices for each in self._executors.find(LOCAL).capacity())
 
     def _write_order(self, claim: Claim, engine: str, template: AttemptSpec, need: Capacity) -> None:

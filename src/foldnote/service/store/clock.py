@@ -26,7 +26,7 @@ def read(text: str) -> datetime:
 
 
 def is_past(text: str | None) -> bool:
-    """Whether a time (text) has passed; False for None."""
+    """Return whether a time (text) has passed; False for None."""
     return text is not None and text <= now()
 
 

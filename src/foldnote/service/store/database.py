@@ -164,7 +164,7 @@ class Database(Protocol):
         ...
 
     def size_bytes(self) -> int:
-        """Size of the database and its log, in bytes.
+        """Return the size of the database and its log, in bytes.
 
         Raises:
             StorageFaultError: the database cannot be read now.

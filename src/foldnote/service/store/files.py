@@ -54,11 +54,11 @@ class FileStore:
             return insert_file(connection, account_id, folder, name, size, sha256)
 
     def find(self, account_id: int, folder: str, name: str) -> StoredFile | None:
-        """The account's file of this name, or None."""
+        """Return the account's file of this name, or None."""
         return self._first(files.c.account_id == account_id, files.c.folder == folder, files.c.name == name)
 
     def find_by_id(self, file_id: str) -> StoredFile | None:
-        """The file with this identifier; None if it never existed or was deleted."""
+        """Return the file with this identifier; None if it never existed or was deleted."""
         return self._first(files.c.file_id == file_id)
 
     def _first(self, *conditions: sa.ColumnElement[bool]) -> StoredFile | None:
@@ -77,7 +77,7 @@ class FileStore:
         return [StoredFile(*row) for row in rows], total
 
     def folders(self, account_id: int, inside: str) -> list[FolderRow]:
-        """The folders directly inside a folder (empty for the top), by name."""
+        """Return the folders directly inside a folder (empty for the top), by name."""
         prefix = f"{inside}/" if inside else ""
         query = (
             sa.select(files.c.folder, sa.func.sum(files.c.size), sa.func.max(files.c.uploaded))
@@ -95,7 +95,7 @@ class FileStore:
         return [merged[name] for name in sorted(merged)]
 
     def all_folders(self, account_id: int) -> list[str]:
-        """All folders that contain files, directly or not, sorted by name."""
+        """Return all folders that contain files, directly or not, sorted by name."""
         query = (
             sa.select(files.c.folder)
             .where(files.c.account_id == account_id, files.c.deleted.is_(None), files.c.folder != "")
@@ -125,7 +125,7 @@ class FileStore:
             return count
 
     def is_used(self, sha256: str) -> bool:
-        """Whether a file, an input or a result still refers to this content."""
+        """Return whether a file, an input or a result still refers to this content."""
         holders: Sequence[Any] = (
             sa.select(files.c.id).where(files.c.sha256 == sha256, files.c.deleted.is_(None)),
             sa.select(inputs.c.job_id).where(inputs.c.sha256 == sha256),
@@ -164,7 +164,7 @@ class DirectUploadStore:
             return True
 
     def pending(self, account_id: int, path: tuple[str, str] | None = None) -> list[DirectUpload]:
-        """The expected uploads of an account, oldest first; with ``path``, those to one folder and name."""
+        """Return an account's pending uploads, oldest first; with ``path``, those to one folder and name."""
         table = direct_uploads.c
         query = sa.select(table.key, table.account_id, table.folder, table.name).where(
             table.account_id == account_id, table.until >= time.time()

@@ -62,7 +62,7 @@ def begin_run(database: SqliteDatabase) -> None:
 
 
 def beside(database: Path, ending: str) -> Path:
-    """The path of a file that belongs to the database."""
+    """Return the path of a file that belongs to the database."""
     return database.with_name(database.name + ending)
 
 

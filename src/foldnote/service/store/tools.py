@@ -46,7 +46,7 @@ class ToolStore:
             return connection.execute(statement).rowcount > 0
 
     def all(self) -> list[Definition]:
-        """All definitions, oldest first."""
+        """Return all definitions, oldest first."""
         query = sa.select(deployments.c.type, deployments.c.definition, deployments.c.created)
         with self._database.read() as connection:
             rows = connection.execute(query.order_by(deployments.c.created, deployments.c.type)).all()

@@ -105,7 +105,7 @@ def is_variable_domain(sequence: str) -> bool:
 
 
 def is_heavy_domain(sequence: str) -> bool:
-    """Whether a chain has the framework motifs of a heavy variable domain."""
+    """Return whether a chain has the framework motifs of a heavy variable domain."""
     return bool(_HEAVY.search(sequence))
 
 

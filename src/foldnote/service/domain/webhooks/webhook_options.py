@@ -131,7 +131,7 @@ class WebhookOptions:
 
     @property
     def starts(self) -> list[str]:
-        """Return the prefixes of allowed URLs, as the administrator wrote them."""
+        """The prefixes of allowed URLs, as the administrator wrote them."""
         return [each.text for each in self.allow]
 
     def find(self, address: WebhookAddress) -> AllowedAddress | None:

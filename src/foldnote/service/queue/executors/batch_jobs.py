@@ -512,7 +512,7 @@ def _write_private(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def make_executor(name: str, options: Mapping[str, Any], attempts: NodeAttempts) -> BatchExecutor:
-    """The executor of the section ``[executors.NAME]``.
+    """Return the executor of the section ``[executors.NAME]``.
 
     Raises:
         ConfigurationError: its options are wrong, or ``psij-python`` is not installed.

@@ -418,7 +418,7 @@ def _resources(need: Capacity, offered: Mapping[str, float]) -> dict[str, float]
 
 
 def make_executor(name: str, options: Mapping[str, Any], attempts: NodeAttempts) -> DaskExecutor:
-    """The executor of the section ``[executors.NAME]``.
+    """Return the executor of the section ``[executors.NAME]``.
 
     Raises:
         ConfigurationError: its options are wrong, or ``distributed`` is not installed.

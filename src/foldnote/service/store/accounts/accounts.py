@@ -77,7 +77,7 @@ class AccountStore:
             return int(made.scalar_one())
 
     def find(self, email: str) -> int | None:
-        """The row of the account with this address, or None."""
+        """Return the row of the account with this address, or None."""
         with self._database.read() as connection:
             return find_account(connection, email)
 

@@ -90,7 +90,7 @@ class OrganizationStore:
             self.add_member(name, email)
 
     def list(self) -> list[Organization]:
-        """Every organization by name."""
+        """Return every organization by name."""
         with self._database.read() as connection:
             rows = connection.execute(sa.select(organizations).order_by(organizations.c.name)).all()
             return [_read(connection, row) for row in rows]

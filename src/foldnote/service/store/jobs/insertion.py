@@ -239,7 +239,7 @@ def _insert_inputs(connection: sa.Connection, ids: Sequence[int], new: Sequence[
 
 
 def input_rows(job_id: int, given: Sequence[Input]) -> list[dict[str, object]]:
-    """Rows of a job's inputs; those of one field keep their order."""
+    """Return the rows of a job's inputs; those of one field keep their order."""
     rows: list[dict[str, object]] = []
     for each in given:
         position = sum(row["field"] == each.field for row in rows)

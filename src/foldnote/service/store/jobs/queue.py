@@ -116,7 +116,7 @@ class Held:
 
 
 def held_by(claim: Claim) -> Held:
-    """The row, attempt and state that the owner of a claim expects."""
+    """Return the row, attempt and state that the owner of a claim expects."""
     return Held(claim.job_id, claim.attempt, JobStatus.RUNNING)
 
 
@@ -207,7 +207,7 @@ class QueueStore:
 
     @property
     def identity(self) -> str:
-        """Return the name of the database, which only its copies share."""
+        """The name of the database, which only its copies share."""
         return self._identity
 
     def renew_identity(self) -> None:
