@@ -240,7 +240,7 @@ class AttemptRun:
 
     @property
     def is_quickly_packed(self) -> bool:
-        """Return whether it succeeded with so little output that the next attempt need not wait for packing.
+        """Whether it succeeded with so little output that the next attempt need not wait for packing.
 
         A queued order that would have to wait for long is given back.
         """

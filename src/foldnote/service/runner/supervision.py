@@ -171,7 +171,7 @@ class Supervisor:
                 shutil.rmtree(self._scratch, ignore_errors=True)
 
     def spare_scratch(self) -> Path | None:
-        """The temporary folder, to be reused by the next attempt; None if this one left anything there."""
+        """Return the temporary folder for the next attempt; None if this one left anything there."""
         with contextlib.suppress(OSError):
             self._has_spared = self._is_cleared and next(self._scratch.iterdir(), None) is None
         return self._scratch if self._has_spared else None
@@ -208,7 +208,7 @@ class Supervisor:
 
     @property
     def usage(self) -> Usage | None:
-        """Return the resources used, once none of the processes is left; None if their end was not observed.
+        """The resources used, once none of the processes is left; None if their end was not observed.
 
         The time and memory of a worker for loading the engine are not included.
         """

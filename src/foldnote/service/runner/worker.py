@@ -292,7 +292,7 @@ class Worker:
 
     @property
     def is_small_enough(self) -> bool:
-        """Return whether the loaded process uses no more memory than its engine declares."""
+        """Whether the loaded process uses no more memory than its engine declares."""
         return processes.measure_memory_bytes([self.pid]) >> 20 <= self.memory_mb
 
     def close(self) -> None:
