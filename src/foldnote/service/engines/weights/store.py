@@ -262,8 +262,7 @@ class WeightStore:
         origin: str,
         draft: Path | None = None,
     ) -> None:
-        """Name the content, link it into the engine and record both, so that no process removes it in
-        between."""
+        """Name the content, link it into the engine and record both, while no other process can remove it."""
         whole = draft or content
         files = hash_tree(whole) if whole.is_dir() else ""
         with self._hold_all():
@@ -312,8 +311,7 @@ class WeightStore:
         return dict(known)
 
     def _place(self, weights: Weights, sha256: str, state: WeightState) -> Path:
-        """Return the folder of a content; that of an unpacked one depends on how many folders were
-        dropped."""
+        """Return the folder of a content; for an unpacked one it depends on the number of dropped folders."""
         name = f"{sha256}.files{weights.leading_folders}" if weights.unpack else sha256
         return self.folder / state / name
 
