@@ -70,7 +70,7 @@ def decouple(system: openmm.System, ligand: Sequence[int]) -> openmm.System:
 def scale_charges(
     nonbonded: openmm.NonbondedForce, members: set[int], charges: Sequence[float], sigmas: Sequence[float]
 ) -> set[tuple[int, int]]:
-    """Scale the charges of ``members`` and remove their Lennard-Jones part; gives their excepted pairs.
+    """Scale the charges of ``members`` and remove their Lennard-Jones part; return their excepted pairs.
 
     Raises:
         ValueError: one of them is bonded to another atom.

@@ -38,7 +38,7 @@ class Estimate:
 
     energies: np.ndarray
     errors: np.ndarray
-    """Of the difference from the first state; NaN where the states overlap too little to tell."""
+    """Of the difference from the first state; NaN if the states overlap too little to tell."""
     steps: np.ndarray
     """Error of each difference between neighbours."""
     overlap: np.ndarray
@@ -89,7 +89,7 @@ def estimate(windows: Sequence[np.ndarray]) -> Estimate:
 
 
 def thin(window: np.ndarray, place: int) -> tuple[np.ndarray, float]:
-    """Keep as many samples of a window as are uncorrelated; gives them and the statistical inefficiency."""
+    """Keep as many samples of a window as are uncorrelated; return them and the statistical inefficiency."""
     count = window.shape[1]
     neighbour = place + 1 if place + 1 < window.shape[0] else place - 1
     series = window[neighbour] - window[place]
@@ -124,7 +124,7 @@ def follow(windows: Sequence[np.ndarray]) -> list[Convergence]:
 
 
 def disagree(rows: Sequence[Convergence]) -> bool:
-    """Whether the first and the last half differ by more than twice their error, or it is unknown."""
+    """Return whether the first and the last half differ by more than twice their error, or it is unknown."""
     for row in rows:
         if math.isclose(row.fraction, 0.5):
             error = math.hypot(row.forward[1], row.reverse[1])
@@ -133,7 +133,7 @@ def disagree(rows: Sequence[Convergence]) -> bool:
 
 
 def spread_by_chance(error: float, repeats: int) -> float:
-    """The standard deviation that repeats of a known error exceed in 5% of all cases, by chi-squared.
+    """Return the standard deviation that repeats of a known error exceed in 5% of all cases, by chi-squared.
 
     Windows that miss a slow motion have small errors, and another figure in each repeat.
     """

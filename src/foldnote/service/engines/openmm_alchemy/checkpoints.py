@@ -25,7 +25,7 @@ KEPT_S = 30 * 86_400.0
 
 @contextmanager
 def keep_checkpoints(job: Mapping[str, Any]) -> Iterator[Path]:
-    """The folder of this job's checkpoints; removed if the job ends well, kept if it is interrupted.
+    """Yield the folder of this job's checkpoints; removed if the job ends well, kept if it is interrupted.
 
     A second run of the same job at the same time has a folder of its own, which no attempt finds again.
     """

@@ -53,7 +53,7 @@ def write_legs(
 
 
 def round_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Figures with four decimals, nothing and unknown ones as an empty cell."""
+    """Return the figures with four decimals, nothing and unknown ones as an empty cell."""
     return {
         name: "" if value is None else round_figure(value) if isinstance(value, float) else value
         for name, value in row.items()
@@ -66,7 +66,7 @@ def round_figure(value: float) -> str:
 
 
 def list_leg(each: LegResult) -> dict[str, Any]:
-    """A row of legs.csv."""
+    """Return a row of legs.csv."""
     return each.key() | round_row(
         {
             "free_energy_kcal_per_mol": each.total,
@@ -81,7 +81,7 @@ def list_leg(each: LegResult) -> dict[str, Any]:
 
 
 def list_windows(each: LegResult) -> list[dict[str, Any]]:
-    """Rows of windows.csv."""
+    """Return the rows of windows.csv."""
     found = each.estimate
     beside = [*np.diag(found.overlap, 1).tolist(), None]
     shares = each.exchanged_shares
@@ -103,7 +103,7 @@ def list_windows(each: LegResult) -> list[dict[str, Any]]:
 
 
 def list_overlap(each: LegResult) -> list[dict[str, Any]]:
-    """Rows of overlap.csv."""
+    """Return the rows of overlap.csv."""
     return [
         each.key() | {"window": one + 1, "other_window": two + 1, "overlap": f"{value:.4f}"}
         for (one, two), value in np.ndenumerate(each.estimate.overlap)
@@ -111,7 +111,7 @@ def list_overlap(each: LegResult) -> list[dict[str, Any]]:
 
 
 def list_convergence(each: LegResult) -> list[dict[str, Any]]:
-    """Rows of convergence.csv."""
+    """Return the rows of convergence.csv."""
     names, rows = CONVERGENCE_COLUMNS[4:], []
     for row in each.convergence:
         values = (value * each.unit for value in (*row.forward, *row.reverse))
@@ -123,7 +123,7 @@ def list_convergence(each: LegResult) -> list[dict[str, Any]]:
 def summarize(
     name: str, values: Sequence[float], errors: Sequence[float], legs: Sequence[LegResult]
 ) -> dict[str, Any]:
-    """Figures of a free energy over its repeats.
+    """Return the figures of a free energy over its repeats.
 
     Args:
         name: of the column that has the mean.
@@ -147,7 +147,7 @@ def summarize(
 
 
 def repeats_differ(row: dict[str, Any]) -> bool:
-    """Whether the repeats of a row of `summarize` are further apart than MBAR's errors explain."""
+    """Return whether the repeats of a row of `summarize` are further apart than MBAR's errors explain."""
     count, error = row["repeats"], row["mbar_error_kcal_per_mol"]
     if count < 2 or error is None:
         return False

@@ -76,7 +76,7 @@ class LegResult:
         return [float(each) for each in moved.mean(axis=0)] if count else [None] * windows
 
     def key(self) -> dict[str, Any]:
-        """The first columns of its rows."""
+        """Return the first columns of its rows."""
         return {"ligand": self.ligand, "repeat": self.repeat, "leg": self.leg.name}
 
 
@@ -96,7 +96,7 @@ class Progress:
 
 
 def plan_lengths(settings: dict[str, Any], notes: list[str]) -> Lengths:
-    """The lengths of the settings in whole blocks."""
+    """Return the lengths of the settings in whole blocks."""
     timestep = settings["timestep"]
     if timestep > LONGEST_STEP:
         notes.append("The solute's hydrogens have a mass of 3 u, since the time step is above 2 fs.")

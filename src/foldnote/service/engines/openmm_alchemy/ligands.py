@@ -90,7 +90,7 @@ def read_ligands(
 
 
 def read_records(text: str) -> Any:
-    """Names and molecules of an SDF file; one that cannot be read is None."""
+    """Yield the names and molecules of an SDF file; one that cannot be read is None."""
     from rdkit import Chem
 
     supplier = Chem.SDMolSupplier()
@@ -100,7 +100,7 @@ def read_records(text: str) -> Any:
 
 
 def read_lines(text: str) -> Any:
-    """Names and molecules of lines that have a SMILES and, after white space, may have a name."""
+    """Yield the names and molecules of lines that have a SMILES and, after white space, may have a name."""
     from rdkit import Chem
 
     for line in text.splitlines():
@@ -112,7 +112,7 @@ def read_lines(text: str) -> Any:
 
 
 def has_place(molecule: Any) -> bool:
-    """Whether a molecule has coordinates in three dimensions."""
+    """Return whether a molecule has coordinates in three dimensions."""
     return molecule.GetNumConformers() > 0 and bool(molecule.GetConformer().Is3D())
 
 
@@ -139,7 +139,7 @@ def prepare(
 
 
 def check(name: str, molecule: Any, may_be_charged: bool, most: int) -> None:
-    """End with a sentence for the user where a molecule cannot be calculated."""
+    """Fail if a molecule cannot be calculated."""
     from rdkit import Chem
 
     if len(Chem.GetMolFrags(molecule)) > 1:
@@ -258,19 +258,19 @@ def neutralize(source: Path, target: Path) -> None:
 
 
 def read_mol2_charges(path: Path) -> list[float]:
-    """Partial charges in e of the atoms of a mol2 file."""
+    """Return the partial charges in e of the atoms of a mol2 file."""
     body = path.read_text().partition("@<TRIPOS>ATOM\n")[2].partition("@<TRIPOS>BOND")[0]
     return [float(line.split()[8]) for line in body.splitlines()]
 
 
 def build(folder: Path, commands: Sequence[str], report: Callable[[str], None]) -> str:
-    """Run tleap with the commands in the folder; gives what it wrote."""
+    """Run tleap with the commands in the folder; return what it wrote."""
     (folder / "leap.in").write_text("\n".join([*commands, "quit", ""]))
     return run_program("tleap", ["-f", "leap.in"], folder, report)
 
 
 def run_program(name: str, arguments: Sequence[str], folder: Path, report: Callable[[str], None]) -> str:
-    """Run a program of AmberTools in the folder; gives its output, which also goes to the log."""
+    """Run a program of AmberTools in the folder; return its output, which also goes to the log."""
     program = Path(sys.executable).parent / name
     log = folder / f"{name}.log"
     begun = told = time.monotonic()
@@ -295,5 +295,5 @@ def run_program(name: str, arguments: Sequence[str], folder: Path, report: Calla
 
 
 def slug(text: str) -> str:
-    """A file name for a ligand's name."""
+    """Return a file name for a ligand's name."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:40] or "ligand"

@@ -31,7 +31,7 @@ FREE_ENERGY_COLUMNS = (
     *("sd_of_repeats_kcal_per_mol", "mbar_error_kcal_per_mol", "repeats", "least_overlap", "is_converged"),
 )
 """Columns of free-energies.csv: name; SMILES; mean over the repeats; the larger of the standard error of the
-repeats and the error of MBAR, empty where MBAR has none; standard deviation of the repeats, empty for one;
+repeats and the error of MBAR, empty if MBAR has none; standard deviation of the repeats, empty for one;
 MBAR's error of the mean; number of repeats; smallest overlap of neighbouring states; whether overlap is at
 least MIN_OVERLAP, both halves of each leg agree and each window has FEW_SAMPLES or more."""
 
@@ -153,7 +153,7 @@ def write_results(ligands: Sequence[PreparedLigand], legs: Sequence[LegResult], 
 
 
 def make_score(ligands: Sequence[PreparedLigand], legs: Sequence[LegResult], repeats: int) -> dict[str, Any]:
-    """Figures of the whole; the free energy where there is one molecule."""
+    """Return the figures of the whole; the free energy where there is one molecule."""
     rows = [combine(legs, ligand.name) for ligand in ligands]
     figures: dict[str, Any] = {"ligands": len(rows), "repeats": repeats}
     if len(rows) == 1 and rows[0]:

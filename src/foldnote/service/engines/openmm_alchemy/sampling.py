@@ -64,7 +64,7 @@ class Lengths:
         )
 
     def rounded(self) -> dict[str, float]:
-        """The lengths in ps that are simulated, by their settings."""
+        """Return the lengths in ps that are simulated, by their settings."""
         blocks = {"equilLength": self.equilibration_blocks, "prodLength": self.production_blocks}
         return {name: round(count * self.block, 6) for name, count in blocks.items()}
 
@@ -123,7 +123,7 @@ def list_states(electrostatics: int, sterics: int) -> list[dict[str, float]]:
 
 
 def space_sterics(count: int) -> list[float]:
-    """Values of ``lambda_sterics`` below 1, denser towards 0, where a cavity closes."""
+    """Return the values of ``lambda_sterics`` below 1, denser towards 0, where a cavity closes."""
     return [1 - (step / count) ** 0.8 for step in range(1, count + 1)]
 
 
@@ -232,7 +232,7 @@ def take_configuration(context: openmm.Context) -> Configuration:
 def run_state(
     leg: Leg, place: int, block: int | str, timestep: float, box: np.ndarray | None = None
 ) -> Iterator[tuple[openmm.Context, Any]]:
-    """A context of OpenMM in one state, with its integrator and random numbers of its own.
+    """Yield a context of OpenMM in one state, with its integrator and random numbers of its own.
 
     Args:
         block: names the part of the window, for the random numbers.
@@ -281,7 +281,7 @@ def evaluate(context: openmm.Context, leg: Leg, own: State) -> np.ndarray:
 
 
 def measure(context: openmm.Context, name: str, value: float, group: int) -> float:
-    """Potential energy in kJ/mol of one group of forces with one parameter at ``value``."""
+    """Return the potential energy in kJ/mol of one group of forces with one parameter at ``value``."""
     context.setParameter(name, value)
     energy = context.getState(energy=True, groups=1 << group).getPotentialEnergy()
     return float(energy.value_in_unit(unit.kilojoule_per_mole))
@@ -296,13 +296,13 @@ def set_state(context: openmm.Context, state: State) -> None:
 
 
 def draw_seed(*parts: object) -> int:
-    """A seed from 1 to 2**31 - 1 for the place in the run that the parts name."""
+    """Return a seed from 1 to 2**31 - 1 for the place in the run that the parts name."""
     digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:4], "big") % (2**31 - 1) + 1
 
 
 def describe_platform(platform: str) -> str:
-    """What the user should know of the platform of a run."""
+    """Return what the user should know of the platform of a run."""
     told = f"OpenMM ran on its platform {platform}."
     if platform in ("Reference", "CPU"):
         return told
@@ -310,7 +310,7 @@ def describe_platform(platform: str) -> str:
 
 
 def find_platform() -> str:
-    """The fastest platform that works here: a GPU's, or the CPU."""
+    """Return the fastest platform that works here: a GPU's, or the CPU."""
     for name in ("CUDA", "HIP", "OpenCL"):
         system = openmm.System()
         system.addParticle(1.0)

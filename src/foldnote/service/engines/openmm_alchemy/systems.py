@@ -52,7 +52,7 @@ class Solute:
     """Indices of the ligand's atoms."""
 
     def decouple(self) -> openmm.System:
-        """The system with a ligand whose interactions can be scaled."""
+        """Return the system with a ligand whose interactions can be scaled."""
         return decouple(self.system, self.ligand)
 
 
@@ -133,13 +133,13 @@ def turn_lone_pairs(system: openmm.System) -> None:
 
 
 def read_positions(path: Path) -> np.ndarray:
-    """Coordinates in nm of the atoms of a mol2 file."""
+    """Return the coordinates in nm of the atoms of a mol2 file."""
     body = path.read_text().partition("@<TRIPOS>ATOM\n")[2].partition("@<TRIPOS>BOND")[0]
     return np.array([[float(word) / 10 for word in line.split()[2:5]] for line in body.splitlines()])
 
 
 def fill_box(solute: np.ndarray, padding: float) -> tuple[np.ndarray, np.ndarray]:
-    """Fill a cube about the solute with liquid water; gives the waters and the cube's edges, in nm.
+    """Fill a cube about the solute with liquid water; return the waters and the cube's edges, in nm.
 
     A cube, since an elongated molecule that turns in a flat box comes close to its image.
 

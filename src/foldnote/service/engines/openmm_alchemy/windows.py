@@ -83,10 +83,10 @@ class Exchange(Checkpoint):
 
 
 def name_window(folder: Path, place: int) -> Path:
-    """The checkpoint of a window."""
+    """Return the checkpoint of a window."""
     return folder / f"window-{place:03}.npz"
 
 
 def name_exchange(folder: Path) -> Path:
-    """The checkpoint of the last exchange."""
+    """Return the checkpoint of the last exchange."""
     return folder / "exchange.npz"

@@ -72,7 +72,7 @@ def choose_restraint(
 def restrain_given(
     frames: np.ndarray, receptor: Sequence[int], ligand: Sequence[int], constants: tuple[float, float]
 ) -> Restraint:
-    """The restraint of six atoms that the user has named, with the mean values of the frames."""
+    """Return the restraint of six atoms that the user has named, with the mean values of the frames."""
     sets = np.array([*receptor, *ligand])
     found = measure(frames, sets[:3, None], sets[3:, None])
     bent = [angle(*(frames[:, each] for each in trio)) for trio in (sets[:3], sets[3:])]
@@ -111,7 +111,7 @@ def weigh(found: np.ndarray, constants: tuple[float, float]) -> tuple[np.ndarray
 
 
 def make_restraint(atoms: np.ndarray, values: np.ndarray, constants: tuple[float, float]) -> Restraint:
-    """A restraint of plain numbers."""
+    """Return a restraint of plain numbers."""
     p1, p2, p3, l1, l2, l3 = (int(each) for each in atoms)
     distance, *angles = (float(each) for each in values)
     return Restraint((p1, p2, p3), (l1, l2, l3), (distance, *angles), *constants)

@@ -43,7 +43,7 @@ FREE_ENERGY_COLUMNS = (
     *("sd_of_repeats_kcal_per_mol", "mbar_error_kcal_per_mol", "repeats", "least_overlap", "is_converged"),
 )
 """Columns of free-energies.csv: name; SMILES; mean over the repeats at 1 mol/L; the larger of the standard
-error of the repeats and the error of MBAR, empty where MBAR has none; standard deviation of the repeats,
+error of the repeats and the error of MBAR, empty if MBAR has none; standard deviation of the repeats,
 empty for one; MBAR's error of the mean; number of repeats; smallest overlap of neighbouring states; whether
 overlap, halves of the samples and their number are as they should be."""
 RESTRAINT_COLUMNS = (
@@ -92,7 +92,7 @@ class Calculation:
         self.progress.tell(0.0, message)
 
     def own_seed(self, *names: object) -> int:
-        """A seed that follows from the job's and from names."""
+        """Return a seed that follows from the job's and from names."""
         return draw_seed(self.seed, *names)
 
 
@@ -150,7 +150,7 @@ def calculate(
 
 
 def check_ligand(ligand: PreparedLigand, receptor: Receptor) -> None:
-    """End with a sentence where a ligand cannot be restrained, or is not bound."""
+    """Fail if a ligand cannot be restrained, or is not bound."""
     if ligand.molecule.GetNumHeavyAtoms() < 3:
         fail(
             f"Molecule {ligand.name!r} has fewer than three atoms without hydrogens, which the restraint of"
@@ -197,7 +197,7 @@ def prepare(number: int, ligand: PreparedLigand, others: Mapping[str, Path], own
 
 
 def check_bound(ligand: PreparedLigand, built: BuiltComplex, found: Equilibrated) -> None:
-    """End with a sentence where the ligand has left its place."""
+    """Fail if the ligand has left its place."""
     last = found.frames[-1]
     pairs = last[list(built.heavy)][:, None] - last[list(built.receptor)][None]
     if np.linalg.norm(pairs, axis=-1).min() > AWAY:
@@ -207,7 +207,7 @@ def check_bound(ligand: PreparedLigand, built: BuiltComplex, found: Equilibrated
 def find_restraint(
     built: BuiltComplex, found: Equilibrated, settings: Mapping[str, Any], seed: int
 ) -> Restraint:
-    """The restraint by the atoms that the job names, or by those that fluctuate least."""
+    """Return the restraint by the atoms that the job names, or by those that fluctuate least."""
     constants = (
         settings["restraintDistanceConstant"] * KCAL * 100,
         settings["restraintAngleConstant"] * KCAL,
@@ -223,7 +223,7 @@ def find_restraint(
 
 
 def find_anchors(built: BuiltComplex, given: tuple[str, str]) -> tuple[list[int], list[int]]:
-    """Indices of the atoms that are named; each setting names three."""
+    """Return the indices of the atoms that are named; each setting names three."""
     found = []
     for name, text, atoms in (
         ("receptorAnchors", given[0], built.anchors),
@@ -302,7 +302,7 @@ def keep_structure(number: int, bound: Bound, receptor: Receptor, window: Sample
 
 
 def combine(bound: Bound, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of free-energies.csv for a ligand, without name and SMILES."""
+    """Return the row of free-energies.csv for a ligand, without name and SMILES."""
     thermal = GAS_CONSTANT * settings["temperature"] / KCAL
     given = bound.release + thermal * math.log(settings["symmetryNumber"])
     values, errors = [], []
@@ -330,7 +330,7 @@ def write_results(done: Sequence[Bound], settings: Mapping[str, Any]) -> None:
 
 
 def list_restraint(bound: Bound) -> list[Any]:
-    """A row of restraints.csv."""
+    """Return a row of restraints.csv."""
     restraint = bound.restraint
     titles = [bound.complex.titles[index] for index in (*restraint.receptor, *restraint.ligand)]
     distance, *angles = restraint.values
@@ -345,7 +345,7 @@ def list_restraint(bound: Bound) -> list[Any]:
 
 
 def make_score(done: Sequence[Bound], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Figures of the whole; the free energy where there is one ligand."""
+    """Return the figures of the whole; the free energy where there is one ligand."""
     figures: dict[str, Any] = {"ligands": len(done), "repeats": settings["protocolRepeats"]}
     if len(done) == 1:
         row = combine(done[0], settings)

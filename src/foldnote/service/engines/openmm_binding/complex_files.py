@@ -69,5 +69,5 @@ def copy_topology(topology: app.Topology, count: int, residues: list[ReceptorRes
 
 
 def split_number(number: str) -> tuple[str, str]:
-    """Number and insertion code of a residue."""
+    """Return the number and insertion code of a residue."""
     return (number[:-1], number[-1]) if number[-1:].isalpha() else (number, "")

@@ -45,7 +45,7 @@ class SmallMolecules(Protocol):
         ...
 
     def load(self, stem: str) -> Sequence[str]:
-        """What loads the parameters of a molecule's files."""
+        """Return what loads the parameters of a molecule's files."""
         ...
 
     def parametrize(
@@ -120,7 +120,7 @@ def read_receptor(path: Path, seed: int, notes: list[str]) -> Receptor:
 
 
 def check_pose(ligand: PreparedLigand, receptor: Receptor) -> None:
-    """End with a sentence where a ligand is in its receptor's atoms, or away from it."""
+    """Fail if a ligand is in its receptor's atoms, or away from it."""
     nearest = cKDTree(receptor.positions()).query(place_ligand(ligand))[0].min()
     if nearest < CLASH:
         fail(
@@ -134,7 +134,7 @@ def check_pose(ligand: PreparedLigand, receptor: Receptor) -> None:
 
 
 def place_ligand(ligand: PreparedLigand) -> np.ndarray:
-    """Coordinates of a ligand in nm."""
+    """Return the coordinates of a ligand in nm."""
     return np.array(ligand.molecule.GetConformer().GetPositions()) / 10
 
 
@@ -226,12 +226,12 @@ def build_ligand(
 
 
 def head(settings: Mapping[str, Any], force_field: SmallMolecules) -> list[str]:
-    """Commands that load the force fields of the small molecules and of the water."""
+    """Return the commands that load the force fields of the small molecules and of the water."""
     return [*force_field.commands, *WATERS[settings["solventModel"]]]
 
 
 def load_ligand(force_field: SmallMolecules) -> list[str]:
-    """Commands that load the ligand as x."""
+    """Return the commands that load the ligand as x."""
     return [*force_field.load("lig"), "x = loadmol2 lig.mol2"]
 
 
@@ -321,7 +321,7 @@ def write_oxygens(oxygens: np.ndarray, path: Path) -> None:
 
 
 def read_charge(text: str) -> int:
-    """The charges in e that tleap wrote for its commands ``charge``, together."""
+    """Return the charges in e that tleap wrote for its commands ``charge``, together."""
     written = [line for line in text.splitlines() if "unperturbed charge:" in line.lower()]
     if not written:
         print(text)
@@ -333,7 +333,7 @@ def read_charge(text: str) -> int:
 
 
 def list_anchors(solute: Solute, receptor: Receptor) -> BuiltComplex:
-    """Which atoms of the complex may be anchors, and what they are called."""
+    """Return which atoms of the complex may be anchors, and what they are called."""
     atoms = list(solute.topology.atoms())
     first = solute.ligand[0]
     titles = {}

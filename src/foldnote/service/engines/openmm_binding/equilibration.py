@@ -129,7 +129,7 @@ def hold(solute: Solute) -> openmm.CustomExternalForce:
 
 
 def make_whole(positions: np.ndarray, box: np.ndarray, given: BuiltComplex) -> np.ndarray:
-    """Coordinates of receptor and ligand, each molecule beside the ligand as in the beginning.
+    """Return the coordinates of receptor and ligand, each molecule beside the ligand as in the beginning.
 
     A change of the volume moves molecules to other images of the box.
     """
@@ -144,7 +144,7 @@ def make_whole(positions: np.ndarray, box: np.ndarray, given: BuiltComplex) -> n
 
 
 def list_molecules(given: BuiltComplex) -> list[np.ndarray]:
-    """Indices of the atoms of each molecule of the receptor."""
+    """Return the indices of the atoms of each molecule of the receptor."""
     chains: dict[int, list[int]] = {}
     parent = list(range(len(given.receptor)))
 

@@ -153,7 +153,7 @@ def name_chains(residues: Iterable[ReceptorResidue], notes: list[str]) -> None:
 
 
 def take_first_model(lines: Iterable[str]) -> Iterable[str]:
-    """The lines of atoms of the first model."""
+    """Yield the lines of atoms of the first model."""
     for line in lines:
         if line.startswith("ENDMDL"):
             return
@@ -162,7 +162,7 @@ def take_first_model(lines: Iterable[str]) -> Iterable[str]:
 
 
 def read_position(line: str, setting: str) -> np.ndarray:
-    """Coordinates of a line in nm."""
+    """Return the coordinates of a line in nm."""
     try:
         place = np.array([float(line[start : start + 8]) / 10 for start in (30, 38, 46)])
     except ValueError:
@@ -173,7 +173,7 @@ def read_position(line: str, setting: str) -> np.ndarray:
 
 
 def check_protein(protein: ReceptorProtein, setting: str) -> None:
-    """End with a sentence where tleap would make something else of it than the file says."""
+    """Fail if tleap would make something else of it than the file says."""
     residues = protein.residues
     if not any(each.name not in CAPS.values() for each in residues):
         fail(f"{setting} has no protein. Give a PDB file with amino acids.")

@@ -67,7 +67,7 @@ class Restraint:
         return -thermal * float(np.log(8 * np.pi**2 * STANDARD_VOLUME / self.volume(temperature)))
 
     def volume(self, temperature: float) -> float:
-        """What the restraint leaves of place and orientation, in nm³ rad³; all of both is V·8π²."""
+        """Return what the restraint leaves of place and orientation, in nm³ rad³; all of both is V·8π²."""
         thermal = GAS_CONSTANT * temperature
         distance, *angles = self.values
         width = 12 * np.sqrt(thermal / self.distance_constant)
@@ -82,7 +82,7 @@ class Restraint:
 
 
 def integrate(x: np.ndarray, y: np.ndarray) -> float:
-    """The integral of ``y`` over ``x`` by trapezoids."""
+    """Return the integral of ``y`` over ``x`` by trapezoids."""
     return float(np.sum((y[1:] + y[:-1]) * np.diff(x)) / 2)
 
 
@@ -102,7 +102,7 @@ def list_bound_states(restraint: int, electrostatics: Sequence[dict[str, float]]
 def measure(
     positions: np.ndarray, receptor: Sequence[np.ndarray], ligand: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """The six coordinates of many sets of atoms.
+    """Return the six coordinates of many sets of atoms.
 
     Args:
         positions: nm, of shape (frames, atoms, 3).
@@ -126,14 +126,14 @@ def measure(
 
 
 def angle(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """The angle at ``b`` in rad; coordinates in the last axis."""
+    """Return the angle at ``b`` in rad; coordinates in the last axis."""
     one, two = a - b, c - b
     lengths = np.linalg.norm(one, axis=-1) * np.linalg.norm(two, axis=-1)
     return np.arccos(np.clip(np.sum(one * two, axis=-1) / np.maximum(lengths, 1e-9), -1, 1))
 
 
 def dihedral(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """The dihedral in rad from -π to π, with the sign that OpenMM gives it."""
+    """Return the dihedral in rad from -π to π, with the sign that OpenMM gives it."""
     one, two, three = b - a, c - b, d - c
     across, beyond = np.cross(one, two), np.cross(two, three)
     sine = np.sum(one * beyond, axis=-1) * np.linalg.norm(two, axis=-1)

@@ -51,13 +51,13 @@ class ReadableStructure:
 
 
 def prepare_structure(structure: Any, wanted: Sequence[str]) -> ReadableStructure:
-    """The chosen chains as PROPKA can read them.
+    """Return the chosen chains as PROPKA can read them.
 
     Args:
         structure: the file as Gemmi read it.
         wanted: names of the chains to keep; empty for all.
 
-    Ends with a sentence for the user where chains are missing, or where they do not fit into a PDB file.
+    Fail if chains are missing, or where they do not fit into a PDB file.
     """
     made = structure.clone()
     notes = keep_chains(made, wanted)
@@ -105,7 +105,7 @@ def prepare_structure(structure: Any, wanted: Sequence[str]) -> ReadableStructur
 
 
 def measure_extent(structure: Any) -> float:
-    """Length of the diagonal of the box around all atoms, Å."""
+    """Return the length of the diagonal of the box around all atoms, Å."""
     box = gemmi.PositionBox()
     for model in structure:
         for atom in model.all():
@@ -114,7 +114,7 @@ def measure_extent(structure: Any) -> float:
 
 
 def keep_chains(structure: Any, wanted: Sequence[str]) -> list[str]:
-    """Remove the chains that are not wanted; gives a sentence on them."""
+    """Remove the chains that are not wanted; return a sentence on them."""
     names = list(dict.fromkeys(chain.name for chain in structure[0]))
     if missing := [name for name in wanted if name not in names]:
         fail(f"The structure has no chain {', '.join(missing)}. Its chains are {', '.join(names)}.")
@@ -130,7 +130,7 @@ def keep_chains(structure: Any, wanted: Sequence[str]) -> list[str]:
 
 
 def standardise(residue: Any) -> list[str]:
-    """Give a residue of a force field, or selenomethionine, its standard name; gives the name that it had."""
+    """Give a residue of a force field, or selenomethionine, its standard name; return the name that it had."""
     name = residue.name.upper()
     if name not in SYNONYMS:
         return []
@@ -143,14 +143,14 @@ def standardise(residue: Any) -> list[str]:
 
 
 def choose_letters(names: Sequence[str]) -> dict[str, str]:
-    """A letter for each chain: its own name where that is one."""
+    """Return a letter for each chain: its own name where that is one."""
     letters = {name: name for name in names if name in LETTERS_OF_CHAINS and name}
     free = (letter for letter in LETTERS_OF_CHAINS if letter not in letters)
     return {name: letters.get(name) or next(free) for name in names}
 
 
 def write_shifts(path: Path, prepared: ReadableStructure, shifts: Mapping[tuple[str, str], float]) -> Path:
-    """Write the first model with a shift for each residue in the B-factor column; gives where it is.
+    """Write the first model with a shift for each residue in the B-factor column; return where it is.
 
     Args:
         path: the file to write, without its ending.

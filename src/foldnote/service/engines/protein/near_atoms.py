@@ -1,4 +1,4 @@
-"""Pairs of points that lie near each other, without a matrix of all distances; NumPy only."""
+"""Pair of points that lie near each other, without a matrix of all distances; NumPy only."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class ProteinResidue:
     """One residue of a protein.
 
     Attributes:
-        chain: name of its chain; empty where the file has none.
+        chain: name of its chain; empty if the file has none.
         number: residue number with insertion code, such as ``52A``.
         name: standard three-letter name.
         atoms: its heavy atoms as Gemmi has them.
@@ -56,7 +56,7 @@ class ProteinResidue:
         return LETTERS[self.name]
 
     def find(self, name: str) -> Any | None:
-        """The atom called ``name``, or None."""
+        """Return the atom called ``name``, or None."""
         return next((atom for atom in self.atoms if atom.name == name), None)
 
 
@@ -81,9 +81,9 @@ class Protein:
 
 
 def read_protein(path: Path) -> Protein:
-    """The standard residues of the first model without hydrogens; of alternate locations the first.
+    """Return the standard residues of the first model without hydrogens; of alternate locations the first.
 
-    Ends with a sentence for the user where the file cannot be read or has no protein.
+    Fail if the file cannot be read or has no protein.
     """
     structure = read_file(path)
     notes = []
@@ -135,7 +135,7 @@ def read_protein(path: Path) -> Protein:
 
 
 def read_file(path: Path) -> Any:
-    """The file as Gemmi reads it; it has at least one model with an atom."""
+    """Return the file as Gemmi reads it; it has at least one model with an atom."""
     import gemmi
 
     text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
@@ -153,7 +153,7 @@ def read_file(path: Path) -> Any:
 
 
 def check_places(residues: Sequence[ProteinResidue]) -> None:
-    """End with a sentence for the user where an atom has no place, or one that another atom has."""
+    """Fail if an atom has no place, or one that another atom has."""
     places = [tuple(atom.pos.tolist()) for residue in residues for atom in residue.atoms]
     shared = len(places) - len(set(places))
     if shared > MAX_SHARED * len(places):
@@ -179,7 +179,7 @@ def write_protein(
     remark: Sequence[str],
     values: Sequence[float] | None = None,
 ) -> Path:
-    """Write residues, with a number for each in the B-factor column, as PDB; gives where they are.
+    """Write residues, with a number for each in the B-factor column, as PDB; return where they are.
 
     It is mmCIF where chain names or the number of atoms do not fit into a PDB file. The header of the file
     that was read is not repeated, since it would say something else of the B-factors.

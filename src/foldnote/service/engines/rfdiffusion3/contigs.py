@@ -1,4 +1,4 @@
-"""Reads contigs: what a design is made of, in the order of its sequence."""
+"""Read contigs: what a design is made of, in the order of its sequence."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Contig:
 
 
 def read_contig(text: str, setting: str) -> Contig:
-    """The contig of a setting; ends with a sentence for the user where it is none.
+    """Return the contig of a setting; fail if it is none.
 
     Parts are separated by commas, spaces or slashes, chains by ``/0``.
     """
@@ -113,7 +113,7 @@ def read_contig(text: str, setting: str) -> Contig:
 
 
 def read_selection(text: str, setting: str) -> tuple[Kept, ...]:
-    """Residues of the structure, such as ``A108 A139-142``."""
+    """Return the residues of the structure, such as ``A108 A139-142``."""
     words = [word for word in _SEPARATORS.split(text.strip()) if word]
     parts = [_read_part(word, setting) for word in words]
     for part, word in zip(parts, words, strict=True):
@@ -128,7 +128,7 @@ def read_selection(text: str, setting: str) -> tuple[Kept, ...]:
 
 
 def read_length(text: str, setting: str) -> Designed:
-    """A length or a range of lengths, such as ``120`` or ``100-120``."""
+    """Return a length or a range of lengths, such as ``120`` or ``100-120``."""
     found = _DESIGNED.fullmatch("".join(text.split()))
     if not found:
         fail(f"In {setting}, {text.strip()!r} is neither a length such as 120 nor a range such as 100-120.")
@@ -200,7 +200,7 @@ def _refuse_repeats(kept: Iterable[Kept], setting: str) -> None:
 
 
 def name_places(places: Sequence[tuple[str, int]], most: int = 8) -> str:
-    """Residues as ``A20-24, A31``, and how many parts there are beyond the first."""
+    """Return the residues as ``A20-24, A31``, and how many parts there are beyond the first."""
     parts: list[Kept] = []
     for chain, number in places:
         if parts and (parts[-1].chain, parts[-1].last + 1) == (chain, number):

@@ -1,4 +1,4 @@
-"""Takes over what RFdiffusion3 wrote: a structure and figures of each design."""
+"""Take over what RFdiffusion3 wrote: a structure and figures of each design."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LOCAL = ("ckpt_path",)
 
 
 def collect(source: Path, target: Path, *, is_stand_in: bool) -> list[dict[str, Any]]:
-    """Write each design into ``target``, in the order in which they were made; gives a row of the table each.
+    """Write each design into ``target``, in the order in which they were made; return a row of the table each.
 
     Args:
         source: RFdiffusion3's folder of results.
@@ -127,7 +127,7 @@ def _drop_nan(value: Any) -> Any:
 
 
 def _blank_b_factors(text: str) -> str:
-    """The structure without the entropies of the sequence, which of stand-in weights mean nothing."""
+    """Return the structure without the entropies of the sequence, which of stand-in weights mean nothing."""
     import gemmi
 
     document = gemmi.cif.read_string(text)

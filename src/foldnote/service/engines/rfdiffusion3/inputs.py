@@ -1,4 +1,4 @@
-"""Translates the settings of a job into the input of RFdiffusion3, and refuses what it could not read."""
+"""Translate the settings of a job into the input of RFdiffusion3, and refuses what it could not read."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class DesignInput:
 
 
 def read_design(job: Mapping[str, Any]) -> DesignInput:
-    """The design of a job; ends with a sentence for the user where it cannot be made.
+    """Return the design of a job; fail if it cannot be made.
 
     Args:
         job: as job.json has it; the structure is rewritten into the working folder.
@@ -87,7 +87,7 @@ def read_design(job: Mapping[str, Any]) -> DesignInput:
 
 
 def list_options(settings: Mapping[str, Any], seed: int) -> list[str]:
-    """Options of ``rfd3 design`` for the settings."""
+    """Return the options of ``rfd3 design`` for the settings."""
     designs, at_once = int(settings.get("designs", 1)), int(settings.get("batchSize", 1))
     if designs % at_once:
         fail(f"designs is {designs}, which is no multiple of batchSize, {at_once}. Change one of the two.")
@@ -196,7 +196,7 @@ def _add_lengths(
 def _refuse_small(
     settings: Mapping[str, Any], contig: Contig, structure: SourceStructure | None, residues: int
 ) -> None:
-    """End with a sentence where RFdiffusion3 would fail for want of residues."""
+    """Fail if RFdiffusion3 would fail for want of residues."""
     new = sum(part.least for part in contig.parts if isinstance(part, Designed))
     kept = [place for part in contig.kept for place in part.residues]
     if new + (structure.count_amino_acids(kept) if structure else 0) < FEWEST_AMINO_ACIDS:
@@ -280,7 +280,7 @@ def _add_structure(
 
 
 def _list_whole(structure: SourceStructure) -> list[Place]:
-    """All residues, which partial diffusion takes."""
+    """Return all residues, which partial diffusion takes."""
     if structure.odd_chains:
         fail(
             f"partialNoise takes the whole structure, and chain {structure.odd_chains[0]} has no name of a"

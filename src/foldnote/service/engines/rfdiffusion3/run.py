@@ -1,4 +1,4 @@
-"""Designs proteins with RFdiffusion3: alone, around a motif, to bind a target, a nucleic acid or a ligand.
+"""Design proteins with RFdiffusion3: alone, around a motif, to bind a target, a nucleic acid or a ligand.
 
 Reads job.json and its structure. Writes a structure and RFdiffusion3's figures of each design into outputs/,
 with designs.csv, a row for each. The program runs in this process, so that its steps can be counted.
@@ -72,7 +72,7 @@ def check_with_program(given: DesignInput) -> None:
 
 
 def tell_reason(exc: Exception) -> str:
-    """What the program says, on one line and without what only its authors can read."""
+    """Return what the program says, on one line and without what only its authors can read."""
     listed = getattr(exc, "errors", None)
     text = str(listed()[0]["msg"]) if callable(listed) else str(exc)
     text = " ".join(text.removeprefix("Value error, ").removeprefix("Assertion failed, ").split())

@@ -1,4 +1,4 @@
-"""Reads the structure that a design is made around, and writes it as RFdiffusion3 reads it.
+"""Read the structure that a design is made around, and writes it as RFdiffusion3 reads it.
 
 RFdiffusion3 knows a residue by one letter and a number, takes the first assembly of an mmCIF file and its
 internal names of chains, and wants each ligand on a chain of its own. The file that is written for it has the
@@ -62,7 +62,7 @@ class SourceStructure:
         return list(dict.fromkeys(chain for chain, _ in self.polymers))
 
     def require(self, places: Sequence[Place], setting: str) -> None:
-        """End with a sentence for the user where a residue is not there or its number is not its own."""
+        """Fail if a residue is not there or its number is not its own."""
         for chain in dict.fromkeys(chain for chain, _ in places):
             if chain not in self.chains:
                 fail(
@@ -84,12 +84,12 @@ class SourceStructure:
             )
 
     def count_amino_acids(self, places: Iterable[Place]) -> int:
-        """How many of the residues are amino acids."""
+        """Return how many of the residues are amino acids."""
         names = [self.polymers[place][0].name for place in places if place in self.polymers]
         return sum(map(is_amino_acid, names))
 
     def find_ligands(self, word: str, setting: str) -> list[InputLigand]:
-        """The ligands of a name such as HEM, or the one at a place such as A:301 or A301."""
+        """Return the ligands of a name such as HEM, or the one at a place such as A:301 or A301."""
         found = [each for each in self.ligands if each.name.upper() == word.upper()]
         place = word.replace(":", "")
         found = found or [each for each in self.ligands if f"{each.chain}{each.number}" == place]
@@ -104,7 +104,7 @@ class SourceStructure:
         return found
 
     def write(self, path: Path, ligands: Sequence[InputLigand], taken: Iterable[str]) -> list[InputLigand]:
-        """Write the file for RFdiffusion3; gives the ligands with their keys in it.
+        """Write the file for RFdiffusion3; return the ligands with their keys in it.
 
         Args:
             path: of a PDB file.
@@ -152,7 +152,7 @@ class SourceStructure:
 
 
 def read_structure(path: Path) -> SourceStructure:
-    """The structure of a PDB or mmCIF file; ends with a sentence for the user where there is none."""
+    """Return the structure of a PDB or mmCIF file; fail if there is none."""
     found = SourceStructure()
     structure = read_structure_file(path, found.notes)
     structure.setup_entities()

@@ -42,7 +42,7 @@ MAX_TOLERATED = 0.1
 
 
 def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str], list[tuple[str, Any]]]:
-    """The receptor's heavy atoms that have a template, notes, and what was left out, by name.
+    """Return the receptor's heavy atoms that have a template, notes, and what was left out, by name.
 
     Args:
         path: the file.
@@ -92,7 +92,7 @@ def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str
 
 
 def shorten_chain_names(structure: Any, notes: list[str]) -> dict[str, str]:
-    """Rename chains whose names are longer than the one letter of a PDBQT; gives the new names by the old."""
+    """Rename chains whose names are longer than the one letter of a PDBQT; return the new names by the old."""
     given = [chain.name for chain in structure[0]]
     structure.shorten_chain_names()
     names = dict(zip(given, (chain.name for chain in structure[0]), strict=True))
@@ -103,7 +103,7 @@ def shorten_chain_names(structure: Any, notes: list[str]) -> dict[str, str]:
 
 
 def name_states(model: Any) -> list[str]:
-    """Name residues by the hydrogens that they have; gives those that are unlike the usual state."""
+    """Name residues by the hydrogens that they have; return those that are unlike the usual state."""
     unusual = []
     for chain in model:
         for residue in chain:
@@ -121,7 +121,7 @@ def name_states(model: Any) -> list[str]:
 
 
 def check_places(model: Any) -> None:
-    """End with a sentence for the user where an atom has no place, or many have another one's."""
+    """Fail if an atom has no place, or many have another one's."""
     places = [tuple(each.atom.pos.tolist()) for each in model.all()]
     for each, place in zip(model.all(), places, strict=True):
         if not all(map(math.isfinite, place)):
@@ -136,12 +136,12 @@ def check_places(model: Any) -> None:
 
 
 def count_residues(structure: Any) -> int:
-    """Residues of all kinds in the first model."""
+    """Return the residues of all kinds in the first model."""
     return sum(len(chain) for chain in structure[0])
 
 
 def remove_others(model: Any) -> list[tuple[str, Any]]:
-    """Take out what is neither part of a known chain nor a metal ion; gives the residues with their names."""
+    """Take out what is neither part of a known chain nor a metal ion; return the residues with their names."""
     import gemmi
     from meeko import ResidueChemTemplates
 
@@ -186,7 +186,7 @@ def rename_selenomethionine(residue: Any) -> None:
 def prepare_receptor(
     structure: Any, notes: list[str], flexible: Sequence[str] = ()
 ) -> tuple[str, dict[str, str]]:
-    """The rigid receptor in PDBQT, and each side chain that turns.
+    """Return the rigid receptor in PDBQT, and each side chain that turns.
 
     Residues that lack atoms of their side chains become alanine or glycine.
     """
@@ -212,7 +212,7 @@ def prepare_receptor(
 
 
 def match_templates(structure: Any) -> tuple[Any, list[str]]:
-    """Meeko's polymer, with its hydrogens, and the residues that fit no template."""
+    """Return Meeko's polymer, with its hydrogens, and the residues that fit no template."""
     from meeko import MoleculePreparation, Polymer, PolymerCreationError, ResidueChemTemplates
 
     templates = ResidueChemTemplates.create_from_defaults()
@@ -250,6 +250,6 @@ def remove_residues(structure: Any, names: set[str]) -> None:
 
 
 def shorten(names: list[str], limit: int = 12) -> str:
-    """The first names, and how many more."""
+    """Return the first names, and how many more."""
     shown = ", ".join(names[:limit])
     return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown

@@ -1,4 +1,4 @@
-"""Rescores poses with GNINA's networks where the add-on gnina is installed.
+"""Rescore poses with GNINA's networks where the add-on gnina is installed.
 
 The add-on runs in an environment of its own: receptor and poses go there as files, figures come back.
 Whatever goes wrong there leaves the docking as it is, and is told.
@@ -34,14 +34,14 @@ class Rescoring:
     notes: tuple[str, ...] = ()
 
     def describe(self) -> dict[str, Any]:
-        """The add-on's row of used.json."""
+        """Return the add-on's row of used.json."""
         return {"used": self.reason is None, "reason": self.reason}
 
 
 def rescore(
     offered: Mapping[str, Any], receptors: Sequence[str], poses: Sequence[str], tell: Tell
 ) -> Rescoring:
-    """Score the poses.
+    """Return the score the poses.
 
     Args:
         offered: the add-on, as this run was told of it.
@@ -66,7 +66,7 @@ def rescore(
 def run_add_on(
     offered: Mapping[str, Any], receptors: Sequence[str], poses: Sequence[str], tell: Tell
 ) -> dict[str, Any]:
-    """Run the add-on's program; gives the content of its scores.json.
+    """Run the add-on's program; return the content of its scores.json.
 
     Raises:
         ChildProcessError: it failed, or took too long; the text says which.
@@ -113,7 +113,7 @@ def follow(line: str, tell: Tell) -> None:
 
 
 def explain(status: int, complaints: Path) -> str:
-    """Why the add-on's program ended with this exit status."""
+    """Return why the add-on's program ended with this exit status."""
     if status < 0:
         return f"signal {-status} ended it, which happens where memory runs out"
     lines = complaints.read_text("utf-8", "replace").strip().splitlines()
@@ -121,7 +121,7 @@ def explain(status: int, complaints: Path) -> str:
 
 
 def read_rows(content: Mapping[str, Any], count: int) -> tuple[dict[str, float], ...]:
-    """The figures of each pose, and its place by Vina and by CNNscore.
+    """Return the figures of each pose, and its place by Vina and by CNNscore.
 
     Raises:
         ValueError: there is not one row of finite figures for each pose.
@@ -138,7 +138,7 @@ def read_rows(content: Mapping[str, Any], count: int) -> tuple[dict[str, float],
 def write_notes_of(
     offered: Mapping[str, Any], rows: Sequence[Mapping[str, float]], content: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """What a reader of the figures must know."""
+    """Return what a reader of the figures must know."""
     best = next(int(row["vina_rank"]) for row in rows if row["cnn_rank"] == 1)
     rescored = (
         f"The poses were rescored by {offered['method']} {offered['version']} (default ensemble of GNINA"

@@ -1,4 +1,4 @@
-"""Docks one molecule into one receptor with AutoDock Vina, rigid but for side chains that are named.
+"""Dock one molecule into one receptor with AutoDock Vina, rigid but for side chains that are named.
 
 Reads job.json and its files. Writes outputs/poses.sdf and outputs/poses.pdbqt (every pose, the best first),
 outputs/docking.csv (a row for each pose), outputs/receptor.pdbqt (the receptor as it was docked to) and
@@ -128,7 +128,7 @@ def main() -> None:
 
 
 def read_ligand(path: Path, seed: int) -> Any:
-    """The one molecule, with hydrogens and coordinates."""
+    """Return the one molecule, with hydrogens and coordinates."""
     from rdkit import Chem
 
     molecule = read_ligand_file(path)
@@ -147,7 +147,7 @@ def read_ligand(path: Path, seed: int) -> Any:
 
 
 def read_ligand_file(path: Path) -> Any:
-    """The molecule of an SDF or MOL file, or of a file of SMILES."""
+    """Return the molecule of an SDF or MOL file, or of a file of SMILES."""
     from rdkit import Chem
 
     text = path.read_text("utf-8", "replace")
@@ -164,7 +164,7 @@ def read_ligand_file(path: Path) -> Any:
 
 
 def require_one(count: int) -> None:
-    """End with a sentence for the user unless there is one molecule."""
+    """Fail unless there is one molecule."""
     if count == 0:
         fail("The ligand's file has no molecule. Give an SDF or MOL file, or a SMILES string.")
     if count != 1:
@@ -175,7 +175,7 @@ def require_one(count: int) -> None:
 
 
 def read_smiles(text: str) -> Any:
-    """The molecule of a SMILES string."""
+    """Return the molecule of a SMILES string."""
     from rdkit import Chem
 
     molecule = Chem.MolFromSmiles(text.strip())
@@ -188,7 +188,7 @@ def read_smiles(text: str) -> Any:
 
 
 def describe_radicals(molecule: Any) -> list[str]:
-    """A note where atoms have unpaired electrons, mostly since hydrogens are missing; else none."""
+    """Return a note where atoms have unpaired electrons, mostly since hydrogens are missing; else none."""
     number = sum(atom.GetNumRadicalElectrons() for atom in molecule.GetAtoms())
     if not number:
         return []
@@ -213,7 +213,7 @@ def embed(molecule: Any, seed: int) -> Any:
 
 
 def prepare_ligand(molecule: Any) -> str:
-    """The ligand in PDBQT."""
+    """Return the ligand in PDBQT."""
     from meeko import MoleculePreparation, PDBQTWriterLegacy
 
     strange = sorted({atom.GetSymbol() for atom in molecule.GetAtoms()} - ELEMENTS)
@@ -293,7 +293,7 @@ def dock(settings: dict[str, Any], receptor: tuple[str, str], ligand: str, box: 
 
 
 def read_poses(poses: str) -> tuple[list[dict[str, Any]], Any]:
-    """The rows of docking.csv, and the molecule with a conformer for each pose."""
+    """Return the rows of docking.csv, and the molecule with a conformer for each pose."""
     from meeko import PDBQTMolecule, RDKitMolCreate
 
     lines = [line.split()[3:6] for line in poses.splitlines() if line.startswith("REMARK VINA RESULT:")]
@@ -311,7 +311,7 @@ def read_poses(poses: str) -> tuple[list[dict[str, Any]], Any]:
 
 
 def describe_flexible(poses: str) -> str:
-    """What a reader of the affinities must know where side chains were flexible."""
+    """Return what a reader of the affinities must know where side chains were flexible."""
     names = dict.fromkeys(line[10:].strip() for line in poses.splitlines() if line.startswith("BEGIN_RES"))
     return (
         f"Flexible side chains: {', '.join(names)}. Each pose has its own, in poses.pdbqt and in the views;"
@@ -324,7 +324,7 @@ def describe_flexible(poses: str) -> str:
 
 
 def place_side_chains(structure: Any, poses: str) -> list[Any]:
-    """The receptor of each pose; the same one where no side chain is flexible."""
+    """Return the receptor of each pose; the same one where no side chain is flexible."""
     receptors = []
     for places in read_side_chains(poses):
         own = structure.clone() if places else structure
@@ -348,14 +348,14 @@ def write_poses(poses: str, rows: list[dict[str, Any]], molecule: Any) -> None:
 
 
 def insert(row: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]:
-    """The row with the figures beside the affinity, before the distances."""
+    """Return the row with the figures beside the affinity, before the distances."""
     return {name: row[name] for name in ("pose", "affinity")} | figures | row
 
 
 def rescore_poses(
     offered: dict[str, Any], receptors: Sequence[Any], rows: list[dict[str, Any]], molecule: Any
 ) -> Rescoring:
-    """GNINA's figures of the poses, or the reason why there are none."""
+    """Return GNINA's figures of the poses, or the reason why there are none."""
     from rdkit import Chem
 
     records = [

@@ -26,7 +26,7 @@ Places = Mapping[tuple[str, str], Mapping[str, Triple]]
 def list_flexible(
     settings: Mapping[str, Any], structure: Any, left_out: Sequence[tuple[str, Any]]
 ) -> list[str]:
-    """The residues that the settings make flexible, such as ``A:99``; ends where one cannot be.
+    """Return the residues that the settings make flexible, such as ``A:99``; ends where one cannot be.
 
     Args:
         settings: those of the job.
@@ -55,7 +55,7 @@ def list_flexible(
 
 
 def expand(chain: str, text: str, known: Sequence[str]) -> Iterator[str]:
-    """The residues of a chain that the setting names; ``105-107`` is a range in the order of the file.
+    """Yield the residues of a chain that the setting names; ``105-107`` is a range in the order of the file.
 
     Args:
         chain: the chain.
@@ -74,7 +74,7 @@ def expand(chain: str, text: str, known: Sequence[str]) -> Iterator[str]:
 
 
 def describe_extent(structure: Any, name: str) -> str:
-    """What the chain of a residue that is not there has."""
+    """Return what the chain of a residue that is not there has."""
     chains = {chain.name: chain for chain in structure[0]}
     chain = chains.get(name.partition(":")[0])
     if chain is None or len(chain) == 0:
@@ -103,7 +103,7 @@ def hold_main_chain(setup: Any) -> None:
 
 
 def check_torsions(ligand: str, flexible: Mapping[str, str], names: Sequence[str]) -> None:
-    """End with a sentence for the user where a side chain cannot turn, or too much would.
+    """Fail if a side chain cannot turn, or too much would.
 
     Args:
         ligand: the ligand in PDBQT.
@@ -123,12 +123,12 @@ def check_torsions(ligand: str, flexible: Mapping[str, str], names: Sequence[str
 
 
 def count_torsions(text: str) -> int:
-    """Bonds of a PDBQT that turn."""
+    """Return the bonds of a PDBQT that turn."""
     return sum(line.startswith("BRANCH") for line in text.splitlines())
 
 
 def list_side_chain_places(structure: Any, names: Sequence[str]) -> dict[str, list[Triple]]:
-    """Where the file has the atoms of these side chains, Cα included; in Å, by residue."""
+    """Return where the file has the atoms of these side chains, Cα included; in Å, by residue."""
     wanted = frozenset(names)
     return {
         name_of(chain, residue): [
@@ -141,7 +141,7 @@ def list_side_chain_places(structure: Any, names: Sequence[str]) -> dict[str, li
 
 
 def read_side_chains(poses: str) -> list[Places]:
-    """Where each pose of a PDBQT has the flexible side chains.
+    """Return where each pose of a PDBQT has the flexible side chains.
 
     Meeko writes a residue's insertion code in its BEGIN_RES line only.
     """
@@ -172,7 +172,7 @@ def move_side_chains(structure: Any, places: Places) -> None:
 
 
 def find_extent(places: Mapping[str, Sequence[Triple]]) -> tuple[Triple, Triple]:
-    """The lowest and highest x, y and z of all places."""
+    """Return the lowest and highest x, y and z of all places."""
     axes = list(zip(*concatenate.from_iterable(places.values()), strict=True))
     return tuple(map(min, axes)), tuple(map(max, axes))
 
@@ -180,7 +180,7 @@ def find_extent(places: Mapping[str, Sequence[Triple]]) -> tuple[Triple, Triple]
 def list_outside(
     places: Mapping[str, Sequence[Triple]], center: Sequence[float], size: Sequence[float]
 ) -> Iterator[str]:
-    """The residues with an atom outside of a box."""
+    """Yield the residues with an atom outside of a box."""
     for name, own in places.items():
         if any(
             abs(value - middle) > edge / 2
@@ -191,5 +191,5 @@ def list_outside(
 
 
 def name_of(chain: Any, residue: Any) -> str:
-    """A residue's place as Meeko writes it: chain, number, insertion code."""
+    """Return a residue's place as Meeko writes it: chain, number, insertion code."""
     return f"{chain.name}:{residue.seqid}"
