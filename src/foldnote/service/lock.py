@@ -59,7 +59,7 @@ def keep_contents(folder: Path) -> Iterator[None]:
 
 
 def may_remove_contents(folder: Path) -> AbstractContextManager[bool]:
-    """Yield whether contents may be removed: no backup is being made, and none begins within the block.
+    """Keep backups from beginning within a block; its value is whether none is being made already.
 
     Raises:
         OSError: the lock file cannot be created.

@@ -235,7 +235,7 @@ class AttemptRun:
             self._ending = EngineExit("failed", exc.message)
 
     def spare_scratch(self) -> Path | None:
-        """The temporary folder, for reuse by the next attempt; None if there is none or it is not empty."""
+        """Return the temporary folder for the next attempt; None if there is none or it is not empty."""
         return self._supervisor.spare_scratch() if self._supervisor is not None else None
 
     @property

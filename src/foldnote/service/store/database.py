@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 Found = TypeVar("Found")
 KEYS_AT_ONCE = 500
-"""Values for the placeholders of one statement."""
+"""Maximum number of values in one statement."""
 
 
 class StorageFaultError(Exception):
@@ -146,7 +146,7 @@ class Database(Protocol):
         ...
 
     def alone(self, work: str) -> AbstractContextManager[bool]:
-        """Yield whether no other replica does this work, and keep others from it until the block ends.
+        """Keep other replicas from this work within a block; its value is whether none is doing it already.
 
         It avoids duplicate work but guarantees nothing: after the connection is lost, two replicas may do it.
 

@@ -26,7 +26,7 @@ _FEW_PAGES = 200
 _REWRITTEN_AT_ONCE_BYTES = 16 << 20
 """Rewriting a database up to this size takes a fraction of a second."""
 _REWRITTEN_BYTES_PER_S = 32 << 20
-"""A cautious estimate for a slow disk and a busy processor."""
+"""Rate of a rewrite: a cautious estimate for a slow disk and a busy processor."""
 _QUIET_FACTOR = 3
 """Required pause in writing, as a multiple of the expected duration of the rewrite."""
 _IN_MEMORY_BYTES = 64 << 20

@@ -31,7 +31,7 @@ POCKET_A = 12.0
 """Residues within this distance of the box around the ligands are passed on; the program itself uses those
 within the contact distance of the box around each ligand."""
 MAX_ATOMS = 99_999
-"""Atoms of a PDB file that the program reads."""
+"""Maximum number of atoms in a PDB file that the program can read."""
 MAX_LIGANDS = 1000
 OUTPUTS, PROGRAM = Path("outputs"), Path("program")
 STEPS = {"Checking what molecules": 0.2, "Generating graphs": 0.4, "Make predictions": 0.7, "Saving": 0.95}

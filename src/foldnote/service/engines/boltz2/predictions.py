@@ -28,7 +28,7 @@ COLUMNS = ("rank", "file", *FIGURES)
 """Columns of ranking.csv; rank 1 is the best."""
 AFFINITY = f"affinity_{NAME}.json"
 _LEFT = f"pre_affinity_{NAME}.npz"
-"""Files that Boltz passes to its second network."""
+"""File that Boltz passes to its second network."""
 
 
 def read_models(source: Path) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ SCORES = {
     "SFvCSP": "symmetry of the charges of heavy and light domain",
 }
 BOND = (1.2, 1.5)
-"""Maximum distance in Å between C and the next N; 1.33 in proteins."""
+"""Range in Å of the distance between C and the next N; 1.33 in proteins."""
 CLASH = 2.0
 """Distance in Å below which atoms of residues that are not neighbours in the chain overlap."""
 

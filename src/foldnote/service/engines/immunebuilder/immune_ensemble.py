@@ -41,7 +41,7 @@ CHAINS_IN_WORDS = {
     "G": "a T-cell receptor's gamma chain",
     "D": "a T-cell receptor's delta chain",
 }
-"""Names by ANARCI's letter for the type of a chain."""
+"""Descriptions by ANARCI's letter for the type of a chain."""
 
 
 @dataclass(frozen=True)

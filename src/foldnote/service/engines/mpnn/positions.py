@@ -55,8 +55,7 @@ def choose_positions(settings: dict[str, Any], found: Backbone) -> tuple[dict[st
 
 
 def tie_chains(found: Backbone, chosen: dict[str, set[int]]) -> list[dict[str, list[int]]]:
-    """Return, for each number shared by designed residues of several chains, their positions (from 1) by
-    chain."""
+    """Return, for each number shared by designed residues of several chains, positions (from 1) by chain."""
     groups: dict[str, dict[str, list[int]]] = {}
     for chain in sorted(chosen):
         for place in sorted(chosen[chain]):

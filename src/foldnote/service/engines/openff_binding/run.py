@@ -29,7 +29,8 @@ OWN = {
 }
 """Settings that `binding-free-energy` offers and `abfe` does not, with their values."""
 LEAST_LENGTH, MOST_LENGTH = 0.5, 200.0
-"""Length in ps of the equilibration that finds atoms to hold the ligand: as long as a window between them."""
+"""Bounds in ps of the equilibration that finds atoms to hold the ligand; within
+them it is as long as a window."""
 
 
 def main() -> None:

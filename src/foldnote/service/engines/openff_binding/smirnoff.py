@@ -28,7 +28,7 @@ SCALES_14 = {"vdW": 0.5, "Electrostatics": 0.8333333333}
 """Scale factors of interactions between atoms three bonds apart; Amber's programs use the same ones."""
 TORSIONS = "torsions.json"
 LETTERS, SIGNS = string.ascii_lowercase, string.digits + string.ascii_letters
-"""Characters of a type's name: there are 1,612 names."""
+"""The two characters of a type's name, which give 1,612 names."""
 IMPROPER_ORDERS = ((0, 2, 3), (2, 3, 0), (3, 0, 2))
 """The three orders around the central atom, which is the second of four; each has a third of the constant."""
 

@@ -1,8 +1,8 @@
 """Hydration free energies of small molecules by alchemical decoupling with OpenMM.
 
-Reads job.json and the file of ``ligandsSDF``. For each molecule the charges and then the Lennard-Jones
+Reads job.json and the file of ``ligandsSDF``. For each molecule, the charges and then the Lennard-Jones
 interactions with the water are switched off, in a periodic box; the charges also in the gas phase, which
-gives back what they do within the molecule. Writes outputs/free-energies.csv (a row for each molecule),
+gives back their effect within the molecule. Writes outputs/free-energies.csv (a row for each molecule),
 legs.csv, windows.csv, overlap.csv and convergence.csv, and the force field's parameters. Blocks of the
 simulation are checkpoints.
 """
@@ -129,7 +129,7 @@ def hydrate(
 
 
 def combine(legs: Sequence[LegResult], ligand: str) -> dict[str, Any] | None:
-    """The row of free-energies.csv for a ligand, without name and SMILES; None before its legs are done."""
+    """Return a ligand's row of free-energies.csv, without name and SMILES; None before its legs are done."""
     own = [each for each in legs if each.ligand == ligand]
     if not own:
         return None
@@ -142,7 +142,7 @@ def combine(legs: Sequence[LegResult], ligand: str) -> dict[str, Any] | None:
 
 
 def write_results(ligands: Sequence[PreparedLigand], legs: Sequence[LegResult], repeats: int) -> None:
-    """Write the tables of all ligands that are done."""
+    """Write the tables of all finished ligands."""
     rows = [
         {"ligand": ligand.name, "smiles": ligand.smiles, **round_row(row)}
         for ligand in ligands
@@ -153,7 +153,7 @@ def write_results(ligands: Sequence[PreparedLigand], legs: Sequence[LegResult], 
 
 
 def make_score(ligands: Sequence[PreparedLigand], legs: Sequence[LegResult], repeats: int) -> dict[str, Any]:
-    """Return the figures of the whole; the free energy where there is one molecule."""
+    """Return figures of the whole run; the free energy if there is one molecule."""
     rows = [combine(legs, ligand.name) for ligand in ligands]
     figures: dict[str, Any] = {"ligands": len(rows), "repeats": repeats}
     if len(rows) == 1 and rows[0]:

@@ -32,13 +32,13 @@ CONTRIBUTION_COLUMNS = ("chain", "number", "residue", "group", "contribution", "
 """Columns of contributions.csv: the group as in pka.csv; kind of contribution; partner; shift in pH units."""
 OUTPUTS = Path("outputs")
 GRID = (0.0, 14.0, 0.1)
-"""First and last pH and the step."""
+"""First and last pH, and the step."""
 BRIDGED_PKA = 99.0
-"""PROPKA gives a cysteine in a disulfide bridge a larger pKa."""
+"""pKa that PROPKA exceeds for a cysteine in a disulfide bridge."""
 KINDS = {"sidechain": "side-chain hydrogen bond", "backbone": "backbone hydrogen bond", "coulomb": "charge"}
 TERMINI = {"N+": "N-terminus", "C-": "C-terminus"}
 MIN_WHOLE = 0.5
-"""Share of ionisable residues with their group below which the file has no side chains."""
+"""Share of ionisable residues with their group below which the file lacks side chains."""
 MAX_NAMED = 8
 REPORT_S = 3.0
 IONISABLE = {"ASP", "GLU", "HIS", "CYS", "TYR", "LYS", "ARG"}
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def run_propka() -> tuple[Any, Any]:
-    """Return the mean conformation, and the molecule with all of them."""
+    """Return the mean conformation, and the molecule with all conformations."""
     logging.basicConfig(stream=sys.stdout, format="%(message)s", level=logging.WARNING)
     done = threading.Event()
     threading.Thread(target=report_time, args=(done,), daemon=True).start()
@@ -97,7 +97,7 @@ def run_propka() -> tuple[Any, Any]:
 
 
 def report_time(done: threading.Event) -> None:
-    """Say every few seconds that PROPKA, which does not tell how far it is, is at work."""
+    """Report every few seconds that PROPKA, which does not report its progress, is running."""
     begun = time.monotonic()
     while not done.wait(REPORT_S):
         report(0.1, f"Predicting pKa values, for {time.monotonic() - begun:.0f} s")
@@ -106,7 +106,7 @@ def report_time(done: threading.Event) -> None:
 def check_groups(
     prepared: ReadableStructure, groups: Sequence[Any], names: Sequence[tuple[str, str, str]]
 ) -> list[str]:
-    """Return what to note of groups without a value; fail if the file has no side chains."""
+    """Return notes on groups without a value; fail if the file has no side chains."""
     found = {name for group, name in zip(groups, names, strict=True) if group.residue_type not in TERMINI}
     wanted = [name for name in prepared.residues if name[2] in IONISABLE]
     lacking = [name for name in wanted if name not in found]

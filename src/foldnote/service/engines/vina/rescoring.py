@@ -1,7 +1,7 @@
-"""Rescore poses with GNINA's networks where the add-on gnina is installed.
+"""Rescore poses with GNINA's networks if the add-on gnina is installed.
 
-The add-on runs in an environment of its own: receptor and poses go there as files, figures come back.
-Whatever goes wrong there leaves the docking as it is, and is told.
+The add-on runs in its own environment: receptor and poses are passed as files, and figures are returned. Any
+failure there leaves the docking unchanged, and is reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 ADD_ON = "gnina"
 FIGURES = ("CNNscore", "CNNaffinity", "CNNvariance")
-"""GNINA's names: predicted probability that the pose is right, 0 to 1; predicted pK; variance of that."""
+"""GNINA's names: predicted probability that the pose is right, 0 to 1; predicted pK; its variance."""
 FOLDER = Path("rescoring")
 
 Tell = Callable[[float, str], None]
@@ -25,12 +25,12 @@ Tell = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Rescoring:
-    """What the add-on said, or why it said nothing."""
+    """The add-on's result, or the reason why there is none."""
 
     reason: str | None = None
     """Why the poses have no figures; None if they have."""
     rows: tuple[dict[str, float], ...] = ()
-    """For each pose the figures and both ranks."""
+    """For each pose, the figures and both ranks."""
     notes: tuple[str, ...] = ()
 
     def describe(self) -> dict[str, Any]:
@@ -44,8 +44,8 @@ def rescore(
     """Return the score the poses.
 
     Args:
-        offered: the add-on, as this run was told of it.
-        receptors: for each pose, PDB of the heavy atoms that were docked to.
+        offered: the description of the add-on that this run received.
+        receptors: for each pose, PDB of the receptor's heavy atoms.
         poses: an SDF record each, Vina's best first.
         tell: called with the fraction of poses that are done, and a message.
     """
@@ -104,7 +104,7 @@ def run_add_on(
 
 
 def follow(line: str, tell: Tell) -> None:
-    """Pass on how far the add-on is; other lines are its own."""
+    """Report the add-on's progress; ignore its other lines."""
     try:
         found = json.loads(line)
         tell(found["pose"] / found["poses"], f"Rescored pose {found['pose']} of {found['poses']}")
@@ -113,7 +113,7 @@ def follow(line: str, tell: Tell) -> None:
 
 
 def explain(status: int, complaints: Path) -> str:
-    """Return why the add-on's program ended with this exit status."""
+    """Explain the add-on program's exit status."""
     if status < 0:
         return f"signal {-status} ended it, which happens where memory runs out"
     lines = complaints.read_text("utf-8", "replace").strip().splitlines()
@@ -121,7 +121,7 @@ def explain(status: int, complaints: Path) -> str:
 
 
 def read_rows(content: Mapping[str, Any], count: int) -> tuple[dict[str, float], ...]:
-    """Return the figures of each pose, and its place by Vina and by CNNscore.
+    """Return the figures of each pose, and its rank by Vina and by CNNscore.
 
     Raises:
         ValueError: there is not one row of finite figures for each pose.
@@ -138,7 +138,7 @@ def read_rows(content: Mapping[str, Any], count: int) -> tuple[dict[str, float],
 def write_notes_of(
     offered: Mapping[str, Any], rows: Sequence[Mapping[str, float]], content: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Return what a reader of the figures must know."""
+    """Return notes for readers of the figures."""
     best = next(int(row["vina_rank"]) for row in rows if row["cnn_rank"] == 1)
     rescored = (
         f"The poses were rescored by {offered['method']} {offered['version']} (default ensemble of GNINA"

@@ -140,7 +140,7 @@ LinkNumber = Annotated[int, Query(), BeforeValidator(_read_number)]
 ANY_TYPE = "application/octet-stream"
 MEDIA_TYPES = {".zip": "application/zip", ".json": "application/json"}
 CONTENT_TYPES: dict[str, dict[str, object]] = {kind: {} for kind in (ANY_TYPE, *MEDIA_TYPES.values())}
-"""Return the OpenAPI declaration of a stored content."""
+"""The OpenAPI declaration of a stored content."""
 
 
 @router.head(PATH, include_in_schema=False)

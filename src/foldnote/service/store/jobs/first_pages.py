@@ -16,9 +16,9 @@ from foldnote.service.store.jobs.counting import counts_by_scope
 from foldnote.service.store.jobs.pages import JobFilter, LiveRow, Page
 
 MOST_ROWS = 100
-"""Maximum text of a page that is read together with others."""
+"""Maximum rows of a page that is read together with others."""
 MOST_BYTES = 1 << 16
-"""Maximum records of such a page."""
+"""Maximum bytes of its records."""
 _PAGES = """
     SELECT account, page.text, page.number, page.last, page.live, page.parents,
         CASE WHEN page.number = {rows} THEN EXISTS (
