@@ -142,8 +142,8 @@ class ServiceConfig:
         executors: the section `[executors]` of `config.toml`; empty to run everything on this machine.
         certificate: file with the certificate chain of TLS; None for HTTP.
         certificate_key: file with its key, if the first one lacks it.
-        log_format: how the log is written, `json` or `text`.
-        log_level: least level of what is logged, from `debug` to `error`.
+        log_format: format of the log, `json` or `text`.
+        log_level: minimum level of log entries, from `debug` to `error`.
         store: the PostgreSQL database that replicas share, as they share `data_dir`; None for SQLite.
         objects: the bucket with the contents of files and results; None for a folder in `data_dir`.
         hub: the section `[jupyterhub]` of `config.toml`; empty without one.

@@ -108,7 +108,7 @@ class CountingLogHandler(logging.StreamHandler[TextIO]):
     file; two warnings are the same if their texts are.
 
     Args:
-        stream: where to write.
+        stream: output stream.
         clock_s: returns the time in seconds.
     """
 

@@ -19,7 +19,7 @@ class Rounds:
     """Runs `work` after each wake; the first round, at the start, resumes what an earlier process left.
 
     Args:
-        name: of the thread.
+        name: name of the thread.
         work: one round; checks `is_stopping` between its steps, and returns the seconds until the next round
             is due without a wake, or None.
     """

@@ -164,7 +164,7 @@ def _digest_lock(path: Path) -> str:
     try:
         stamp = _stamp(path)
     except OSError:
-        read_lock(path)  # raises what is wrong
+        read_lock(path)  # raises the reason
         raise
     return _check_and_hash(path, stamp)
 

@@ -75,7 +75,7 @@ class PublishedCase:
 
     Attributes:
         title: what is computed.
-        source: where the figures were published.
+        source: publication of the figures.
         tool: type of the tool.
         settings: settings that differ from the defaults.
         files: file of the engine's folder for each file field.

@@ -86,7 +86,7 @@ class NodeAttempt:
     Args:
         work: the attempt.
         place: resources shared with other attempts.
-        connection: to the service.
+        connection: connection to the service.
         begun: the attempt if it was started by the response to another one's outcome, and the boot time at
             that request.
     """

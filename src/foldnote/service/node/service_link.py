@@ -201,7 +201,7 @@ class AttemptLink:
         """Report how the attempt ended, after large outputs were uploaded.
 
         Args:
-            outcome: how it ended.
+            outcome: outcome of the attempt.
             outputs: outputs that were not uploaded, by name.
             report: the last progress, and the end of the log.
             takes_next: whether this node is ready to run another attempt now. The response to a repeated

@@ -16,8 +16,8 @@ class ExecutorUse:
     """Current use of one executor.
 
     Attributes:
-        name: of its section in the configuration.
-        machines: those that can be reached.
+        name: name of its section in the configuration.
+        machines: machines that can be reached.
         runs: capacities given to its runs.
         run_limit: configured maximum of simultaneous runs; None for as many as fit.
     """

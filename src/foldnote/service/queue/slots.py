@@ -70,7 +70,7 @@ class OpenSlot:
     """A slot whose node waits for an attempt.
 
     Attributes:
-        nonce: of the attempt that the slot ran.
+        nonce: nonce of the attempt that the slot ran.
         wake: called from any thread when there is something to do.
     """
 

@@ -185,7 +185,7 @@ def explain_shortage(name: str, line: str, gpus: Sequence[str]) -> str:
     """Return a sentence on what was requested of which GPU, and one on what to do.
 
     Args:
-        name: of what was run.
+        name: name of the program.
         line: the program's line, for which ``tells_shortage`` is true.
         gpus: the GPUs of the run, as ``CUDA_VISIBLE_DEVICES`` names them.
     """

@@ -229,7 +229,7 @@ def find_children() -> set[int] | None:
 
 
 def has_children(pid: int) -> bool:
-    """Return whether another process has unreaped children; True if the system does not tell."""
+    """Return whether another process has unreaped children; True if the system does not say."""
     try:
         with os.scandir(f"/proc/{pid}/task") as tasks:
             return any(_read(f"{task.path}/children") for task in tasks)

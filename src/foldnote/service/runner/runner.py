@@ -215,7 +215,7 @@ class AttemptRun:
             return
         self._is_begun = True
         try:
-            self._spec = self._spec or files.read_spec(self._folder)  # raises what is wrong with it
+            self._spec = self._spec or files.read_spec(self._folder)  # raises the reason
             self._run_engine(self._spec, meanwhile)
         except Exception as exc:  # noqa: BLE001  any fault must end up in the outcome
             self._lose(exc)

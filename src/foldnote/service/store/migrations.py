@@ -27,7 +27,7 @@ def migrate(
     """Apply missing migrations, each in its own transaction, and return their names.
 
     Args:
-        connection: in autocommit mode.
+        connection: a connection in autocommit mode.
         until: stop after that migration (tests upgrade from every older version).
         shown: name of the database in messages.
 

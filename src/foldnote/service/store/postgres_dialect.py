@@ -52,7 +52,7 @@ class MigratedConnection:
     """A connection for migrations that accepts SQLite's SQL.
 
     Args:
-        connection: in autocommit mode.
+        connection: a connection in autocommit mode.
     """
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:

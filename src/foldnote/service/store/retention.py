@@ -53,7 +53,7 @@ class EndedJob:
         job_id: row of the job or batch.
         account_id: its owner.
         email: address of the owner.
-        name: of the job or batch.
+        name: name of the job or batch.
         tool: type of its tool.
         ended: RFC 3339, UTC.
         size_bytes: size of settings and results, as counted for the owner's storage limit.

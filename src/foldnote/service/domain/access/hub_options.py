@@ -25,8 +25,8 @@ class HubOptions:
         creates_accounts: whether users get an account at their first request.
         admin_groups: groups of the hub whose members may administer the service.
         organizations: organization by group of the hub; the first group that a user is in counts.
-        key_lifetime_s: the longest time for which a key is valid, and so for which a user who was removed
-            from the hub can go on.
+        key_lifetime_s: maximum lifetime of a key, and thus the time for which a user who was removed from
+            the hub keeps access.
     """
 
     api_url: str

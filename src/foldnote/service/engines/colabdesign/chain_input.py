@@ -42,7 +42,7 @@ def take_chain(protein: Protein, name: str, notes: list[str], *, keeps_numbers: 
     Args:
         protein: what the file has.
         name: the chain's name in the job.
-        notes: gets sentences on what was left out.
+        notes: receives sentences on what was left out.
         keeps_numbers: whether to keep residue numbers, which show gaps to AlphaFold; else they count from 1.
     """
     chain = [residue for residue in protein.residues if residue.chain == name]

@@ -34,7 +34,7 @@ def read_context(found: Backbone, ignored: Sequence[str]) -> list[ContextResidue
 
     Args:
         found: the structure.
-        ignored: what is not to be seen: component names (``SO4``), or single residues (``A:301``).
+        ignored: residues to hide from the model: component names (``SO4``), or single residues (``A:301``).
     """
     context = [read_residue(chain, residue, set(ignored)) for chain, residue in found.others]
     known = {name for each in context for name in (each.name, f"{each.chain}:{each.number}")}

@@ -60,7 +60,7 @@ def read_ligands(
 
     Args:
         seed: seed for the coordinates of those that have none.
-        notes: gets what was added.
+        notes: receives sentences on what was added.
         are_placed: whether they must have coordinates, which a file of SMILES lacks.
         may_be_charged: whether charged molecules are accepted, which are not switched off.
         most: maximum heavy atoms of a molecule.

@@ -236,7 +236,7 @@ def run_state(
 
     Args:
         block: identifies the part of the window, for the random numbers.
-        timestep: in ps.
+        timestep: time step in ps.
         box: in nm; the leg's if None.
     """
     system = openmm.XmlSerializer.clone(leg.system)

@@ -68,7 +68,7 @@ def build_ligand_legs(
 
     Args:
         padding: minimum distance in nm between the ligand and the edge of the box.
-        timestep: in fs.
+        timestep: time step in fs.
     """
     waters, box = fill_box(read_positions(folder / "lig.mol2"), padding)
     write_solvent(waters, [], folder / "waters.pdb")

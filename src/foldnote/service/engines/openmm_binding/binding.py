@@ -112,7 +112,7 @@ def calculate(
         receptor: the molecule to which the ligands are bound.
         ligands: the ligands at their bound positions.
         force_field: force field of ligands, cofactors and a host.
-        notes: what is to be said beside the results.
+        notes: sentences for readers of the results.
     """
     seed = job["seed"] or 1
     for ligand in ligands:

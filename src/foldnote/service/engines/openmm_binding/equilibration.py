@@ -58,7 +58,7 @@ def equilibrate(
     """Equilibrate for ``length`` ps, or read the result of an earlier attempt.
 
     Args:
-        timestep: in ps.
+        timestep: time step in ps.
         kept: file of the result, which an interrupted run leaves for the next one.
         report: called with the fraction done.
     """

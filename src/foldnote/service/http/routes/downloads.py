@@ -92,11 +92,11 @@ class BucketDownload(StreamingResponse):
 
     Args:
         objects: reads the content.
-        sha256: of the content.
-        size_bytes: of the content.
+        sha256: SHA-256 of the content.
+        size_bytes: size of the content.
         asked: the request's headers.
-        headers: of the response.
-        media_type: of the content.
+        headers: headers of the response.
+        media_type: media type of the content.
     """
 
     def __init__(

@@ -34,7 +34,7 @@ class BatchOptions:
     """The section of an executor of the kind ``batch``; paths are those of the nodes.
 
     Attributes:
-        service_url: where the nodes reach the service.
+        service_url: address at which the nodes reach the service.
         work_dir: folder that service and nodes share, for scripts, orders and the output of jobs.
         cores: maximum number of cores that a job may request.
         memory_gb: maximum memory that a job may request, in GB (2**30 bytes).

@@ -57,8 +57,8 @@ class DaskOptions:
     """The section of an executor of the kind ``dask``; all paths are those of the workers' machines.
 
     Attributes:
-        address: of the scheduler, such as ``tls://head.example.org:8786``.
-        service_url: where the workers reach the service.
+        address: address of the scheduler, such as ``tls://head.example.org:8786``.
+        service_url: address at which the workers reach the service.
         tls_ca_file: certificates of the CA that signed the cluster's, for an address with ``tls://``.
         tls_cert: certificate of this service for the cluster.
         tls_key: its key.

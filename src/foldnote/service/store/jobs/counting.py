@@ -35,7 +35,7 @@ class Move:
         parent_id: the batch of subjobs.
         left: the status before.
         entered: the status after.
-        number: how many jobs.
+        number: number of jobs.
         failed: change in the number of jobs that are stopped because they failed.
     """
 
