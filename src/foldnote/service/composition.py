@@ -120,7 +120,7 @@ class Service:
         """Open the data folder, which no other service may use."""
         if (folder / REPLICAS).exists():  # a new database lacks the jobs, and their results would be removed
             raise ConfigurationError(
-                f"The data folder {folder} belongs to a service whose database is at PostgreSQL. Set its"
+                f"The data folder {folder} belongs to a service whose database is in PostgreSQL. Set its"
                 " address in FOLDNOTE_STORE_URL or the section [store] of config.toml, or give another"
                 " --data-dir."
             )

@@ -60,7 +60,7 @@ class Draining:
         """
         if self.is_on():
             sentence = (
-                "The service takes no new jobs now: it is about to be stopped. Running jobs go on,"
+                "The service takes no new jobs now: it is about to be stopped. Running jobs continue,"
                 " and everything else works. Try again in a few minutes."
             )
             more, headers = {"retryAfterSeconds": _RETRY_S}, {"Retry-After": str(_RETRY_S)}

@@ -50,7 +50,7 @@ COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], t
     ("issue-key", "Issue a key for an account and print it.", issue_key, ("email", "--days", "--admin")),
     ("revoke-keys", "Revoke a key, or all keys of an account.", revoke_keys, ("which",)),
     ("move-account", "Move all data of an account to another.", move_account, ("email", "target")),
-    ("purge", "Show which old or large jobs would go; delete them with --apply.", purge,
+    ("purge", "Show which old or large jobs would be removed; delete them with --apply.", purge,
      ("--older-than-days", "--larger-than-mb", "--keep-mb", "--account", "--apply")),
     ("tools", "List registered tools.", list_tools, ()),
     ("remove-tool", "Remove a registered tool.", remove_tool, ("type",)),

@@ -61,7 +61,7 @@ def purge(store: Store, options: argparse.Namespace) -> Report:
 def _tell_removals(removals: Sequence[Removal], *, is_done: bool) -> str:
     number = sum(len(each.jobs) for each in removals)
     if not number:
-        return "No ended job fulfils the conditions."
+        return "No ended job meets the conditions."
     lines = []
     for each in removals:
         left = format_size(each.used_bytes - each.freed_bytes)

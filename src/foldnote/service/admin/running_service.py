@@ -67,7 +67,7 @@ def show_status(folder: Path, options: argparse.Namespace) -> Report:
     running, waiting = (sum(jobs[each] for each in jobs if each[1] == state) for state in states)
     is_draining, free = Draining(folder).is_on(), shutil.disk_usage(folder).free
     found = find_gpus(settings.process_environment())
-    told = "The service drains: it takes no new jobs." if is_draining else "The service takes jobs."
+    told = "The service is draining: it takes no new jobs." if is_draining else "The service takes jobs."
     figures = f"Running: {running:,}, waiting: {waiting:,}, free disk space: {format_size(free)}."
     return {
         "message": f"{told} {figures}\n{found.describe()}",

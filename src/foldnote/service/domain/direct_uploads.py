@@ -47,7 +47,7 @@ class DirectUploads:
         try:
             address = self._objects.bucket.sign("PUT", key, self._limits.link_s)
         except BucketError as exc:
-            log.error("Links cannot be signed, so that the service takes uploads itself: %s", exc.strerror)
+            log.error("Links cannot be signed, so the service receives uploads itself: %s", exc.strerror)
             return None
         upload = DirectUpload(key, account_id, folder, name)
         is_expected = self._store.direct_uploads.add(upload, _LATE * self._limits.link_s, _MOST)

@@ -52,10 +52,10 @@ def read_extensions(
             sentence = f"{tool.type} does not send inputs for {purpose[:100]!r}. {known}"
             raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{EXTERNAL}")
     if ALIGNMENT in parts and ALIGNMENT not in taken:
-        sentence = f"{tool.type} does not accept an alignment beside its settings. Remove it."
+        sentence = f"{tool.type} does not accept an alignment besides its settings. Remove it."
         raise bad_request(sentence, code="not_taken", field=ALIGNMENT_PATH)
     if ON_FAILURE in parts and not is_batch:
-        sentence = "Only a batch goes on or stops after a failure. Leave this out for a single job."
+        sentence = "Only a batch continues or stops after a failure. Leave this out for a single job."
         raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{ON_FAILURE}")
     if parts.get(REUSE):
         sentence = "Only the run of a pipeline reuses results. Leave this out here."

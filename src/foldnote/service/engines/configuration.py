@@ -162,7 +162,7 @@ def _find_database(path: Path) -> str:
     if not path.is_absolute():
         raise ValueError("which is not an absolute path")
     if not path.with_name(f"{path.name}{DATABASE_MARK}").is_file():
-        raise ValueError(f"which is no MMseqs2 database: there is no {path.name}{DATABASE_MARK}")
+        raise ValueError(f"which is not an MMseqs2 database: there is no {path.name}{DATABASE_MARK}")
     return str(path)
 
 

@@ -211,7 +211,7 @@ class _Installation:
             shutil.rmtree(self._env, ignore_errors=True)
             needed = self._engine.environment.disk_mb * 1_000_000
             raise EngineInstallError(
-                f"The disk has too little room: the engine {self._engine.name} is not installed, and its"
+                f"The disk has too little space: the engine {self._engine.name} is not installed, and its"
                 f" incomplete files were removed. {compare_space(self._env, needed)}"
                 f"Free space in {self._engine.home.parent} and in {tempfile.gettempdir()},"
                 " where pip unpacks, or choose another folder with FOLDNOTE_ENGINES_DIR. Then install again."
@@ -297,7 +297,7 @@ class _Installation:
 
     def _share_files(self) -> int:
         """Share files with other environments as a single copy; return the bytes that this freed."""
-        self._tell("looking for files that other engines have, too", _LAST_FRACTION)
+        self._tell("sharing files with other engines", _LAST_FRACTION)
         record = read_ready(self._engine)
         freed = share_files(Path(record["site_packages"]), _shared_files()) if record else 0
         drop_unused_files(_shared_files())  # those of an earlier environment of this engine

@@ -121,7 +121,7 @@ class ObjectBucket(ObjectStore):
         try:
             return self.bucket.sign(verb, key_of(sha256), _LINK_S)
         except BucketError as exc:
-            log.error("Links cannot be signed, so that the service sends contents itself: %s", exc.strerror)
+            log.error("Links cannot be signed, so the service sends contents itself: %s", exc.strerror)
             return None
 
     def draft(self) -> FolderDraft:

@@ -67,7 +67,7 @@ class ReadinessCheck:
         if free_bytes < service.disk.floor_bytes:
             reasons["disk_below_floor"] = (
                 f"{format_size(free_bytes)} of the disk are free, less than --free-disk-mb"
-                f" ({format_size(service.disk.floor_bytes)}), so that nothing new is accepted."
+                f" ({format_size(service.disk.floor_bytes)}), so nothing new is accepted."
             )
         if (bucket_fault := self._find_bucket_fault()) is not None:
             reasons["object_store_unusable"] = bucket_fault

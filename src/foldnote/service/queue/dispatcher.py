@@ -510,7 +510,7 @@ class Dispatcher:
         try:
             active.executor.cancel(identity_of(active.claim), self._pace.grace_s)
         except OSError:
-            log.exception("The runner in %s cannot be told to stop.", active.folder)
+            log.exception("The runner in %s cannot be asked to stop.", active.folder)
             return False
         return True
 

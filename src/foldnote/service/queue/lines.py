@@ -27,7 +27,7 @@ _ENOUGH = 3
 _LATEST = 4
 
 
-WAITED_SENTENCE = "No place behind another run became free for it."
+WAITED_SENTENCE = "It waited behind running attempts, and none ended in time."
 
 
 @dataclass

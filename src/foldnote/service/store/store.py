@@ -87,7 +87,7 @@ def open_database(place: Path | StoreAddress, on_full: Callable[[], None]) -> Da
         return SqliteDatabase(place, on_full)
     if find_spec("psycopg") is None:
         raise ConfigurationError(
-            "A store at PostgreSQL needs the package psycopg: pip install 'foldnote[postgres]'."
+            "A store in PostgreSQL needs the package psycopg: pip install 'foldnote[postgres]'."
         )
     from foldnote.service.store.postgres_database import PostgresDatabase
 

@@ -15,7 +15,7 @@ from foldnote.service.store.jobs.webhooks import WebhookStore
 
 NOT_CALLED = "This service calls no webhooks, since its administrator has allowed no address."
 UNSIGNED = (
-    "The account has no secret yet, with which its webhooks are signed. Make one first: `foldnote webhook"
+    "The account has no secret yet to sign its webhooks with. Create one first: `foldnote webhook"
     " --new-secret`, or client.webhook.renew_secret()."
 )
 

@@ -142,7 +142,7 @@ def deliver(webhook: DueWebhook, options: WebhookOptions, context: ssl.SSLContex
     number, host = webhook.attempts + 1, "its address"
     if webhook.attempts > len(options.retry_after_s):
         return AttemptReport(
-            f"Not delivered: none of {number - 1} attempts came to its end.", "webhook given up"
+            f"Not delivered: none of {number - 1} attempts was completed.", "webhook given up"
         )
     try:
         address = _read_address(webhook)

@@ -282,7 +282,7 @@ def copy_file(source: Path, name: str) -> Path:
 def describe_program(name: str, folder: Path, arguments: Sequence[str] = ()) -> list[str]:
     """Return notes on which copy of the program ran, and with which of the lab's arguments."""
     commit = read_commit(folder)
-    known = f"at commit {commit}" if commit else "of which no commit is known"
+    known = f"at commit {commit}" if commit else "at an unknown commit"
     more = [f"The configuration adds these arguments: {' '.join(arguments)}."] if arguments else []
     return [f"Run by your own copy of {name}, {known}.", *more]
 

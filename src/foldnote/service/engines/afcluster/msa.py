@@ -75,7 +75,7 @@ def choose_rows(aligned: Sequence[tuple[str, str]], length: int) -> AlignedRows:
         )
     if not kept:
         fail(
-            "No sequence beside the query is left to be clustered."
+            "No sequence besides the query is left to cluster."
             + (f" {notes[0]}" if notes else " The alignment holds the query only.")
         )
     return AlignedRows(aligned[0], [header for header, _ in kept], [row for _, row in kept], notes)

@@ -95,13 +95,13 @@ def read_plddt(protein: Protein, settings: CutterSettings) -> tuple[Any, bool]:
     """
     values = np.array([np.mean([atom.b_iso for atom in each.atoms]) for each in protein.residues])
     if is_experimental(protein):
-        doubt = "the file names an experiment, so that its B-factor column is no pLDDT"
+        doubt = "the file names an experiment, so its B-factor column is not a pLDDT"
     elif values.min() < 0 or values.max() > 100:
         doubt = (
-            f"the B-factor column goes from {values.min():.1f} to {values.max():.1f}, so that it is no pLDDT"
+            f"the B-factor column goes from {values.min():.1f} to {values.max():.1f}, so it is not a pLDDT"
         )
     elif values.max() - values.min() < 1e-6:
-        doubt = "the B-factor column has one value throughout, so that it is no pLDDT"
+        doubt = "the B-factor column has one value throughout, so it is not a pLDDT"
     else:
         if values.max() <= 1:
             protein.notes.append("The B-factors are 0 to 1 and were taken for pLDDT divided by 100.")

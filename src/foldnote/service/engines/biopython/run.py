@@ -122,7 +122,7 @@ def find_problem(sequence: str) -> str:
     if not sequence:
         return "The sequence is empty."
     if not all(letter.isalpha() or letter in "-.*" for letter in sequence):
-        return "It is no sequence: it has digits or other signs. Give one-letter codes of amino acids."
+        return "It is not a sequence: it has digits or other signs. Give one-letter codes of amino acids."
     if strange := protocol.name_strange_letters(sequence):
         return f"The sequence has {strange}; figures are those of the 20 standard amino acids."
     if len(sequence) > MAX_LENGTH:

@@ -78,7 +78,7 @@ def note_gaps(given: GivenChain, notes: list[str]) -> None:
     closure = given.residues[-1].find("C").pos.dist(given.residues[0].find("N").pos)
     if closure > PEPTIDE_BOND_A:
         notes.append(
-            f"The given backbone is no ring: its last C is {closure:.1f} Å from its first N. The design"
+            f"The given backbone is not a ring: its last C is {closure:.1f} Å from its first N. The design"
             " is one, so that it cannot match the backbone there. If the chain is the target of a binder"
             " to be designed: this engine designs none."
         )

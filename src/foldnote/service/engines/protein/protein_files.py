@@ -119,7 +119,7 @@ def read_protein(path: Path) -> Protein:
     if others:
         named = ", ".join(f"{count} {name}" for name, count in others.most_common(MAX_NAMED))
         more = ", …" if len(others) > MAX_NAMED else ""
-        notes.append(f"Left out, since they are no standard amino acids of a chain: {named}{more}.")
+        notes.append(f"Left out, since they are not standard amino acids of a chain: {named}{more}.")
     if waters:
         notes.append(f"{waters} waters were left out.")
     if renamed:

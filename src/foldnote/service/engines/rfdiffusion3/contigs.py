@@ -171,8 +171,8 @@ def _refuse_word(word: str, setting: str) -> NoReturn:
         )
     if re.fullmatch(r"[A-Za-z0-9]{2,4}:\d+.*|\d+:\d+.*|[A-Za-z]{2,}\d+.*", word):
         fail(
-            f"In {setting}, {word!r} is of a chain whose name is no single letter, which RFdiffusion3 cannot"
-            " read. Rename the chain."
+            f"In {setting}, {word!r} belongs to a chain whose name is not a single letter, which RFdiffusion3"
+            " cannot read. Rename the chain."
         )
     fail(
         f"In {setting}, {word[:40]!r} is neither a length such as 60 or 60-80 nor residues of the structure"

@@ -92,7 +92,7 @@ def list_options(settings: Mapping[str, Any], seed: int) -> list[str]:
     """Return the options of ``rfd3 design`` for the settings."""
     designs, at_once = int(settings.get("designs", 1)), int(settings.get("batchSize", 1))
     if designs % at_once:
-        fail(f"designs is {designs}, which is no multiple of batchSize, {at_once}. Change one of the two.")
+        fail(f"designs is {designs}, which is not a multiple of batchSize, {at_once}. Change one of the two.")
     values: dict[str, Any] = {
         "n_batches": designs // at_once,
         "diffusion_batch_size": at_once,
@@ -357,7 +357,7 @@ def _read_atoms(
     }
     if not keys:
         if word.isalpha():
-            fail(f"In {setting}, {word!r} is no ligand of this job. Name it in ligands, too.")
+            fail(f"In {setting}, {word!r} is not a ligand of this job. Name it in ligands, too.")
         places = [place for part in read_selection(word, setting) for place in part.residues]
         _require_used(places, used, structure, setting)
         keys = {f"{chain}{number}": structure.polymers[chain, number][0] for chain, number in places}

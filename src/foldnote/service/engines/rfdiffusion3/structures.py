@@ -144,7 +144,7 @@ class SourceStructure:
             f"It has {', '.join(self.chains)}." if self.chains else "It has none that RFdiffusion3 can read."
         )
         odd = (
-            f" Chains {', '.join(self.odd_chains[:5])} have names that are no single letter."
+            f" Chains {', '.join(self.odd_chains[:5])} have names that are not a single letter."
             if self.odd_chains
             else ""
         )

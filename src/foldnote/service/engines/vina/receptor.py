@@ -81,7 +81,7 @@ def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str
         notes.append(f"Left out of the receptor: {shorten(names)}. {kept}.")
     if hydrogens and protonation == "file":
         unusual = f", unlike at neutral pH: {shorten(named)}" if named else ""
-        notes.append(f"The {hydrogens} hydrogens of the receptor's file were placed anew. {KEPT}{unusual}.")
+        notes.append(f"The {hydrogens} hydrogens of the receptor's file were placed again. {KEPT}{unusual}.")
     elif hydrogens:
         notes.append(f"The {hydrogens} hydrogens of the receptor's file were replaced. {PROTONATION}")
     elif protonation == "file":

@@ -128,7 +128,7 @@ def read_rows(content: Mapping[str, Any], count: int) -> tuple[dict[str, float],
     """
     rows = [{name: float(row[name]) for name in FIGURES} for row in content["scores"]]
     if len(rows) != count or not all(math.isfinite(value) for row in rows for value in row.values()):
-        raise ValueError(f"it gave {len(rows)} rows for {count} poses, or figures that are no numbers")
+        raise ValueError(f"it gave {len(rows)} rows for {count} poses, or figures that are not numbers")
     order = sorted(range(count), key=lambda place: -rows[place]["CNNscore"])
     return tuple(
         {**row, "vina_rank": place + 1, "cnn_rank": order.index(place) + 1} for place, row in enumerate(rows)

@@ -89,7 +89,7 @@ def free_side_chains(polymer: Any, names: Sequence[str]) -> None:
     valid = polymer.get_valid_monomers()
     for name in names:
         if name not in valid or valid[name].input_resname in IMMOBILE:
-            fail(f"{name} cannot be flexible, since atoms of its side chain lack in the receptor's file.")
+            fail(f"{name} cannot be flexible, since the receptor's file lacks atoms of its side chain.")
         hold_main_chain(valid[name].molsetup)
         polymer.flexibilize_sidechain(name, MoleculePreparation())
 

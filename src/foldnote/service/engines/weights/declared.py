@@ -135,7 +135,7 @@ def _check(weights: Weights) -> None:
         )
     for inner in weights.contains:
         if not is_inside(inner):
-            raise ValueError(f"weights.contains names {inner!r}, which is no plain path below the archive")
+            raise ValueError(f"weights.contains names {inner!r}, which is not a plain path below the archive")
     if reason := explain_address(weights.url, local=True):
         raise ValueError(f"weights.url {weights.url!r} cannot be used: {reason}")
     if weights.sha256 and not re.fullmatch(r"[0-9a-f]{64}", weights.sha256):

@@ -64,7 +64,7 @@ def download(weights: Weights, part: Path, progress: Progress) -> None:
             raise
         discard(part)
         raise EngineInstallError(
-            f"The disk has too little room: {weights.name} ({weights.size_in_words}) is not installed, and"
+            f"The disk has too little space: {weights.name} ({weights.size_in_words}) is not installed, and"
             f" its incomplete files were removed. {compare_space(part, weights.expected_bytes)}"
             f"Free space in {part.parent.parent}, or choose another"
             " folder with FOLDNOTE_WEIGHTS_DIR. Then install again."

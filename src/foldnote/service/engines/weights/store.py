@@ -184,7 +184,7 @@ class WeightStore:
                 raise
             _remove(part)
             raise EngineInstallError(
-                f"The disk has too little room: {weights.name} was not copied to {self.folder}."
+                f"The disk has too little space: {weights.name} was not copied to {self.folder}."
                 f" {compare_space(part, weights.expected_bytes)}Free space there, or"
                 " choose another folder with FOLDNOTE_WEIGHTS_DIR. Then install again."
             ) from exc
@@ -246,7 +246,7 @@ class WeightStore:
             if not is_full(exc):
                 raise
             raise EngineInstallError(
-                f"The disk has too little room: {weights.name} was fetched and cannot be unpacked in"
+                f"The disk has too little space: {weights.name} was fetched and cannot be unpacked in"
                 f" {self.folder}, where {format_size(shutil.disk_usage(self.folder).free)} are free."
                 " Free space there and install again: the download is kept."
             ) from exc

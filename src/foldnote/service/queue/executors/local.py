@@ -40,7 +40,7 @@ class LocalExecutor:
     def open(self, on_ended: Callable[[str], None]) -> None:
         """See the protocol; also log the GPUs found."""
         for word in self._found.unknown:
-            log.warning("%s names %s, which is no GPU of this machine; it is not used.", ASSIGNED, word)
+            log.warning("%s names %s, which is not a GPU of this machine; it is not used.", ASSIGNED, word)
         log.info("%s", self._found.describe())
         self._runners.open(lambda folder: on_ended(folder.name.rpartition("-")[2]))
 
