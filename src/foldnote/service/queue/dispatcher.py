@@ -65,7 +65,7 @@ class Dispatcher:
         on_ended: called after jobs have ended or were asked to stop.
         disk: no run is started while it lacks space; None skips the check.
         output_bytes: maximum size of a run's outputs.
-        is_draining: whether queued jobs must not be started now.
+        is_draining: returns whether no queued job may be started now.
         replica: this replica of the service; None if it is the only one.
     """
 

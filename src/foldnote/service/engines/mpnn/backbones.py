@@ -121,7 +121,7 @@ def pick_atoms(residue: Any) -> dict[str, Any]:
 
 
 def find_letter(residue: Any) -> str:
-    """Return one letter; ``X`` for non-standard residues. Selenomethionine counts as methionine."""
+    """Return one letter; ``X`` for none of the 20 amino acids. Selenomethionine counts as methionine."""
     name = "MET" if residue.name == "MSE" else standardize(residue.name)
     letter = gemmi.find_tabulated_residue(name).one_letter_code if is_amino_acid(name) else UNKNOWN
     return letter if letter in LETTERS else UNKNOWN

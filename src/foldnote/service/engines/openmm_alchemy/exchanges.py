@@ -55,7 +55,7 @@ def assign(potentials: np.ndarray, seed: int) -> np.ndarray:
 
 
 def count_crossings(origins: np.ndarray) -> int:
-    """Count how often a configuration moved from the first state to the last or back, by its origins."""
+    """Count moves of a configuration from the first state to the last or back, by `Exchange.origins`."""
     states = origins.shape[1]
     held = np.arange(states)
     ends = {0: 0, states - 1: states - 1}
