@@ -56,7 +56,7 @@ class JsonFormatter(logging.Formatter):
     """One ASCII JSON object: time, level, logger, message; request, job and traceback where there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """Format one line."""
         return json.dumps({name: value for name, value in _read(self, record).items() if value})
 
 
@@ -64,7 +64,7 @@ class TextFormatter(logging.Formatter):
     """The same fields as text for people; control characters are escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """Format one line."""
         row = _read(self, record)
         marks = "".join(f" {name}={row[name]}" for name in ("request_id", "job_id") if row[name])
         text = " | ".join(row[name] for name in ("message", "trace") if row[name])

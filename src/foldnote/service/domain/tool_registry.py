@@ -127,7 +127,7 @@ class Toolbox:
         return [self.describe(tool) for tool in (*catalog.tools().values(), *registered)]
 
     def registered_types(self) -> frozenset[str]:
-        """Types of tools outside the catalog."""
+        """Return the types of tools outside the catalog."""
         return frozenset(self._look())
 
     def finetuning_types(self) -> list[str]:

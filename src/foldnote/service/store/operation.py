@@ -55,7 +55,7 @@ class OperationStore:
         self._database = database
 
     def job_totals(self) -> JobTotals:
-        """Numbers of jobs of all accounts."""
+        """Return the numbers of jobs of all accounts."""
         with self._database.read() as connection:
             states = {state: int(number) for state, number in connection.execute(_BY_STATE)}
             rows = [row for query in _UNFINISHED for row in connection.execute(query)]

@@ -43,7 +43,7 @@ class HubOptions:
         return frozenset({"access:services", f"access:services!service={self.service}"})
 
     def address_of(self, name: str) -> str:
-        """Address of the account of the user with this name at the hub."""
+        """Return the address of the account of the user with this name at the hub."""
         return self.email.replace(_NAME, name)
 
     @classmethod

@@ -110,7 +110,7 @@ def measure_relative_areas(
 
 
 def measure_areas(points: Floats, radii: Floats, report: Callable[[float], None] = lambda _: None) -> Floats:
-    """Accessible area of each sphere in Å².
+    """Return the accessible area of each sphere in Å².
 
     Args:
         points: centres, shape (n, 3), Å.
