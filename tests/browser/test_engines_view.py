@@ -244,7 +244,7 @@ def test_a_disk_that_gets_full_is_told_and_nothing_is_left_half_installed(opened
     with server.faults.active("ENOSPC", "w", 1, "--progress-bar"):  # what pip writes into the environment
         begin(row)
         failure = row.get_by_role("status").filter(
-            has_text="The disk has too little room: the engine quick is not installed"
+            has_text="The disk has too little space: the engine quick is not installed"
         )
         expect(failure).to_contain_text(f"Free space in {server.engines}", timeout=120_000)
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()

@@ -215,7 +215,7 @@ def test_the_result_is_shown_as_a_map_with_its_tables(lymphotactin):
         (">q\nACDE\n", "holds the query only"),
         (">q\nACDE\n>a\nACD\n", "Sequence 2 (a) has 3 aligned columns, the query 4"),
         (">q\nacde\n>a\nacde\n", "The query has no aligned column"),
-        (">q\nACDE\n>a\n--DE\n", "No sequence beside the query is left"),
+        (">q\nACDE\n>a\n--DE\n", "No sequence besides the query is left"),
     ],
     ids=["empty", "header", "query", "lengths", "lower", "gaps"],
 )

@@ -165,7 +165,7 @@ def test_ligands_and_modified_residues_are_left_out_and_named(tmp_path, cage):
     odd = [f"HETATM{line[6:17]}SEP{line[20:]}" for line in CAGE if line[22:26].strip() == "13"]
     kept = [line for line in CAGE if line[22:26].strip() != "13"]
     _, outputs = score(tmp_path, join(kept[:100], odd, kept[100:]))
-    assert "no standard amino acids of a chain: 1 SEP." in read_notes(outputs)
+    assert "not standard amino acids of a chain: 1 SEP." in read_notes(outputs)
     assert len(read_scores(outputs)) == len(read_scores(cage)) - 1
 
 

@@ -189,7 +189,7 @@ def test_of_several_models_the_first_is_used_and_other_residues_are_named(tmp_pa
     models = ["MODEL        1", *CAGE, *ligand, "ENDMDL", "MODEL        2", *shift(CAGE, "A", 5), "ENDMDL"]
     outputs = cut_well(tmp_path, join(models))
     assert "The file has 2 models; the first was used." in read_notes(outputs)
-    assert "no standard amino acids of a chain: 1 LIG" in read_notes(outputs)
+    assert "not standard amino acids of a chain: 1 LIG" in read_notes(outputs)
     assert read_score(outputs)["residues"] == 20
 
 

@@ -249,7 +249,7 @@ def test_a_number_that_no_gpu_has_is_named_in_the_log(make_service, tmp_path):
     process.environment |= {"PATH": path, "CUDA_VISIBLE_DEVICES": "0,3"}
     process.start()
     assert (
-        "CUDA_VISIBLE_DEVICES names 3, which is no GPU of this machine"
+        "CUDA_VISIBLE_DEVICES names 3, which is not a GPU of this machine"
         in (process.folder / "service.log").read_text()
     )
 

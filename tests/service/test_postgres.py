@@ -309,7 +309,7 @@ def test_a_folder_of_replicas_is_not_opened_without_their_database(make_replicas
     replica = make_replicas(1)[0]
     replica.end()
     replica.environment = {}
-    with pytest.raises(AssertionError, match="belongs to a service whose database is at PostgreSQL"):
+    with pytest.raises(AssertionError, match="belongs to a service whose database is in PostgreSQL"):
         replica.start()
 
 

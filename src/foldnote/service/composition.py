@@ -1,4 +1,4 @@
-"""Compose one service of store, queue, files and engines."""
+"""Assemble one service from its store, queue, files and engines."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _KEY_S = 10.0
 
 
 class Service:
-    """One running service on one data folder, or one of several replicas on a folder that they share.
+    """A running service on its own data folder, or one of several replicas that share a folder.
 
     Raises:
         ConfigurationError: another service uses the folder, or it cannot hold a database.
@@ -92,7 +92,7 @@ class Service:
         self.links = LinkSigner(secrets, config.limits.link_s)
         self.page_keys = PageKeys(next(iter(secrets.values())))
         self.first_pages = JointLookup(self.store.first_pages.read)
-        """First pages of accounts, where the database is shared."""
+        """Cache of the accounts' first pages, used where the database is shared."""
         is_shared = self.store.database.is_shared
         self.marks = JointLookup(partial(read_marks, self.store.database), is_brief=not is_shared)
         """State tokens of accounts."""
@@ -114,13 +114,13 @@ class Service:
         self.active_at = time.monotonic()
         self._is_started = False
         self.is_closing = False
-        """Whether it is stopping, so that held requests are answered."""
+        """Whether the service is stopping, so that long-polling requests must be answered."""
 
     def _open_file(self, folder: Path) -> Store:
         """Open the data folder, which no other service may use."""
-        if (folder / REPLICAS).exists():  # a database without its jobs would have their results removed
+        if (folder / REPLICAS).exists():  # a new database lacks the jobs, and their results would be removed
             raise ConfigurationError(
-                f"The data folder {folder} belongs to a service whose database is at PostgreSQL. Set its"
+                f"The data folder {folder} belongs to a service whose database is in PostgreSQL. Set its"
                 " address in FOLDNOTE_STORE_URL or the section [store] of config.toml, or give another"
                 " --data-dir."
             )
@@ -199,7 +199,7 @@ class Service:
         self.screening = ScreeningService(self.toolbox, self.intake, self.files, config.limits.batch_rows)
 
     def _build_executors(self, root: Path, engines: Collection[str]) -> tuple[NodeAttempts, Executors]:
-        """The executors of the configuration, and the attempts that run on other machines."""
+        """Return the executors of the configuration, and the attempts that run on other machines."""
         table = ExecutorTable.read(self.config.executors, engines, self.config.public_url)
         self.node_url = table.service_url
         """Address at which other machines reach the service; empty if no executor has any."""
@@ -229,7 +229,7 @@ class Service:
         place = self.config.data_dir / KEY_FILE
         if self.replica is None:
             key = read_or_make_key_file(place)
-        else:  # another replica may start for the first time, too
+        else:  # another replica may be starting for the first time, too
             with hold_lock(place.with_suffix(".lock"), timeout_s=_KEY_S):
                 key = read_or_make_key_file(place)
         account = self.store.accounts.ensure_account(self.config.email)
@@ -244,7 +244,7 @@ class Service:
         return key
 
     def start(self) -> None:
-        """Recover unfinished work and start running jobs; does nothing the second time.
+        """Recover unfinished work and start running jobs; do nothing if already started.
 
         Raises:
             ConfigurationError: an executor cannot be used.
@@ -261,7 +261,7 @@ class Service:
             self._warn_of_lacking_gpus()
 
     def _warn_of_lacking_gpus(self) -> None:
-        """Say which engines of this machine need more GPUs than it has."""
+        """Log which engines assigned to this machine need more GPUs than it has."""
         (local,) = (use for use in self.dispatcher.uses() if use.name == LOCAL)
         number = sum(machine.gpus for machine in local.machines)
         lacking = [
@@ -289,7 +289,7 @@ class Service:
         self._lock.release()
 
     def is_idle(self) -> bool:
-        """Whether there was no request for the idle time, and no job is queued or running."""
+        """Return whether no request came for the idle time and no job is queued or running."""
         is_quiet = time.monotonic() - self.active_at >= self.config.idle_stop_s
         return is_quiet and not self.store.queue.has_unfinished()
 
@@ -309,7 +309,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _make_private(folder: Path) -> None:
-    """Make files of an earlier version private; the folder itself may be visible to others."""
+    """Make files of an earlier version private; others may still see the folder itself."""
     for name in CONTENTS:
         with contextlib.suppress(FileNotFoundError, PermissionError):
             mode = (folder / name).stat().st_mode

@@ -1,4 +1,4 @@
-"""The configuration of a service. Nothing here reads the environment."""
+"""The configuration of a service. This module does not read the environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits: those of section 8 of the interface, and those that it leaves open.
+    """The limits of section 8 of the interface, and those that it leaves to the service.
 
     Attributes:
         requests_per_second: refill rate of each key's token bucket.
@@ -62,7 +62,7 @@ class DispatcherTiming:
 
     Attributes:
         sweep_s: interval of recoveries.
-        need_s: the same while the disk is full, so that deleted data is removed at once.
+        need_s: that interval while the disk is full, so that deleted data is removed at once.
         poll_min_s: shortest interval between polls of a running attempt.
         poll_max_s: longest interval between polls.
         retry_s: delay before the second attempt; doubled for each further one, up to ``max_retry_s``.
@@ -79,11 +79,11 @@ class DispatcherTiming:
     grace_s: float = 10.0
 
     def delay_s(self, earlier: int) -> float:
-        """Delay before the next attempt of a job, by how many were lost, or did not begin."""
+        """Return the delay before the next attempt of a job, after ``earlier`` lost or unstarted ones."""
         return min(self.max_retry_s, self.retry_s * 2.0 ** min(earlier, 10))
 
     def until_sweep_s(self, *, has_space: bool) -> float:
-        """Time until the next recovery."""
+        """Return the time until the next recovery."""
         return self.sweep_s if has_space else min(self.sweep_s, self.need_s)
 
 
@@ -142,8 +142,8 @@ class ServiceConfig:
         executors: the section `[executors]` of `config.toml`; empty to run everything on this machine.
         certificate: file with the certificate chain of TLS; None for HTTP.
         certificate_key: file with its key, if the first one lacks it.
-        log_format: how the log is written, `json` or `text`.
-        log_level: least level of what is logged, from `debug` to `error`.
+        log_format: format of the log, `json` or `text`.
+        log_level: minimum level of log entries, from `debug` to `error`.
         store: the PostgreSQL database that replicas share, as they share `data_dir`; None for SQLite.
         objects: the bucket with the contents of files and results; None for a folder in `data_dir`.
         hub: the section `[jupyterhub]` of `config.toml`; empty without one.

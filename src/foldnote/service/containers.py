@@ -69,6 +69,6 @@ def make_command(program: str, image: str) -> tuple[str, ...]:
 
 
 def find_program() -> str | None:
-    """The first container program on PATH, or None."""
+    """Return the first container program on PATH, or None."""
     search = settings.process_environment().get("PATH")
     return next((each for each in PROGRAMS if shutil.which(each, path=search)), None)

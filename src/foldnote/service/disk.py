@@ -1,9 +1,9 @@
 """Disk space: a floor below which no new work is accepted, and a reserve for essential writes.
 
-On a full disk SQLite cannot even stop or delete a job. So some megabytes beyond the end of the database's log
-are allocated from the start, where no other program can use them; there SQLite writes what stops and deletes
-jobs. In addition, a ballast file is removed when space is short and recreated later; other programs may
-use the space that it frees.
+On a full disk SQLite cannot even stop or delete a job. Therefore some megabytes beyond the end of the
+database's log are allocated from the start; no other program can use them, and SQLite writes stops and
+deletions there. In addition, a ballast file is removed when space is short and recreated later; other
+programs may use the space that it frees.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Disk:
         self._log = folder / f"{DATABASE}-wal"
 
     def has_space(self) -> bool:
-        """Whether a run may be started."""
+        """Return whether a run may be started."""
         return _free_bytes(self._folder) >= self.floor_bytes
 
     def measure(self) -> tuple[int, int]:

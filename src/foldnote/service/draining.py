@@ -1,7 +1,7 @@
-"""Draining: a service that takes no new jobs and starts no waiting ones, so that it can be stopped or moved.
+"""Draining: take no new jobs and start no queued ones, so that the service can be stopped or moved.
 
-A file in the data folder says so. It is written by a signal to the service or by `foldnote admin drain`,
-survives a restart, and is not part of a backup. Everything else is answered as usual.
+A marker file in the data folder turns draining on. A signal to the service or `foldnote admin drain` writes
+it; it survives a restart and is not part of a backup. All other requests are answered as usual.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from foldnote.service.store import clock
 
 _FILE = "draining"
 _RETRY_S = 300
-"""Longer than a client waits by itself, so that its user is told at once."""
+"""Longer than clients wait before they retry, so that they report the refusal at once."""
 
 
 class Draining:
     """Whether the service of one data folder is draining.
 
     Args:
-        folder: the data folder. Where replicas share it, its file is for all of them.
-        own: folder of this replica, which a signal drains alone; None if it is the only one.
+        folder: the data folder. Where replicas share it, its marker drains all of them.
+        own: folder of this replica; a signal drains only this replica. None if it is the only one.
     """
 
     def __init__(self, folder: Path, own: Path | None = None) -> None:
@@ -30,11 +30,11 @@ class Draining:
         self._file = (own or folder) / _FILE
 
     def is_on(self) -> bool:
-        """Whether it is draining."""
+        """Return whether the service is draining."""
         return self._file.exists() or (self._all != self._file and self._all.exists())
 
     def begin(self) -> None:
-        """Begin to drain; does nothing if it is draining.
+        """Begin to drain; do nothing if the service is draining already.
 
         Raises:
             OSError: the file cannot be written.
@@ -43,7 +43,7 @@ class Draining:
             write_atomically(self._file, clock.now() + "\n", is_private=True, is_durable=True)
 
     def end(self) -> bool:
-        """Take jobs again; False if it was not draining.
+        """Take jobs again; return False if the service was not draining.
 
         Raises:
             OSError: the file cannot be removed.
@@ -56,11 +56,11 @@ class Draining:
         """Check that new jobs are taken.
 
         Raises:
-            RefusalError: 503 while it is draining.
+            RefusalError: 503 while the service is draining.
         """
         if self.is_on():
             sentence = (
-                "The service takes no new jobs now: it is about to be stopped. Running jobs go on,"
+                "The service takes no new jobs now: it is about to be stopped. Running jobs continue,"
                 " and everything else works. Try again in a few minutes."
             )
             more, headers = {"retryAfterSeconds": _RETRY_S}, {"Retry-After": str(_RETRY_S)}

@@ -17,8 +17,8 @@ class RefusalError(Exception):
         sentence: what is wrong and what would be right.
         field: dotted path of the field at fault, None when no single one is.
         row: 0-based row of a batch, None outside batches.
-        more: further keys of the body.
-        headers: further headers of the answer.
+        more: additional keys of the body.
+        headers: additional headers of the response.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class RefusalError(Exception):
         self.headers = dict(headers or {})
 
     def body(self) -> dict[str, Any]:
-        """The error body of the interface."""
+        """Return the error body defined by the interface."""
         body: dict[str, Any] = {"error": self.sentence, "code": self.code}
         if self.field is not None:
             body["field"] = self.field
@@ -52,7 +52,7 @@ class RefusalError(Exception):
 
 
 class BareRefusalError(Exception):
-    """A refusal whose body is fixed by the interface: the gateway's 403, or the 413 without a body.
+    """A refusal whose body the interface prescribes: the gateway's 403, or the 413 without a body.
 
     Attributes:
         status: HTTP status.
@@ -68,17 +68,17 @@ class BareRefusalError(Exception):
 def bad_request(
     sentence: str, *, code: str = "invalid_request", field: str | None = None, row: int | None = None
 ) -> RefusalError:
-    """400."""
+    """Build a 400 response."""
     return RefusalError(400, code, sentence, field=field, row=row)
 
 
 def not_found(sentence: str, *, code: str = "not_found", field: str | None = None) -> RefusalError:
-    """404."""
+    """Build a 404 response."""
     return RefusalError(404, code, sentence, field=field)
 
 
 def too_large(limit_bytes: int, what: str = "The request body") -> RefusalError:
-    """413; the rest of the body is not kept, so the connection is closed."""
+    """Build a 413 response; the rest of the body is not read, so the connection is closed."""
     sentence = f"{what} is larger than the limit of {limit_bytes} bytes."
     return RefusalError(
         413, "too_large", sentence, more={"limitBytes": limit_bytes}, headers={"Connection": "close"}
@@ -86,12 +86,15 @@ def too_large(limit_bytes: int, what: str = "The request body") -> RefusalError:
 
 
 def job_not_found(name: str, status: int = 404) -> RefusalError:
-    """404, or 400 where the interface says so (stop, delete)."""
+    """Build a 404 response, or 400 where the interface demands it (stop, delete)."""
     return RefusalError(status, "job_not_found", f"The job {name[:200]!r} does not exist.", field="jobName")
 
 
 def no_space(needed_bytes: int | None = None, free_bytes: int = 0) -> RefusalError:
-    """507; ``needed_bytes`` must be free for anything new, None where a write has failed on a full disk."""
+    """Build a 507 response.
+
+    ``needed_bytes`` is the space that must be free before anything new is taken; None after a failed write.
+    """
     if needed_bytes is None:
         reason = "The disk of the service is full."
     else:

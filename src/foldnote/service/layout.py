@@ -1,4 +1,4 @@
-"""The names of what a service keeps in its data folder."""
+"""Names of the files and folders in a service's data folder."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ KEY_FILE = "key"
 OBJECTS = "objects"
 JOBS = "jobs"
 REPLICAS = "replicas"
-"""Locks of the names of replicas, and the mark of their database; only where that is at PostgreSQL."""
+"""Locks of the replicas' names, and the identity of their database; only with PostgreSQL."""
 BUCKET_MARK = "bucket.json"
-"""Which bucket holds the contents, in place of `objects`; only where there is one."""
+"""Address of the bucket that holds the contents instead of `objects`; only with a bucket."""
 COPIES = "copies"
-"""Copies of the newest contents of the bucket."""
+"""Cache of the bucket's newest contents."""
 CONTENTS = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-run", OBJECTS, JOBS, KEY_FILE)
-"""All that belongs together: a backup has all of it, and a restore replaces all of it."""
+"""Everything that a backup contains and a restore replaces."""

@@ -22,10 +22,10 @@ class FolderLock:
         self._held = ExitStack()
 
     def try_take(self) -> bool:
-        """Take the lock; False when another process has it.
+        """Take the lock; return False if another process has it.
 
         Raises:
-            OSError: the lock cannot be made.
+            OSError: the lock file cannot be created.
         """
         return self._held.enter_context(hold_lock(self._path))
 
@@ -34,7 +34,7 @@ class FolderLock:
 
         Raises:
             ConfigurationError: another service has it.
-            OSError: the lock cannot be made.
+            OSError: the lock file cannot be created.
         """
         if not self.try_take():
             raise ConfigurationError(
@@ -49,19 +49,19 @@ class FolderLock:
 
 @contextmanager
 def keep_contents(folder: Path) -> Iterator[None]:
-    """Keep the service of a data folder from removing contents that a snapshot of its database may name.
+    """Keep the service from removing contents that a snapshot of its database may refer to.
 
     Raises:
-        OSError: the lock cannot be made.
+        OSError: the lock file cannot be created.
     """
     with hold_lock(folder / _BACKUP_LOCK, timeout_s=math.inf):
         yield
 
 
 def may_remove_contents(folder: Path) -> AbstractContextManager[bool]:
-    """Whether no backup of the data folder is being made, nor begins before the block ends.
+    """Keep backups from beginning within a block; its value is whether none is being made already.
 
     Raises:
-        OSError: the lock cannot be made.
+        OSError: the lock file cannot be created.
     """
     return hold_lock(folder / _BACKUP_LOCK)

@@ -1,8 +1,8 @@
 """The service's log on standard error: one line per entry, without keys, queries or file contents.
 
-Text of requests, engines and other programs gets into messages. So an entry stays one line whatever it
-contains, and what looks like a secret is masked wherever it stands. A fault that repeats, such as a full disk
-that a thread meets every second, is one entry with its trace, and then a count a minute.
+Messages can contain text from requests, engines and other programs. Therefore an entry stays on one line
+whatever it contains, and anything that looks like a secret is masked. A fault that repeats, such as a full
+disk that a thread runs into every second, is logged once with its traceback, then as a count once a minute.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMATS = (JSON, TEXT)
 INFO = "info"
 LEVELS = ("debug", INFO, "warning", "error")
 REPEATS_S = 60.0
-"""Seconds within which an entry that repeats is counted instead of written."""
+"""Seconds during which a repeated entry is counted instead of written."""
 _MASK = "***"
 _SECRETS = (
     (re.compile(rf"\b{KEY_PREFIX}[A-Za-z0-9_-]{{8,}}"), f"{KEY_PREFIX}{_MASK}"),
@@ -46,25 +46,25 @@ _SECRETS = (
 
 
 def mask(text: str) -> str:
-    """``text`` without keys, values of headers that carry keys, and queries of addresses."""
+    """Mask keys, values of headers that carry keys, and query strings of URLs in ``text``."""
     for pattern, instead in _SECRETS:
         text = pattern.sub(instead, text)
     return text
 
 
 class JsonFormatter(logging.Formatter):
-    """An object of ASCII: time, level, logger, message, and request, job and trace where there is one."""
+    """One ASCII JSON object: time, level, logger, message; request, job and traceback where there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """Format one line."""
         return json.dumps({name: value for name, value in _read(self, record).items() if value})
 
 
 class TextFormatter(logging.Formatter):
-    """The same to be read by people; control characters are escaped."""
+    """The same fields as text for people; control characters are escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """Format one line."""
         row = _read(self, record)
         marks = "".join(f" {name}={row[name]}" for name in ("request_id", "job_id") if row[name])
         text = " | ".join(row[name] for name in ("message", "trace") if row[name])
@@ -86,14 +86,14 @@ def _read(formatter: logging.Formatter, record: logging.LogRecord) -> dict[str, 
 
 @dataclass
 class _Repeats:
-    """How often an entry that was written has come again."""
+    """How often a written entry has been repeated."""
 
     ends: float
     count: int = 0
     last: str = ""
 
     def sum_up(self, record: logging.LogRecord) -> logging.LogRecord:
-        """An entry without trace that says how often, and when last."""
+        """Return an entry without traceback that states the number of repeats and the time of the last."""
         entry = copy.copy(record)
         entry.msg = f"{record.getMessage()} (repeated {count(self.count, 'time')}, last at {self.last})"
         entry.args, entry.exc_info, entry.exc_text = None, None, None
@@ -102,14 +102,14 @@ class _Repeats:
 
 
 class CountingLogHandler(logging.StreamHandler[TextIO]):
-    """Writes entries; of a warning or fault that repeats only the first, and once a minute how often it came.
+    """Writes entries; a repeated warning or fault is written once, then as a count once a minute.
 
-    Faults are the same if they have the same kind of exception in the same thread, for whichever job or file;
-    other warnings if they have the same text.
+    Two faults are the same if the same type of exception was raised in the same thread, whatever the job or
+    file; two warnings are the same if their texts are.
 
     Args:
-        stream: where to write.
-        clock_s: tells the time in seconds.
+        stream: output stream.
+        clock_s: returns the time in seconds.
     """
 
     def __init__(self, stream: TextIO, clock_s: Callable[[], float] = time.monotonic) -> None:
@@ -118,7 +118,7 @@ class CountingLogHandler(logging.StreamHandler[TextIO]):
         self._repeats: dict[Hashable, tuple[logging.LogRecord, _Repeats]] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write or count one entry, after the counts that are due."""
+        """Write the counts that are due, then write or count this entry."""
         now = self._clock_s()
         self._tell_repeats(now)
         if record.levelno >= logging.WARNING:
@@ -131,7 +131,7 @@ class CountingLogHandler(logging.StreamHandler[TextIO]):
         super().emit(record)
 
     def close(self) -> None:
-        """Write the counts that were not told yet."""
+        """Write the counts that are still pending."""
         with self.lock or nullcontext():
             self._tell_repeats(float("inf"))
         super().close()

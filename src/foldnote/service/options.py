@@ -24,15 +24,15 @@ from foldnote.service.config import MB, Limits, TrialTerms
 
 Number = int | float
 BAD_INPUT, BROKEN = 2, 6
-"""Exit codes of a service or an administrator's command that cannot do its work, as in the command line's
-table: an option or the configuration is wrong; a folder, file or engine cannot be used."""
+"""Exit codes of a service or an administrator's command that fails, as in the command line's table: an option
+or the configuration is wrong; a folder, file or engine cannot be used."""
 
 
 def read_address(text: str) -> str:
-    """An address that begins with http:// or https:// and names a machine.
+    """Parse a URL that begins with http:// or https:// and has a host.
 
     Raises:
-        ArgumentTypeError: the text is no such address.
+        ArgumentTypeError: the text is not such a URL.
     """
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -41,10 +41,10 @@ def read_address(text: str) -> str:
 
 
 def read_proxy(text: str) -> str:
-    """The address of a machine or network; ``*`` for any.
+    """Parse the address of a machine or network; ``*`` for any.
 
     Raises:
-        ArgumentTypeError: the text is none, such as the name of a machine, which nobody looks up.
+        ArgumentTypeError: the text is not an address. Host names are not resolved.
     """
     try:
         return (
@@ -108,7 +108,7 @@ LIMIT_OPTIONS: tuple[LimitOption, ...] = (
 
 
 def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
-    """Every limit as an option, with its default."""
+    """Add an option for every limit, with its default."""
     group = parser.add_argument_group("limits")
     defaults = vars(Limits()) | vars(TrialTerms())
     for row in LIMIT_OPTIONS:
@@ -122,7 +122,7 @@ def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_limits(options: argparse.Namespace) -> tuple[Limits, TrialTerms]:
-    """The limits, as changed by the options."""
+    """Return the limits as set by the options."""
     given = {row.field: getattr(options, row.flag.replace("-", "_")) for row in LIMIT_OPTIONS}
     scales = {row.field: row.scale for row in LIMIT_OPTIONS}
     changed = {field: value * scales[field] for field, value in given.items() if value is not None}

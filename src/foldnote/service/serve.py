@@ -1,9 +1,9 @@
 """Run a service in the foreground until a signal, or as the embedded service until it is idle.
 
-When ready, it prints its address and where its key is stored, not the key: terminals, journals and logs of
-containers keep what a program prints. A program that asks for JSON gets the key, too. There is one embedded
-service per user: a lock ensures this, and a private runtime file holds its address. Jobs run on after the
-service stops, and the next start adopts them.
+When ready, it prints its address and the path of its key, not the key: terminals, journals and container logs
+keep the output of a program. With --json the output includes the key. There is one embedded service per user:
+a lock ensures this, and a private runtime file holds its address. Jobs keep running after the service stops,
+and the next start adopts them.
 """
 
 from __future__ import annotations
@@ -69,9 +69,10 @@ _MAX_PORT = 65_535
 _IDLE_LOOK_S = 10.0
 _PORT_IN_USE_S = 1.0
 _HANDSHAKES_PART = 8
-"""For this many connections there may be one more whose TLS handshake is incomplete."""
+"""One incomplete TLS handshake is allowed per this many connections."""
 _COLLECT_AFTER = (20_000, 20, 20)
-"""New objects before a collection, and collections of younger objects before one of older objects."""
+"""Arguments of `gc.set_threshold`: new objects before a collection, and collections of a younger generation
+before one of the next older."""
 
 
 class Server(uvicorn.Server):
@@ -93,7 +94,7 @@ class Server(uvicorn.Server):
         self._watches: list[asyncio.Task[None]] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to serve, then announce it."""
+        """Start serving, then announce it."""
         loop = asyncio.get_running_loop()
         hush_accept_errors(loop)
         self._app.state.connections = self.server_state.connections
@@ -112,7 +113,7 @@ class Server(uvicorn.Server):
             self._watches.append(asyncio.create_task(self.stop_when_idle(service)))
 
     async def _listen_with_tls(self, certificate: Certificate, sockets: list[socket.socket]) -> None:
-        """As uvicorn would, with limits on handshakes, and with renewed certificates."""
+        """Listen as uvicorn would, but limit handshakes and reload renewed certificates."""
 
         def connect() -> asyncio.Protocol:
             return SendingProtocol(self.config, self.server_state, self.lifespan.state)
@@ -126,33 +127,33 @@ class Server(uvicorn.Server):
         self._watches.append(asyncio.create_task(follow_renewals(certificate, context, used, asked)))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer the requests that wait for a change, then shut down."""
+        """Answer the long-polling requests, then shut down."""
         service: Service | None = getattr(self._app.state, "service", None)
         if service is not None:
             service.is_closing = True
         await super().shutdown(sockets)
 
     async def stop_when_idle(self, service: Service) -> None:
-        """Exit once the service was idle for its idle time and no response is being sent."""
+        """Exit once the service has been idle for its idle time and no response is being sent."""
         pause_s = min(_IDLE_LOOK_S, max(0.2, service.config.idle_stop_s / 4))
         while not self.should_exit:
             await asyncio.sleep(pause_s)
-            with contextlib.suppress(StorageFaultError):  # a full disk, for example: asked again
+            with contextlib.suppress(StorageFaultError):  # a full disk, for example: try again later
                 if not self.server_state.tasks and await asyncio.to_thread(service.is_idle):
                     self.should_exit = True
 
 
 def _act_on_signal(loop: asyncio.AbstractEventLoop, name: str, act: Callable[[], object]) -> None:
-    """Call `act` at this signal, where the system has it."""
+    """Call `act` on this signal, where the system has it."""
     if hasattr(signal, name):
         loop.add_signal_handler(getattr(signal, name), act)
 
 
 def _make_collections_rare() -> None:
-    """Exempt what was loaded from Python's garbage collections, and collect less often.
+    """Exempt the loaded modules from garbage collection, and collect less often.
 
-    With thousands of connections a collection stops every answer for a quarter of a second. What a request
-    leaves is freed at once, without a collection, except for a few cycles of objects.
+    With thousands of connections a collection delays every response by a quarter of a second. Reference
+    counting frees the objects of a request at once, except for a few reference cycles.
     """
     gc.freeze()
     gc.set_threshold(*_COLLECT_AFTER)
@@ -166,7 +167,7 @@ class Announcer:
         self._as_json = as_json
 
     def ready(self, service: Service) -> None:
-        """Publish the address, to programs with the key."""
+        """Publish the address; with JSON output, the key, too."""
         info = RuntimeInfo(
             url=self._url,
             key=SecretStr(service.local_key),
@@ -180,7 +181,7 @@ class Announcer:
 
 
 def say(info: RuntimeInfo, config: ServiceConfig, *, as_json: bool) -> None:
-    """Print address and key as one line of JSON for programs, or where the key is in three lines of text."""
+    """Print one line of JSON with address and key, or three lines of text with address and the key's path."""
     folder = config.data_dir.absolute()
     if as_json:
         key = info.key.get_secret_value()
@@ -217,7 +218,7 @@ def main(config: ServiceConfig, as_json: bool) -> int:
 
 
 def _explain_unusable(folder: Path, exc: Exception) -> str:
-    """What cannot be used, in one sentence, and what to do in another."""
+    """Say in one sentence what cannot be used, and in another what to do."""
     number, reason = getattr(exc, "errno", None), getattr(exc, "strerror", None) or str(exc).rstrip(".")
     path = Path(getattr(exc, "filename", None) or folder)
     is_inside = path.absolute().is_relative_to(folder.absolute())
@@ -263,7 +264,7 @@ def _serve(config: ServiceConfig, as_json: bool) -> int:
     shown = f"[{host}]" if ":" in host else host
     scheme = "http" if certificate is None else "https"
     service = Service(config)
-    service.start()  # not by the application, whose server would answer a fault with a trace
+    service.start()  # not in the application's startup, where uvicorn would print a traceback
     app = create_app(config, service)
     announce = Announcer(f"{scheme}://{shown}:{port}", as_json=as_json)
     server = Server(_uvicorn_config(app, limits, config), app, announce, limits, certificate)
@@ -293,9 +294,9 @@ def _uvicorn_config(app: FastAPI, limits: ConnectionLimits, config: ServiceConfi
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Listen at the address; a port in use is waited for, since its service may just have been killed.
+    """Listen at the address; wait for a port in use, since its service may just have been killed.
 
-    A program that it was starting holds the port until its own code is loaded.
+    A program that the killed service was starting holds the port until its own code is loaded.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     until = time.monotonic() + _PORT_IN_USE_S
@@ -317,7 +318,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _advise_address(exc: Exception) -> str:
-    """What to do about an address that cannot be listened on."""
+    """Say what to do about an address that cannot be listened on."""
     if isinstance(exc, PermissionError):
         return "Choose a --port from 1024, and put a proxy before it if users need another one"
     if isinstance(exc, socket.gaierror) or getattr(exc, "errno", None) == errno.EADDRNOTAVAIL:
@@ -326,7 +327,7 @@ def _advise_address(exc: Exception) -> str:
 
 
 def embedded_config() -> ServiceConfig:
-    """The configuration of this user's embedded service."""
+    """Build the configuration of this user's embedded service."""
     return ServiceConfig(
         data_dir=(settings.data_dir() / "service").absolute(),
         embedded=True,
@@ -336,7 +337,7 @@ def embedded_config() -> ServiceConfig:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `foldnote serve`."""
+    """Add the options of `foldnote serve`."""
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on (default: this machine only)"
     )
@@ -392,7 +393,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def config_of(options: argparse.Namespace) -> ServiceConfig:
-    """The configuration described by the options."""
+    """Build the configuration from the options."""
     if options.embedded:
         return embedded_config()
     limits, trials = read_limits(options)
@@ -424,7 +425,7 @@ def config_of(options: argparse.Namespace) -> ServiceConfig:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """The command line of `python -m foldnote.service.serve`."""
+    """Run the command line of `python -m foldnote.service.serve`."""
     parser = argparse.ArgumentParser(
         prog="foldnote serve", usage="%(prog)s [OPTION ...]", description="Run the job service."
     )

@@ -1,6 +1,6 @@
-"""A thread that does one piece of work whenever it is woken, and never twice at once.
+"""A thread that runs one function whenever it is woken, never concurrently.
 
-A round that failed is repeated after a while: what failed it, such as a full disk, may pass unannounced.
+A failed round is retried after a pause: its cause, such as a full disk, may pass without a wake.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Callable
 log = logging.getLogger(__name__)
 _FIRST_PAUSE_S, _MAX_PAUSE_S = 1.0, 60.0
 _REST_S = 0.05
-"""After each round, so that many wakes close together cost few rounds."""
+"""Pause after each round, so that many wakes close together cost few rounds."""
 
 
 class Rounds:
-    """Runs `work` after each wake; it begins with one round, for what an earlier process left.
+    """Runs `work` after each wake; the first round, at the start, resumes what an earlier process left.
 
     Args:
-        name: of the thread.
-        work: one round; it asks `is_stopping` between its steps, and gives the seconds until the next round
-            is due unasked, or None.
+        name: name of the thread.
+        work: one round; checks `is_stopping` between its steps, and returns the seconds until the next round
+            is due without a wake, or None.
     """
 
     def __init__(self, name: str, work: Callable[[], float | None]) -> None:
@@ -34,11 +34,11 @@ class Rounds:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self, grace_s: float | None = None) -> None:
-        """End after the current round, which is awaited for `grace_s` seconds (None: without limit)."""
+        """Stop after the current round; wait for it for `grace_s` seconds (None: without limit)."""
         self.is_stopping = True
         self._ended.set()
         self._woken.set()
@@ -58,7 +58,7 @@ class Rounds:
             try:
                 pause_s = self._work()
                 failed_s = None
-            except Exception:  # the thread's edge: what comes next must not wait for ever
+            except Exception:  # outermost handler: later rounds must still run
                 pause_s = failed_s = min(_MAX_PAUSE_S, 2 * (failed_s or _FIRST_PAUSE_S / 2))
                 log.exception("A round of %s failed; it is repeated in %g s.", self._name, pause_s)
             self._ended.wait(_REST_S)

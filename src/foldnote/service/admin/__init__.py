@@ -50,7 +50,7 @@ COMMANDS: tuple[tuple[str, str, Callable[[Store, argparse.Namespace], Report], t
     ("issue-key", "Issue a key for an account and print it.", issue_key, ("email", "--days", "--admin")),
     ("revoke-keys", "Revoke a key, or all keys of an account.", revoke_keys, ("which",)),
     ("move-account", "Move all data of an account to another.", move_account, ("email", "target")),
-    ("purge", "Show which old or large jobs would go; delete them with --apply.", purge,
+    ("purge", "Show which old or large jobs would be removed; delete them with --apply.", purge,
      ("--older-than-days", "--larger-than-mb", "--keep-mb", "--account", "--apply")),
     ("tools", "List registered tools.", list_tools, ()),
     ("remove-tool", "Remove a registered tool.", remove_tool, ("type",)),
@@ -69,7 +69,7 @@ FOLDER_COMMANDS: tuple[
     ("move-to-postgresql", "Move a stopped service's database to PostgreSQL.", move, ()),
     ("move-to-bucket", "Move a stopped service's contents to an object store.", move_contents, ()),
 )
-"""The same for commands that use the whole data folder."""
+"""Commands that use the whole data folder, in the same form."""
 
 
 def _read_hours(text: str) -> float | None:
@@ -128,7 +128,7 @@ _GENERAL: dict[str, dict[str, Any]] = {
     },
     "--json": {"action": "store_true", "help": "print JSON"},
 }
-"""Options of all commands, which are accepted before a command and after it."""
+"""Options of all commands, accepted before and after a command."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -149,13 +149,13 @@ def _add_command(
     command: argparse.ArgumentParser = commands.add_parser(name, help=sentence, description=sentence)
     for argument in arguments:
         command.add_argument(argument, **_ARGUMENTS[argument])
-    for option, more in _GENERAL.items():  # where it is not given here, what was given before counts
+    for option, more in _GENERAL.items():  # an option that is not given here keeps its earlier value
         command.add_argument(option, **more, default=argparse.SUPPRESS)
     return command
 
 
 def run_admin(options: argparse.Namespace) -> int:
-    """Run the command and print its report; returns the exit status."""
+    """Run the command and print its report; return the exit status."""
     folder: Path = options.data_dir or settings.data_dir() / ("service" if options.embedded else "server")
     try:
         report, code = options.administer(folder, options), 0
@@ -169,7 +169,7 @@ def run_admin(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `foldnote admin`; returns the exit status."""
+    """Run `foldnote admin`; return the exit status."""
     os.umask(0o077)  # all files are private to this user
     parser = argparse.ArgumentParser(prog="foldnote admin", description="Administer a job service.")
     add_arguments(parser)

@@ -102,7 +102,7 @@ def move_contents(folder: Path, options: argparse.Namespace) -> Report:
 
 
 def _require_own(folder: Path) -> None:
-    """Refuse to write files into the folder of another user, whose service could not read those of root."""
+    """Refuse to write files into another user's folder: that user's service could not read files of root."""
     owner = find_other_owner(folder.absolute())
     if owner is not None:
         raise ConfigurationError(

@@ -14,11 +14,11 @@ from foldnote.service.store.store import Store
 from foldnote.text import count, format_size
 
 _SHOWN = 20
-"""Jobs of one account that the text lists."""
+"""Maximum number of an account's jobs listed in the text."""
 
 
 def purge(store: Store, options: argparse.Namespace) -> Report:
-    """Show which ended jobs the conditions hold for; with `--apply`, delete them with their results.
+    """Show the ended jobs that meet the conditions; with `--apply`, delete them with their results.
 
     Raises:
         ConfigurationError: there is no condition.
@@ -61,7 +61,7 @@ def purge(store: Store, options: argparse.Namespace) -> Report:
 def _tell_removals(removals: Sequence[Removal], *, is_done: bool) -> str:
     number = sum(len(each.jobs) for each in removals)
     if not number:
-        return "No ended job fulfils the conditions."
+        return "No ended job meets the conditions."
     lines = []
     for each in removals:
         left = format_size(each.used_bytes - each.freed_bytes)

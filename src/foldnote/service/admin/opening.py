@@ -1,4 +1,4 @@
-"""What the commands of an administrator open: the database and the bucket that the configuration names."""
+"""Open the configured database and bucket for the administrator's commands."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.store import Store
 
 Report = dict[str, Any]
-"""What a command says: a message, and its content for programs."""
+"""The output of a command: a message, and its content for programs."""
 
 
 def read_store_address(options: argparse.Namespace) -> StoreAddress | None:
-    """The address of the PostgreSQL database; None for the one in the data folder.
+    """Return the address of the PostgreSQL database; None for the database in the data folder.
 
     Raises:
-        ConfigurationError: it is no such address.
+        ConfigurationError: the address is invalid.
     """
     if options.embedded:
         return None
@@ -31,10 +31,10 @@ def read_store_address(options: argparse.Namespace) -> StoreAddress | None:
 
 
 def read_bucket_address(options: argparse.Namespace) -> BucketAddress | None:
-    """The address of the bucket; None where contents are in the data folder.
+    """Return the address of the bucket; None if contents are in the data folder.
 
     Raises:
-        ConfigurationError: it is no such address.
+        ConfigurationError: the address is invalid.
     """
     return None if options.embedded else BucketAddress.read(settings.config_section("objects"))
 
@@ -42,7 +42,7 @@ def read_bucket_address(options: argparse.Namespace) -> BucketAddress | None:
 def use_store(
     folder: Path, options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Report]
 ) -> Report:
-    """Open the database of a data folder, do this with it, and close it.
+    """Open the database of a data folder, call `do` with it, and close it.
 
     Raises:
         ConfigurationError: the folder has no service, or the database cannot be used.

@@ -21,7 +21,7 @@ _LOOK_S = 1.0
 
 
 def drain(folder: Path, options: argparse.Namespace) -> Report:
-    """Let the service take and start no new jobs; with `--wait`, return when nothing runs.
+    """Let the service take and start no new jobs; with `--wait`, return when no job is running.
 
     Raises:
         ConfigurationError: the folder has no service.
@@ -34,7 +34,7 @@ def drain(folder: Path, options: argparse.Namespace) -> Report:
 def _drain(draining: Draining, store: Store, *, is_waiting: bool) -> Report:
     draining.begin()
     quiet_looks = 0
-    while is_waiting and quiet_looks < 2 and draining.is_on():  # one may just have been claimed
+    while is_waiting and quiet_looks < 2 and draining.is_on():  # a job may just have been claimed
         quiet_looks = 0 if store.queue.running() else quiet_looks + 1
         time.sleep(_LOOK_S)
     running = len(store.queue.running())
@@ -57,7 +57,7 @@ def resume(folder: Path, options: argparse.Namespace) -> Report:
 
 
 def show_status(folder: Path, options: argparse.Namespace) -> Report:
-    """Show unfinished jobs, whether the service drains, free disk space, and the GPUs of this machine.
+    """Show unfinished jobs, whether the service is draining, free disk space, and this machine's GPUs.
 
     Raises:
         ConfigurationError: the folder has no service.
@@ -67,7 +67,7 @@ def show_status(folder: Path, options: argparse.Namespace) -> Report:
     running, waiting = (sum(jobs[each] for each in jobs if each[1] == state) for state in states)
     is_draining, free = Draining(folder).is_on(), shutil.disk_usage(folder).free
     found = find_gpus(settings.process_environment())
-    told = "The service drains: it takes no new jobs." if is_draining else "The service takes jobs."
+    told = "The service is draining: it takes no new jobs." if is_draining else "The service takes jobs."
     figures = f"Running: {running:,}, waiting: {waiting:,}, free disk space: {format_size(free)}."
     return {
         "message": f"{told} {figures}\n{found.describe()}",

@@ -21,14 +21,14 @@ MOVED = f"{OBJECTS}.moved"
 
 
 def move_to_bucket(folder: Path, bucket: BucketAddress, address: StoreAddress | None) -> int:
-    """Upload the contents of a stopped service; returns their number.
+    """Upload the contents of a stopped service; return their number.
 
     The files stay in the data folder under another name. If the move is interrupted, run it again.
 
     Args:
         folder: the data folder.
-        bucket: is not used by another service.
-        address: of the service's PostgreSQL database; None where it is in the data folder.
+        bucket: a bucket that no other service uses.
+        address: address of the service's PostgreSQL database; None if it is in the data folder.
 
     Raises:
         ConfigurationError: the service is running, there are no contents to move, or the bucket cannot be
@@ -55,7 +55,7 @@ def move_to_bucket(folder: Path, bucket: BucketAddress, address: StoreAddress | 
 
 
 def upload_contents(folder: Path, bucket: ObjectBucket) -> int:
-    """Upload every content of a folder; returns their number.
+    """Upload every content of a folder; return their number.
 
     Raises:
         BucketError: the bucket cannot be written now.

@@ -1,11 +1,11 @@
 """The format of a backup: a folder with a list of all files and their SHA-256.
 
-    backup.json      when, by which version and of what it was made
+    backup.json      when, by which version and from what it was made
     SHA256SUMS       every other file with its SHA-256, as `sha256sum -c` reads it
     service.sqlite3  a snapshot of the database
     key              the service's own key
-    objects/         every content that the snapshot names
-    jobs/            what is kept of ended runs: log, manifest, and whose they are
+    objects/         every content to which the snapshot refers
+    jobs/            the kept files of ended runs: log, manifest, and their owner
 
 A folder with a missing, additional or modified file is not a valid backup.
 """
@@ -111,7 +111,7 @@ def find_files(folder: Path) -> Iterator[Path]:
 
 
 def damaged(folder: Path, what: str) -> ConfigurationError:
-    """The error for a modified or incomplete backup."""
+    """Build the error for a modified or incomplete backup."""
     return ConfigurationError(
         f"The backup {folder} is damaged: {what}. Nothing was changed. Use another one."
     )
@@ -131,14 +131,14 @@ def check_backup(folder: Path) -> Backup:
 
 
 def hash_file(path: Path) -> str:
-    """SHA-256 (hex) of a file; empty if it is a link or a folder."""
+    """Return the SHA-256 (hex) of a file; empty if it is a link or a folder."""
     if path.is_symlink() or not path.is_file():
         return ""
     return io.hash_file(path)
 
 
 def copy_stream(source: BinaryIO, target: Path) -> tuple[str, int]:
-    """Write ``source`` to a new file; returns its SHA-256 (hex) and its size in bytes.
+    """Write ``source`` to a new file; return its SHA-256 (hex) and its size in bytes.
 
     Raises:
         OSError: it cannot be read or written.
@@ -147,7 +147,7 @@ def copy_stream(source: BinaryIO, target: Path) -> tuple[str, int]:
 
 
 def copy_chunks(source: Iterable[bytes], target: Path) -> tuple[str, int]:
-    """Write chunks to a new file; returns its SHA-256 (hex) and its size in bytes.
+    """Write chunks to a new file; return its SHA-256 (hex) and its size in bytes.
 
     Raises:
         OSError: they cannot be read or written.

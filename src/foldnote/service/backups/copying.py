@@ -30,7 +30,7 @@ def copy_rows(source: Database, target: Database) -> None:
     with source.read() as original, target.write() as copy:
         copy.execute(sa.delete(identity))
         for table in metadata.sorted_tables:
-            if table is replicas:  # none of them is alive
+            if table is replicas:  # no replica is alive
                 continue
             query = sa.select(table).order_by(*table.primary_key)
             found = original.execution_options(yield_per=_ROWS).execute(query)
@@ -41,7 +41,7 @@ def copy_rows(source: Database, target: Database) -> None:
 
 
 def _continue_numbers(connection: sa.Connection, table: sa.Table) -> None:
-    """Let new rows have numbers after those of the copied rows."""
+    """Let new rows continue the numbers of the copied rows."""
     key = list(table.primary_key)
     last = connection.execute(sa.select(sa.func.max(key[0]))).scalar()
     if len(key) == 1 and isinstance(last, int) and last > 0:
@@ -89,7 +89,7 @@ def _name_of(database: Database) -> str:
 
 
 def require_new(folder: Path, address: StoreAddress | None) -> None:
-    """Check that a folder and a database, if any, were not used by replicas, before a restore into them.
+    """Check that replicas have not used a folder and a database, if any, before a restore into them.
 
     Raises:
         ConfigurationError: one of them has.

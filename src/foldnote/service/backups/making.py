@@ -59,8 +59,8 @@ def make_backup(
     Args:
         data: the data folder.
         target: it must not exist, or be empty.
-        address: of the service's PostgreSQL database; None where it is in the data folder.
-        objects: contents of the service; None where they are in the data folder.
+        address: address of the service's PostgreSQL database; None if it is in the data folder.
+        objects: contents of the service; None if they are in the data folder.
 
     Raises:
         ConfigurationError: there is no service's data, it is damaged, or ``target`` cannot be created.
@@ -131,7 +131,7 @@ class _Maker:
             )
 
     def _copy_content(self, sha256: str) -> bool:
-        """Copy a content; False when it is missing or does not match its SHA-256."""
+        """Copy a content; return False if it is missing or does not match its SHA-256."""
         name = f"{OBJECTS}/{sha256[:2]}/{sha256}"
         try:
             self._note(name, *copy_chunks(self._objects.read(sha256), self._target / name))
@@ -172,7 +172,7 @@ class _Maker:
 
 
 def take_snapshot(source: Path | StoreAddress, target: Path) -> sqlite3.Connection:
-    """Copy a database that may be in use; returns the copy, migrated to the newest schema.
+    """Copy a database that may be in use; return the copy, migrated to the newest schema.
 
     Raises:
         ConfigurationError: the database is damaged, or a later version of foldnote changed it.

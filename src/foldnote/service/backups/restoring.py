@@ -64,8 +64,8 @@ def restore_backup(
     Args:
         source: the backup.
         data: the data folder.
-        is_replacing: whether data that is there is replaced.
-        bucket: where the contents of files and results belong; None for the data folder.
+        is_replacing: whether existing data is replaced.
+        bucket: bucket for the contents of files and results; None for the data folder.
 
     Raises:
         ConfigurationError: a service is running there, the backup is damaged or too new, or there is data and
@@ -124,7 +124,7 @@ def _stage(source: Path, staging: Path) -> None:
 
 
 def renew(database: Path) -> int:
-    """Give a restored database a new identity and requeue running jobs; returns their number.
+    """Give a restored database a new identity and requeue running jobs; return their number.
 
     Raises:
         ConfigurationError: it was made by a later version.

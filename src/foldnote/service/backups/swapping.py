@@ -1,8 +1,8 @@
-"""Exchange a data folder's contents for a restored backup's, in steps that can be resumed.
+"""Exchange a data folder's contents for those of a backup, in steps that can be resumed.
 
-Several files cannot be renamed atomically. So the name of the folder with the new contents records the
-progress: as `restore-draft` nothing has changed; as `restore-ready-…` the old contents are moved out, as
-`restore-moved-…` the new ones are moved in. Each step can be repeated.
+Several files cannot be renamed atomically. Therefore the name of the folder with the new contents records the
+progress: as `restore-draft` nothing has changed; as `restore-ready-…` the old contents are being moved out;
+as `restore-moved-…` the new ones are being moved in. Each step can be repeated.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def begin_restore(data: Path) -> Path:
 
 
 def swap(data: Path, moment: str) -> Path | None:
-    """Move staged contents into place; returns the folder with the old ones, None if there were none.
+    """Move staged contents into place; return the folder with the old ones, None if there were none.
 
     Raises:
         OSError: a file cannot be renamed; `finish_restore` resumes.
@@ -51,7 +51,7 @@ def swap(data: Path, moment: str) -> Path | None:
 
 
 def finish_restore(data: Path) -> None:
-    """Complete a restore that was interrupted while it changed the folder; discard one before that.
+    """Complete a restore that was interrupted while changing the folder; discard an earlier one.
 
     Raises:
         OSError: it cannot be completed now.

@@ -1,7 +1,7 @@
 """Build a batch's archive when its last subjob has ended: a folder per subjob, and a merged table.
 
-A single thread builds all archives, so that none is built twice at the same time. It reads and writes stored
-contents; the store keeps the state of batches.
+A single thread builds all archives, so that none is built twice at the same time. This module reads and
+writes stored contents; the store keeps the state of batches.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Aggregator:
         self._rounds = Rounds("aggregator", self.build_all)
 
     def start(self) -> None:
-        """Start; first build archives that an earlier process left unbuilt."""
+        """Start; first build archives that an earlier process left unfinished."""
         self._rounds.start()
 
     def stop(self) -> None:
@@ -63,7 +63,7 @@ class Aggregator:
         self._rounds.wake()
 
     def build_partial(self, parent_id: int) -> str | None:
-        """Store the completed results of a stopped batch as its archive; returns its SHA-256, or None.
+        """Store the completed results of a stopped batch as its archive; return its SHA-256, or None.
 
         Raises:
             OSError: the archive cannot be written.
@@ -140,17 +140,17 @@ class DraftStream(io.RawIOBase):
         self._draft = draft
 
     def writable(self) -> bool:
-        """Always true."""
+        """Return True."""
         return True
 
     def write(self, content: Any) -> int:
-        """Append."""
+        """Append to the draft."""
         self._draft.write(bytes(content))
         return len(content)
 
 
 def free_of(folders: Container[str], name: str) -> str:
-    """Make a file name that differs from all folders of subjobs."""
+    """Return a file name that differs from all folders of subjobs."""
     while name in folders:
         name = f"batch-{name}"
     return name

@@ -1,9 +1,10 @@
 """Tools that an administrator registers: a command or container image with a JSON Schema of its settings.
 
-Registering a command means being able to run it. So this requires an administrator's key, and is disabled by
-default on a service for several people. The command follows the engines' protocol: it runs in a folder with
-`job.json` and `inputs/`, and writes its files to `outputs/`. An image runs without network, with that folder
-mounted as `/work`. After a tool is removed, its running jobs continue and its queued jobs end with an error.
+Registering a command means being able to run it. Therefore it requires an administrator's key, and is
+disabled by default on a service for several people. The command follows the engines' protocol: it runs in a
+folder with `job.json` and `inputs/`, and writes its files to `outputs/`. An image runs without network, with
+that folder mounted as `/work`. After a tool is removed, its running jobs continue and its queued jobs end
+with an error.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class DeploymentService:
         """Validate and save a tool, replacing one of the same type.
 
         Raises:
-            RefusalError: 400 with the field at fault.
+            RefusalError: 400 naming the invalid field.
         """
         if wanted.type in catalog.tools():
             sentence = f"{wanted.type} is already a tool of the catalog. Choose another type."
@@ -105,7 +106,7 @@ class DeploymentService:
         """Remove a tool.
 
         Raises:
-            RefusalError: 400 where none is registered under this type.
+            RefusalError: 400 if none is registered under this type.
         """
         if not self._tools.remove(tool_type):
             sentence = f"No tool of type {tool_type[:100]!r} is registered. GET /deployed-models lists them."
@@ -113,7 +114,7 @@ class DeploymentService:
         self._toolbox.refresh()
 
     def registered(self) -> list[tuple[Definition, Tool]]:
-        """Registered tools with their definitions, oldest first."""
+        """Return the registered tools with their definitions, oldest first."""
         self._toolbox.refresh()
         return [(definition, self._toolbox.describe(tool)) for definition, tool in list(self._known.values())]
 
@@ -139,7 +140,7 @@ class DeploymentService:
         return registered
 
     def _note_excess(self, tool: Tool) -> None:
-        """Log that a schema registered before the limits existed exceeds them; its tool accepts no jobs."""
+        """Log that a schema, registered before the limits existed, exceeds them; its tool accepts no jobs."""
         self._too_large.discard(tool.type)
         excess = find_excess(parse_value(tool.settings_schema).value)
         if excess:
@@ -220,7 +221,7 @@ def _as_object(field: dict[str, Any] | bool) -> dict[str, Any]:
 
 
 def _is_hint(key: str, value: Any) -> bool:
-    """Whether the value has the hint's type; unknown hints may have any."""
+    """Return whether the value has the hint's type; unknown hints may have any."""
     kind, inner = _HINT_KINDS.get(key, (object, None))
     items = value.values() if isinstance(value, dict) else value
     return isinstance(value, kind) and (inner is None or all(isinstance(each, inner) for each in items))

@@ -1,7 +1,8 @@
-"""Uploads that go past the service, to its object store, by a link that the store signed.
+"""Uploads directly to the object store, by a link that the store signed.
 
-The interface has no request that says that such an upload is complete. So the service looks for those that it
-expects when a file is asked for, measures and hashes what has arrived, and makes it a file of the account.
+The interface has no request to report the end of such an upload. Therefore, when a file is requested, the
+service looks for pending uploads, measures and hashes those that have arrived, and makes them files of the
+account.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from foldnote.service.store.store import Store
 
 log = logging.getLogger(__name__)
 _MOST = 100
-"""Expected uploads of an account; further ones go through the service."""
+"""Maximum pending uploads of an account; further uploads go through the service."""
 _LATE = 2
-"""An upload is expected for this many lifetimes of its link, since it may begin at the end of the first."""
+"""Time for which an upload is pending, in lifetimes of its link, since it may begin just before the link
+ends."""
 
 
 class DirectUploads:
-    """Signs links for uploads, and takes over what arrived; does nothing without a bucket for users."""
+    """Signs upload links and registers the uploads that arrived; does nothing without a bucket for users."""
 
     def __init__(self, store: Store, objects: ObjectStore, storage: StorageService, limits: Limits) -> None:
         self._store = store
@@ -38,25 +40,25 @@ class DirectUploads:
             self._objects = objects
 
     def begin(self, account_id: int, folder: str, name: str) -> str | None:
-        """An address of the object store that takes the file; None if it is to be sent to the service."""
+        """Return the object store's URL for the upload; None if the service must receive the file."""
         if self._objects is None:
             return None
         key = f"{UPLOADS}/{account_id}/{secrets.token_hex(16)}"
         try:
             address = self._objects.bucket.sign("PUT", key, self._limits.link_s)
         except BucketError as exc:
-            log.error("Links cannot be signed, so that the service takes uploads itself: %s", exc.strerror)
+            log.error("Links cannot be signed, so the service receives uploads itself: %s", exc.strerror)
             return None
         upload = DirectUpload(key, account_id, folder, name)
         is_expected = self._store.direct_uploads.add(upload, _LATE * self._limits.link_s, _MOST)
         return address if is_expected else None
 
     def settle(self, account_id: int, folder: str, name: str) -> None:
-        """Take over the upload of a file, if one has arrived.
+        """Register the upload of a file, if one has arrived.
 
         Raises:
-            RefusalError: 400 or 413, what arrived is empty, too large, or exceeds the account's storage; it
-                was removed.
+            RefusalError: 400 or 413, the upload is empty, too large, or exceeds the account's storage; it was
+                removed.
             OSError: the object store cannot be reached.
         """
         if self._objects is not None:
@@ -64,7 +66,7 @@ class DirectUploads:
                 self._take_over(self._objects, upload)
 
     def settle_all(self, account_id: int) -> None:
-        """Take over all uploads of an account that have arrived; what cannot be taken is removed.
+        """Register all uploads of an account that have arrived; remove those that are refused.
 
         Raises:
             OSError: the object store cannot be reached.
@@ -96,11 +98,11 @@ class DirectUploads:
         except RefusalError:
             self._store.direct_uploads.drop(upload)
             raise
-        except FileNotFoundError:  # another request has taken it over meanwhile
+        except FileNotFoundError:  # another request has registered it meanwhile
             return
         finally:
             if not self._is_expected(upload):
-                with suppress(BucketError):  # old uploads are collected
+                with suppress(BucketError):  # old uploads are garbage-collected
                     objects.bucket.delete(upload.key)
 
     def _is_expected(self, upload: DirectUpload) -> bool:

@@ -1,4 +1,4 @@
-"""Check the extensions of a submission: the object `foldnote` beside the settings.
+"""Check the extensions of a submission: the object `foldnote` besides the settings.
 
 The accepted parts depend on the tool's engine; all tools accept a label and policies. Extensions are not
 part of the settings, so the interface's schema is unchanged.
@@ -32,7 +32,7 @@ _DEFAULTS = {EXTERNAL: [], **POLICY_DEFAULTS, REUSE: False}
 def read_extensions(
     given: Extensions | None, tool: Tool, toolbox: Toolbox, *, is_batch: bool = False
 ) -> dict[str, Any] | None:
-    """The given parts, as stored with the job; None for none. Policies that are the default are left out.
+    """Return the given parts as stored with the job; None for none. Omit policies that are the default.
 
     Raises:
         RefusalError: 400 for a part that the tool does not accept.
@@ -41,7 +41,7 @@ def read_extensions(
         return None
     parts = {name: value for name, value in given.model_dump(by_alias=True).items() if value is not None}
     parts = {name: value for name, value in parts.items() if value != _DEFAULTS.get(name)}
-    parts.pop(WEBHOOK, None)  # not of the run: the address may hold a secret, and is kept elsewhere
+    parts.pop(WEBHOOK, None)  # not for the run: the URL may contain a secret, and is stored separately
     if EXTERNAL in parts:
         parts[EXTERNAL] = list(dict.fromkeys(parts[EXTERNAL]))
     taken = toolbox.extensions(tool.type)
@@ -52,10 +52,10 @@ def read_extensions(
             sentence = f"{tool.type} does not send inputs for {purpose[:100]!r}. {known}"
             raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{EXTERNAL}")
     if ALIGNMENT in parts and ALIGNMENT not in taken:
-        sentence = f"{tool.type} does not accept an alignment beside its settings. Remove it."
+        sentence = f"{tool.type} does not accept an alignment besides its settings. Remove it."
         raise bad_request(sentence, code="not_taken", field=ALIGNMENT_PATH)
     if ON_FAILURE in parts and not is_batch:
-        sentence = "Only a batch goes on or stops after a failure. Leave this out for a single job."
+        sentence = "Only a batch continues or stops after a failure. Leave this out for a single job."
         raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{ON_FAILURE}")
     if parts.get(REUSE):
         sentence = "Only the run of a pipeline reuses results. Leave this out here."
@@ -64,12 +64,12 @@ def read_extensions(
 
 
 def without_batch_parts(extensions: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The parts that each job of a batch has; None for none."""
+    """Return the parts that apply to each job of a batch; None for none."""
     return {name: value for name, value in (extensions or {}).items() if name != ON_FAILURE} or None
 
 
 class RunCheck:
-    """Whether jobs of a tool can run here; its engine is looked at once, for all of them."""
+    """Checks whether jobs of a tool can run here, looking up the tool's engine only once."""
 
     def __init__(self, tool: Tool, toolbox: Toolbox) -> None:
         engine = toolbox.engine_of(tool.type)
@@ -87,7 +87,7 @@ class RunCheck:
         If the engine is not installed, the refusal gives both reasons.
 
         Raises:
-            RefusalError: 400 with what to do.
+            RefusalError: 400, saying what to do.
         """
         refusal = self.find_refusal(settings, extensions)
         if self._unavailable is not None:
@@ -100,7 +100,7 @@ class RunCheck:
     def find_refusal(
         self, settings: Mapping[str, Any], extensions: Mapping[str, Any] | None
     ) -> RefusalError | None:
-        """The reason why the tool's engine, installed or not, refuses this job; None if it does not."""
+        """Return the refusal by the tool's engine, installed or not; None if it accepts the job."""
         if self._configured is None:
             return None
         found = find_refusal(self._refusals, settings, extensions, self._configured)

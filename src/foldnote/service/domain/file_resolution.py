@@ -1,6 +1,6 @@
 """Resolve file fields: inline contents, the name of an upload, a file of an earlier job, or a SMILES.
 
-A field for files of SMILES (`smi`) takes a SMILES as the contents, if there is no file of that name.
+A field for files of SMILES (`smi`) treats its value as a SMILES if there is no file of that name.
 
 `locate` finds a value's content and `keep` stores it for the job, so that a job does not change when an
 upload is replaced or an earlier job is deleted.
@@ -43,7 +43,7 @@ class Located:
 
 
 class FileResolver:
-    """Finds and stores the contents that settings refer to."""
+    """Finds and stores the contents to which settings refer."""
 
     def __init__(self, store: Store, objects: ObjectStore, uploads: DirectUploads) -> None:
         self._store = store
@@ -53,7 +53,7 @@ class FileResolver:
     def locate(
         self, caller: Caller, tool: Tool, settings: Mapping[str, Any]
     ) -> tuple[list[Located], list[Problem]]:
-        """Locate every file in the settings; returns a problem for each that does not exist."""
+        """Locate every file in the settings; return a problem for each that does not exist."""
         located, problems = [], []
         for field, path, value, extensions in file_values(tool, settings):
             found = self._locate_one(caller, field, value, extensions)
@@ -66,7 +66,7 @@ class FileResolver:
     def locate_alignment(
         self, caller: Caller, extensions: Mapping[str, Any] | None
     ) -> tuple[Located, ...] | Problem:
-        """Locate the alignment beside the settings, if one is given; a problem if it does not exist."""
+        """Locate the alignment besides the settings, if given; return a problem if it does not exist."""
         value = (extensions or {}).get(ALIGNMENT)
         if value is None:
             return ()
@@ -76,12 +76,12 @@ class FileResolver:
         return Problem(field=ALIGNMENT_PATH, message=found, code="file_not_uploaded")
 
     def is_uploaded(self, caller: Caller, value: str) -> bool:
-        """Whether the caller has an upload of this name."""
+        """Return whether the caller has an upload of this name."""
         self._uploads.settle(caller.account_id, *split_path(value))
         return self._store.files.find(caller.account_id, *split_path(value)) is not None
 
     def keep(self, located: Located) -> Input:
-        """Store the content; returns the job's input.
+        """Store the content; return the job's input.
 
         Raises:
             RefusalError: 400 if it cannot be extracted from its archive.
@@ -137,7 +137,7 @@ class FileResolver:
 
 
 def _describe_absence(value: str, extensions: tuple[str, ...]) -> str:
-    """Say that a value is no file, and what it was tried as."""
+    """Report that a value is no file, with the interpretations that were tried."""
     fault = find_smiles_fault(value) if SMILES in extensions else None
     if fault is not None:
         return (
@@ -151,7 +151,7 @@ def _describe_absence(value: str, extensions: tuple[str, ...]) -> str:
 
 
 def near_names(archive: Path, wanted: str) -> str:
-    """A sentence with up to three similar names of the archive, or an empty string."""
+    """Return a sentence with up to three similar names of the archive, or an empty string."""
     names = archives.member_names(archive)
     near = get_close_matches(wanted[:200], names, 3, 0.4) or names[:3]
     return f" It has {', '.join(near)}." if near else ""

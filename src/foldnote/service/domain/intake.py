@@ -49,9 +49,9 @@ class Checked:
     missing_fields: tuple[str, ...]
     located: tuple[Located, ...] = ()
     extensions: Mapping[str, Any] | None = None
-    """Extensions beside the settings; None for none."""
+    """Extensions besides the settings; None for none."""
     webhook: NewWebhook | None = None
-    """Of a single job."""
+    """Webhook of a single job."""
 
 
 class Intake:
@@ -60,7 +60,7 @@ class Intake:
     Args:
         wake: called after every commit.
         storage: storage limits of accounts.
-        webhooks: addresses that may be called at the end of a job.
+        webhooks: URLs that may be called at the end of a job.
         limits: maximum rows of a batch and of one validation.
         allowance: limit of free-energy submissions with unclaimed keys.
     """
@@ -90,7 +90,7 @@ class Intake:
         """Commit the job to the queue.
 
         Raises:
-            RefusalError: 400 with the field at fault, 403 above a limit of the account.
+            RefusalError: 400 naming the invalid field, 403 above a limit of the account.
         """
         require_name(submission.job_name)
         tool = self._toolbox.find(submission.type)
@@ -112,12 +112,12 @@ class Intake:
     def submit_batch(
         self, caller: Caller, batch: BatchSubmission, about: Mapping[str, Any] | None = None
     ) -> list[str]:
-        """Commit a parent and its subjobs in one transaction; returns the subjobs' names.
+        """Commit a parent and its subjobs in one transaction; return the subjobs' names.
 
         `about` becomes the settings of the parent.
 
         Raises:
-            RefusalError: 400 with the field and the row at fault, 403 above a limit of the account.
+            RefusalError: 400 naming the invalid field and row, 403 above a limit of the account.
         """
         require_name(batch.batch_name, "batchName")
         require_rows(batch.settings, self._limits.batch_rows)
@@ -156,7 +156,7 @@ class Intake:
         return names
 
     def _require_runnable(self, tool: Tool, jobs: Sequence[NewJob], *, has_rows: bool = False) -> None:
-        """Refuse jobs that cannot run here, and those for which their engine lacks the user's consent."""
+        """Refuse jobs that cannot run here, or for which their engine needs the user's consent."""
         check = RunCheck(tool, self._toolbox)
         for row, job in enumerate(jobs):
             try:
@@ -178,7 +178,7 @@ class Intake:
             raise
 
     def validate(self, caller: Caller, payload: JobPayload) -> dict[str, Any]:
-        """Validate one job or every row of a batch; returns the verdict."""
+        """Validate one job or every row of a batch; return the verdict."""
         try:
             tool = self._toolbox.find(payload.type)
             if isinstance(payload.settings, list):
@@ -239,7 +239,7 @@ class Intake:
         *,
         is_batch: bool = False,
     ) -> Checked:
-        """Check settings, files, and what is beside the settings."""
+        """Check settings, files and extensions."""
         check = catalog.check(tool, settings)
         if check.problems:
             return Checked(tuple(check.problems), check.normalized, tuple(check.missing_fields))
@@ -266,7 +266,7 @@ class Intake:
         *,
         is_batch: bool = False,
     ) -> Checked:
-        """Check a job, and whether its engine, where it is installed, would refuse it."""
+        """Check a job, and whether its engine, if installed, would refuse it."""
         checked = self._check(caller, tool, settings, foldnote, is_batch=is_batch)
         if checked.problems or not self._toolbox.can_run(tool.type):
             return checked
@@ -307,7 +307,7 @@ def require_rows(rows: Sequence[Any], most: int, field: str = "settings") -> Non
     """Check the number of rows of a batch.
 
     Raises:
-        RefusalError: 400 with their number.
+        RefusalError: 400, stating their number.
     """
     if not 1 <= len(rows) <= most:
         sentence = f"A batch must have 1 to {most} rows; this one has {len(rows)}."
@@ -330,7 +330,7 @@ def refusals(name_field: str) -> Iterator[None]:
 
 
 def budget_exceeded(error: BudgetError) -> RefusalError:
-    """403 for an account whose organization has used its weighted hours."""
+    """Build the 403 for an account whose organization has used its weighted hours."""
     sentence = (
         f"Your organization has used {error.spent:.4g} of its {error.budget:g} weighted hours of this month."
         " Ask the administrator of the service, or wait for the next month."
@@ -340,7 +340,7 @@ def budget_exceeded(error: BudgetError) -> RefusalError:
 
 
 def job_limit_reached(error: QuotaError) -> RefusalError:
-    """403 for an account that has reached its limit of jobs."""
+    """Build the 403 for an account that has reached its limit of jobs."""
     if error.tier == TRIAL:
         sentence = (
             f"An unclaimed key has {error.allowed} jobs, of which {error.used} are used. Claim the account"
@@ -355,13 +355,13 @@ def job_limit_reached(error: QuotaError) -> RefusalError:
 
 
 def name_taken(error: NameTakenError, field: str) -> RefusalError:
-    """400 for a name that the account already uses."""
+    """Build the 400 for a name that the account already uses."""
     sentence = f"You already have a job named {error.name!r}. Choose another name, or delete that job."
     return bad_request(sentence, code="job_name_taken", field=field, row=error.row)
 
 
 def make_names(batch_name: str, count: int) -> list[str]:
-    """Default names of a batch's subjobs: the batch's name and a number."""
+    """Return default names of a batch's subjobs: the batch's name and a number."""
     width = len(str(count))
     stem = batch_name[: 100 - width - 1]
     return [f"{stem}-{number:0{width}d}" for number in range(1, count + 1)]

@@ -1,8 +1,9 @@
-"""Read what many requests ask for together, so that thousands of callers need few queries of a server.
+"""Combine the lookups of many requests, so that thousands of callers need few queries of a server.
 
-A query for each request, in a thread, would take more processor time than the rest of `GET /jobs`
-(`benchmarks/service_pollers.py`). What is found is never older than the request: its query begins afterwards.
-SQLite, which is in the process, answers sooner than a thread begins, and is asked for each request.
+One query per request, each in a thread, would take more processor time than the rest of `GET /jobs`
+(`benchmarks/service_pollers.py`). A result is never older than the request: its query begins after the
+request. SQLite runs in the process and responds sooner than a thread starts, so it is queried for each
+request.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ PAUSE_S = 0.01
 
 
 class JointLookup(Generic[Key, Found]):
-    """Reads one key at once, and all that are asked for soon after it by the next query.
+    """Looks up one key at once, and all keys requested soon after it in the next query.
 
-    A server has one event loop. Where several use one service, as in-process clients do, each gathers the
-    keys of its own requests, since a task can only be awaited in its loop.
+    Keys are gathered per event loop, since a task can only be awaited in its own loop. A server has one loop;
+    several loops share a service when clients run in its process.
 
     Args:
-        read: finds the values of keys; called in a thread, by one query of a loop at a time.
-        is_brief: it takes some microseconds, so that it is called at once, in the event loop.
+        read: finds the values of keys; called in a thread, at most one query per loop at a time.
+        is_brief: whether `read` takes only microseconds, so that it is called directly in the event loop.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class JointLookup(Generic[Key, Found]):
         )
 
     async def find(self, key: Key) -> Found | None:
-        """The value of a key, None for none; what `read` raises, this raises."""
+        """Return the value of a key, None for none; exceptions of `read` are raised here."""
         if self._is_brief:
             return self._read([key]).get(key)
         loop = asyncio.get_running_loop()
@@ -53,7 +54,7 @@ class JointLookup(Generic[Key, Found]):
 
 
 class _Gathering(Generic[Key, Found]):
-    """The keys that requests of one event loop wait for."""
+    """The keys for which requests of one event loop wait."""
 
     def __init__(self, read: Callable[[Sequence[Key]], Mapping[Key, Found]]) -> None:
         self._read = read

@@ -239,7 +239,7 @@ class RunPipelineRequest(RequestBody):
     foldnote: Extensions | None = None
 
     def given_inputs(self) -> dict[str, Any]:
-        """The inputs under either name."""
+        """Return the inputs under either name."""
         return (self.initial_inputs or {}) | (self.inputs or {})
 
 

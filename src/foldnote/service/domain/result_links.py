@@ -1,4 +1,4 @@
-"""Signed links for POST /result: to a job's archive, to one file of it, or to its structures."""
+"""Signed links for POST /result: to a job's archive, to one of its files, or to its structures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from foldnote.service.store.jobs.records import BATCH_TYPE
 from foldnote.service.store.store import Store
 
 SHARED = "share"
-"""Holder of a link that goes by a share of the job."""
+"""Holder of a link that was made through a share of the job."""
 
 
 class PreparingError(Exception):
@@ -26,7 +26,7 @@ class PreparingError(Exception):
 
 
 class ResultService:
-    """Makes links to results, whose content is stored before the link is made."""
+    """Makes links to results; the content is stored before the link is made."""
 
     def __init__(self, store: Store, objects: ObjectStore, links: LinkSigner, aggregator: Aggregator) -> None:
         self._aggregator = aggregator
@@ -71,7 +71,7 @@ class ResultService:
         return self._links.sign(Target(SHARED, str(share_id), reader, sha256, f"{row['name']}.zip"))
 
     def find_result(self, row: JobRow) -> str:
-        """The SHA-256 of a job's archive.
+        """Return the SHA-256 of a job's archive.
 
         Raises:
             PreparingError: the archive of the batch is being built.
@@ -89,7 +89,7 @@ class ResultService:
         return sha256
 
     def _find_partial(self, row: JobRow) -> str | None:
-        """The archive of the completed jobs of a stopped batch, whose last runs may still be ending."""
+        """Return the archive of a stopped batch's completed jobs; its last runs may still be ending."""
         counts = self._store.jobs.child_counts([row["account_id"]], row["id"]).statuses
         if counts[JobStatus.RUNNING] or counts[JobStatus.IN_QUEUE]:
             raise PreparingError(row["name"])
@@ -117,19 +117,19 @@ class ResultService:
 
 
 def unfinished(row: JobRow) -> RefusalError:
-    """400 with the job's status."""
+    """Build the 400 with the job's status."""
     sentence = f"The job {row['name']!r} is unfinished: its status is {row['state']}."
     return RefusalError(400, "job_unfinished", sentence, field="jobName", more={"status": row["state"]})
 
 
 def damaged_result(row: JobRow, error: archives.DamagedArchiveError) -> RefusalError:
-    """404 for single files of a damaged archive, which can still be downloaded as a whole."""
+    """Build the 404 for single files of a damaged archive, which can still be downloaded as a whole."""
     sentence = f"No file can be extracted from the result of {row['name']!r}: {error}. Run the job again."
     return RefusalError(404, "result_damaged", sentence, field="jobName")
 
 
 def without_result(row: JobRow) -> RefusalError:
-    """404 for a job that ended without any output."""
+    """Build the 404 for a job that ended without any output."""
     reason = f" {row['error']}" if row["error"] else ""
     sentence = f"The job {row['name']!r} ended with status {row['state']} and has no result.{reason}"
     return RefusalError(404, "no_result", sentence, field="jobName", more={"status": row["state"]})

@@ -1,4 +1,4 @@
-"""Which ended jobs go by age, size and the storage of their account; nothing that waits or runs ever does."""
+"""Select ended jobs to remove by age, size and their account's storage; never unfinished jobs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from foldnote.service.store.store import Store
 
 @dataclass(frozen=True)
 class RetentionTerms:
-    """Conditions, all of which hold for a job that goes.
+    """Conditions, all of which must hold for a job to be removed.
 
     Attributes:
-        older_than_days: days since it ended; None for any age.
-        larger_than_bytes: what it stores at least, its subjobs included; None for any size.
-        keep_bytes: jobs of an account go, oldest first, only until it stores no more than this.
-        email: the only account whose jobs go; None for all.
+        older_than_days: minimum days since it ended; None for any age.
+        larger_than_bytes: minimum stored size, its subjobs included; None for any size.
+        keep_bytes: jobs of an account are removed, oldest first, only until it stores no more than this.
+        email: the only account whose jobs are removed; None for all.
     """
 
     older_than_days: float | None = None
@@ -31,12 +31,12 @@ class RetentionTerms:
 
 @dataclass(frozen=True)
 class Removal:
-    """What goes of one account.
+    """The jobs to remove from one account.
 
     Attributes:
         email: address of the account.
-        used_bytes: what the account stores now, uploaded files included.
-        jobs: those that go, oldest first.
+        used_bytes: current storage of the account, uploaded files included.
+        jobs: the jobs to remove, oldest first.
     """
 
     email: str
@@ -45,12 +45,12 @@ class Removal:
 
     @property
     def freed_bytes(self) -> int:
-        """What its jobs store."""
+        """The stored size of its jobs."""
         return sum(job.size_bytes for job in self.jobs)
 
 
 def plan_removals(store: Store, terms: RetentionTerms) -> list[Removal]:
-    """What would go, for each account of which something goes, by address."""
+    """Return the removals of each affected account, by address."""
     ended = [job for job in store.retention.ended() if _may_go(job, terms)]
     ended.sort(key=attrgetter("account_id"))  # stable: oldest first within an account
     removals = []
@@ -74,7 +74,7 @@ def _may_go(job: EndedJob, terms: RetentionTerms) -> bool:
 
 
 def _oldest(jobs: list[EndedJob], too_many_bytes: int) -> list[EndedJob]:
-    """As many of the oldest jobs as store this."""
+    """Return as many of the oldest jobs as are needed to free this size."""
     going = []
     for job in jobs:
         if too_many_bytes <= 0:

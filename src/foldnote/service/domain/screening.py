@@ -1,8 +1,8 @@
 """Virtual screening: one receptor and many ligands, one job per ligand, ranked by a score.
 
 A screening is a batch of a docking tool: one with the settings `receptorFile` and `ligandFile`, from the
-catalog or registered. A ligand is a file in any of its three forms, or a SMILES string. This module makes the
-rows; the batch's archive also contains `ranking.csv`.
+catalog or registered. A ligand is a file in any of its three forms, or a SMILES string. This module creates
+the rows; the batch's archive also contains `ranking.csv`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class ScreeningService:
         self._most_ligands = max_ligands
 
     def submit(self, caller: Caller, wanted: ScreeningSubmission) -> tuple[str, list[str]]:
-        """Commit a batch with one job per ligand; returns the tool and the jobs' names.
+        """Commit a batch with one job per ligand; return the tool and the jobs' names.
 
         Raises:
-            RefusalError: 400 with the field (and the ligand's index as row) at fault, 403 above a limit.
+            RefusalError: 400 naming the invalid field (and as row the ligand's index), 403 above a limit.
         """
         require_rows(wanted.ligands, self._most_ligands, "ligands")
         tool = self._choose(wanted.tool)
@@ -71,7 +71,7 @@ class ScreeningService:
         return min(available, key=lambda tool: FUNCTION not in tool.functions)
 
     def _as_file(self, caller: Caller, ligand: str) -> str:
-        """Convert SMILES to inline contents; the name of an upload is kept."""
+        """Convert SMILES to inline contents; keep the name of an upload."""
         if "\n" in ligand or find_smiles_fault(ligand) or self._files.is_uploaded(caller, ligand):
             return ligand
         return f"{ligand.strip()}\n"

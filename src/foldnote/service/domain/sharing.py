@@ -1,7 +1,8 @@
-"""Links by which a colleague opens a job with a key of their own: its record and result, and nothing else.
+"""Links with which colleagues open a job with their own key: its record and result, and nothing else.
 
-The colleague is of the owner's organization; if the owner has none, any account of the service but an
-unclaimed trial, which anybody may get. Whatever is wrong with a link, it is as if it did not exist.
+The colleague must belong to the owner's organization. If the owner has none, any account of the service may
+open the link, except unclaimed trials, which anyone can get. An invalid link gives the same response as one
+that does not exist, whatever the reason.
 """
 
 from __future__ import annotations
@@ -23,29 +24,29 @@ from foldnote.service.store.quotas import TRIAL
 from foldnote.service.store.store import Store
 
 MAX_DAYS = 366
-"""Longest time for which a link is valid."""
+"""Maximum time for which a link is valid."""
 _MOST = 1000
 _TOKEN_BYTES = 32
 _KEPT = (
     "jobName", "type", "tool", "status", "settings", "created", "started", "completed", "score", "error",
     "weightedHours", "batchStatus", "batchSize", "engineVersion",
 )  # fmt: skip
-"""Fields of the job's record that a colleague sees; the owner's address and project are not."""
+"""Fields of the job's record that colleagues see; the owner's address and project are excluded."""
 
 
 class Sharing:
-    """Makes, lists, ends and opens links."""
+    """Creates, lists, revokes and opens links."""
 
     def __init__(self, store: Store, results: ResultService) -> None:
         self._store = store
         self._results = results
 
     def find_readers(self, caller: Caller) -> str | None:
-        """Name of the organization whose members open the caller's links; None for every account."""
+        """Return the organization whose members may open the caller's links; None for every account."""
         return self._store.accounts.find_organization(caller.account_id)
 
     def make(self, caller: Caller, job_name: str, days: float) -> tuple[str, ShareRow]:
-        """Make a link to a job or batch of the caller; returns its token, which is not kept, and the link.
+        """Create a link to a job or batch of the caller; return its token, which is not stored, and the link.
 
         Raises:
             RefusalError: 400 if the time is wrong or the caller has too many links; 404 without the job.
@@ -68,7 +69,7 @@ class Sharing:
         return token, ShareRow(new.name, row["name"], created, expires)
 
     def all(self, caller: Caller, job_name: str | None = None) -> list[ShareRow]:
-        """The caller's valid links, newest first."""
+        """Return the caller's valid links, newest first."""
         return self._store.shares.all(caller.account_id, job_name)
 
     def revoke(self, caller: Caller, name: str) -> None:
@@ -81,10 +82,10 @@ class Sharing:
             raise not_found(f"You have no link {name[:50]!r}.", code="share_not_found", field="name")
 
     def open(self, caller: Caller, token: str) -> dict[str, Any]:
-        """The record of the job of a link, and note that the caller has opened it.
+        """Return the record of a link's job, and note that the caller has opened it.
 
         Raises:
-            RefusalError: 404 if it is no valid link for the caller.
+            RefusalError: 404 if the link is not valid for the caller.
         """
         shared = self._require(caller, token)
         row = self._find_job(shared)
@@ -97,13 +98,13 @@ class Sharing:
         return kept
 
     def link(self, caller: Caller, token: str) -> str:
-        """Path and query of a signed link to the job's result, which ends with the link or after an hour.
+        """Return path and query of a signed link to the job's result; it ends with the link or after an hour.
 
-        Who has not asked for the record before is noted as one who has opened the link, too.
+        A caller who has not requested the record before is also noted as having opened the link.
 
         Raises:
             PreparingError: the archive of the batch is being built.
-            RefusalError: 404 if it is no valid link for the caller, or the job has no result; 400 while the
+            RefusalError: 404 if the link is not valid for the caller, or the job has no result; 400 while the
                 job is unfinished.
         """
         shared = self._require(caller, token)
@@ -112,7 +113,7 @@ class Sharing:
         return signed
 
     def find_holder(self, reader: int, share_id: int) -> SharedJob | None:
-        """What a link leads to, if it is valid and the account may still open it."""
+        """Return the target of a link if it is valid and the account may still open it."""
         shared = self._store.shares.find_by_id(share_id)
         member = self._store.accounts.find_member(reader)
         is_open = shared is not None and member is not None and _may_open(*member, reader, shared)
@@ -141,7 +142,7 @@ def _may_open(tier: str, organization_id: int | None, account_id: int, shared: S
 
 
 def no_share() -> RefusalError:
-    """404, whatever is wrong with a link."""
+    """Build the 404 for any invalid link."""
     return not_found(
         "There is nothing to open by this link for you: it may have expired or been revoked, or is for"
         " others. Ask who gave it to you.",
@@ -150,7 +151,7 @@ def no_share() -> RefusalError:
 
 
 def describe(row: ShareRow, organization: str | None) -> dict[str, Any]:
-    """A link as its owner, who is of this organization, sees it, on the wire."""
+    """Return the wire form of a link, for its owner, who is a member of this organization."""
     fields = asdict(row)
     return {
         "name": row.name,

@@ -19,10 +19,10 @@ from foldnote.service.store.jobs.records import write_text
 
 FINETUNING = "fine-tuning"
 UNAVAILABLE = "tool_unavailable"
-"""Code of a refusal because nothing here can run the tool."""
+"""Code of a refusal because no engine here can run the tool."""
 _REMEMBER_S = 3.0
 _MAX_TYPE_LENGTH = 100
-"""Length to which an unknown type is cut; no tool has a longer one."""
+"""Length to which an unknown type is truncated; no tool's type is longer."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Toolbox:
         """Find a tool.
 
         Raises:
-            RefusalError: 400 with the most similar types.
+            RefusalError: 400, naming the most similar types.
         """
         registered = self._find_registered(tool_type)
         if registered is not None:
@@ -82,16 +82,16 @@ class Toolbox:
         return self._registered
 
     def engine_of(self, tool_type: str) -> Engine | None:
-        """The engine of the tool; installed ones are preferred."""
+        """Return the engine of the tool, preferably an installed one."""
         return self.registered_engine(tool_type) or engine_for(tool_type, self._engines)
 
     def registered_engine(self, tool_type: str) -> Engine | None:
-        """The engine of a registered tool, else None."""
+        """Return the engine of a registered tool, else None."""
         registered = self._find_registered(tool_type)
         return None if registered is None else registered.engine
 
     def _find_registered(self, tool_type: str) -> Registered | None:
-        """A tool that another process may have registered just now, unless it is of the catalog."""
+        """Return a tool that another process may just have registered, unless it is in the catalog."""
         found = self._look().get(tool_type)
         if found is None and tool_type not in catalog.tools():
             self.refresh()
@@ -99,12 +99,12 @@ class Toolbox:
         return found
 
     def extensions(self, tool_type: str) -> tuple[str, ...]:
-        """The extensions accepted beside the tool's settings: its own, and those of every tool here."""
+        """Return the extensions accepted besides the tool's settings: its own, and those of every tool."""
         engine = self.engine_of(tool_type)
         return (*(() if engine is None else engine.extensions), *self._beside)
 
     def can_run(self, tool_type: str) -> bool:
-        """Whether an engine of the tool is installed here."""
+        """Return whether an engine of the tool is installed here."""
         return self._reason(tool_type, self.engine_of(tool_type)) is None
 
     def require_engine(self, tool: Tool) -> Engine:
@@ -122,20 +122,20 @@ class Toolbox:
         return engine
 
     def tools(self) -> list[Tool]:
-        """Every tool with its engine and availability."""
+        """Return every tool with its engine and availability."""
         registered = [each.tool for each in self._look().values()]
         return [self.describe(tool) for tool in (*catalog.tools().values(), *registered)]
 
     def registered_types(self) -> frozenset[str]:
-        """Types of tools outside the catalog."""
+        """Return the types of tools outside the catalog."""
         return frozenset(self._look())
 
     def finetuning_types(self) -> list[str]:
-        """Types of the tools whose result is a fine-tuned model."""
+        """Return the types of tools whose result is a fine-tuned model."""
         return [tool.type for tool in catalog.tools().values() if FINETUNING in tool.functions]
 
     def document(self) -> bytes:
-        """The body of /tools and /tools.json, serialised at most every few seconds."""
+        """Return the body of /tools and /tools.json, serialised at most every few seconds."""
         if time.monotonic() > self._until:
             document = write_text([_as_row(tool) for tool in self.tools()]).encode()
             with self._lock:
@@ -144,7 +144,7 @@ class Toolbox:
         return self._document
 
     def describe(self, tool: Tool) -> Tool:
-        """The tool with its engine, its availability, and the functions that the engine performs."""
+        """Return the tool with its engine, its availability, and the functions that the engine performs."""
         engine = self.engine_of(tool.type)
         omitted = () if engine is None else engine.omits.get(tool.type, ())
         reason = self._reason(tool.type, engine)

@@ -1,7 +1,7 @@
-"""Engines: the programs that compute, each in a folder and an environment of its own.
+"""Engines: the programs that compute, each in its own folder and environment.
 
-An engine is ``engine.toml`` (what it serves, what it needs, whose method it is) and ``run.py`` (a program
-that reads ``job.json`` in its working folder and writes ``outputs/``). It is named after the method
+An engine consists of ``engine.toml`` (tools served, requirements, origin of the method) and ``run.py`` (a
+program that reads ``job.json`` in its working folder and writes ``outputs/``). It is named after the method
 that it runs, never after the tool that it substitutes. This package reads, installs and launches engines; it
 does not queue jobs, and no engine touches HTTP or the database.
 """

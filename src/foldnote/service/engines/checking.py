@@ -25,26 +25,26 @@ from foldnote.text import format_size
 
 @dataclass(frozen=True, slots=True)
 class ComparedFigure:
-    """A published figure beside the one that was computed; ``found`` is None where the result lacks it."""
+    """A published figure and the computed one; ``found`` is None if the result lacks it."""
 
     figure: Figure
     found: float | str | None
 
     @property
     def is_reached(self) -> bool:
-        """Whether it is as published."""
+        """Whether the computed figure matches the published one."""
         return self.figure.is_reached(self.found)
 
 
 def check_engine(engine: Engine, defaults: Mapping[str, Any], out: TextIO) -> bool:
     """Run the published case of ``engine`` and write each figure beside the published one.
 
-    The outcome is kept in the engine's home, where lists and forms find it.
+    The outcome is stored in the engine's home, where lists and forms find it.
 
     Args:
         engine: an installed engine.
         defaults: default settings of the tool of the case.
-        out: where to write.
+        out: output stream.
 
     Returns:
         Whether all figures were as published.
@@ -52,7 +52,7 @@ def check_engine(engine: Engine, defaults: Mapping[str, Any], out: TextIO) -> bo
     Raises:
         EngineError: it has no published case, is not installed, has damaged or stand-in weights, or its run
             failed.
-        OSError: there is no room for the run.
+        OSError: there is no disk space for the run.
     """
     case = find_case(engine)
     engine = engine.for_tool(case.tool)
@@ -85,9 +85,9 @@ def check_engine(engine: Engine, defaults: Mapping[str, Any], out: TextIO) -> bo
 
 
 def verify_weights(engine: Engine, out: TextIO) -> None:
-    """Compare the installed weights with what was recorded at their installation.
+    """Compare the installed weights with the record of their installation.
 
-    Damaged ones are removed, so that they no longer count as installed.
+    Damaged files are removed, so that they no longer count as installed.
 
     Raises:
         EngineError: some are damaged, or another installation holds their folder.
@@ -110,10 +110,10 @@ def verify_weights(engine: Engine, out: TextIO) -> None:
 
 
 def find_case(engine: Engine) -> PublishedCase:
-    """The published case of an engine.
+    """Return the published case of an engine.
 
     Raises:
-        EngineError: it has none.
+        EngineError: it has no published case.
     """
     case = read_case(engine.folder)
     if case is None:
@@ -122,11 +122,11 @@ def find_case(engine: Engine) -> PublishedCase:
 
 
 def run_case(engine: Engine, case: PublishedCase, defaults: Mapping[str, Any]) -> list[ComparedFigure]:
-    """Run the case in a folder of its own, which is removed again, and compare.
+    """Run the case in a temporary folder and compare its figures.
 
     Raises:
         EngineError: the engine is not installed, or its run failed.
-        OSError: there is no room for the run.
+        OSError: there is no disk space for the run.
     """
     with tempfile.TemporaryDirectory(prefix="foldnote-case-") as name:
         folder = Path(name) / "attempt"
@@ -154,7 +154,7 @@ def run_case(engine: Engine, case: PublishedCase, defaults: Mapping[str, Any]) -
 
 
 def _keep_log(folder: Path) -> Path:
-    """Copy the log of a run that failed out of the folder that is removed."""
+    """Copy the log of a failed run out of the folder that is about to be removed."""
     kept = Path(tempfile.mkdtemp(prefix="foldnote-case-log-")) / "log.txt"
     if (folder / LOG).exists():
         shutil.copyfile(folder / LOG, kept)

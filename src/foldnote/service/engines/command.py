@@ -44,7 +44,7 @@ Ask = Callable[[Engine, Sequence[LicenceTerms]], bool]
 
 
 class _Wishes(TypedDict):
-    """What is wanted beside the packages of an engine."""
+    """What to install in addition to the packages of an engine."""
 
     offer: Offer | None
     with_weights: bool
@@ -73,24 +73,24 @@ class ToolRow:
     installed_mb: int = 0
     """Size of the installed environment in MB (2**20 bytes, at least 1), without weights; 0 if unknown."""
     weights: tuple[dict[str, Any], ...] = ()
-    """Files that are fetched from their authors.
+    """Files that are downloaded from their authors.
 
     Each has ``name``, ``file``, ``url``, ``licence``, ``source`` and ``optional`` (whether the engine runs
-    without it); ``size_bytes`` of the download (exact if ``is_exact``, 0 where unknown);
-    ``state`` (``published``, ``stand-in``, or null where it is not installed), ``sha256`` (declared or
-    recorded, else empty) and ``disk_bytes`` (null like it).
+    without it); ``size_bytes`` of the download (exact if ``is_exact``, 0 if unknown); ``state``
+    (``published``, ``stand-in``, or null if not installed), ``sha256`` (declared or recorded, else empty) and
+    ``disk_bytes`` (null if not installed).
     """
     terms: tuple[dict[str, Any], ...] = ()
-    """What must be accepted before the program or its weights are installed.
+    """Terms that must be accepted before the program or its weights are installed.
 
-    Each has ``name``, ``licence``, ``source``, ``url`` (empty where unknown), ``optional`` (whether it is
-    about optional weights only), ``asked`` (whether this user would be asked to accept it now), and ``user``
-    and ``accepted`` (RFC 3339 UTC) of the newest acceptance, null without one.
+    Each has ``name``, ``licence``, ``source``, ``url`` (empty if unknown), ``optional`` (whether it concerns
+    optional weights only), ``asked`` (whether this user would be asked to accept it now), and ``user`` and
+    ``accepted`` (RFC 3339 UTC) of the newest acceptance, null without one.
     """
     weights_note: str = ""
-    """What a user must know of its weights: whether they were checked, whether they are stand-ins."""
+    """Note on its weights: whether they were checked, and whether they are stand-ins."""
     has_environment: bool = False
-    """Whether it has an environment of its own, which can be installed and removed."""
+    """Whether it has its own environment, which can be installed and removed."""
     has_files: bool = False
     """Whether there is a complete or incomplete installation that can be removed."""
     how: str = ""
@@ -98,13 +98,13 @@ class ToolRow:
     adds_to: tuple[str, ...] = ()
     """Engines whose runs use it while it is installed."""
     optional_method: str = ""
-    """What it is with its optional weights, while any of these lacks; else empty."""
+    """The method with its optional weights, while any of these is missing; else empty."""
     gpus: int = 0
     """GPUs that a run needs."""
 
 
 def list_tools(tool_types: Sequence[str], engines: Mapping[str, Engine]) -> tuple[ToolRow, ...]:
-    """A row for each of ``tool_types``, each further tool that an engine serves, and each add-on.
+    """Return a row for each of ``tool_types``, each other tool that an engine serves, and each add-on.
 
     An add-on that serves a tool is in that tool's row.
     """
@@ -191,8 +191,8 @@ def run_list(tool_types: Sequence[str], *, as_json: bool = False, stream: TextIO
 
     Args:
         tool_types: the catalog's tools, in the order to show.
-        as_json: a JSON array of rows instead of the table.
-        stream: where to write; standard output by default.
+        as_json: whether to write a JSON array of rows instead of the table.
+        stream: output stream; standard output by default.
 
     Raises:
         EngineError: an engine's folder cannot be read.
@@ -228,9 +228,9 @@ def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
 
 
 def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], out: TextIO) -> None:
-    """A line for each row, as long as it is, unless it is for a terminal.
+    """Write one line per row, unwrapped unless it is for a terminal.
 
-    There the last column is wrapped, and stands under its row if the terminal is too narrow for it.
+    On a terminal, the last column is wrapped, or placed below its row if the terminal is too narrow for it.
     """
     width = max(len(each) for each in (title, *subjects))
     methods = max([len("METHOD"), *(len(_method(row)) for row in rows)])
@@ -254,7 +254,7 @@ def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], ou
 
 
 def _lay_out_under(head: str, method: str, how: str, columns: int) -> Iterator[str]:
-    """The row, then what does not fit in it, on lines of their own."""
+    """Yield the row, then what does not fit in it, on separate lines."""
     fits = len(head) + len(method) < columns
     yield f"{head}{method}".rstrip() + "\n" if fits else head.rstrip() + "\n"
     for text in (how,) if fits else (method, how):
@@ -263,7 +263,7 @@ def _lay_out_under(head: str, method: str, how: str, columns: int) -> Iterator[s
 
 
 def _describe_installation(row: ToolRow) -> str:
-    """What to do to make it run, or that it does, and with which weights."""
+    """Say that it runs, and with which weights, or what to do to make it run."""
     if row.how:
         asked = [each["licence"] for each in row.terms if each["asked"] and not each["optional"]]
         terms = f"You must accept its licence: {', '.join(dict.fromkeys(asked))}." if asked else ""
@@ -281,7 +281,7 @@ def _describe_acceptances(row: ToolRow) -> Iterator[str]:
 
 
 def _describe_optional(row: ToolRow) -> str:
-    """What its optional weights would make of it, and how large they are; empty where none lacks."""
+    """Describe the method with its missing optional weights, and their size; empty if none is missing."""
     if not row.optional_method:
         return ""
     size = sum(each["size_bytes"] for each in row.weights if each["optional"] and each["state"] is None)
@@ -310,14 +310,14 @@ def run_install(
 ) -> int:
     """Install the engines ``names``, or all engines if there are none; return the exit status.
 
-    Up to three are installed at once. All are tried; what failed is said at the end of each. Among all
-    engines it is no failure that one has no packages for the Pythons of this machine; adapters, those
-    whose weights are gigabytes on other servers, and those whose licence must be accepted are left out. With
-    ``as_json`` each event is a line of JSON. ``ask`` is asked, before anything is installed, whether the user
-    accepts the terms of an engine. The other arguments mean what they mean for `install`.
+    Up to three are installed at once. A failure does not stop the others and is reported at the end. Without
+    names, an engine whose packages lack builds for this machine's Pythons is not a failure; adapters, engines
+    with gigabytes of weights on other servers, and those whose licence must be accepted are skipped. With
+    ``as_json`` each event is a line of JSON. ``ask`` is called, before anything is installed, to ask whether
+    the user accepts the terms of an engine. The other arguments are those of `install`.
 
     Raises:
-        UnknownEngineError: a name is not an engine's; nothing was installed then.
+        UnknownEngineError: a name is not an engine's; nothing was installed.
     """
     out = stream or sys.stdout
     engines = load_engines()
@@ -372,13 +372,13 @@ def run_install(
 
 
 def _is_accepted(engine: Engine, wishes: _Wishes, ask: Ask) -> bool:
-    """Whether the user accepts what an installation asks for; false where there is nothing to ask."""
+    """Return whether the user accepts the terms of an installation; False if there is nothing to ask."""
     terms = list_unaccepted(engine, **wishes)
     return bool(terms) and ask(engine, terms)
 
 
 def _group_by_environment(chosen: Sequence[Engine]) -> list[list[Engine]]:
-    """The engines of each environment, whose installations must follow each other; its owner first."""
+    """Group engines by environment, since their installations must follow each other; its owner first."""
     groups: dict[str, list[Engine]] = {}
     for each in sorted(chosen, key=lambda engine: engine.owner is not None):
         groups.setdefault(each.environment.same_as or each.name, []).append(each)
@@ -388,7 +388,7 @@ def _group_by_environment(chosen: Sequence[Engine]) -> list[list[Engine]]:
 def _count_failures(
     install_group: Callable[[Sequence[Engine]], bool], groups: Sequence[Sequence[Engine]], stop: Event
 ) -> int:
-    """Install groups, a few at once; ``stop`` ends those that run when the user interrupts."""
+    """Install groups, a few at once; ``stop`` ends running installations when the user interrupts."""
     if len(groups) == 1:
         return int(not install_group(groups[0]))
     with ThreadPoolExecutor(_MAX_AT_ONCE) as pool:
@@ -407,19 +407,19 @@ def run_check(
     as_json: bool = False,
     stream: TextIO | None = None,
 ) -> int:
-    """Run the engines ``names`` on their published cases; return the exit status, 1 where a figure differs.
+    """Run the engines ``names`` on their published cases; return the exit status, 1 if a figure differs.
 
     Args:
         names: the engines.
-        defaults: gives the default settings of a tool.
-        as_json: write a JSON array with ``engine`` and ``as_published`` of each, and the figures to standard
-            error.
-        stream: where to write; standard output by default.
+        defaults: returns the default settings of a tool.
+        as_json: whether to write a JSON array with ``engine`` and ``as_published`` of each, and the figures
+            to standard error.
+        stream: output stream; standard output by default.
 
     Raises:
         UnknownEngineError: a name is not an engine's.
         EngineError: one has no published case, is not installed, or failed.
-        OSError: there is no room for a run.
+        OSError: there is no disk space for a run.
     """
     out = stream or sys.stdout
     engines = load_engines()
@@ -439,7 +439,7 @@ def _write_json(rows: Sequence[Mapping[str, object]], out: TextIO) -> None:
 def run_remove(names: Sequence[str], *, as_json: bool = False, stream: TextIO | None = None) -> int:
     """Remove the environments of the engines ``names``; return the exit status.
 
-    With ``as_json`` a JSON array with ``engine`` and ``removed`` of each is written, and the sentences to
+    With ``as_json``, write a JSON array with ``engine`` and ``removed`` of each, and the sentences to
     standard error.
 
     Raises:
@@ -465,7 +465,7 @@ def run_remove(names: Sequence[str], *, as_json: bool = False, stream: TextIO | 
 
 
 def _describe_shared(engine: Engine, engines: Mapping[str, Engine]) -> str:
-    """What became of an environment that several engines use, when one of them was removed."""
+    """Say what happens to an environment that several engines use when one of them is removed."""
     if engine.owner is not None and engine.owner.home.exists():
         owner = engine.owner.name
         return f"; its environment stays for {owner} (`foldnote engines remove {owner}` removes it)"
@@ -496,7 +496,7 @@ class _JsonReporter:
 
 
 class _TextReporter:
-    """Progress on one line of a terminal; elsewhere, and with several engines, a line every ten seconds."""
+    """Shows progress on one line of a terminal; otherwise, or for several engines, a line every 10 s."""
 
     def __init__(self, engine: Engine, out: TextIO, *, is_alone: bool) -> None:
         self._out = out

@@ -21,9 +21,9 @@ from foldnote.errors import ConfigurationError
 OptionKind = Literal["folder", "file", "program", "database", "number", "choice", "arguments"]
 _KINDS = get_args(OptionKind)
 _NOTHING: tuple[object, ...] = ("", (), [])
-"""Values that set nothing."""
+"""Values that count as unset."""
 DATABASE_MARK = ".dbtype"
-"""Ending of the file that every MMseqs2 database has beside its data."""
+"""Suffix of the file that every MMseqs2 database has beside its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class EngineOption:
     most: float = math.inf
     choices: tuple[str, ...] = ()
     default: str | tuple[str, ...] = ""
-    """The value if the user sets none; empty for no value."""
+    """The default value; empty for none."""
     is_needed: bool = True
     """Whether the engine cannot run without it."""
     needs: tuple[str, ...] = ()
-    """Options that must be set where this one is."""
+    """Options that must be set if this one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +55,21 @@ class Configured:
     """The values of an engine's options."""
 
     values: Mapping[str, str | list[str]] = field(default_factory=dict)
-    """Usable values by name; paths are absolute. An option that is not set is not among them."""
+    """Valid values by name; paths are absolute. Unset options are omitted."""
     missing: tuple[EngineOption, ...] = ()
-    """Options that are not set, and are required, always or by another option that is set."""
+    """Unset options that are required, always or by another option that is set."""
     mistakes: tuple[str, ...] = ()
-    """What is wrong with the configured values, one phrase each."""
+    """Faults in the configured values, one phrase each."""
 
     def has_file(self, pattern: str) -> bool:
-        """Whether any file matches ``OPTION/PATTERN``, a glob pattern below an option's folder."""
+        """Return whether any file matches ``OPTION/PATTERN``, a glob pattern below an option's folder."""
         name, _, below = pattern.partition("/")
         folder = self.values.get(name)
         return isinstance(folder, str) and any(Path(folder).glob(below))
 
 
 def find_configured(engine: str, options: Sequence[EngineOption]) -> Configured:
-    """The configured values of ``options`` of the engine ``engine``, checked."""
+    """Return the checked values of the engine's ``options`` in the user's configuration."""
     if not options:
         return Configured()
     try:
@@ -95,7 +95,7 @@ def find_configured(engine: str, options: Sequence[EngineOption]) -> Configured:
 
 
 def explain_configuration(engine: str, configured: Configured) -> str | None:
-    """What must be set or corrected before the engine can run, and where; None if nothing."""
+    """Return what must be set or corrected before the engine can run, and where; None if nothing."""
     where = f"in the section [engines.{engine}] of config.toml"
     needs = "; ".join(f"{option.name} ({option.help})" for option in configured.missing)
     if configured.mistakes:
@@ -105,7 +105,7 @@ def explain_configuration(engine: str, configured: Configured) -> str | None:
 
 
 def read_engine_options(rows: Sequence[Mapping[str, Any]]) -> tuple[EngineOption, ...]:
-    """The options that an ``engine.toml`` declares.
+    """Read the options that an ``engine.toml`` declares.
 
     Raises:
         ValueError: a kind is unknown.
@@ -126,7 +126,7 @@ def read_engine_options(rows: Sequence[Mapping[str, Any]]) -> tuple[EngineOption
 
 
 def _read(option: EngineOption, value: object) -> str | list[str]:
-    """The value in the form that the engine receives.
+    """Return the value in the form that the engine receives.
 
     Raises:
         ValueError: it cannot be used; the message is the end of a sentence.
@@ -162,7 +162,7 @@ def _find_database(path: Path) -> str:
     if not path.is_absolute():
         raise ValueError("which is not an absolute path")
     if not path.with_name(f"{path.name}{DATABASE_MARK}").is_file():
-        raise ValueError(f"which is no MMseqs2 database: there is no {path.name}{DATABASE_MARK}")
+        raise ValueError(f"which is not an MMseqs2 database: there is no {path.name}{DATABASE_MARK}")
     return str(path)
 
 

@@ -1,4 +1,4 @@
-"""What an engine is, and whether it can run on this machine."""
+"""The description of an engine, and whether it can run on this machine."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ class SystemNeed:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Where the engine's program runs."""
+    """The environment in which the engine's program runs."""
 
     kind: EnvironmentKind = "venv"
-    """``venv``: an environment of its own; ``host``: the python that runs the service."""
+    """``venv``: an environment of its own; ``host``: the Python that runs the service."""
     steps: tuple[tuple[str, ...], ...] = ()
-    """Arguments of one ``pip install`` each, in order. With a lock they say what the lock is made of."""
+    """Arguments of each ``pip install``, in order. If there is a lock, it is made from them."""
     lock: LockSource | None = None
-    """The lock that is installed; None where the steps themselves are."""
+    """The lock to install; None to install the steps themselves."""
     path: tuple[str, ...] = ()
-    """Folders that come first on PATH; ``{site_packages}`` and ``{engine_dir}`` are filled in."""
+    """Folders to put first on PATH; ``{site_packages}`` and ``{engine_dir}`` are filled in."""
     modules: tuple[str, ...] = ()
     """Folders of modules that ``run.py`` imports, relative to the engine's folder."""
     variables: dict[str, str] = field(default_factory=dict)
@@ -74,9 +74,9 @@ class Environment:
     probe: str = ""
     """Python statement that checks after installation that the engine works."""
     newest_python: str = ""
-    """Newest Python that all of its packages are built for, such as ``3.12``; empty for any."""
+    """Newest Python for which all of its packages are built, such as ``3.12``; empty for any."""
     requires_python: str = ""
-    """The one Python that it runs with, such as ``3.12``; empty where ``newest_python`` says enough."""
+    """The only Python with which it runs, such as ``3.12``; empty if ``newest_python`` suffices."""
     disk_mb: int = 0
     """Disk space that the environment needs, in MB."""
     same_as: str = ""
@@ -125,9 +125,9 @@ class Engine:
     outputs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The files of a result, by tool: name, colon, content."""
     differs: dict[str, dict[str, str]] = field(default_factory=dict)
-    """``method``, ``kind`` and ``note`` of tools for which they are not the engine's, by tool."""
+    """``method``, ``kind`` and ``note`` of tools for which they differ from the engine's, by tool."""
     omits: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Functions of the catalog that a tool has and this engine does not perform, by tool."""
+    """Functions that the catalog lists for a tool and this engine does not perform, by tool."""
     licence: str = ""
     licence_note: str = ""
     citation: str = ""
@@ -137,31 +137,31 @@ class Engine:
     environment: Environment = field(default_factory=Environment)
     resources: Resources = field(default_factory=Resources)
     lock_digest: str = ""
-    """SHA-256 of the file of locked packages when the engine was read; empty without one."""
+    """SHA-256 of the lock when the engine was read; empty without one."""
     adds_to: tuple[str, ...] = ()
     """Engines whose runs use this one while it is installed; it is then an add-on and may serve no tool."""
     extensions: tuple[str, ...] = ()
-    """What it takes beside the settings: ``alignment``, and ``external:<purpose>`` for each purpose for which
-    it sends inputs to another machine, if the user agrees for the job."""
+    """Accepted extensions: ``alignment``, and ``external:<purpose>`` for each purpose for which it sends
+    inputs to another machine, if the user agrees for the job."""
     refusals: tuple[Refusal, ...] = ()
-    """Jobs that are refused before they are queued."""
+    """Rules for jobs that are refused before they are queued."""
     weights: tuple[Weights, ...] = ()
-    """Files that it needs, or can use, and no package has; they are fetched from their authors."""
+    """Files that it needs, or can use, and no package contains; they are downloaded from their authors."""
     terms: tuple[LicenceTerms, ...] = ()
-    """What a user must accept before its program is installed; ``weights`` have terms of their own."""
+    """Terms that a user must accept before its program is installed; ``weights`` have their own."""
     with_optional_weights: dict[str, str] = field(default_factory=dict)
     """``method``, ``kind`` and ``note`` that it has while all of its optional weights are installed."""
     options: tuple[EngineOption, ...] = ()
-    """What the user's configuration tells it, such as where a program of the lab's own is."""
+    """Options that the user configures, such as the path of the lab's own program."""
     checked_with_published_weights: bool = False
-    """Whether somebody ran it with the published ``weights``, and not with stand-ins only."""
+    """Whether it was run with the published ``weights``, not only with stand-ins."""
     add_ons: tuple[Engine, ...] = ()
     """The engines that add to this one; filled in when all engines are loaded."""
     owner: Engine | None = None
     """The engine whose environment it uses (``same_as``); filled in when all engines are loaded."""
 
     def for_tool(self, tool: str) -> Engine:
-        """The engine with the method, kind and note that it has for ``tool`` and with its weights here."""
+        """Return the engine with its method, kind and note for ``tool`` and for the installed weights."""
         changes = dict(self.differs.get(tool, {}))
         if self.has_optional_weights():
             changes |= self.with_optional_weights
@@ -169,24 +169,24 @@ class Engine:
 
     @property
     def home(self) -> Path:
-        """Folder of the engine's own files; it need not exist."""
+        """Folder of the engine's own files, which may not exist."""
         return settings.engines_dir() / self.name
 
     @property
     def environment_home(self) -> Path:
-        """Folder of the engine's environment, which may be another engine's; it need not exist."""
+        """Folder of the engine's environment, which may be another engine's and may not exist."""
         return self.owner.home if self.owner else self.home
 
     @property
     def python(self) -> Path:
-        """The python that runs the engine; it need not exist."""
+        """The Python that runs the engine, which may not exist."""
         if self.environment.kind == "host":
             return Path(sys.executable)
         return self.environment_home / ENVIRONMENT / "bin" / "python"
 
     @property
     def recipe(self) -> str:
-        """Hash of what an installation is made from; if it changes, the installation is outdated."""
+        """Hash of everything that an installation is made from; when it changes, a new one is needed."""
         content = [
             self.environment.steps,
             self.environment.probe,
@@ -196,11 +196,11 @@ class Engine:
         return hash_bytes(json.dumps(content).encode())
 
     def is_current(self, record: dict[str, Any]) -> bool:
-        """Whether an installation, complete or not, was made from this recipe and this lock."""
+        """Return whether an installation, complete or not, was made from this recipe and this lock."""
         return record.get("recipe") == self.recipe and record.get("lock", "") == self.lock_digest
 
     def state(self) -> EngineState:
-        """Whether the engine can run on this machine, with the reason when it cannot."""
+        """Return whether the engine can run on this machine, with the reason if it cannot."""
         state = self.environment_state()
         if state.installed and (lacking := self.lacking_weights()):
             expected = sum(each.expected_bytes for each in lacking)
@@ -216,15 +216,15 @@ class Engine:
         return state
 
     def installed_weights(self) -> tuple[InstalledWeights, ...]:
-        """The weights that are there, published or stand-in, without those that are no longer declared."""
+        """Return the installed weights, published or stand-in, that are still declared."""
         return find_usable(self.weights, self.home) if self.weights else ()
 
     def damaged_weights(self) -> tuple[InstalledWeights, ...]:
-        """The weights that were installed whole, and have another size now."""
+        """Return the weights whose size has changed since they were completely installed."""
         return find_damaged(self.weights, self.home) if self.weights else ()
 
     def lacking_weights(self) -> tuple[Weights, ...]:
-        """The weights without which it does not run, and that are not there."""
+        """Return the missing weights without which it does not run."""
         have = {row.file for row in self.installed_weights()}
         return tuple(each for each in self.weights if each.file not in have and not each.optional)
 
@@ -234,18 +234,18 @@ class Engine:
         return any(not each.optional for each in self.weights)
 
     def has_optional_weights(self) -> bool:
-        """Whether all of its optional weights are there; a run uses all of them or none."""
+        """Return whether all of its optional weights are installed; a run uses all of them or none."""
         optional = {each.file for each in self.weights if each.optional}
         return bool(optional) and optional <= {row.file for row in self.installed_weights()}
 
     def weights_in_use(self) -> tuple[InstalledWeights, ...]:
-        """The installed weights that a run uses."""
+        """Return the installed weights that a run uses."""
         idle = set() if self.has_optional_weights() else {each.file for each in self.weights if each.optional}
         return tuple(row for row in self.installed_weights() if row.file not in idle)
 
     @property
     def weights_note(self) -> str:
-        """What a user must know of its weights; empty where it has none, or they were checked."""
+        """Note on its weights for users; empty if it has none, or they were checked."""
         if not self.needs_weights and not self.weights_in_use():
             return ""
         is_checked = self.checked_with_published_weights
@@ -254,7 +254,7 @@ class Engine:
 
     @property
     def full_version(self) -> str:
-        """Name and version of what runs now: the engine, its installed add-ons, and unusual weights."""
+        """Name and version of what runs now: the engine, its installed add-ons, and non-published weights."""
         parts = [self, *(each for each in self.add_ons if each.state().installed)]
         names = ", ".join(f"{each.name} {each.version}" for each in parts)
         if is_stand_in(self.weights_in_use()):
@@ -263,19 +263,19 @@ class Engine:
 
     @property
     def check_note(self) -> str:
-        """How it did on its published case here, with its present weights; empty if that was not run."""
+        """Result of its published case here, with its present weights; empty if that was not run."""
         hashes = [row.sha256 for row in self.weights_in_use()]
         record = read_record(self.home, self.version, hashes)
         return record.sentence if record else ""
 
     @property
     def stand_in_note(self) -> str:
-        """That the weights here are stand-ins; empty where they are not."""
+        """Note that the weights here are stand-ins; empty if they are not."""
         return HAS_STAND_IN if is_stand_in(self.weights_in_use()) else ""
 
     @property
     def full_note(self) -> str:
-        """The note, and the one on its weights."""
+        """The note, followed by the one on its weights."""
         return " ".join(filter(None, (self.note, self.weights_note)))
 
     @property
@@ -285,18 +285,18 @@ class Engine:
         return -(-sum(needed) // 1_000_000)
 
     def configured(self) -> Configured:
-        """Its options as the user's configuration sets them now."""
+        """Return its options as the user's configuration sets them now."""
         return find_configured(self.name, self.options)
 
     @property
     def databases(self) -> tuple[str, ...]:
-        """Names of the databases on this machine that its runs search, as they are configured now."""
+        """Names of the databases on this machine that its runs search, as configured now."""
         options = [option for option in self.options if option.kind == "database"]
         values = self.configured().values if options else {}
         return tuple(Path(str(values[each.name])).name for each in options if each.name in values)
 
     def environment_state(self) -> EngineState:
-        """Whether its environment can be used, whatever its weights."""
+        """Return whether its environment can be used, regardless of its weights."""
         missing = find_missing(self)
         if missing:
             return EngineState(False, explain_missing(missing))
@@ -317,7 +317,7 @@ class Engine:
         return EngineState(True, python=self.python)
 
     def as_tool_engine(self, tool: str) -> ToolEngine:
-        """The engine as shown in the list of tools, for the type ``tool``."""
+        """Return the engine as shown in the list of tools, for the type ``tool``."""
         engine = self.for_tool(tool)
         return ToolEngine(
             name=engine.name,
@@ -334,7 +334,7 @@ class Engine:
 
 
 def read_ready(engine: Engine) -> dict[str, Any] | None:
-    """The record of a complete installation (recipe, packages, site_packages), or None."""
+    """Return the record of a complete installation (recipe, packages, site_packages), or None."""
     try:
         content = json.loads((engine.environment_home / READY).read_text("utf-8"))
     except (OSError, ValueError):
@@ -343,13 +343,13 @@ def read_ready(engine: Engine) -> dict[str, Any] | None:
 
 
 def find_missing(engine: Engine) -> tuple[SystemNeed, ...]:
-    """The required programs that are not on PATH."""
+    """Return the required programs that are not on PATH."""
     search = settings.process_environment().get("PATH")
     return tuple(need for need in engine.environment.system if not shutil.which(need.command, path=search))
 
 
 def explain_missing(missing: tuple[SystemNeed, ...]) -> str:
-    """One sentence on the missing programs and how to get them."""
+    """Return one sentence on the missing programs and how to get them."""
     commands = ", ".join(need.command for need in missing)
     packages = " ".join(need.debian for need in missing if need.debian)
     hint = f" On Debian or Ubuntu: sudo apt-get install {packages}" if packages else ""
@@ -357,13 +357,13 @@ def explain_missing(missing: tuple[SystemNeed, ...]) -> str:
 
 
 def newest_python(engine: Engine) -> tuple[int, int]:
-    """The newest Python that the engine's environment can use."""
+    """Return the newest Python that the engine's environment can use."""
     major, _, minor = engine.environment.newest_python.partition(".")
     return min(_OURS, (int(major), int(minor))) if minor else _OURS
 
 
 def find_python(engine: Engine) -> str | None:
-    """The Python for the environment: ours, or if that does not fit another one on PATH; else None."""
+    """Return the Python for the environment: ours, or if that does not fit another one on PATH; else None."""
     exact = engine.environment.requires_python
     search = settings.process_environment().get("PATH")
     if exact:
@@ -377,7 +377,7 @@ def find_python(engine: Engine) -> str | None:
 
 
 def explain_python(engine: Engine) -> str:
-    """Why no environment can be made, and what to do."""
+    """Say why no environment can be made, and what to do."""
     exact, newest = engine.environment.requires_python, engine.environment.newest_python
     needed = exact or f"{newest} or older"
     lacking = f"there is no python{exact} on PATH" if exact else "no older one is on PATH"
@@ -389,7 +389,7 @@ def explain_python(engine: Engine) -> str:
 
 
 def share_environment(engine: Engine, owner: Engine) -> Engine:
-    """The engine in the environment of ``owner``, whose modules, variables and terms it gets with its own.
+    """Return the engine in the environment of ``owner``, with that engine's modules, variables and terms.
 
     Raises:
         EngineError: the owner has no environment of its own.

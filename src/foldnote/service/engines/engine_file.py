@@ -1,7 +1,7 @@
 """Read and check ``engine.toml``.
 
-Reading an engine runs nothing, and one that has not changed is read once in a process. Errors name the key at
-fault, since most of these files are written by other people.
+Reading an engine runs nothing, and an unchanged one is read only once per process. Errors name the invalid
+key, since most of these files are written by other people.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _FILLED_IN = {
 }
 """Fields of an engine that no ``engine.toml`` may have."""
 _OWN_KEYS = {"kind", "same_as", "modules", "variables"}
-"""What an engine in the environment of another one may declare of it."""
+"""Keys of the environment that an engine may declare if it uses another one's environment."""
 
 
 def read_engine(folder: Path) -> Engine:
-    """The engine in ``folder``.
+    """Read the engine in ``folder``.
 
     Raises:
-        EngineError: ``engine.toml`` is absent or says something that cannot be used; the key is named.
+        EngineError: ``engine.toml`` is missing or invalid; the key is named.
     """
     path = folder / "engine.toml"
     try:
@@ -59,7 +59,7 @@ def read_engine(folder: Path) -> Engine:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What changes with a file."""
+    """Return a stamp that changes with the file."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
@@ -120,7 +120,7 @@ def _make_engine(folder: Path, content: dict[str, Any]) -> Engine:
 
 
 def _read_outputs(content: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The files by tool; one list is that of each tool."""
+    """Read the output files by tool; a single list applies to each tool."""
     outputs, tools = content.get("outputs", ()), _texts(content["tools"], "tools")
     if not isinstance(outputs, dict):
         return dict.fromkeys(tools, _texts(outputs, "outputs"))
@@ -130,7 +130,7 @@ def _read_outputs(content: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _read_differences(content: dict[str, Any]) -> dict[str, dict[str, str]]:
-    """What differs by tool."""
+    """Read the differences by tool."""
     differs = content.get("differs", {})
     if not isinstance(differs, dict):
         raise ValueError("differs must be a table of tables, by tool")
@@ -140,7 +140,7 @@ def _read_differences(content: dict[str, Any]) -> dict[str, dict[str, str]]:
 
 
 def _read_omissions(content: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Functions that it does not perform, by tool."""
+    """Read the functions that the engine does not perform, by tool."""
     omits = content.get("omits", {})
     if not isinstance(omits, dict):
         raise ValueError("omits must be a table of lists, by tool")
@@ -150,7 +150,7 @@ def _read_omissions(content: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _read_changes(changes: object, key: str) -> dict[str, str]:
-    """A table of what replaces the engine's own method, kind and note."""
+    """Read a table that replaces the engine's own method, kind and note."""
     if not isinstance(changes, dict) or not all(isinstance(text, str) for text in changes.values()):
         raise ValueError(f"{key} must be a table of texts")
     if strange := changes.keys() - {"method", "kind", "note"}:
@@ -164,7 +164,7 @@ def _digest_lock(path: Path) -> str:
     try:
         stamp = _stamp(path)
     except OSError:
-        read_lock(path)  # says what is wrong
+        read_lock(path)  # raises the reason
         raise
     return _check_and_hash(path, stamp)
 
@@ -209,7 +209,7 @@ def _check(engine: Engine) -> None:
 
 
 def _check_shared(engine: Engine) -> None:
-    """An engine that uses another one's environment declares nothing else of it."""
+    """Check that an engine in another one's environment declares nothing else of it."""
     blank = Environment()
     for each in fields(Environment):
         if each.name not in _OWN_KEYS and getattr(engine.environment, each.name) != getattr(blank, each.name):

@@ -1,6 +1,6 @@
-"""Species and V germline of an antibody chain by the engine ANARCI, run once for itself, without a job.
+"""Species and V germline of an antibody chain, from a separate run of the engine ANARCI without a job.
 
-For forms, which tell them while a sequence is typed. Nothing is kept and no service need run.
+Forms show them while a sequence is typed. Nothing is stored, and no service need be running.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from foldnote.service.engines.registry import load_engines
 _ENGINE: Final = "anarci"
 _LIMIT_S: Final = 60
 _NICE: Final = "10"
-"""Priority of the run below that of the notebook's kernel."""
+"""Niceness of the run, below the priority of the notebook's kernel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Germline:
-    """What ANARCI says of the first variable domain of a chain."""
+    """ANARCI's result for the first variable domain of a chain."""
 
     species: str
     """Species of the most identical V gene."""
@@ -42,9 +42,9 @@ class Germline:
 
 @lru_cache(maxsize=256)
 def find_germline(chain: str) -> Germline | None:
-    """The germline of a chain of amino acids, after a second or two; None where the engine tells none.
+    """Return the germline of a chain of amino acids, after a second or two; None if ANARCI finds none.
 
-    None, too, if the engine is not installed. Blocks until the engine has ended.
+    Return None, too, if the engine is not installed. Block until the engine has ended.
     """
     engine = _find_engine()
     return None if engine is None else _run(engine, chain)

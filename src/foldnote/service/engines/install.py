@@ -1,9 +1,9 @@
 """Install an engine's environment in the user's data folder, in steps that can be resumed.
 
-The engine's lock is installed, or its steps if it has none. ``venv`` and ``pip`` are used, with the running
-Python, or an older one if the engine has no packages for it, and the user's own pip configuration; where uv
-is on PATH, it chooses the build of PyTorch that fits the machine. An engine counts as installed once its
-probe has run and ``ready.json`` is published. Nothing is asked or printed; events are passed to the caller.
+The engine's lock is installed, or its steps if it has none, with ``venv`` and ``pip`` and the user's own pip
+configuration. The Python is the running one, or an older one if the engine has no packages for it. If uv is
+on PATH, it chooses the build of PyTorch that fits the machine. An engine counts as installed once its probe
+has run and ``ready.json`` is published. This module asks and prints nothing; events are passed to the caller.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class InstallEvent:
     elapsed_s: float = 0.0
     """Seconds since the installation began."""
     is_milestone: bool = False
-    """Whether a step started or ended, and not merely continues."""
+    """Whether a step has started or ended, rather than continues."""
 
 
 Report = Callable[[InstallEvent], None]
@@ -107,24 +107,24 @@ def install(
     with_weights: bool = True,
     with_optional: bool = False,
 ) -> None:
-    """Make the environment of ``engine`` and fetch its weights, or go on where an earlier try stopped.
+    """Make the environment of ``engine`` and download its weights, or resume where an earlier try stopped.
 
-    Where another process installs or removes it, this waits until that has ended, and tells so.
+    If another process installs or removes it, wait until that has ended, and report the wait.
 
     Args:
-        engine: what to install.
-        report: gets each event.
-        with_hashes: whether packages of the engine's lock must be the very files that it names. Without,
-            any build of the locked versions is taken, as a registry that builds its own packages has them.
-        offer: a folder of weights, instead of their download; optional ones in it are taken, too.
-        has_accepted: whether the user accepts what `list_unaccepted` gives; that is recorded.
+        engine: engine to install.
+        report: receives each event.
+        with_hashes: whether packages of the engine's lock must be exactly the files that it names. If not,
+            any build of the locked versions is accepted, for registries that build their own packages.
+        offer: a folder of weights to use instead of downloading; optional ones in it are used, too.
+        has_accepted: whether the user accepts the terms from `list_unaccepted`; this is recorded.
         with_weights: whether the weights are installed, too; the engine does not run without those that are
             not optional.
         with_optional: whether its optional weights are installed, too.
 
     Raises:
-        EngineInstallError: what failed, why, and what to do. What was done is kept for the next try, unless
-            the disk got full: then it is removed.
+        EngineInstallError: what failed, why, and what to do. Completed steps are kept for the next try,
+            unless the disk became full: then they are removed.
     """
     if engine.environment.kind == "host" and not engine.weights:
         _refuse_missing_programs(engine)
@@ -155,7 +155,7 @@ def install(
 
 
 def remove(engine: Engine) -> bool:
-    """Remove the environment of ``engine``; False when there was none.
+    """Remove the environment of ``engine``; return False if there was none.
 
     Raises:
         EngineInstallError: it is being installed now, or it cannot be removed.
@@ -196,12 +196,12 @@ class _Installation:
         self._log = engine.home / INSTALL_LOG
 
     def tell_wait(self, holder: str) -> None:
-        """Say who must end first; the first time is a milestone."""
+        """Report which process must end first; the first report is a milestone."""
         self._tell(f"waiting for {holder}", is_milestone=not self._has_waited)
         self._has_waited = True
 
     def run(self, wanted: Sequence[Weights]) -> None:
-        """Run the remaining steps, and fetch the ``wanted`` weights."""
+        """Run the remaining steps, and download the ``wanted`` weights."""
         try:
             self._run(wanted)
         except OSError as exc:
@@ -211,7 +211,7 @@ class _Installation:
             shutil.rmtree(self._env, ignore_errors=True)
             needed = self._engine.environment.disk_mb * 1_000_000
             raise EngineInstallError(
-                f"The disk has too little room: the engine {self._engine.name} is not installed, and its"
+                f"The disk has too little space: the engine {self._engine.name} is not installed, and its"
                 f" incomplete files were removed. {compare_space(self._env, needed)}"
                 f"Free space in {self._engine.home.parent} and in {tempfile.gettempdir()},"
                 " where pip unpacks, or choose another folder with FOLDNOTE_ENGINES_DIR. Then install again."
@@ -245,7 +245,7 @@ class _Installation:
         self._tell(f"is installed{shared}", 1.0, is_milestone=True)
 
     def _install_owner(self, owner: Engine) -> None:
-        """Make the environment that this engine uses, which is another one's."""
+        """Make the environment that this engine uses, which belongs to another one."""
 
         def report(event: InstallEvent) -> None:
             share = None if event.fraction is None else event.fraction * self._environment_share
@@ -253,11 +253,11 @@ class _Installation:
                 f"environment of {owner.name}: {event.message}", share, is_milestone=event.is_milestone
             )
 
-        # its terms are among those of this engine, and accepted
+        # its terms are among those of this engine, which are accepted
         install(owner, report, with_hashes=self._with_hashes, has_accepted=True, with_weights=False)
 
     def _install_weights(self, wanted: Sequence[Weights]) -> None:
-        """Fetch the weights one after another; those that are whole stay when a later one fails."""
+        """Download the weights one after another; complete ones are kept if a later one fails."""
         store = WeightStore(settings.weights_dir())
         for each in wanted:
 
@@ -276,7 +276,7 @@ class _Installation:
 
     @property
     def _environment_share(self) -> float:
-        """Which part of all that is installed is packages, by size; the rest is weights."""
+        """The share of the packages in the size of the whole installation; the rest is weights."""
         mb, more = self._engine.environment.disk_mb, self._download_bytes / 1_000_000
         return _LAST_FRACTION * mb / (mb + more) if more else _LAST_FRACTION
 
@@ -296,8 +296,8 @@ class _Installation:
         self._run_steps(last, len(first), len(first) + len(last))
 
     def _share_files(self) -> int:
-        """Keep one copy of what other environments have, too; gives the bytes that this freed."""
-        self._tell("looking for files that other engines have, too", _LAST_FRACTION)
+        """Share files with other environments as a single copy; return the bytes that this freed."""
+        self._tell("sharing files with other engines", _LAST_FRACTION)
         record = read_ready(self._engine)
         freed = share_files(Path(record["site_packages"]), _shared_files()) if record else 0
         drop_unused_files(_shared_files())  # those of an earlier environment of this engine
@@ -315,7 +315,7 @@ class _Installation:
                 self._write_done()
 
     def _read_done(self) -> bool:
-        """Resume after the completed steps; False if there is no usable environment for this version."""
+        """Resume after the completed steps; return False if no usable environment of this version exists."""
         try:
             content = json.loads((self._engine.home / STEPS).read_text("utf-8"))
             is_ours = self._engine.is_current(content) and self._engine.python.exists()
@@ -335,7 +335,7 @@ class _Installation:
         return {"recipe": self._engine.recipe, "lock": self._engine.lock_digest}
 
     def _forget_environment(self) -> None:
-        """Remove an incomplete environment or one of another version."""
+        """Remove an environment that is incomplete or of another version."""
         (self._engine.home / STEPS).unlink(missing_ok=True)
         if self._env.exists():
             self._tell("removing remains of an earlier attempt or version", is_milestone=True)
@@ -353,7 +353,8 @@ class _Installation:
 
     def _make_environment(self, python: str) -> None:
         self._tell("creating the environment", 0.0, is_milestone=True)
-        # a pip of its own takes seconds and megabytes, and one of this python may not know another version
+        # a pip per environment takes seconds and megabytes, and this Python's pip may not support another
+        # version
         without_pip = ["--without-pip"] if python == sys.executable and can_serve_others() else []
         result = subprocess.run(
             [python, "-m", "venv", *without_pip, str(self._env)],
@@ -425,7 +426,7 @@ class _Installation:
         self._files |= dict(read_report(report, is_checked=step.is_checked))
 
     def _fraction(self, share: float) -> float:
-        """Fraction of the expected disk space in use, and at least the fraction of completed steps."""
+        """Return the fraction of the expected disk space in use, at least the fraction of completed steps."""
         expected = self._engine.environment.disk_mb
         filled = _used_mb(self._env) / expected if expected else 0.0
         return self._environment_share * min(1.0, max(share, filled))
@@ -478,7 +479,7 @@ def _raise_if_full(*lines: str) -> None:
 
 
 def pip_environment(engine: Engine) -> dict[str, str]:
-    """The user's environment, without variables that would make pip install elsewhere."""
+    """Return the user's environment, without variables that would make pip install elsewhere."""
     inherited = {name: value for name, value in process_environment().items() if name not in _NOT_FOR_PIP}
     return {
         **inherited,
@@ -509,7 +510,7 @@ def _require_python(engine: Engine) -> str:
 
 
 def _fetch_python(version: str) -> str | None:
-    """The python of this version that uv has or fetches, where uv is on PATH; else None."""
+    """Return the Python of this version that uv has or downloads, if uv is on PATH; else None."""
     uv = shutil.which("uv", path=process_environment().get("PATH"))
     if uv is None:
         return None
@@ -519,7 +520,7 @@ def _fetch_python(version: str) -> str | None:
 
 
 def _read_version(python: str) -> str:
-    """Such as ``3.12``; empty for a program that does not run, such as a shim without its Python."""
+    """Return a version such as ``3.12``; empty for a program that fails, such as a shim without Python."""
     code = "import sys; print('{}.{}'.format(*sys.version_info))"
     with suppress(OSError):
         result = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
@@ -530,9 +531,9 @@ def _read_version(python: str) -> str:
 def list_unaccepted(
     engine: Engine, *, offer: Offer | None = None, with_weights: bool = True, with_optional: bool = False
 ) -> tuple[LicenceTerms, ...]:
-    """The terms that this user must accept for an installation, and has not accepted before.
+    """Return the terms that this user must accept for an installation, and has not accepted before.
 
-    The arguments mean what they mean for `install`. Stand-in weights are under no terms.
+    The arguments are those of `install`. Stand-in weights have no terms.
     """
     wanted = _list_wanted_weights(engine, offer, with_optional) if with_weights else ()
     return _list_asked(engine, wanted, offer)
@@ -547,7 +548,7 @@ def _list_asked(engine: Engine, wanted: Sequence[Weights], offer: Offer | None) 
 
 
 def _check_weights(engine: Engine, wanted: Sequence[Weights], offer: Offer | None) -> None:
-    """Refuse what cannot be, before anything is made."""
+    """Refuse impossible requests before anything is installed."""
     if offer is not None and not engine.weights:
         raise EngineInstallError(f"The engine {engine.name} takes no weights: leave --weights out.")
     if offer is not None and not offer.folder.is_dir():
@@ -565,9 +566,9 @@ def _check_weights(engine: Engine, wanted: Sequence[Weights], offer: Offer | Non
 
 
 def _list_wanted_weights(engine: Engine, offer: Offer | None, with_optional: bool) -> tuple[Weights, ...]:
-    """The weights to install: those that lack, and stand-ins where published ones are to replace them.
+    """Return the weights to install: missing ones, and stand-ins that published ones are to replace.
 
-    Of the optional ones those that are asked for, or are in the folder that is given.
+    Optional ones are included if requested, or if they are in the given folder.
     """
     published = {row.file for row in engine.installed_weights() if row.state == "published"}
     return tuple(
@@ -579,12 +580,12 @@ def _list_wanted_weights(engine: Engine, offer: Offer | None, with_optional: boo
 
 
 def _name_lock(engine: Engine) -> Path:
-    """The file on which one installer at a time holds a lock, which ends with its holder."""
+    """Return the file whose lock one installer at a time holds; the lock ends with its holder."""
     return engine.home.with_name(f".{engine.name}.lock")
 
 
 def _used_mb(folder: Path) -> int:
-    """Total size of the files below ``folder``, in MB (2**20 bytes)."""
+    """Return the total size of the files below ``folder``, in MB (2**20 bytes)."""
     total = 0
     for root, _, names in os.walk(folder):
         for name in names:

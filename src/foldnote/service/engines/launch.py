@@ -1,7 +1,7 @@
 """Build the specification of an attempt from an engine and a job: command, environment, limits.
 
-An engine gets a small environment made here, not the service's: no service keys, no PYTHONPATH, nothing of
-the notebook's environment, and as many threads as it declares. Nothing is started here.
+An engine gets a small environment made here, not the service's: no service keys, no PYTHONPATH, nothing from
+the notebook's environment, and as many threads as it declares. This module starts no process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INHERITED = (
     "CUDA_VISIBLE_DEVICES",
     "NVIDIA_VISIBLE_DEVICES",
 )
-"""Variables of the service's environment that every engine gets, together with those that begin with LC_."""
+"""Variables of the service's environment that every engine gets, in addition to those with the prefix LC_."""
 LOADED_BY = "serve.py"
 """Script of an engine whose ``load()`` prepares a worker for many jobs."""
 _JOB_SERVER = Path(__file__).parent / "protocol" / "job_server.py"
@@ -48,19 +48,19 @@ THREADS = (
 SILENCE = dict.fromkeys(("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED", "DO_NOT_TRACK"), "1")
 """Variables that disable telemetry of libraries.
 
-ONNX Runtime has it since 1.29, with an identifier of the machine that it stores in the home folder.
+ONNX Runtime sends telemetry since 1.29, with a machine identifier that it stores in the home folder.
 """
 
 ADD_ONS = "FOLDNOTE_ADD_ONS"
-"""Variable that tells an engine which add-ons it has: a JSON object by name, see ``offer_add_ons``."""
+"""Variable with the engine's add-ons: a JSON object by name, see ``offer_add_ons``."""
 OPTIONS = "FOLDNOTE_OPTIONS"
-"""Variable that tells an engine its options as they are configured: a JSON object by name."""
+"""Variable with the engine's configured options: a JSON object by name."""
 WEIGHTS = "FOLDNOTE_WEIGHTS"
 """Variable that names the folder of an engine's weights."""
 WEIGHTS_STATE = "FOLDNOTE_WEIGHTS_STATE"
-"""Variable that says ``published``, or ``stand-in`` where any of them is none."""
+"""Variable with the value ``published``, or ``stand-in`` if any weights are stand-ins."""
 OPTIONAL_WEIGHTS = "FOLDNOTE_OPTIONAL_WEIGHTS"
-"""Variable that says ``yes`` where all optional weights are installed; a run then uses them."""
+"""Variable with the value ``yes`` if all optional weights are installed; a run then uses them."""
 
 
 def build_attempt(
@@ -88,11 +88,11 @@ def build_attempt(
         tool: type of the tool.
         settings: settings with the defaults filled in.
         files: for each file field the paths below ``work/`` that ``prepare_attempt`` fills.
-        extensions: what was submitted beside the settings, without the alignment, which is a file.
+        extensions: extensions besides the settings, without the alignment, which is a file.
         seed: seed of all random numbers.
         max_cores: maximum number of cores.
         time_limit_s: time limit in seconds, instead of the engine's own.
-        assigns_gpus: whether the run is told which of this machine's GPUs it may use, if any.
+        assigns_gpus: whether the run is assigned specific GPUs of this machine, if any.
 
     Raises:
         EngineError: the engine cannot run on this machine; the message says what to do.
@@ -125,7 +125,7 @@ def build_attempt(
 
 
 def describe(engine: Engine) -> dict[str, Any]:
-    """The engine in the manifest of a result."""
+    """Return the description of the engine for the manifest of a result."""
     return {
         "name": engine.name,
         "method": engine.method,
@@ -142,7 +142,7 @@ def describe(engine: Engine) -> dict[str, Any]:
 
 
 def _describe_weights(engine: Engine) -> list[dict[str, Any]]:
-    """The weights of a run: what they are, where they come from, and whether they are the published ones."""
+    """Describe the weights of a run: name, origin, and whether they are the published ones."""
     declared = {each.file: each for each in engine.weights}
     return [
         {
@@ -158,17 +158,17 @@ def _describe_weights(engine: Engine) -> list[dict[str, Any]]:
 
 
 def needed_resources(engine: Engine) -> Resources:
-    """Resources of one run: its add-ons run one after another, with the cores of the engine itself."""
+    """Return the resources of one run: add-ons run one after another, with the cores of the engine itself."""
     installed = [each.resources for each in engine.add_ons if each.state().installed]
     memory_mb = max(each.memory_mb for each in (engine.resources, *installed))
     return replace(engine.resources, memory_mb=memory_mb)
 
 
 def offer_add_ons(engine: Engine) -> dict[str, dict[str, Any]]:
-    """For each add-on, how the engine's run starts it, or why it cannot.
+    """Return for each add-on how the engine's run starts it, or why it cannot.
 
-    A row has ``method``, ``version``, ``command`` (without the arguments, which are between the two engines),
-    ``timeLimitS`` and ``reason``; the reason is null where the add-on can run, else the command is.
+    A row has ``method``, ``version``, ``command`` (without the arguments, which the two engines agree on),
+    ``timeLimitS`` and ``reason``. If the add-on can run, the reason is null, otherwise the command is.
     """
     offered = {}
     for each in engine.add_ons:
@@ -185,7 +185,7 @@ def offer_add_ons(engine: Engine) -> dict[str, dict[str, Any]]:
 
 
 def make_environment(engine: Engine, cores: int) -> dict[str, str]:
-    """The complete environment of the engine's process, except for the attempt's nonce."""
+    """Return the complete environment of the engine's process, except for the attempt's nonce."""
     outer = process_environment()
     wanted = {*INHERITED, *engine.environment.inherit}
     inherited = {name: value for name, value in outer.items() if name in wanted or name.startswith("LC_")}
@@ -209,9 +209,9 @@ def make_environment(engine: Engine, cores: int) -> dict[str, str]:
 
 
 def _worker_command(engine: Engine, *, assigns_gpus: bool) -> tuple[str, ...]:
-    """The command that loads the engine for many jobs; none without ``serve.py``.
+    """Return the command that loads the engine for many jobs; empty without ``serve.py``.
 
-    None either for an engine that would use whatever GPU it finds (AMD's, or without ``nvidia-smi``): CUDA
+    It is also empty for an engine that would use any GPU it finds (AMD's, or without ``nvidia-smi``): CUDA
     cannot be used in a forked process if the parent has initialized it.
     """
     if not (engine.folder / LOADED_BY).is_file() or engine.command != DEFAULT_COMMAND:
@@ -222,19 +222,19 @@ def _worker_command(engine: Engine, *, assigns_gpus: bool) -> tuple[str, ...]:
 
 
 def has_gpu(devices: Path = Path("/dev")) -> bool:
-    """Whether this machine has a GPU of NVIDIA or AMD that engines can use."""
+    """Return whether this machine has a GPU of NVIDIA or AMD that engines can use."""
     is_hidden = process_environment().get("CUDA_VISIBLE_DEVICES") == ""
     return has_nvidia_gpu(devices) or ((devices / "kfd").exists() and not is_hidden)
 
 
 def has_nvidia_gpu(devices: Path = Path("/dev")) -> bool:
-    """Whether this machine has a GPU of NVIDIA that engines can use."""
+    """Return whether this machine has a GPU of NVIDIA that engines can use."""
     is_hidden = process_environment().get("CUDA_VISIBLE_DEVICES") == ""
     return any(devices.glob("nvidia[0-9]*")) and not is_hidden
 
 
 def _place_caches(engine: Engine) -> dict[str, str]:
-    """Variables that place the caches of libraries in the engine's own folder instead of the user's home."""
+    """Return variables that place libraries' caches in the engine's own folder, not in the user's home."""
     if engine.environment.kind == "host":
         return {}
     cache = engine.home / CACHE
@@ -242,7 +242,7 @@ def _place_caches(engine: Engine) -> dict[str, str]:
 
 
 def _name_weights(engine: Engine) -> dict[str, str]:
-    """Variables that tell an engine where its weights are, and whether they are stand-ins."""
+    """Return variables with the location of an engine's weights, and whether they are stand-ins."""
     state = "stand-in" if engine.stand_in_note else "published"
     named = {WEIGHTS: str(engine.home / WEIGHTS_FOLDER), WEIGHTS_STATE: state}
     return named | ({OPTIONAL_WEIGHTS: "yes"} if engine.has_optional_weights() else {})
@@ -253,7 +253,7 @@ def _module_path(engine: Engine) -> str:
 
 
 def _search_path(engine: Engine, outer: str) -> str:
-    """PATH with the engine's own folders first and without the service's own environment."""
+    """Return PATH with the engine's own folders first and without the service's own environment."""
     first = [_fill(folder, engine) for folder in engine.environment.path]
     if engine.environment.kind == "host":
         return os.pathsep.join([*first, outer])

@@ -1,7 +1,7 @@
-"""Terms that a user must accept before an engine or its weights are installed, and who accepted them when.
+"""Terms that a user must accept before an engine or its weights are installed, and the record of acceptances.
 
-The record stays when an engine is removed. Whoever accepted terms is not asked for the same ones again; other
-users of the same folder of engines are, and so is everybody once the terms have changed.
+The record is kept when an engine is removed. A user who accepted terms is not asked again for the same ones;
+other users of the same folder of engines are, and so is everyone once the terms have changed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LicenceTerms:
     source: str
     """Who licenses it."""
     url: str = ""
-    """Where the terms can be read; empty where that is unknown."""
+    """Address of the terms; empty if unknown."""
 
     @property
     def address(self) -> str:
@@ -43,21 +43,21 @@ class LicenceTerms:
 
 @dataclass(frozen=True, slots=True)
 class LicenceAcceptance:
-    """That a user accepted terms."""
+    """The acceptance of terms by a user."""
 
     engine: str
     terms: LicenceTerms
     user: str
-    """Name of the account of the operating system."""
+    """Name of the user's account in the operating system."""
     accepted: str
     """RFC 3339 UTC."""
 
 
 def read_terms(rows: Sequence[Mapping[str, Any]]) -> tuple[LicenceTerms, ...]:
-    """The ``[[terms]]`` of an ``engine.toml``: what must be accepted for the program itself.
+    """Read the ``[[terms]]`` of an ``engine.toml``: what must be accepted for the program itself.
 
     Raises:
-        ValueError: one says nothing, or its address is none of the web.
+        ValueError: a text is empty, or the URL is not https.
         TypeError: a key is unknown, or missing.
     """
     terms = tuple(LicenceTerms(**row) for row in rows)
@@ -72,19 +72,19 @@ def read_terms(rows: Sequence[Mapping[str, Any]]) -> tuple[LicenceTerms, ...]:
 def find_acceptance(
     engine: str, terms: LicenceTerms, acceptances: Iterable[LicenceAcceptance]
 ) -> LicenceAcceptance | None:
-    """The newest acceptance of these very terms for an engine; None if there is none."""
+    """Return the newest acceptance of exactly these terms for an engine; None if there is none."""
     found = [each for each in acceptances if (each.engine, each.terms) == (engine, terms)]
     return max(found, key=lambda each: each.accepted, default=None)
 
 
 def find_own_acceptances() -> list[LicenceAcceptance]:
-    """What this user has accepted."""
+    """Return the acceptances by this user."""
     user = _name_user()
     return [each for each in read_acceptances() if each.user == user]
 
 
 def read_acceptances() -> list[LicenceAcceptance]:
-    """All acceptances, the oldest first; empty where the record is absent or damaged."""
+    """Return all acceptances, the oldest first; empty if the record is missing or damaged."""
     try:
         return _read(_path())
     except (OSError, ValueError, TypeError, KeyError):
@@ -92,7 +92,7 @@ def read_acceptances() -> list[LicenceAcceptance]:
 
 
 def record_acceptances(engine: str, terms: Iterable[LicenceTerms]) -> None:
-    """Record that this user has accepted terms now, on the disk before anything is installed.
+    """Record, durably and before anything is installed, that this user has now accepted terms.
 
     Raises:
         EngineInstallError: the record is damaged or in use, and nothing was written.
@@ -118,7 +118,7 @@ def record_acceptances(engine: str, terms: Iterable[LicenceTerms]) -> None:
 
 
 def explain_unaccepted(engine: str, terms: Iterable[LicenceTerms]) -> str:
-    """What must be accepted, and how that is done without being asked."""
+    """Say what must be accepted, and how to accept it without a prompt."""
     rows = "; ".join(f"{each.name}: {each.licence} ({each.source}){each.address}" for each in terms)
     return (
         f"The engine {engine} is under terms that you must accept. {rows}."

@@ -2,8 +2,8 @@
 
 A lock is a requirements file for all platforms and Pythons, made by ``scripts/lock-engines`` from the steps
 of ``engine.toml``. This module reads locks and pip's reports on them; pip itself compares the hashes.
-Packages whose builds differ from index to index, such as torch, are pinned by version only, and the hash
-of what was installed is recorded.
+Packages whose builds differ from index to index, such as torch, are pinned by version only, and the hash of
+the installed file is recorded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from foldnote.errors import EngineError
 
 BUILD_TOOLS = ("setuptools", "wheel")
-"""The build tools of packages without a wheel."""
+"""Build tools of packages without a wheel."""
 _ENTRY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([^\s;\\]+)")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -33,17 +33,17 @@ class LockSource:
     file: str
     """Requirements file with hashes, relative to the engine's folder."""
     unhashed: tuple[str, ...] = ()
-    """Packages pinned by the version in ``steps`` only, since their builds differ between indexes; they are
+    """Packages pinned only by the version in ``steps``, since their builds differ between indexes; they are
     installed first."""
     libraries: tuple[str, ...] = ()
     """Patterns of packages that only some builds of the unhashed ones require, such as ``nvidia-*``."""
     libraries_for_gpu: bool = False
-    """Whether ``libraries`` are rather those that are of use on a machine with an NVIDIA GPU only."""
+    """Whether ``libraries`` are instead those that are only useful on a machine with an NVIDIA GPU."""
     built: tuple[str, ...] = ()
     """Packages that may be built from source if they have no wheel, with the lock's own setuptools; all
     others are installed from wheels only."""
     without_dependencies: bool = False
-    """Whether the lock has the packages of ``steps`` only, without their dependencies."""
+    """Whether the lock contains only the packages of ``steps``, without their dependencies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,23 +98,23 @@ def _read_entry(path: Path, text: str) -> Locked:
 
 
 def normalize(name: str) -> str:
-    """A package's name as registries compare it (PEP 503)."""
+    """Normalize a package's name as registries compare it (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def is_library(source: LockSource, name: str) -> bool:
-    """Whether only some builds of the unhashed packages need it, or only a machine with a GPU."""
+    """Return whether only some builds of the unhashed packages, or machines with a GPU, need it."""
     return any(fnmatch(name, pattern) for pattern in source.libraries)
 
 
 def name_of(requirement: str) -> str:
-    """The package that a requirement names; empty for an option of pip."""
+    """Return the package that a requirement names; empty for an option of pip."""
     found = _NAME.match(requirement)
     return normalize(found[0]) if found else ""
 
 
 def read_report(report: Mapping[str, Any], *, is_checked: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Packages in pip's report: name, then version, file, SHA-256 and whether that was compared."""
+    """Yield the packages in pip's report: name, then version, file, SHA-256 and whether that was compared."""
     for row in report.get("install") or ():
         about, origin = row.get("metadata") or {}, row.get("download_info") or {}
         hashes = (origin.get("archive_info") or {}).get("hashes") or {}
@@ -130,12 +130,12 @@ def read_report(report: Mapping[str, Any], *, is_checked: bool) -> Iterator[tupl
 
 
 def _file_of(url: str) -> str:
-    """The file name in an address, without credentials, query and fragment."""
+    """Return the file name in a URL, without credentials, query and fragment."""
     return url.partition("#")[0].partition("?")[0].rsplit("/", 1)[-1]
 
 
 def explain_other_hash(engine: str, lines: Sequence[str]) -> str | None:
-    """A sentence on a package whose hash differs from the lock's, from pip's output; else None."""
+    """Return a sentence on a package whose hash differs from the lock's, from pip's output; else None."""
     named = None
     for line in lines:
         if match := _MISMATCH.match(line):

@@ -1,8 +1,8 @@
-"""Run ``pip install``, or uv for PyTorch's builds; follow the output line by line, and explain a failure.
+"""Run ``pip install``, or uv for builds of PyTorch; follow the output line by line, and explain failures.
 
-The registry is that of the user's own pip configuration. Retries are left to pip. uv knows which build of
+The user's own pip configuration determines the registry. Retries are left to pip. uv knows which build of
 PyTorch fits the machine's GPU, or that there is none: the build for the CPU is gigabytes smaller than the one
-with CUDA, which pip gets on Linux.
+with CUDA, which pip installs on Linux.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _REASONS = (
 
 
 def can_serve_others() -> bool:
-    """Whether the running interpreter has a pip that can install into other environments (22.3 or later)."""
+    """Return whether this interpreter has a pip that can install into other environments (22.3 or later)."""
     try:
         major, minor, *_ = version("pip").split(".")
         return (int(major), int(minor)) >= _SERVES_OTHERS
@@ -61,12 +61,12 @@ def can_serve_others() -> bool:
 
 
 def pip_command(python: Path, requirements: Sequence[str]) -> list[str]:
-    """The call of pip that installs ``requirements`` in the environment of ``python``."""
+    """Return the pip command that installs ``requirements`` in the environment of ``python``."""
     return [*_call_pip(python), "install", "--progress-bar", "off", *requirements]
 
 
 def _call_pip(python: Path) -> list[str]:
-    """The environment's own pip, or that of the running interpreter if it has none."""
+    """Return the environment's own pip, or that of the running interpreter if it has none."""
     folder = python.parent.parent
     if any(folder.glob("lib/python*/site-packages/pip")) or (folder / "Lib/site-packages/pip").exists():
         return [str(python), "-m", "pip"]
@@ -74,10 +74,10 @@ def _call_pip(python: Path) -> list[str]:
 
 
 def uv_command(python: Path, requirements: Sequence[str], environment: Mapping[str, str]) -> list[str] | None:
-    """The call of uv that installs the builds of ``requirements`` that fit the machine's GPU, or its lack.
+    """Return the uv command that installs the builds of ``requirements`` that fit the machine's GPU, if any.
 
-    None where uv is not on PATH, on other systems than Linux, where there is only one build, and where pip is
-    configured for a registry, which uv would not ask.
+    None if uv is not on PATH, on systems other than Linux, where there is only one build, and if pip is
+    configured for a registry, which uv would ignore.
     """
     uv = shutil.which("uv", path=environment.get("PATH"))
     if uv is None or sys.platform != "linux" or _has_own_registry(python, environment):
@@ -87,7 +87,7 @@ def uv_command(python: Path, requirements: Sequence[str], environment: Mapping[s
 
 
 def _has_own_registry(python: Path, environment: Mapping[str, str]) -> bool:
-    """Whether the user's pip is configured for other registries than PyPI, or for none."""
+    """Return whether the user's pip is configured for registries other than PyPI, or for none."""
     listing = subprocess.run(
         [*_call_pip(python), "config", "list"],
         capture_output=True,
@@ -104,7 +104,7 @@ class InstallerRun:
 
     Attributes:
         returncode: the exit status once ``lines`` has ended.
-        errors: lines of the output that say what went wrong, or its last lines.
+        errors: lines of the output that state the failure, or its last lines.
         mismatch: pip's output about packages with unexpected hashes; else empty.
     """
 
@@ -118,7 +118,7 @@ class InstallerRun:
         self.mismatch: list[str] = []
 
     def lines(self) -> Iterator[str]:
-        """Yield what the program is doing, repeated every few seconds while there is no new output."""
+        """Yield the program's current activity, repeated every few seconds while there is no new output."""
         shown = ""
         with self._log.open("a", encoding="utf-8") as log:
             for line in self._read():
@@ -140,7 +140,7 @@ class InstallerRun:
             self.errors.append(line.strip())
 
     def _read(self) -> Iterator[str | None]:
-        """Lines of the output; None after some seconds of silence."""
+        """Yield lines of the output; None after some seconds of silence."""
         with (
             subprocess.Popen(
                 self._command,
@@ -178,12 +178,12 @@ def _split(process: subprocess.Popen[bytes], selector: selectors.DefaultSelector
 
 
 def tells_full_disk(lines: Sequence[str]) -> bool:
-    """Whether a program reports in ``lines`` that the disk is full."""
+    """Return whether a program reports in ``lines`` that the disk is full."""
     return any(_FULL_DISK.search(line) for line in lines)
 
 
 def explain_failure(errors: Sequence[str]) -> str:
-    """Why pip failed: an explanation, with pip's own message if it is short or there is no explanation."""
+    """Explain why pip failed, with pip's own message if it is short or there is no explanation."""
     text = "\n".join(errors)
     meaning = next((sentence for pattern, sentence in _REASONS if pattern.search(text)), "")
     own = errors[-1].removeprefix("ERROR: ").removeprefix("× ").rstrip(".") if errors else "it gave no reason"
@@ -193,6 +193,6 @@ def explain_failure(errors: Sequence[str]) -> str:
 
 
 def _shorten(line: str) -> str:
-    """The line with paths and addresses reduced to their last part."""
+    """Reduce paths and addresses in the line to their last part."""
     words = [word.rsplit("/", 1)[-1] if "/" in word else word for word in line.split()]
     return " ".join(words)[:_SHOWN_LENGTH]

@@ -1,4 +1,4 @@
-"""Plan the ``pip install`` calls that make an engine's environment, from its lock or else its own steps."""
+"""Plan the ``pip install`` calls that make an engine's environment, from its lock or from its own steps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PipStep:
 
 
 def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
-    """Steps that are always needed: unhashed packages, then wheels, then packages built from source.
+    """Return the steps that are always needed: unhashed packages, then wheels, then source packages.
 
     Args:
         engine: the engine to install; the versions of its unhashed packages are those of its ``steps``.
@@ -58,11 +58,11 @@ def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
 
 
 def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
-    """Steps that depend on the builds of the unhashed packages that were installed.
+    """Return the steps that depend on the installed builds of the unhashed packages.
 
-    The libraries of the lock are installed if those builds require one of them, or, where they are for a GPU,
-    if the machine has one. The last step installs what a build other than the lock's requires in addition;
-    usually that is nothing.
+    The libraries of the lock are installed if those builds require one of them, or, if they are for a GPU, if
+    the machine has one. The last step installs the requirements of builds that differ from the lock's;
+    usually there are none.
 
     Raises:
         EngineError: the lock cannot be read.
@@ -81,14 +81,14 @@ def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
 
 
 def _pinned(engine: Engine) -> tuple[str, ...]:
-    """The requirements of the unhashed packages."""
+    """Return the requirements of the unhashed packages."""
     lock = engine.environment.lock
     every = (each for step in engine.environment.steps for each in step)
     return tuple(each for each in every if lock and name_of(each) in lock.unhashed)
 
 
 def _declared(engine: Engine) -> frozenset[str]:
-    """Packages that the installed builds of the unhashed packages require."""
+    """Return the packages that the installed builds of the unhashed packages require."""
     lock = engine.environment.lock
     folders = (engine.home / ENVIRONMENT).glob("lib/python*/site-packages")
     return frozenset(

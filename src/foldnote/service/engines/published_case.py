@@ -1,7 +1,7 @@
-"""A published case of an engine: an input, and the figures that were published of it.
+"""A published case of an engine: an input with published figures.
 
-A case is the file ``case.toml`` in the engine's folder. Running it shows whether an installation, with the
-published weights where there are some, computes what was published; the outcome is kept in the engine's home.
+A case is the file ``case.toml`` in the engine's folder. Running it shows whether an installation, including
+any published weights, reproduces the figures; the outcome is stored in the engine's home.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ RECORD = "published-case.json"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One published figure, and where an engine's result has it.
+    """One published figure, and its place in an engine's result.
 
     Attributes:
         what: what it is, with its unit.
         expected: the published value.
-        tolerance: greatest difference of a number that counts as equal.
+        tolerance: maximum difference at which two numbers count as equal.
         file: file below ``outputs``, or ``score.json``.
         column: column of a table (CSV), or key of a JSON object; empty for a text that contains ``expected``.
         where: values of other columns of the row.
@@ -43,7 +43,7 @@ class Figure:
     where: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, work: Path) -> float | str | None:
-        """The value in the result of the run in ``work``; None if it is not there."""
+        """Return the value in the result of the run in ``work``; None if it is missing."""
         path = work / self.file if self.file == "score.json" else work / "outputs" / self.file
         try:
             text = path.read_text("utf-8")
@@ -59,7 +59,7 @@ class Figure:
         return next((row.get(self.column) for row in matching), None)
 
     def is_reached(self, found: float | str | None) -> bool:
-        """Whether a value is the published one."""
+        """Return whether a value matches the published one."""
         if found is None or isinstance(self.expected, str):
             return found == self.expected
         try:
@@ -75,12 +75,12 @@ class PublishedCase:
 
     Attributes:
         title: what is computed.
-        source: where the figures were published.
+        source: publication of the figures.
         tool: type of the tool.
-        settings: those that differ from the defaults.
+        settings: settings that differ from the defaults.
         files: file of the engine's folder for each file field.
-        seed: of the random numbers.
-        figures: what the result must have.
+        seed: seed of the random numbers.
+        figures: expected figures of the result.
     """
 
     title: str
@@ -94,13 +94,13 @@ class PublishedCase:
 
 @dataclass(frozen=True, slots=True)
 class CaseRecord:
-    """How an engine did on its published case, when it was last run.
+    """The result of an engine's latest run of its published case.
 
     Attributes:
         checked: RFC 3339 UTC.
-        version: of the engine.
-        weights: SHA-256 of each file of weights that ran.
-        reached, figures: how many figures were as published, and how many there are.
+        version: version of the engine.
+        weights: SHA-256 of each file of weights used.
+        reached, figures: number of figures that matched, and number of all figures.
     """
 
     checked: str
@@ -111,7 +111,7 @@ class CaseRecord:
 
     @property
     def sentence(self) -> str:
-        """What it means to a user."""
+        """The result as a sentence for users."""
         with_weights = " with the published weights" if self.weights else ""
         day = self.checked.partition("T")[0]
         how_many = f"{self.reached} of {self.figures} figures of the published case are reached"
@@ -119,10 +119,10 @@ class CaseRecord:
 
 
 def read_case(folder: Path) -> PublishedCase | None:
-    """The published case of the engine in ``folder``; None if it has none.
+    """Return the published case of the engine in ``folder``; None if it has none.
 
     Raises:
-        EngineError: the file says something that cannot be used.
+        EngineError: the file is invalid.
     """
     path = folder / CASE
     try:
@@ -138,7 +138,7 @@ def read_case(folder: Path) -> PublishedCase | None:
 
 
 def read_record(home: Path, version: str, weights: Sequence[str]) -> CaseRecord | None:
-    """The record in an engine's home, if it is of this version and these weights."""
+    """Return the record in an engine's home, if it is for this version and these weights."""
     try:
         content = json.loads((home / RECORD).read_text("utf-8"))
         record = CaseRecord(**content | {"weights": tuple(content["weights"])})
@@ -148,7 +148,7 @@ def read_record(home: Path, version: str, weights: Sequence[str]) -> CaseRecord 
 
 
 def write_record(home: Path, record: CaseRecord) -> None:
-    """Keep a record in an engine's home.
+    """Store a record in an engine's home.
 
     Raises:
         OSError: the folder cannot be written.

@@ -1,8 +1,8 @@
-"""What an engine refuses before a job is queued, as its ``engine.toml`` declares it.
+"""Rules by which an engine refuses jobs before they are queued, as declared in its ``engine.toml``.
 
-A row of ``[[refusals]]`` selects jobs by the values of their settings, and says what else they need before
-the engine can run them: something given beside the settings, such as the user's consent to query a server, or
-something configured at the service. The engine itself is not started for this check.
+A row of ``[[refusals]]`` selects jobs by the values of their settings, and states what else they need before
+the engine can run them: an extension besides the settings, such as the user's consent to query a server, or
+an option configured at the service. The engine itself is not started for this check.
 """
 
 from __future__ import annotations
@@ -25,28 +25,29 @@ class Refusal:
     """A rule for refusing jobs: it applies if all of its conditions hold."""
 
     sentence: str
-    """What is wrong, and each way on."""
+    """What is wrong, and each way to correct it."""
     field: str
-    """Dotted path of the field at fault."""
+    """Dotted path of the invalid field."""
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Values that the job's settings must have, after defaults are filled in."""
     given: tuple[str, ...] = ()
-    """Parts of the object beside the settings (``alignment``, ``external:…``) that are all given."""
+    """Extensions (``alignment``, ``external:…``) that must all be given."""
     unless: tuple[str, ...] = ()
-    """Parts of which none is given."""
+    """Extensions of which none must be given."""
     unless_set: tuple[str, ...] = ()
-    """Variables of the service's environment of which none is set."""
+    """Variables of the service's environment of which none must be set."""
     without: tuple[str, ...] = ()
-    """Settings of which none is given."""
+    """Settings of which none must be given."""
     unless_configured: tuple[str, ...] = ()
-    """Options of the engine, or files in the folder of one (``OPTION/PATTERN``), of which none is there."""
+    """Options of the engine, or files in an option's folder (``OPTION/PATTERN``), none of which must
+    exist."""
     code: str = "not_agreed"
-    """Error code; the default means that something which the engine needs was not given with the job."""
+    """Error code; the default means that the job lacks something that the engine needs."""
 
     def applies(
         self, settings: Mapping[str, Any], parts: Sequence[str], configured: Configured | None = None
     ) -> bool:
-        """Whether a job with these settings and these parts beside them is refused."""
+        """Return whether a job with these settings and extensions is refused."""
         options = configured or Configured()
         variables = process_environment()
         return (
@@ -68,20 +69,20 @@ def find_refusal(
     extensions: Mapping[str, Any] | None,
     configured: Configured | None = None,
 ) -> Refusal | None:
-    """The first refusal that applies to a job, or None; ``configured`` has the engine's options."""
+    """Return the first refusal that applies to a job, or None; ``configured`` has the engine's options."""
     parts = name_parts(extensions)
     return next((each for each in refusals if each.applies(settings, parts, configured)), None)
 
 
 def read_refusals(rows: Sequence[Mapping[str, Any]], extensions: Sequence[str]) -> tuple[Refusal, ...]:
-    """The refusals in an ``engine.toml``.
+    """Read the refusals of an ``engine.toml``.
 
     Args:
         rows: the tables of ``[[refusals]]``.
-        extensions: what the engine accepts beside the settings.
+        extensions: extensions that the engine accepts.
 
     Raises:
-        ValueError: an extension is unknown, or a refusal names a part that the engine does not take.
+        ValueError: an extension is unknown, or a refusal names a part that the engine does not accept.
         TypeError: a key is missing or unknown.
     """
     for name in extensions:

@@ -1,7 +1,7 @@
 """Find engines: bundled ones, those of installed packages, and those in folders that the user names.
 
 A later source replaces an engine of the same name, so that a lab can replace a bundled engine with its own
-build. An engine that cannot be read is an error and is never skipped.
+build. An unreadable engine is an error and is never skipped.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ ENTRY_POINT_GROUP = "foldnote.engines"
 
 
 def load_engines(extra: Sequence[Path] = ()) -> dict[str, Engine]:
-    """Every engine by name: bundled, by entry point, from ``FOLDNOTE_ENGINE_PATH``, then from ``extra``.
+    """Return every engine by name: bundled, by entry point, ``FOLDNOTE_ENGINE_PATH``, then ``extra``.
 
     A path is the folder of one engine, or a folder of such folders. Each engine has its add-ons.
 
     Raises:
-        EngineError: a path does not exist, an ``engine.toml`` cannot be used, or an engine whose environment
-            another one uses is not there.
+        EngineError: a path does not exist, an ``engine.toml`` is invalid, or an engine whose environment
+            another one uses is missing.
     """
     named = [Path(text).expanduser() for text in settings.option("engine_path").split(os.pathsep) if text]
     sources = [Path(__file__).parent, *_from_packages(), *named, *extra]
@@ -39,7 +39,7 @@ def load_engines(extra: Sequence[Path] = ()) -> dict[str, Engine]:
 
 
 def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine]) -> Engine | None:
-    """The engine that runs ``tool_type``, with what differs for the tool and its weights here, or None.
+    """Return the engine for ``tool_type``, adapted to the tool and to the installed weights, or None.
 
     Installed engines are preferred; among several, the one that was loaded last, since it was named more
     explicitly.
@@ -53,7 +53,7 @@ def engine_for(tool_type: str, engines: Mapping[str, Engine] | Iterable[Engine])
 
 
 def _place(engine: Engine, engines: Mapping[str, Engine]) -> Engine:
-    """The engine with the environment that it uses, if that is another one's."""
+    """Return the engine with the environment that it uses, if that is another one's."""
     name = engine.environment.same_as
     if not name:
         return engine
@@ -70,7 +70,7 @@ def _find_add_ons(name: str, engines: Mapping[str, Engine]) -> tuple[Engine, ...
 
 
 def get_engine(name: str, engines: Mapping[str, Engine]) -> Engine:
-    """The engine called ``name``.
+    """Return the engine called ``name``.
 
     Raises:
         UnknownEngineError: there is none; the message lists the existing ones.

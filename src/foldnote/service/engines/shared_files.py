@@ -1,9 +1,9 @@
 """Keep one copy of the large files that several engines' environments have in common, by hard links.
 
-Environments hold the same builds of PyTorch, SciPy and CUDA's libraries, which are most of their size. The
-store has each file under the SHA-256 that its wheel's RECORD gives it; an equal file of another environment
-becomes a link to the same content. Every environment stays complete in itself: it can be removed, and pip
-replaces a linked file without touching the others.
+Environments contain the same builds of PyTorch, SciPy and CUDA's libraries, which make up most of their size.
+The store contains each file under the SHA-256 that its wheel's RECORD gives; an equal file of another
+environment becomes a hard link to it. Every environment remains complete in itself: it can be removed, and
+pip replaces a linked file without touching the others.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _DIGEST_BYTES = 32
 
 
 def share_files(site_packages: Path, store: Path) -> int:
-    """Link the large files of an environment with equal ones of others, and offer them to later ones.
+    """Link an environment's large files with equal ones of others, and make them available to later ones.
 
     Args:
         site_packages: the environment's packages, as pip installed them.
-        store: the folder of shared files, on the same file system; made if it is missing.
+        store: the folder of shared files, on the same file system; created if missing.
 
     Returns:
-        Bytes that this freed. Where the file system has no hard links that is 0, and nothing changes.
+        Bytes that this freed: 0 if the file system has no hard links, in which case nothing changes.
 
     Raises:
         OSError: the disk is full.
@@ -41,7 +41,7 @@ def share_files(site_packages: Path, store: Path) -> int:
     freed = 0
     done: set[str] = set()
     for path, digest in _find_large_files(site_packages):
-        if digest in done:  # a package that has a file twice
+        if digest in done:  # a package that lists a file twice
             continue
         done.add(digest)
         try:
@@ -54,7 +54,7 @@ def share_files(site_packages: Path, store: Path) -> int:
 
 
 def drop_unused_files(store: Path) -> int:
-    """Remove shared files that no environment has any more; gives the bytes that this freed."""
+    """Remove shared files that no environment uses any more; return the bytes that this freed."""
     freed = 0
     for path in store.glob("*/*"):
         with suppress(OSError):
@@ -66,7 +66,7 @@ def drop_unused_files(store: Path) -> int:
 
 
 def _find_large_files(site_packages: Path) -> Iterator[tuple[Path, str]]:
-    """Files that a wheel's RECORD lists, each with its SHA-256 in hexadecimal digits."""
+    """Yield the files that a wheel's RECORD lists, each with its SHA-256 in hexadecimal digits."""
     for found in distributions(path=[str(site_packages)]):
         for name, digest, size in _read_record(found.read_text("RECORD") or ""):
             path = site_packages / name
@@ -75,9 +75,9 @@ def _find_large_files(site_packages: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _read_record(text: str) -> Iterator[tuple[str, str, int]]:
-    """Rows of a RECORD that have a SHA-256: name of the file, hexadecimal digits, size in bytes."""
+    """Yield the rows of a RECORD that have a SHA-256: file name, hexadecimal digits, size in bytes."""
     for row in csv.reader(text.splitlines()):
-        with suppress(ValueError):  # of pip's own row, which has neither, and of a damaged file
+        with suppress(ValueError):  # pip's own row, which has neither, or a damaged file
             name, digest, size = row
             kind, _, encoded = digest.partition("=")
             decoded = base64.urlsafe_b64decode(f"{encoded}=")
@@ -86,7 +86,7 @@ def _read_record(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _share(path: Path, shared: Path) -> int:
-    """Make ``path`` a link to ``shared`` if their contents are equal; gives the bytes freed."""
+    """Make ``path`` a link to ``shared`` if their contents are equal; return the bytes freed."""
     shared.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(path, shared)

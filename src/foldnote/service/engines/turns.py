@@ -1,7 +1,7 @@
-"""Let installers of the same engine or the same weights take turns, and say whom each waits for.
+"""Let installers of the same engine or the same weights take turns, and say for whom each waits.
 
-The lock is the system's: that of a process that died is free. Beside it a file says who holds it, for those
-who wait.
+The lock is the system's, so that of a dead process is free. A file beside it names the holder, for those who
+wait.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pathlib import Path
 from foldnote.io import hold_lock, write_atomically
 
 _TRY_S = 1.0
-"""How long the lock is tried before the wait is told again; ``tell`` may end the wait by an exception."""
+"""Interval between two reports of the wait; ``tell`` may end the wait by raising an exception."""
 
 
 @contextmanager
 def wait_for_turn(path: Path, doing: str, tell: Callable[[str], None]) -> Iterator[None]:
-    """Hold the lock on the file ``path``, once nobody else does.
+    """Hold the lock on the file ``path`` as soon as it is free.
 
     Args:
         path: a file for this purpose only.
-        doing: what is done meanwhile, as others are told it: ``installing anarci``.
-        tell: gets about once a second who is waited for, such as ``process 4711 of ada, which has been
+        doing: the work done under the lock, as shown to those who wait: ``installing anarci``.
+        tell: called about once a second with the holder, such as ``process 4711 of ada, which has been
             installing anarci since 14:03``.
 
     Raises:
@@ -44,7 +44,7 @@ def wait_for_turn(path: Path, doing: str, tell: Callable[[str], None]) -> Iterat
 
 @contextmanager
 def try_turn(path: Path, doing: str) -> Iterator[bool]:
-    """Hold the lock on the file ``path`` if nobody else does; gives whether it is held.
+    """Hold the lock on the file ``path`` if it is free; yield whether it is held.
 
     Raises:
         OSError: the file cannot be created.
@@ -58,7 +58,7 @@ def try_turn(path: Path, doing: str) -> Iterator[bool]:
 
 
 def describe_holder(path: Path) -> str:
-    """Who holds the lock: process, user, what it does and since when, as far as that is known."""
+    """Describe the holder of the lock, as far as known: process, user, its work and since when."""
     try:
         row = json.loads(_holder(path).read_text("utf-8"))
         return f"process {row['pid']} of {row['user']}, which has been {row['doing']} since {row['since']}"
@@ -70,7 +70,7 @@ def describe_holder(path: Path) -> str:
 def _say_holder(path: Path, doing: str) -> Iterator[None]:
     since = datetime.now().astimezone().strftime("%H:%M")
     row = {"pid": os.getpid(), "user": _name_user(), "doing": doing, "since": since}
-    with suppress(OSError):  # a full disk is told by what needs the room
+    with suppress(OSError):  # a full disk is reported by whatever needs the space
         write_atomically(_holder(path), json.dumps(row))
     try:
         yield

@@ -11,7 +11,7 @@ WAYS_ON = "Connect to a service that runs it, or add a command of your own as an
 
 @functools.cache
 def unserved_tools() -> dict[str, str]:
-    """For each tool of the catalog without a bundled engine, one sentence that says why."""
+    """Return one sentence per tool without a bundled engine that says why."""
     return tomllib.loads(Path(__file__).with_name("unserved.toml").read_text("utf-8"))
 
 

@@ -33,11 +33,11 @@ _READ_FAULTS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, struct.error, ValueError
 )  # fmt: skip
 _FAULTS_OF_CONTENT = (errno.EINVAL, None)
-"""`errno` of an OSError: a seek to before the start of the file, and `bz2`'s for an invalid stream."""
+"""`errno` values of a seek to before the start of the file, and of `bz2` for an invalid stream."""
 
 
 class DamagedArchiveError(ValueError):
-    """An archive that cannot be read, or that has members not allowed in a result; the message names them."""
+    """The archive cannot be read, or has members that a result may not have; the message names them."""
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def _require_regular_files(members: Sequence[zipfile.ZipInfo]) -> None:
 
 
 def _limit_extraction(members: Sequence[zipfile.ZipInfo]) -> None:
-    """Limit one extraction by the sizes in the directory, which zipfile does not exceed for any member."""
+    """Limit one extraction by the sizes in the directory, which zipfile enforces for each member."""
     inside = sum(each.file_size for each in members)
     packed = sum(each.compress_size for each in members)
     if len(members) > MAX_MEMBERS:
@@ -84,29 +84,29 @@ def _limit_extraction(members: Sequence[zipfile.ZipInfo]) -> None:
 
 
 def member_names(archive: Path) -> list[str]:
-    """Files in the archive, in archive order.
+    """Return the files in the archive, in archive order.
 
     Raises:
-        DamagedArchiveError: the archive is not sound.
+        DamagedArchiveError: the archive is damaged.
     """
     with open_archive(archive) as opened:
         return [info.filename for info in opened.infolist() if not info.is_dir()]
 
 
 def structure_names(archive: Path) -> list[str]:
-    """Structure files in the archive.
+    """Return the structure files in the archive.
 
     Raises:
-        DamagedArchiveError: the archive is not sound.
+        DamagedArchiveError: the archive is damaged.
     """
     return [name for name in member_names(archive) if name.lower().endswith(STRUCTURE_EXTENSIONS)]
 
 
 def find_member(archive: Path, wanted: str) -> str | None:
-    """The member whose full path is `wanted`; None if there is none.
+    """Return the member whose full path is `wanted`; None if there is none.
 
     Raises:
-        DamagedArchiveError: the archive is not sound.
+        DamagedArchiveError: the archive is damaged.
     """
     wanted = wanted.strip("/")
     return next((name for name in member_names(archive) if name == wanted), None)
@@ -116,7 +116,7 @@ def read_member(archive: Path, name: str, write: Callable[[bytes], object]) -> N
     """Pass a member's bytes to `write` in chunks.
 
     Raises:
-        DamagedArchiveError: the archive is not sound.
+        DamagedArchiveError: the archive is damaged.
     """
     with open_archive(archive) as opened:
         _limit_extraction([opened.getinfo(name)])
@@ -125,10 +125,10 @@ def read_member(archive: Path, name: str, write: Callable[[bytes], object]) -> N
 
 
 def read_start(archive: Path, name: str, size: int) -> bytes:
-    """The first `size` bytes of a member.
+    """Return the first `size` bytes of a member.
 
     Raises:
-        DamagedArchiveError: the archive is not sound.
+        DamagedArchiveError: the archive is damaged.
     """
     with open_archive(archive) as opened, opened.open(name) as stream:
         return stream.read(size)
@@ -138,7 +138,7 @@ def write_subset(archive: Path, names: list[str], target: IO[bytes]) -> None:
     """Write a new archive with these members only; the same members give the same bytes.
 
     Raises:
-        DamagedArchiveError: the archive is not sound.
+        DamagedArchiveError: the archive is damaged.
     """
     with open_archive(archive) as opened, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as subset:
         _limit_extraction([opened.getinfo(name) for name in names])
@@ -153,7 +153,7 @@ def copy_members(archive: Path, target: zipfile.ZipFile, prefix: str) -> None:
     """Copy every file of the archive into another one, with `prefix` before each path.
 
     Raises:
-        DamagedArchiveError: the archive is not sound.
+        DamagedArchiveError: the archive is damaged.
     """
     with open_archive(archive) as opened:
         _limit_extraction(opened.infolist())

@@ -1,7 +1,7 @@
-"""Requests to an object store, by obstore, which is imported when the first bucket is opened.
+"""Requests to an object store, with obstore, which is imported when the first bucket is opened.
 
-Each request is repeated a few times within seconds, and then raises an OSError that says what happened. The
-messages of the library are not passed on, since they may name credentials.
+A failed request is retried a few times within seconds; then an OSError says what happened. The messages of
+the library are not passed on, since they may contain credentials.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CODE = re.compile(r"<Code>([A-Za-z]{1,60})</Code>")
 _STATUS = re.compile(r"status code: ([0-9]{3})")
 _FULL_CODES = frozenset({"XMinioStorageFull", "QuotaExceeded", "InsufficientStorage", "507"})
 _ATTRIBUTES = {"Content-Type": "application/octet-stream", "Content-Disposition": "attachment"}
-"""Of every object, so that no browser shows a content that came from a user."""
+"""Headers of every object, so that no browser displays a content that came from a user."""
 _PROBE = b"foldnote"
 Method = Literal["GET", "HEAD", "PUT"]
 
@@ -82,10 +82,10 @@ class BucketClient:
             )
 
     def find(self, key: str) -> FoundObject | None:
-        """Size and time of an object; None if there is none.
+        """Return size and time of an object; None if there is none.
 
         Raises:
-            BucketError: the object store refuses or cannot be reached.
+            BucketError: the object store refuses the request or cannot be reached.
         """
         import obstore
 
@@ -101,7 +101,7 @@ class BucketClient:
 
         Raises:
             FileNotFoundError: there is none.
-            BucketError: the object store refuses or cannot be reached.
+            BucketError: the object store refuses the request or cannot be reached.
         """
         import obstore
 
@@ -115,7 +115,7 @@ class BucketClient:
 
         Raises:
             FileNotFoundError: there is none.
-            BucketError: the object store refuses or cannot be reached.
+            BucketError: the object store refuses the request or cannot be reached.
             OSError: the file cannot be written.
         """
         digest = hashlib.sha256()
@@ -128,11 +128,11 @@ class BucketClient:
         return digest.hexdigest()
 
     def hash(self, key: str) -> str:
-        """SHA-256 (hex) of an object.
+        """Return the SHA-256 (hex) of an object.
 
         Raises:
             FileNotFoundError: there is none.
-            BucketError: the object store refuses or cannot be reached.
+            BucketError: the object store refuses the request or cannot be reached.
         """
         digest = hashlib.sha256()
         for piece in self.read(key):
@@ -144,7 +144,7 @@ class BucketClient:
 
         Raises:
             FileNotFoundError: there is none.
-            BucketError: the object store refuses or cannot be reached.
+            BucketError: the object store refuses the request or cannot be reached.
         """
         import obstore
 
@@ -155,7 +155,7 @@ class BucketClient:
         """Delete an object, if there is one.
 
         Raises:
-            BucketError: the object store refuses or cannot be reached.
+            BucketError: the object store refuses the request or cannot be reached.
         """
         import obstore
 
@@ -166,10 +166,10 @@ class BucketClient:
             return
 
     def list(self, prefix: str) -> Iterator[FoundObject]:
-        """Every object whose key begins with `prefix`, a folder.
+        """Yield every object whose key begins with `prefix`, a folder.
 
         Raises:
-            BucketError: the object store refuses or cannot be reached.
+            BucketError: the object store refuses the request or cannot be reached.
         """
         import obstore
 
@@ -179,7 +179,7 @@ class BucketClient:
                     yield FoundObject(row["path"], row["size"], row["last_modified"])
 
     def sign(self, method: Method, key: str, lifetime_s: float) -> str:
-        """An address with which anybody may do this to the object until the lifetime is over.
+        """Return a URL with which anyone may apply the method to the object until its lifetime is over.
 
         Raises:
             BucketError: the credentials cannot sign.
@@ -190,7 +190,7 @@ class BucketClient:
             return str(obstore.sign(self._store, method, key, timedelta(seconds=lifetime_s)))
 
     def find_fault(self) -> str | None:
-        """Write, read and delete a small object; a sentence says what failed, None that nothing did."""
+        """Write, read and delete a small object; return a sentence on what failed, or None."""
         key = f"checks/{os.getpid()}-{time.monotonic_ns()}"
         try:
             self.put(key, _PROBE)
@@ -202,7 +202,7 @@ class BucketClient:
 
     @contextmanager
     def _translated(self, what: str) -> Iterator[None]:
-        """Raise an OSError in place of the library's."""
+        """Raise an OSError in place of the library's exceptions."""
         try:
             yield
         except FileNotFoundError:
@@ -273,7 +273,7 @@ def _options_of(address: BucketAddress) -> dict[str, Any]:
 
 
 def _find_credentials(address: BucketAddress) -> dict[str, Any]:
-    """The credentials of a profile; without one, the library finds them in the environment.
+    """Return the credentials of a profile; without one, the library finds them in the environment.
 
     Raises:
         ConfigurationError: the profile cannot be used.

@@ -1,7 +1,7 @@
-"""Where the bucket of a service is: the section ``[objects]`` of ``config.toml``.
+"""Location of a service's bucket: the section ``[objects]`` of ``config.toml``.
 
-Credentials have no place there: the object store's library takes them from the provider's own variables and
-files.
+The section contains no credentials: the object store's library reads them from the provider's own variables
+and files.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class BucketAddress:
 
     Attributes:
         url: ``s3://BUCKET/PREFIX``, ``gs://BUCKET/PREFIX`` or ``az://CONTAINER/PREFIX``.
-        endpoint: address of another provider's server that speaks S3, or of an emulator; empty for the
+        endpoint: address of another provider's S3-compatible server, or of an emulator; empty for the
             provider's own.
-        region: of the bucket (S3); empty for the environment's.
+        region: region of the bucket (S3); empty for the environment's.
         account: storage account (Azure); empty for the environment's.
         profile: profile of the AWS files with the credentials (S3, needs boto3); empty for the environment's.
-        virtual_hosted: whether the endpoint's host has the bucket's name in it (S3).
-        has_links: whether programs of users can reach the object store, by links that it signs.
-        cache_mb: contents that are kept in the data folder, too (MB).
+        virtual_hosted: whether the endpoint's host name includes the bucket's name (S3).
+        has_links: whether users' programs can reach the object store, with links that it signs.
+        cache_mb: size of the cache of contents in the data folder (MB).
     """
 
     url: str
@@ -55,7 +55,7 @@ class BucketAddress:
 
     @classmethod
     def read(cls, section: Mapping[str, Any]) -> Self | None:
-        """Check the section ``[objects]``; None if it is empty.
+        """Check the section ``[objects]``; return None if it is empty.
 
         Raises:
             ConfigurationError: a value is wrong.
@@ -81,7 +81,7 @@ class BucketAddress:
 
     @property
     def takes_uploads(self) -> bool:
-        """Whether programs of users can upload by a link; Azure requires a header that they do not send."""
+        """Whether users' programs can upload with a link; Azure requires a header that they do not send."""
         return self.has_links and self.scheme != "az"
 
     @property

@@ -1,4 +1,4 @@
-"""Classify an OSError: the disk is full, fails temporarily, or the file itself is at fault.
+"""Classify an OSError: the disk is full, fails temporarily, or the file itself is invalid.
 
 Only the first two may pass, so only these are retried unchanged.
 """
@@ -15,10 +15,10 @@ _PASSING = (
 
 
 def is_full(fault: OSError) -> bool:
-    """Whether the disk or quota was full."""
+    """Return whether the disk or quota was full."""
     return fault.errno in FULL_DISK
 
 
 def is_passing(fault: OSError) -> bool:
-    """Whether a retry may succeed: the disk was full, failed or unreachable, or too many files were open."""
+    """Return whether a retry may succeed: the disk was full, failed or away, or file handles ran out."""
     return fault.errno in _PASSING

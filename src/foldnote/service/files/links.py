@@ -1,9 +1,9 @@
 """Signed links: the path names the content, and the signature covers the whole path.
 
-HMAC-SHA-256 over method, path (which names the job or file), expiry, content and the account it was issued
-to. A modified or expired link is answered with 403, as is a link of an account without a valid key; 404 if
-the job or file was deleted or is no longer accessible to the account. Links need no key, so they expire after
-an hour.
+HMAC-SHA-256 over method, path (which names the job or file), expiry, content and the account for which it was
+issued. A modified or expired link is answered with 403, as is a link of an account without a valid key; the
+answer is 404 if the job or file was deleted or is no longer accessible to the account. Links need no key, so
+they expire after an hour.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Target:
     Attributes:
         holder: `job` or `file`, the kind of row that has the content.
         holder_id: row of the job, or identifier of the file.
-        owner: row of the account that the link was issued to.
+        owner: row of the account for which the link was issued.
         sha256: hash of the content.
         name: file name of the download.
     """
@@ -65,7 +65,7 @@ class UploadTarget:
 
 
 def link_revoked() -> RefusalError:
-    """The refusal (403) of a link of an account without a valid key."""
+    """Build the refusal (403) of a link whose account has no valid key."""
     return RefusalError(403, "link_revoked", "The account of this link no longer has a valid key.")
 
 
@@ -78,7 +78,7 @@ class LinkSigner:
         self._lifetime_s = lifetime_s
 
     def sign(self, target: Target | UploadTarget, method: str = "GET") -> str:
-        """Path and query of a link for this method, which expires after the lifetime."""
+        """Return path and query of a link for this method, which expires after the lifetime."""
         expires = int(time.time()) + self._lifetime_s
         query = {
             "owner": target.owner,

@@ -31,7 +31,7 @@ def check_file_name(name: str) -> str:
 
 
 def check_folder(folder: str | None, field: str = "folder") -> str:
-    """The folder without slashes at its ends; empty for the top.
+    """Return the folder without leading and trailing slashes; empty for the top level.
 
     Raises:
         RefusalError: 400, with the reason.
@@ -52,7 +52,7 @@ def check_folder(folder: str | None, field: str = "folder") -> str:
 
 
 def split_path(path: str) -> tuple[str, str]:
-    """Folder and name of `folder/name`; the folder is empty at the top."""
+    """Return folder and name of `folder/name`; the folder is empty at the top level."""
     folder, _, name = path.strip("/").rpartition("/")
     return folder, name
 

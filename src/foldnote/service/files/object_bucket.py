@@ -1,11 +1,11 @@
-"""Contents in a bucket of an object store, the newest of them in the data folder, too.
+"""Contents in a bucket of an object store, with a cache of the newest in the data folder.
 
-A content is written to a local draft, since its hash is known at its end only, then uploaded, and only then
-referred to by a row. The object appears when it is complete, so one under its name is complete.
+A content is written to a local draft, since its hash is known only at its end, then uploaded, and only then
+referred to by a row. An object becomes visible only when it is complete.
 
-Another replica may find a content unused and remove it at the moment at which this one uploads it again. So
-an upload first claims the hash by a file in the folder that the replicas share, and a content is removed
-under the lock with which claims are made, unless it was claimed recently.
+Another replica may find a content unused and remove it just when this one uploads it again. Therefore an
+upload first claims the hash with a file in the folder that the replicas share, and a content is removed under
+the lock that protects claims, unless it was claimed recently.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
 log = logging.getLogger(__name__)
 FOLDER = "objects"
 UPLOADS = "uploads"
-"""Folder of uploads by signed links, until they are taken over."""
+"""Folder of uploads by signed links, until they are registered."""
 _LINK_S = 300.0
 _LOCK_S = 60.0
 _OPENED_S = 60.0
-"""Until then, a caller has opened the file that it was given the path of."""
+"""Time within which a caller has opened the file whose path it was given."""
 _TRIM_EVERY_BYTES = 256 << 20
 
 
@@ -41,9 +41,9 @@ class ObjectBucket(ObjectStore):
     """A bucket of contents, each named by its SHA-256 in hex.
 
     Args:
-        bucket: is used by this service only, and by all its replicas.
-        folder: for copies of the newest contents, drafts and claims; shared by all replicas.
-        replica: name of this one; empty where there is only one.
+        bucket: used by this service only, and by all its replicas.
+        folder: cache of the newest contents, drafts and claims; shared by all replicas.
+        replica: name of this replica; empty if there is only one.
     """
 
     is_remote = True
@@ -81,7 +81,7 @@ class ObjectBucket(ObjectStore):
             draft.unlink(missing_ok=True)
 
     def is_near(self, sha256: str) -> bool:
-        """Whether a copy is in the data folder."""
+        """Return whether the cache in the data folder has the content."""
         return self._near.has(sha256)
 
     def has(self, sha256: str) -> bool:
@@ -121,11 +121,11 @@ class ObjectBucket(ObjectStore):
         try:
             return self.bucket.sign(verb, key_of(sha256), _LINK_S)
         except BucketError as exc:
-            log.error("Links cannot be signed, so that the service sends contents itself: %s", exc.strerror)
+            log.error("Links cannot be signed, so the service sends contents itself: %s", exc.strerror)
             return None
 
     def draft(self) -> FolderDraft:
-        """An empty draft to write to."""
+        """Return an empty draft."""
         return FolderDraft(self._near.new_draft_path(), self._upload_draft)
 
     def _upload_draft(self, draft: Path, sha256: str) -> None:
@@ -140,9 +140,9 @@ class ObjectBucket(ObjectStore):
         self._near.adopt(source, sha256)
 
     def take_over(self, key: str) -> str:
-        """Make an object of the bucket, which users may still write to, a content; returns its SHA-256.
+        """Make a content of an object that users may still write to; return its SHA-256.
 
-        The object stays.
+        The object itself stays.
 
         Raises:
             OSError: it is missing, or the object store cannot be reached.
@@ -159,10 +159,10 @@ class ObjectBucket(ObjectStore):
         return sha256
 
     def upload(self, source: Path, sha256: str) -> None:
-        """Upload a content of known SHA-256 unless it is there, without keeping a copy.
+        """Upload a content of known SHA-256 unless it exists, without caching it.
 
         Raises:
-            BucketError: the object has another size than the file: it was changed on the way.
+            BucketError: the object's size differs from the file's: it was changed in transit.
         """
         size_bytes = source.stat().st_size
         self._claim(sha256)
@@ -200,7 +200,7 @@ class ObjectBucket(ObjectStore):
         return self._remove(sha256, is_used, LATELY_S) or is_used(sha256)
 
     def _remove(self, sha256: str, is_used: Callable[[str], bool], young_s: float) -> bool:
-        """Remove a content unless it is used or was claimed recently; whether it is gone."""
+        """Remove a content unless it is used or was claimed recently; return whether it is gone."""
         with self._claiming():
             with suppress(FileNotFoundError):
                 if 0 <= time.time() - (self._claims / sha256).stat().st_mtime < young_s:
@@ -213,7 +213,7 @@ class ObjectBucket(ObjectStore):
             return True
 
     def _claim(self, sha256: str) -> None:
-        """Note that a content will be used: it is not removed for now."""
+        """Record that a content will be used, so that it is not removed for now."""
         with self._claiming():
             path = self._claims / sha256
             path.touch(mode=0o600)
@@ -235,7 +235,7 @@ class ObjectBucket(ObjectStore):
             self._trim()
 
     def _trim(self) -> None:
-        """Remove the copies that were not used for longest, down to the limit."""
+        """Remove the least recently used copies, down to the limit."""
         copies = []
         for path in self._near.contents():
             with suppress(FileNotFoundError):
@@ -254,7 +254,7 @@ class ObjectBucket(ObjectStore):
 
 
 def key_of(sha256: str) -> str:
-    """Key of a content in the bucket."""
+    """Return the key of a content in the bucket."""
     return f"{FOLDER}/{sha256[:2]}/{sha256}"
 
 

@@ -22,7 +22,7 @@ from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
 
 _PIECE_BYTES = 1 << 20
 _AT_ONCE = 4
-"""Syncs at the same time."""
+"""Maximum simultaneous syncs."""
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 
 
@@ -30,8 +30,8 @@ class ObjectFolder(ObjectStore):
     """A folder of contents, each named by its SHA-256 in hex.
 
     Args:
-        folder: may be shared by several replicas.
-        replica: name of this one; empty where there is only one.
+        folder: folder of the contents; several replicas may share it.
+        replica: name of this replica; empty if there is only one.
     """
 
     def __init__(self, folder: Path, replica: str = "") -> None:
@@ -42,25 +42,25 @@ class ObjectFolder(ObjectStore):
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sync")
         self._changes: Counter[Path] = Counter()
-        """How many names this process has added to each folder."""
+        """Number of names that this process has added to each folder."""
         self._synced: dict[Path, int] = {}
-        """How many of them are on the disk; a folder that is absent has names of earlier processes."""
+        """Number of them that are synced; a missing folder has names of earlier processes."""
 
     @property
     def folder(self) -> Path:
-        """Where the contents are."""
+        """The folder of the contents."""
         return self._folder
 
     def path(self, sha256: str) -> Path:
-        """The path of a content, whether or not it exists."""
+        """Return the path of a content, whether or not it exists."""
         return self._folder / sha256[:2] / sha256
 
     def has(self, sha256: str) -> bool:
-        """Whether the content is there."""
+        """Return whether the content exists."""
         return self.path(sha256).is_file()
 
     def size_bytes(self, sha256: str) -> int:
-        """Size of a content.
+        """Return the size of a content.
 
         Raises:
             OSError: it is missing, or the disk fails.
@@ -81,11 +81,11 @@ class ObjectFolder(ObjectStore):
         return sum(path.stat().st_size for each in wanted if (path := self.path(each)).is_file())
 
     def touch(self, sha256: str) -> bool:
-        """Note that a content is used now; False if it is missing."""
+        """Record that a content is used now; return False if it is missing."""
         return self._touch(self.path(sha256))
 
     def draft(self) -> FolderDraft:
-        """An empty draft to write to."""
+        """Return an empty draft."""
         return FolderDraft(self.new_draft_path(), self.keep_draft)
 
     def adopt(self, source: Path, sha256: str) -> None:
@@ -94,7 +94,7 @@ class ObjectFolder(ObjectStore):
         self._sync(self._adopt(source, sha256))
 
     def adopt_all(self, sources: Sequence[tuple[Path, str]]) -> None:
-        """See the base class: syncs that wait together are one for the disk."""
+        """See the base class; concurrent syncs are combined by the disk."""
         list(self._pool.map(sync, [source for source, _ in sources]))
         folders = {self._adopt(source, sha256) for source, sha256 in sources}
         list(self._pool.map(self._sync, folders))
@@ -137,7 +137,7 @@ class ObjectFolder(ObjectStore):
         self._sync(target.parent)
 
     def new_draft_path(self) -> Path:
-        """A unique path for a draft."""
+        """Return a unique path for a draft."""
         return self._drafts / f"{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
 
     def clear_drafts(self) -> None:
@@ -150,7 +150,7 @@ class ObjectFolder(ObjectStore):
         return sum(self._collect_one(path, is_used, young_s) for path in list(self.contents()))
 
     def release(self, sha256: str, is_used: Callable[[str], bool]) -> bool:
-        """Remove a released content unless it is used; False if it is too recent to decide."""
+        """Remove a released content unless it is used; return False if it is too recent to decide."""
         path = self.path(sha256)
         if not path.exists() or self._collect_one(path, is_used, LATELY_S):
             return True
@@ -165,7 +165,7 @@ class ObjectFolder(ObjectStore):
             return self._remove(path, found.st_mtime_ns)
 
     def _remove(self, path: Path, modified_ns: int) -> bool:
-        """Remove a content, unless another replica has touched it meanwhile, since it will be used again."""
+        """Remove a content, unless another replica has touched it meanwhile to use it again."""
         aside = self.new_draft_path()
         path.rename(aside)
         if aside.stat().st_mtime_ns != modified_ns:
@@ -175,7 +175,7 @@ class ObjectFolder(ObjectStore):
         return True
 
     def contents(self) -> Iterator[Path]:
-        """The path of each content."""
+        """Yield the path of each content."""
         for folder in self._folder.iterdir():
             if len(folder.name) == 2:
                 yield from folder.iterdir()
@@ -208,8 +208,8 @@ class FolderDraft:
     """A content being written to a file.
 
     Args:
-        path: of the draft.
-        publish: moves the synced draft, of this SHA-256, to its place.
+        path: path of the draft.
+        publish: moves the synced draft, with this SHA-256, into place.
     """
 
     def __init__(self, path: Path, publish: Callable[[Path, str], None]) -> None:

@@ -1,7 +1,8 @@
-"""Open the contents of a service: the folder in its data folder, or its bucket.
+"""Open the contents of a service: a folder in its data folder, or a bucket.
 
-A service removes contents that its database does not name. So a bucket belongs to one data folder: both have
-a mark, and the service refuses a bucket or a data folder with another one, or with none.
+A service removes contents to which its database does not refer. Therefore a bucket belongs to one data
+folder: both contain a marker, and the service refuses a bucket or a data folder with a different marker, or
+with none.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ def open_objects(data: Path, address: BucketAddress | None, replica: str = "") -
 
     Args:
         data: the data folder.
-        address: of the bucket; None for the folder.
-        replica: name of this replica; empty where there is only one.
+        address: address of the bucket; None for the folder.
+        replica: name of this replica; empty if there is only one.
 
     Raises:
-        ConfigurationError: the bucket cannot be used, or is not that of the data folder.
+        ConfigurationError: the bucket cannot be used, or belongs to another data folder.
     """
     require_bucket(data, address)
     if address is None:
@@ -48,10 +49,10 @@ def open_objects(data: Path, address: BucketAddress | None, replica: str = "") -
 
 
 def require_bucket(data: Path, address: BucketAddress | None) -> None:
-    """Refuse to go without a bucket where contents are in one.
+    """Refuse to start without a bucket if the contents are in one.
 
     Raises:
-        ConfigurationError: they are, and no bucket is named.
+        ConfigurationError: they are, and no bucket is configured.
     """
     known = _read_mark(data) if address is None else None
     if known is not None:
@@ -64,7 +65,7 @@ def open_bucket(data: Path, address: BucketAddress, replica: str = "") -> Object
     """Open the bucket of a data folder, or mark an unused one as its own.
 
     Raises:
-        ConfigurationError: the bucket cannot be used, or is not that of the data folder.
+        ConfigurationError: the bucket cannot be used, or belongs to another data folder.
     """
     bucket = BucketClient(address)
     try:
@@ -84,7 +85,7 @@ def open_bucket(data: Path, address: BucketAddress, replica: str = "") -> Object
 
 
 def _require_own(data: Path, bucket: BucketClient) -> None:
-    """Compare the marks, and make them where both are missing.
+    """Compare the markers, and create them if both are missing.
 
     Raises:
         ConfigurationError: they differ.
@@ -121,7 +122,7 @@ def _read_owner(bucket: BucketClient) -> str | None:
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError):
-        return ""  # of something else
+        return ""  # of another program
 
 
 def _read_mark(data: Path) -> dict[str, Any] | None:

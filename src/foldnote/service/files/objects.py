@@ -1,7 +1,7 @@
-"""Where the contents of files and results are: in a folder, or in a bucket of an object store.
+"""Storage of the contents of files and results: a folder, or a bucket of an object store.
 
 A content is stored once, under its SHA-256, and never changes. This module does not know which contents are
-used; callers pass a function that asks the database.
+used; callers pass a function that queries the database.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Protocol, Self
 
 YOUNG_S = 7200.0
-"""An unused content is kept for this time: its row may not be committed yet, or a link (one hour) may refer
-to it."""
+"""Time for which an unused content is kept: its row may not be committed yet, or a link (valid for one hour)
+may refer to it."""
 LATELY_S = 60.0
 """The same for a content released by a row: a new row would follow within seconds, and its links are
 invalid."""
@@ -60,16 +60,16 @@ class ObjectStore(ABC):
 
     @abstractmethod
     def path(self, sha256: str) -> Path:
-        """A file on this machine with the content, to be opened within a minute; fetched if it is elsewhere.
+        """Return a file on this machine with the content, fetched if necessary; open it within a minute.
 
         Raises:
-            FileNotFoundError: the content is missing; where contents are local, opening the file raises it.
+            FileNotFoundError: the content is missing; if contents are local, opening the file raises it.
             OSError: it cannot be fetched.
         """
 
     @abstractmethod
     def has(self, sha256: str) -> bool:
-        """Whether the content is there.
+        """Return whether the content exists.
 
         Raises:
             OSError: the object store cannot be reached.
@@ -77,7 +77,7 @@ class ObjectStore(ABC):
 
     @abstractmethod
     def size_bytes(self, sha256: str) -> int:
-        """Size of a content.
+        """Return the size of a content.
 
         Raises:
             OSError: it is missing, or the object store cannot be reached.
@@ -85,7 +85,7 @@ class ObjectStore(ABC):
 
     @abstractmethod
     def read(self, sha256: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Read a content, or its bytes from `start` to before `end`, without keeping a copy.
+        """Read a content, or its bytes from `start` to before `end`, without caching it.
 
         Raises:
             OSError: it is missing, or the object store cannot be reached.
@@ -93,20 +93,21 @@ class ObjectStore(ABC):
 
     @abstractmethod
     def measure(self, wanted: Collection[str]) -> int:
-        """Total size of these contents in bytes, without missing ones.
+        """Return the total size of these contents in bytes, without missing ones.
 
         Raises:
             OSError: the object store cannot be reached.
         """
 
     def is_near(self, sha256: str) -> bool:  # noqa: ARG002
-        """Whether `path` need not fetch the content."""
+        """Return whether `path` need not fetch the content."""
         return True
 
     def find_link(self, sha256: str, method: str = "GET") -> str | None:  # noqa: ARG002
-        """An address, signed by the object store, that answers with the content for some minutes.
+        """Return a URL, signed by the object store, that serves the content for some minutes.
 
-        None if it is not there, or if clients cannot reach the object store: the service sends what it has.
+        None if it is missing, or if clients cannot reach the object store: then the service sends the
+        content.
 
         Raises:
             OSError: the object store cannot be reached.
@@ -115,7 +116,7 @@ class ObjectStore(ABC):
 
     @abstractmethod
     def draft(self) -> ObjectDraft:
-        """An empty draft to write to."""
+        """Return an empty draft."""
 
     def put_bytes(self, content: bytes) -> str:
         """Store `content` and return its SHA-256.
@@ -136,7 +137,7 @@ class ObjectStore(ABC):
         """
 
     def adopt_all(self, sources: Sequence[tuple[Path, str]]) -> None:
-        """Add several complete files, each with its SHA-256, in less time than one by one.
+        """Add several complete files, each with its SHA-256, which takes less time than one by one.
 
         Raises:
             OSError: see `ObjectDraft.keep`; some may have been added.
@@ -154,8 +155,8 @@ class ObjectStore(ABC):
 
     @abstractmethod
     def release(self, sha256: str, is_used: Callable[[str], bool]) -> bool:
-        """Remove a released content unless it is used; False if it is too recent to decide."""
+        """Remove a released content unless it is used; return False if it is too recent to decide."""
 
     def find_fault(self) -> str | None:
-        """Why contents cannot be stored or read now, as a sentence; None if they can."""
+        """Return why contents cannot be stored or read now, as a sentence; None if they can."""
         return None

@@ -47,7 +47,7 @@ from foldnote.service.operation.request_tally import RequestTally
 from foldnote.service.queue.executors.table import has_remote
 
 ROUTERS = (
-    jobs.router,  # asked most often
+    jobs.router,  # requested most often
     submission.router,
     cancellation.router,
     results.router,
@@ -65,7 +65,7 @@ ROUTERS = (
 
 
 def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
-    """The service as an ASGI application; it opens its data folder when its lifespan starts.
+    """Build the service as an ASGI application, which opens its data folder when its lifespan starts.
 
     While it runs, `app.state.service` is the `Service`: the one passed as `opened`, or a new one. A server
     may set `app.state.connections` to the collection of its open connections.
@@ -108,11 +108,11 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
 
 
 def build_routes(lifespan: object = None, own: Sequence[APIRouter] = ()) -> FastAPI:
-    """The application without a service, which is sufficient to describe the interface.
+    """Build the application without a service, which is sufficient to describe the interface.
 
     Args:
         lifespan: opens and closes the service.
-        own: further routes, which are not part of the interface.
+        own: additional routes, which are not part of the interface.
     """
     app = FastAPI(
         title="Protein Analysis Job Service",

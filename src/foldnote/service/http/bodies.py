@@ -61,10 +61,10 @@ BodyModel = TypeVar("BodyModel", bound=BaseModel)
 async def read_chunks(
     request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
 ) -> AsyncIterator[bytes]:
-    """Yield the body in chunks; it is refused at once if its declared length exceeds the limit.
+    """Yield the body in chunks; refuse it at once if its declared length exceeds the limit.
 
     Raises:
-        RefusalError: 413, or what `refuse` makes of the limit.
+        RefusalError: 413, or the exception that `refuse` creates for the limit.
     """
     require_length(request, limit_bytes, refuse)
     size = 0
@@ -82,7 +82,7 @@ def require_length(
     """Accept a request whose declared length is within the limit, or that declares none.
 
     Raises:
-        RefusalError: 413, or what `refuse` makes of the limit.
+        RefusalError: 413, or the exception that `refuse` creates for the limit.
     """
     declared = request.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:19]) > limit_bytes:
@@ -132,7 +132,7 @@ def _require_few_values(content: bytes) -> None:
 
 
 def outside_of_texts(content: bytes) -> bytes:
-    """Commas and opening brackets outside of strings; escaped quotes are removed first."""
+    """Return the commas and opening brackets outside of strings; escaped quotes are removed first."""
     unescaped = content.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _UNCOUNTED)
     outside, is_text = bytearray(), 0
     for start in range(0, len(unescaped), _BLOCK_BYTES):
@@ -182,7 +182,7 @@ def read_model(value: Any, model: type[BodyModel]) -> BodyModel:
 
 
 def _row_of(path: Sequence[int | str]) -> int | None:
-    """The row of a batch to which a path of a validation error belongs."""
+    """Return the row of a batch to which the path of a validation error belongs."""
     match path:
         case [str(name), int(row), *_] if name in _ROWS:
             return row
@@ -190,14 +190,14 @@ def _row_of(path: Sequence[int | str]) -> int | None:
 
 
 def parameter_refusal(problem: Mapping[str, Any]) -> RefusalError:
-    """The refusal (400) for a model's validation error in a path or query parameter."""
+    """Build the refusal (400) for a validation error in a path or query parameter."""
     field = str(problem["loc"][-1])
     words = _describe(problem["type"], problem["msg"], problem.get("ctx", {}))
     return field_refusal(field, problem["type"], words)
 
 
 def field_refusal(field: str, kind: str, words: str, *, row: int | None = None) -> RefusalError:
-    """The refusal (400) for one field of a body or query; `words` follow its name."""
+    """Build the refusal (400) for one field of a body or query; `words` follow its name."""
     if kind == "extra_forbidden":
         return bad_request(f"{field}: {words}.", code="unknown_field", field=field, row=row)
     if kind == "missing":
@@ -206,7 +206,7 @@ def field_refusal(field: str, kind: str, words: str, *, row: int | None = None) 
 
 
 def _describe(kind: str, message: str, context: Mapping[str, Any]) -> str:
-    """The message for an error of pydantic, to follow the field's name; pydantic's own if none is defined."""
+    """Return the message for a pydantic error, to follow the field's name; pydantic's own by default."""
     if kind == "string_pattern_mismatch":
         return _PATTERNS.get(context["pattern"], f"this must match {context['pattern']}")
     words = _WORDS.get(kind)

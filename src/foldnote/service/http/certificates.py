@@ -1,7 +1,7 @@
-"""TLS by the service itself: check the certificate before its use, and take a renewed one without a restart.
+"""TLS in the service itself: check the certificate before using it, and load renewed ones while running.
 
-OpenSSL's context keeps a certificate even if its key does not fit, and then refuses every connection. So a
-renewed pair is tried in a context of its own before the one in use gets it.
+OpenSSL's context accepts a certificate even if its key does not match, and then refuses every connection.
+Therefore a renewed pair is tried in a separate context before it is loaded into the one in use.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 LOOK_S = 10.0
 
 Version = tuple[tuple[int, int, int], ...]
-"""Of each file the time of its last change in nanoseconds, its inode, and its size."""
+"""Per file: the time of its last change in nanoseconds, its inode, and its size."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Certificate:
     key: Path | None = None
 
     def require_usable(self) -> None:
-        """Check that the files can be read and fit together.
+        """Check that the files can be read and match.
 
         Raises:
-            ConfigurationError: with the files and what is wrong.
+            ConfigurationError: the message names the files and what is wrong.
         """
         try:
             self.make_context()
@@ -51,25 +51,25 @@ class Certificate:
             ) from exc
 
     def make_context(self) -> ssl.SSLContext:
-        """A context of the service with Python's choice of versions and ciphers, for TLS 1.2 and later.
+        """Return a server context with Python's defaults for versions and ciphers, for TLS 1.2 and later.
 
         Raises:
-            OSError: the files cannot be read or do not fit together.
+            OSError: the files cannot be read or do not match.
         """
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self.load(context)
         return context
 
     def load(self, context: ssl.SSLContext) -> None:
-        """Let new connections of a context use it.
+        """Load it into a context, for new connections.
 
         Raises:
-            OSError: the files cannot be read or do not fit together.
+            OSError: the files cannot be read or do not match.
         """
         context.load_cert_chain(self.chain, self.key, password="")
 
     def version(self) -> Version:
-        """Changes when a file is replaced or rewritten.
+        """Return the version of the files, which changes when one is replaced or rewritten.
 
         Raises:
             OSError: a file is missing.
@@ -79,10 +79,10 @@ class Certificate:
 
 
 def find_certificate(chain: Path | None, key: Path | None) -> Certificate | None:
-    """The certificate of these options; None if there are none.
+    """Return the certificate of these options; None if there are none.
 
     Raises:
-        ConfigurationError: there is a key only.
+        ConfigurationError: there is only a key.
     """
     if chain is not None:
         return Certificate(chain, key)
@@ -94,13 +94,13 @@ def find_certificate(chain: Path | None, key: Path | None) -> Certificate | None
 async def follow_renewals(
     certificate: Certificate, context: ssl.SSLContext, used: Version, asked: asyncio.Event
 ) -> None:
-    """Use a renewed certificate for new connections, within seconds or when `asked`, until cancelled.
+    """Use a renewed certificate for new connections, within seconds or when `asked` is set, until cancelled.
 
     Args:
         certificate: the files.
         context: the context in use.
-        used: the files' version before the context was made, so that a renewal since then is seen.
-        asked: set to load the files at once, even if their version is the one in use.
+        used: the files' version before the context was created, so that a later renewal is noticed.
+        asked: set to load the files at once, even if their version is unchanged.
     """
     while True:
         with contextlib.suppress(TimeoutError):

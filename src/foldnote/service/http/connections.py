@@ -1,4 +1,4 @@
-"""Limits of connections: their number, the time for a head and a body; and ignored protocol upgrades.
+"""Limits of connections: their number, the time for a head and a body; protocol upgrades are ignored.
 
 The only module that overrides private methods of uvicorn, whose HTTP protocol lacks these limits and does not
 give applications access to its transport. `pyproject.toml` bounds uvicorn's version; a test lists the members
@@ -28,19 +28,19 @@ log = logging.getLogger(__name__)
 MAX_HEAD_BYTES = 64 << 10
 """Maximum size of method, path and headers; many times that of the longest path and key."""
 HEAD_S = 15.0
-"""Seconds within which a head must be complete, from the connection or from its first byte."""
+"""Seconds in which a head must be complete, from the connection or from its first byte."""
 BODY_LOOK_S = 15.0
 """Seconds between checks of a body's progress."""
 BODY_BYTES_PER_S = 500
 """Minimum rate of a body in bytes per second, while the service reads it."""
 ACCEPTED_AT_ONCE = 128
-"""Connections that asyncio accepts in one turn of its loop, before it attends to others."""
+"""Connections that asyncio accepts in one iteration of its loop, before it serves others."""
 MAX_FILES = 65_536
-"""Up to which the limit of open files is raised, unless more connections are asked for."""
+"""Value up to which the limit of open files is raised, unless more connections are configured."""
 MAX_BACKLOG = 4096
-"""Default of Linux for the longest queue of connections (net.core.somaxconn)."""
+"""Linux's default maximum of the backlog (net.core.somaxconn)."""
 _OWN_FILES = 256
-"""Left for the database, contents, jobs and the connections that are turned away."""
+"""Files left for the database, contents, jobs and the connections that are refused."""
 _TURN_AWAY_S = 1.0
 _MAX_REFUSED = 64
 _IDLE_S = 1.0
@@ -55,8 +55,8 @@ class ConnectionLimits:
     """How many connections a service holds.
 
     Attributes:
-        connections: open at once.
-        backlog: established, but not accepted yet; the system may shorten this queue.
+        connections: maximum number of open connections.
+        backlog: connections that are established, but not yet accepted; the system may lower this limit.
     """
 
     connections: int
@@ -66,8 +66,8 @@ class ConnectionLimits:
 def plan_connections(connections: int | None = None, backlog: int | None = None) -> ConnectionLimits:
     """Raise this process's limit of open files as far as needed and allowed, and divide the files.
 
-    By default, the connections take three quarters of the files that the service does not need itself. The
-    others are for downloads, which need two more files each.
+    By default, the connections get three quarters of the files that the service does not need itself. The
+    rest is for downloads, which need two more files each.
 
     Raises:
         ConfigurationError: this process may not open enough files for so many connections.
@@ -132,7 +132,7 @@ class Connection(HttpToolsProtocol):
     """Number of refused connections that are still given time to read the response."""
 
     def extend_app(self, app: ASGIApp, _cycle: RequestResponseCycle) -> ASGIApp:
-        """The application for one request; subclasses can add ASGI extensions."""
+        """Return the application for one request; subclasses can add ASGI extensions."""
         return app
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGIApp) -> None:  # type: ignore[override]
@@ -232,14 +232,14 @@ class Connection(HttpToolsProtocol):
     def _give_up_head(self) -> None:
         """Close a connection without a request; answer 408 to an incomplete head."""
         if self.cycle is not None and not self.cycle.response_complete:
-            self._wait_for_head()  # an earlier request is still being answered
+            self._wait_for_head()  # an earlier request is still being processed
         elif self._head_bytes:
             self._end(408, f"The head of the request was not complete within {HEAD_S:g} s.")
         else:
             self.transport.close()
 
     def _look_at_body(self) -> None:
-        """End a request whose body arrives too slowly, unless it is waiting for the service."""
+        """Abort a request whose body arrives too slowly, unless it is waiting for the service."""
         is_waiting = self.flow.read_paused or self.cycle.waiting_for_100_continue
         if not is_waiting and self._body_bytes < BODY_LOOK_S * BODY_BYTES_PER_S:
             self._end(408, f"The body came more slowly than {BODY_BYTES_PER_S} bytes a second.")
@@ -266,7 +266,7 @@ class Connection(HttpToolsProtocol):
         return True
 
     def _turn_away(self, transport: asyncio.Transport) -> None:
-        """Answer 503 and close, a few of them with a delay, because a reset could overtake the response."""
+        """Answer 503 and close, sometimes with a delay, because a reset could overtake the response."""
         self.transport, self._is_refused = transport, True
         transport.write(_answer(503, "The service has too many connections. Try again in a second."))
         if Connection._turned_away >= _MAX_REFUSED:
@@ -288,7 +288,7 @@ def _without_upgrade(name: bytes, value: bytes) -> bytes:
 
 
 def _answer(status: int, sentence: str) -> bytes:
-    """A complete HTTP response with the interface's error body."""
+    """Build a complete HTTP response with the interface's error body."""
     reason, code = {408: ("Request Timeout", "request_timeout")}.get(
         status, ("Service Unavailable", "temporarily_unavailable")
     )

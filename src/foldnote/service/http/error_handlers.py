@@ -26,7 +26,7 @@ ROUTE_CODES = {404: "route_not_found", 405: "method_not_allowed"}
 
 
 def answer_refusal(refusal: RefusalError) -> Response:
-    """The response to a refused request."""
+    """Build the response to a refused request."""
     return JSONResponse(refusal.body(), refusal.status, refusal.headers)
 
 
@@ -62,7 +62,7 @@ async def on_route_fault(request: Request, error: HTTPException) -> Response:
 
 
 def _allowed(request: Request) -> list[str]:
-    """All methods accepted by routes with this path."""
+    """Return all methods accepted by routes with this path."""
     scopes = {method: {**request.scope, "method": method} for method in METHODS}
     routes = request.app.routes
     taken = {
@@ -102,14 +102,14 @@ async def on_disconnect(_: Request, __: ClientDisconnect) -> Response:
 
 
 def busy() -> RefusalError:
-    """503."""
+    """Build a 503 response."""
     sentence = "The service cannot use its disk or database now. Nothing was changed; try again in a second."
     more = {"retryAfterSeconds": 1}
     return RefusalError(503, "temporarily_unavailable", sentence, more=more, headers={"Retry-After": "1"})
 
 
 def internal() -> RefusalError:
-    """500."""
+    """Build a 500 response."""
     sentence = "The service failed to process this request. Its log has the reason; you may try again."
     return RefusalError(500, "internal_error", sentence)
 

@@ -1,7 +1,7 @@
 """Send files with `os.sendfile`, from the page cache to the socket, as ASGI's `http.response.zerocopysend`.
 
 uvicorn lacks this extension. Without it, or on systems without sendfile, a response streams the file in
-chunks of 1 MB at about half the rate (`benchmarks/service_download.py`). A fast client occupies a thread, a
+chunks of 1 MB at about half the rate (`benchmarks/service_download.py`). A fast client occupies a thread; a
 slow one waits in the event loop.
 """
 
@@ -29,7 +29,7 @@ _POLL_MS = 20
 _LOOK_S = 5.0
 """Seconds between checks of a slow client."""
 _PIECE_BYTES = 256 << 10
-"""Bytes per call of sendfile, few enough for the client to read them from the processor's cache."""
+"""Bytes per call of sendfile, few enough that the client reads them from the processor's cache."""
 _STREAM_BYTES = 1 << 20
 _UNABLE = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
 """`errno` of file systems that do not support sendfile."""
@@ -40,14 +40,14 @@ class SendingProtocol(Connection):
     """A connection whose requests may use the extension."""
 
     def extend_app(self, app: ASGIApp, cycle: RequestResponseCycle) -> ASGIApp:
-        """The application with the extension, if the connection is not encrypted."""
+        """Return the application with the extension, if the connection is not encrypted."""
         if _HAS_SENDFILE and self.transport.get_extra_info("sslcontext") is None:
             return _Sending(app, cycle, self.transport)
         return app
 
 
 class _Sending:
-    """The application, with the extension for one request."""
+    """The application with the extension, for one request."""
 
     def __init__(self, app: ASGIApp, cycle: RequestResponseCycle, transport: asyncio.Transport) -> None:
         self._app = app
@@ -67,7 +67,7 @@ class _Sending:
         await self._app({**scope, "extensions": extensions}, receive, send_any)
 
     async def _send_file(self, message: Message, send: Send) -> None:
-        """Send the part of the file; if the file is shorter than declared, the connection is aborted."""
+        """Send the part of the file; abort the connection if the file is shorter than declared."""
         file, start, end = message["file"], message["offset"], message["offset"] + message["count"]
         await self._flush()
         with self._outlet() as outlet:
@@ -95,7 +95,7 @@ class _Sending:
 
     @contextmanager
     def _outlet(self) -> Iterator[int]:
-        """A duplicate of the socket, since the event loop watches the transport's own descriptor."""
+        """Yield a duplicate of the socket, since the event loop watches the transport's own descriptor."""
         if self._cycle.disconnected:
             yield -1
             return
@@ -117,7 +117,7 @@ class _Sending:
             loop.remove_writer(outlet)
 
     async def _break_off(self) -> None:
-        """Close a connection that the client left, and wait until uvicorn has noticed."""
+        """Close a connection that the client abandoned, and wait until uvicorn has noticed."""
         self._transport.abort()
         while not self._cycle.disconnected:
             await asyncio.sleep(0)

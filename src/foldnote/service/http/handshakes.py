@@ -1,6 +1,6 @@
-"""Connections until their TLS handshake is complete: for a limited time, and a limited number of them.
+"""Limit the time and the number of TLS handshakes that are not complete.
 
-They are no connections of uvicorn yet, so that its limits do not hold for them. Each of them is an open file.
+uvicorn's limits do not apply before the handshake is complete, yet each such connection is an open file.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from foldnote.service.http.connections import ACCEPTED_AT_ONCE
 
 HANDSHAKE_S = 10.0
 _CLOSED_S = HANDSHAKE_S + 1.0
-"""After this time a connection whose handshake failed is closed in any case."""
+"""Time after which a connection whose handshake failed is closed in any case."""
 
 
 class Arrivals:
-    """Accepts connections for `asyncio`, which closes one for which this raises.
+    """Accepts connections for `asyncio`, which closes a connection if this raises.
 
     Args:
-        connect: makes a connection whose handshake is complete.
-        limit: most handshakes at once. One that failed counts to the end of its time, since `asyncio` does
-            not tell.
+        connect: creates the protocol of a connection whose handshake is complete.
+        limit: maximum number of handshakes at once. A failed one counts until its time is over, since
+            `asyncio` does not report the failure.
     """
 
     def __init__(self, connect: Callable[[], asyncio.Protocol], limit: int) -> None:
@@ -58,7 +58,7 @@ class _Arrival(asyncio.Protocol):
         self._hand_over = hand_over
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The handshake is complete."""
+        """Note that the handshake is complete."""
         self._hand_over(self, transport)
 
 

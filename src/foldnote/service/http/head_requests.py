@@ -9,7 +9,7 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 OWN_HEADS = ("/download/", "/files/", "/presigned/")
-"""Prefixes of paths with routes for HEAD."""
+"""Prefixes of paths whose routes handle HEAD themselves."""
 
 
 class HeadMiddleware:
@@ -19,7 +19,7 @@ class HeadMiddleware:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Process one request."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
@@ -34,4 +34,4 @@ class HeadMiddleware:
         try:
             await self._app(asked, receive, send_head)
         finally:
-            scope["route"] = asked.get("route")  # for whoever counts requests by route
+            scope["route"] = asked.get("route")  # for middleware that counts requests by route

@@ -1,8 +1,8 @@
 """Limit the total memory of request bodies that are being received.
 
 A body may have tens of megabytes and is parsed as a whole. To limit the memory of simultaneous requests,
-large bodies above the total are answered with 503 and can be sent again. Uploads are written to disk as they
-arrive and do not count.
+large bodies above the total are answered with 503 and can be sent again. Uploads do not count: they are
+written to disk as they arrive.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _RETRY_S = 2
 
 
 class HeldBodiesMiddleware:
-    """Count the bytes of request bodies, from reading until the request is answered."""
+    """Counts the bytes of request bodies from their arrival until the response."""
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:
         self._app = app
@@ -25,7 +25,7 @@ class HeldBodiesMiddleware:
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Process one request."""
         if scope["type"] != "http" or scope["method"] == "PUT":
             await self._app(scope, receive, send)
             return
@@ -48,7 +48,7 @@ class HeldBodiesMiddleware:
 
 
 def too_many_bodies() -> RefusalError:
-    """The response (503) to a large body that exceeds the total."""
+    """Build the response (503) to a large body that exceeds the total."""
     sentence = (
         "The service is reading as many large requests as it can. Nothing was changed; try again in 2 s."
     )

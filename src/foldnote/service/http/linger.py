@@ -1,7 +1,7 @@
 """Let a client read the refusal of a body that it is still sending.
 
-Closing a connection with unread input resets it, and the reset can overtake the answer. So after the answer
-is sent, further input is discarded for a short time before the exchange ends.
+Closing a connection with unread input resets it, and the reset can overtake the response. Therefore, after
+the response is sent, further input is discarded for a short time before the exchange ends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class LingerMiddleware:
         self._linger_s = linger_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Process one request."""
         if scope["type"] != "http" or not _announces_body(scope):
             await self._app(scope, receive, send)
             return
@@ -63,7 +63,7 @@ class _Body:
 
 
 def _announces_body(scope: Scope) -> bool:
-    """Whether a body follows unconditionally; a client that waits for `100 Continue` does not send it."""
+    """Return whether a body will follow; a client that waits for `100 Continue` does not send it."""
     headers = Headers(scope=scope)
     has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
     return has_body and "expect" not in headers

@@ -17,7 +17,7 @@ _OPEN_PREFIXES = ("/download/", "/presigned/")
 
 
 def build_document(app: FastAPI) -> dict[str, Any]:
-    """The document, built once per application."""
+    """Build the document, once per application."""
     if app.openapi_schema is None:
         document = get_openapi(
             title=app.title,

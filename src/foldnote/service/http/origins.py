@@ -1,6 +1,6 @@
 """Protection against cross-site requests and DNS rebinding.
 
-A web page may send simple requests to any address, and read the answers if its host name resolves to
+A web page can send simple requests to any address, and read the responses if its host name resolves to
 127.0.0.1 (DNS rebinding). Browsers report the origin of a request (`Origin`, `Sec-Fetch-Site`) and the
 requested host name (`Host`); other clients send no `Origin`.
 """
@@ -35,7 +35,7 @@ class OriginMiddleware:
         self._hosts = None if hosts is None else {host.lower() for host in hosts} | self._public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Process one request."""
         refusal = self._find_refusal(scope) if scope["type"] == "http" else None
         if refusal is None:
             await self._app(scope, receive, send)
@@ -67,7 +67,7 @@ class OriginMiddleware:
 
 
 def name_in(address: str) -> str:
-    """The host name of an address, in lower case and without port; empty if there is none."""
+    """Return the host name of an address, in lower case and without port; empty if there is none."""
     try:
         return (urlsplit(address).hostname or "").lower()
     except ValueError:
@@ -75,7 +75,7 @@ def name_in(address: str) -> str:
 
 
 def is_own_machine(host: str) -> bool:
-    """Whether a host name always means the client's own machine."""
+    """Return whether a host name always means the client's own machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

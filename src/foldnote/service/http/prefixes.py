@@ -1,6 +1,6 @@
 """Serve every route without a prefix, under `/v1` and under `/api`, by removing the prefix before routing.
 
-Clients join addresses from parts, and deployed services accept an extra slash after the prefix or at the end.
+Clients join URLs from parts, and deployed services accept an extra slash after the prefix or at the end.
 Therefore `/api//jobs` and `/jobs/` mean `/jobs`. File names are not changed.
 """
 

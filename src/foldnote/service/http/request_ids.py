@@ -1,4 +1,4 @@
-"""The identifier of a request, which its answer and all its log lines have."""
+"""The identifier of a request, included in its response and all its log lines."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from starlette.types import Scope
 
 HEADER = b"x-request-id"
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
-"""Of the request that the current task or thread works for; empty outside of requests."""
+"""Identifier of the request that the current task or thread works for; empty outside of requests."""
 _ACCEPTED = re.compile(rb"[A-Za-z0-9_.-]{8,64}")
 _RUN = secrets.token_hex(4)
 _numbers = itertools.count(1)
 
 
 def choose_id(scope: Scope) -> str:
-    """The identifier that a proxy sent, if it is a plain word, else a new one."""
+    """Return the identifier that a proxy sent if it is a plain word, else a new one."""
     given = next((value for name, value in scope["headers"] if name == HEADER), b"")
     return given.decode("ascii") if _ACCEPTED.fullmatch(given) else f"{_RUN}-{next(_numbers)}"

@@ -1,8 +1,8 @@
 """Log and count each request without secrets, and record its time for the idle stop.
 
-Clients ask again and again, so that an answer which changed nothing and delivered no content is logged at the
-level `debug` only; changes, downloads, refusals and faults at `info`. Queries are not logged, since those of
-links contain signatures.
+Clients poll, so a response that changed nothing and delivered no content is logged at level `debug` only;
+changes, downloads, refusals and faults at `info`. Query strings are not logged, since those of links contain
+signatures.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from foldnote.service.operation.request_tally import UNKNOWN, RequestTally
 log = logging.getLogger(__name__)
 QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 _POLLS = frozenset({"/validate-job", "/internal/attempts/{job_id}/{number}/heartbeat"})
-"""Routes other than those of GET that are asked again and again, and change nothing that a user sees."""
+"""Routes, other than GET, that are polled and change nothing visible to users."""
 _CONTENTS = ("/download/", "/files/")
 
 
 class TrafficMiddleware:
-    """Gives each request an identifier, and counts and logs it, except those of programs that watch.
+    """Gives each request an identifier, and counts and logs it, except those of monitoring.
 
     Args:
         note: called when a request starts and ends.
-        tally: where requests are counted.
+        tally: counts the requests.
     """
 
     def __init__(self, app: ASGIApp, note: Callable[[Scope], None], tally: RequestTally) -> None:
@@ -37,7 +37,7 @@ class TrafficMiddleware:
         self._tally = tally
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Process one request."""
         if scope["type"] != "http" or scope["path"] in QUIET_PATHS:
             await self._app(scope, receive, send)
             return
@@ -58,7 +58,7 @@ class TrafficMiddleware:
         try:
             await self._app(scope, receive, send_noted)
         finally:
-            self._note(scope)  # a download may have taken longer than the time until the idle stop
+            self._note(scope)  # a download may have taken longer than the idle time
             took_s = time.perf_counter() - began
             route = getattr(scope.get("route"), "path_format", UNKNOWN)
             self._tally.add(scope["method"], route, status, took_s)

@@ -1,1 +1,1 @@
-"""The agent on a node of a cluster: it fetches attempts from the service and reports how they end."""
+"""The agent on a node of a cluster: it fetches attempts from the service and reports their outcomes."""

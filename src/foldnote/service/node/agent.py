@@ -1,8 +1,8 @@
 """The agent of a node: a process that runs attempts and reports to the service.
 
-Its parent, such as a worker of Dask, writes one JSON line for each attempt to its standard input, and reads
-one from its standard output when the attempt is over. When the input ends, because the parent has died or
-ended, the agent kills its engines, reports their attempts as lost and exits. If the agent itself dies, its
+Its parent, such as a worker of Dask, writes one JSON line per attempt to the agent's standard input, and
+reads one from its standard output when the attempt is over. When the input ends, because the parent has died
+or ended, the agent kills its engines, reports their attempts as lost and exits. If the agent itself dies, its
 starter kills the engines, and a runner without a starter ends at the end of its lease.
 """
 
@@ -33,12 +33,13 @@ from foldnote.service.runner.locking import is_locked, take_lock
 
 _DRAFT = "new-"
 _ENDING_PATTERN = 8 * "[!-]"
-"""Of the names that ``mkdtemp`` makes; the folders of a machine ``node1-gpu`` are none of ``node1``."""
+"""Pattern of the names that ``mkdtemp`` makes; it keeps folders of a machine ``node1-gpu`` apart from
+``node1``."""
 _JOIN_S = 30.0
 
 
 class Agent:
-    """Runs the attempts that it is given; each has a thread of its own.
+    """Runs the attempts that it receives, each in a separate thread.
 
     Args:
         home: folder of their files.
@@ -57,7 +58,7 @@ class Agent:
         self._is_stopping = False
 
     def accept(self, line: str) -> None:
-        """Start the attempt of one line of the parent."""
+        """Start the attempt of one line from the parent."""
         work = NodeWork(**json.loads(line))
         attempt = NodeAttempt(work, self._place, NodeConnection(work.url))
         thread = threading.Thread(target=self._run, args=(work, attempt), daemon=True)
@@ -78,12 +79,12 @@ class Agent:
         self._place.runners.close()
 
     def _run(self, work: NodeWork, attempt: NodeAttempt) -> None:
-        """Run an attempt and those that follow it, which use the same place of the parent."""
+        """Run an attempt and those that follow it in the same slot of the parent."""
         following: NodeAttempt | None = attempt
         try:
             while following is not None:
                 following = self._follow(following)
-        except Exception:  # outermost handler of an attempt: the others go on
+        except Exception:  # outermost handler of an attempt: the others continue
             logging.getLogger(__name__).exception("The attempt of job %s failed.", work.job_id)
         finally:
             attempt.connection.close()
@@ -110,11 +111,11 @@ class Agent:
 
 
 def find_home() -> Path:
-    """A new folder for the attempts of this agent; those of agents that were killed here are removed.
+    """Create a folder for the attempts of this agent, and remove those of agents killed on this machine.
 
     It is below ``FOLDNOTE_NODE_DIR``, by default in the folder for temporary files. A lock in it, which ends
-    with this process, tells that it is in use; only folders of this machine are judged by theirs, since
-    locks of a shared file system may not reach further.
+    with this process, shows that it is in use. Only folders of this machine are checked, since locks of a
+    shared file system may not work across machines.
     """
     chosen = settings.option("node_dir")
     base = (
@@ -127,15 +128,15 @@ def find_home() -> Path:
             shutil.rmtree(left, ignore_errors=True)
     draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=base))
     take_lock(draft)
-    return draft.rename(base / f"{prefix}{draft.name.removeprefix(_DRAFT)}")  # it appears locked
+    return draft.rename(base / f"{prefix}{draft.name.removeprefix(_DRAFT)}")  # it appears already locked
 
 
 def main() -> None:
-    """Serve the lines of standard input until it ends, or until a signal."""
+    """Process the lines of standard input until it ends, or until a signal."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(message)s")
     home = find_home().resolve()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # nothing else may write between the answers
+    os.dup2(2, 1)  # no other output may come between the answers
     agent = Agent(home, answers)
 
     def end(_number: int, _frame: FrameType | None) -> None:

@@ -1,7 +1,7 @@
-"""The parent's side of an agent: start it where an attempt arrives, and wait for the attempt to be over.
+"""The parent's side of an agent: start it where an attempt arrives, and wait for the end of the attempt.
 
-This is what a transport runs on a node. ``run_here`` needs no more than its arguments, so any system that
-calls a Python function on another machine can use it.
+A transport calls this module on a node. ``run_here`` needs only its arguments, so any system that calls a
+Python function on another machine can use it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class AgentLink:
     """A running agent.
 
     Args:
-        environment: variables in addition to those of this process, from which keys are removed.
+        environment: variables in addition to those of this process, whose keys are removed.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -75,7 +75,7 @@ class AgentLink:
             raise AgentDiedError(_DIED)
 
     def close(self) -> None:
-        """Let it kill its engines, report their attempts as lost, and end."""
+        """Make it kill its engines, report their attempts as lost, and end."""
         with contextlib.suppress(OSError):
             self._input.close()
         self._process.wait()
@@ -106,7 +106,7 @@ def run_here(work: Mapping[str, Any], environment: Mapping[str, str]) -> None:
     Args:
         work: the fields of a ``NodeWork``.
         environment: variables of the agent in addition to those of this process, such as the folder of the
-            engines. There is one agent for each set of them.
+            engines. There is one agent for each set of variables.
 
     Raises:
         AgentDiedError: the agent ended.

@@ -1,10 +1,10 @@
 """One attempt on a node, from the exchange of its nonce to the report of its outcome.
 
-The answer to that report may bring the next attempt, which then needs no delivery and no request to start it.
+The response to that report may contain the next attempt, which then needs no delivery and no start request.
 
-A thread of its own sends heartbeats, so that a large upload does not delay them. When the service refuses the
-attempt, its engine is killed and nothing more is sent. When the service cannot be reached, the runner kills
-the engine at the end of the lease, whether or not this process still lives.
+A separate thread sends heartbeats, so that a large upload does not delay them. If the service refuses the
+attempt, its engine is killed and nothing more is sent. If the service cannot be reached, the runner kills the
+engine at the end of the lease, whether or not this process is still alive.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ _LOOK_S = 1.0
 _RETRY_S, _RETRY_MAX_S = 0.1, 5.0
 _START_S = 30.0
 _MESSAGE = 500
-"""Characters that the service takes of a message."""
+"""Maximum length of a message that the service accepts, in characters."""
 T = TypeVar("T")
 _REPORT_S = 8.0
-"""How long the loss of an attempt is reported when the agent ends."""
+"""Time to keep reporting the loss of an attempt when the agent ends."""
 
 
 @dataclass(frozen=True)
 class NodeWork:
-    """Which attempt to run, as the executor delivers it."""
+    """The attempt to run, as the executor delivers it."""
 
     url: str
     """Address of the service."""
@@ -67,7 +67,7 @@ class NodeWork:
 
 @dataclass(frozen=True)
 class NodePlace:
-    """What all attempts of an agent share."""
+    """Resources shared by all attempts of an agent."""
 
     home: Path
     """Folder of their files."""
@@ -77,18 +77,18 @@ class NodePlace:
 
 
 class FencedError(Exception):
-    """The node may not run the attempt any more."""
+    """The node may no longer run the attempt."""
 
 
 class NodeAttempt:
     """Runs one attempt; ``look`` and ``stop`` may be called from any thread.
 
     Args:
-        work: which attempt.
-        place: what it shares with others.
-        connection: to the service.
-        begun: the attempt if it was started by the answer to another one's outcome, and the boot time when
-            that was asked for.
+        work: the attempt.
+        place: resources shared with other attempts.
+        connection: connection to the service.
+        begun: the attempt if it was started by the response to another one's outcome, and the boot time at
+            that request.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class NodeAttempt:
         self._lease_until = 0.0
         self._sent_log_bytes = 0
         self._trouble: str | None = None
-        """What keeps it from beginning, for the user."""
+        """The reason why it cannot begin, for the user."""
 
     @property
     def connection(self) -> NodeConnection:
@@ -121,11 +121,11 @@ class NodeAttempt:
 
     @property
     def folder(self) -> Path:
-        """Where the attempt's files are on this machine."""
+        """The folder of the attempt's files on this machine."""
         return self._folder
 
     def look(self) -> None:
-        """The runner may have ended."""
+        """Note that the runner may have ended."""
         self._news.set()
 
     def stop(self) -> None:
@@ -135,10 +135,10 @@ class NodeAttempt:
         self._news.set()
 
     def run(self) -> NodeAttempt | None:
-        """Run the attempt; returns when it is over.
+        """Run the attempt; return when it is over.
 
         Returns:
-            The attempt that is to be run next; None if there is none, and then nothing of this one is left.
+            The next attempt to run; None if there is none, in which case all of this one has been removed.
         """
         try:
             started, asked = self._begun or self._start()
@@ -162,7 +162,7 @@ class NodeAttempt:
         return following
 
     def _start(self) -> tuple[Started, float]:
-        """Exchange the nonce, which succeeds once: after a lost answer the service refuses to repeat it."""
+        """Exchange the nonce, which works only once: the service never repeats a lost response."""
         deadline, pause = time.monotonic() + _START_S, _RETRY_S
         work, asked = self._work, files.boot_time_s()
         while True:
@@ -254,11 +254,11 @@ class NodeAttempt:
             self._kill(self._cancel_grace_s or 0.0)
 
     def _fetch(self, given: NodeInput, target: Path) -> None:
-        """Fetch an input; it is given up after a lease, though heartbeats arrive where its address does not.
+        """Fetch an input; give up after a lease, even if heartbeats succeed but its URL cannot be reached.
 
         Raises:
             NotAcceptedError: it cannot be fetched.
-            FencedError: the lease is over.
+            FencedError: the lease has expired.
         """
         began = time.monotonic()
 
@@ -297,10 +297,10 @@ class NodeAttempt:
     # the service
 
     def _report(self, outcome: Outcome) -> NodeAttempt | None:
-        """Upload what there is, the outcome last; returns the next attempt.
+        """Upload the outputs, then the outcome; return the next attempt.
 
         Raises:
-            FencedError: the attempt belongs to this node no longer.
+            FencedError: the attempt no longer belongs to this node.
         """
         try:
             outputs = self._upload()
@@ -315,7 +315,7 @@ class NodeAttempt:
         return None
 
     def _upload(self) -> dict[str, bytes]:
-        """Upload what is too large to be sent with the outcome, and return the rest by name."""
+        """Upload outputs that are too large to be sent with the outcome, and return the rest by name."""
         whole = self._folder / files.LOG
         if whole.is_file() and whole.stat().st_size - self._sent_log_bytes > _LOG_PART_BYTES:
             self._repeat(lambda: self._link.upload(whole))
@@ -348,10 +348,10 @@ class NodeAttempt:
         return NodeAttempt(work, self._place, self._connection, (following, asked))
 
     def _repeat(self, act: Callable[[], T]) -> T:
-        """Repeat a request until the service can be reached, or the lease is over.
+        """Retry a request until the service can be reached, or the lease has expired.
 
         Raises:
-            FencedError: the lease is over.
+            FencedError: the lease has expired.
         """
         pause, began = _RETRY_S, time.monotonic()
         while True:
@@ -401,7 +401,7 @@ class NodeAttempt:
             self._kill(told.cancel_grace_s)
 
     def _read_report(self) -> Report:
-        """The progress, and what the service does not have of the log, up to the size of a request."""
+        """Return the progress, and the part of the log that the service lacks, up to a request's size."""
         offset = self._sent_log_bytes
         progress, message = None, None
         with contextlib.suppress(Exception):  # an engine can overwrite the file with anything
@@ -421,7 +421,7 @@ class NodeAttempt:
 
 
 def _read_part(path: Path, offset: int) -> bytes:
-    """A part of the log; nothing of what an engine may have put in its place."""
+    """Return a part of the log; empty if an engine has replaced the log by something else."""
     try:
         with open_folder(path.parent) as folder:
             descriptor = open_file(path.name, folder)

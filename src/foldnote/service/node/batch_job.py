@@ -1,7 +1,7 @@
-"""What a batch job runs: it takes the order that the service left in a shared folder, and runs its attempt.
+"""The program of a batch job: it takes the order from a folder shared with the service, and runs it.
 
-The order, which holds the secret that starts the attempt, is a file that only its user can read and that is
-removed by whoever takes it. A job whose order is gone is not wanted any more, or was started before: it ends.
+The order contains the secret that starts the attempt; it is a file that only its user can read, and the job
+removes it. If the order is gone, the job is no longer needed or was started before, so it ends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPENLY = 0o077
 
 
 def take_order(path: Path) -> dict[str, Any] | None:
-    """The fields of a ``NodeWork`` in the file ``path``, which is removed; None if it is gone.
+    """Return the fields of a ``NodeWork`` in the file ``path``, and remove it; None if it is gone.
 
     Raises:
         PermissionError: others could read or have written it.
@@ -46,7 +46,7 @@ def take_order(path: Path) -> dict[str, Any] | None:
 
 
 def main() -> int:
-    """Run the attempt of the order whose path is the argument; returns the exit code."""
+    """Run the attempt of the order whose path is the argument; return the exit code."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

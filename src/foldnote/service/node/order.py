@@ -1,4 +1,4 @@
-"""What a node must know to run an attempt. It holds no key, and no path of the service's machine.
+"""The information that a node needs to run an attempt; it contains no key, and no path of the service.
 
 The service keeps it in the attempt's folder as ``order.json`` and sends it once, in exchange for the nonce.
 """
@@ -28,7 +28,7 @@ class NodeInput:
     sha256: str
     size_bytes: int
     url: str = ""
-    """Signed link, good for an hour; empty in the service's own file."""
+    """Signed link, valid for an hour; empty in the service's own file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class NodeOrder:
     tool: str
     job_name: str
     owner: str
-    """Whose job it is, in any spelling: only jobs of one owner share a process."""
+    """Opaque identity of the job's owner: only jobs of one owner share a process."""
     account_id: int
     settings: Mapping[str, Any]
     extensions: Mapping[str, Any]
@@ -63,14 +63,14 @@ class NodeOrder:
     heartbeat_s: float = 5.0
 
     def as_content(self) -> dict[str, Any]:
-        """The order as a JSON object; it shares its values, except for the inputs."""
+        """Return the order as a JSON object that shares its values, except for the inputs."""
         content = {each.name: getattr(self, each.name) for each in fields(self)}
         content["inputs"] = [asdict(each) for each in self.inputs]
         return content
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """The order in a JSON object.
+        """Return the order in a JSON object.
 
         Raises:
             TypeError: it is not an order.
@@ -91,7 +91,7 @@ class NodeOrder:
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
-        """The order in an attempt's folder at the service; None if there is none, or it is damaged."""
+        """Return the order in an attempt's folder at the service; None if there is none, or it is damaged."""
         try:
             content = json.loads(read_regular(folder / ORDER, _ORDER_BYTES) or b"null")
             return None if content is None else cls.from_content(content)

@@ -1,7 +1,7 @@
-"""The requests of a node to the service, by the standard library's HTTP client.
+"""The requests of a node to the service, with the standard library's HTTP client.
 
-An agent makes few and small requests, so it needs no client that takes a tenth of a second to import. Those
-of one attempt share a connection, and small outputs travel with the outcome.
+An agent makes few and small requests, so it does not need a client that takes a tenth of a second to import.
+The requests of one attempt share a connection, and small outputs are sent with the outcome.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from foldnote.service.runner.attempt import Outcome, as_content
 _TIMEOUT_S = 30.0
 _CHUNK_BYTES = 1 << 20
 INLINE_BYTES = 256 << 10
-"""Outputs that have at most this many bytes together are sent with the outcome."""
+"""Maximum total size of outputs that are sent with the outcome, in bytes."""
 _ANSWER_BYTES = 64 << 20
 _REDIRECT = 307
 _LOST = frozenset({403, 409})
-"""The attempt belongs to this node no longer."""
+"""The attempt no longer belongs to this node."""
 _WRONG = frozenset({400, 404, 413})
 
 
@@ -40,7 +40,7 @@ class ServiceAwayError(Exception):
 
 
 class AttemptTakenError(Exception):
-    """The service does not let this node have the attempt, or no longer does."""
+    """The service does not give this node the attempt, or has withdrawn it."""
 
 
 class NotAcceptedError(Exception):
@@ -49,10 +49,10 @@ class NotAcceptedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What the service says in return for a heartbeat."""
+    """The service's response to a heartbeat."""
 
     cancel_grace_s: float | None
-    """Seconds between TERM and KILL if the attempt is to be stopped; None to continue."""
+    """Seconds between TERM and KILL if the attempt must stop; None to continue."""
     log_bytes: int
     """Size of the log at the service."""
 
@@ -73,10 +73,10 @@ class Report:
     message: str | None
     log: bytes
     log_offset: int
-    """Where that part begins, in bytes."""
+    """Offset of that part in the log, in bytes."""
 
     def as_content(self) -> dict[str, Any]:
-        """The fields of a request."""
+        """Return the fields of a request."""
         log = base64.b64encode(self.log).decode()
         return {
             "progress": self.progress,
@@ -87,7 +87,7 @@ class Report:
 
 
 class NodeConnection:
-    """A connection that is kept from one request to the next, for one thread at a time.
+    """A connection that is kept between requests, for one thread at a time.
 
     Args:
         url: address of the service.
@@ -100,13 +100,13 @@ class NodeConnection:
     def send(
         self, method: str, path: str, body: bytes | IO[bytes] | None, headers: Mapping[str, str] | None = None
     ) -> bytes:
-        """Send a request and return the content of the answer.
+        """Send a request and return the content of the response.
 
-        If the service has closed the kept connection, the request is sent again by a new one; it may so
+        If the service has closed the kept connection, the request is sent again over a new one, so it may
         arrive twice.
 
         Raises:
-            AttemptTakenError: the service does not let this node have the attempt.
+            AttemptTakenError: the service does not give this node the attempt.
             ServiceAwayError: the service cannot be reached.
             NotAcceptedError: the service cannot accept the request.
         """
@@ -142,12 +142,12 @@ class NodeConnection:
 
 
 def start_attempt(connection: NodeConnection, job_id: int, number: int, nonce: str) -> Started:
-    """Exchange the nonce for a token and the order; the request is sent once, by a new connection.
+    """Exchange the nonce for a token and the order; the request is sent once, over a new connection.
 
     Raises:
         AttemptTakenError: the nonce was used, or the attempt may not start.
         ServiceAwayError: the service cannot be reached.
-        NotAcceptedError: the service does not know such a request.
+        NotAcceptedError: the service does not know this request.
     """
     body = {"jobId": job_id, "number": number, "nonce": nonce}
     connection.close()
@@ -158,7 +158,8 @@ class AttemptLink:
     """The requests for one attempt; each raises what ``start_attempt`` raises.
 
     Args:
-        connection: that of the attempt. Heartbeats use another one, so that an upload does not delay them.
+        connection: the attempt's connection. Heartbeats use another one, so that an upload does not delay
+            them.
         started: the attempt.
     """
 
@@ -169,11 +170,11 @@ class AttemptLink:
         self._headers = {"Authorization": f"Bearer {started.token}"}
 
     def close(self) -> None:
-        """Close the connection of the heartbeats, when none is sent any more."""
+        """Close the connection of the heartbeats, after the last one."""
         self._beats.close()
 
     def send_heartbeat(self, report: Report) -> Instruction:
-        """Renew the lease; by one thread only."""
+        """Renew the lease; called by one thread only."""
         body = _json(report.as_content())
         answer = self._beats.send("POST", f"{self._path}/heartbeat", body, self._headers)
         with _understood(self._beats.url):
@@ -197,17 +198,17 @@ class AttemptLink:
     def finish(
         self, outcome: Outcome, outputs: Mapping[str, bytes], report: Report, *, takes_next: bool
     ) -> Started | None:
-        """Report how the attempt ended, once all that is large is uploaded.
+        """Report how the attempt ended, after large outputs were uploaded.
 
         Args:
-            outcome: how it ended.
-            outputs: what was not uploaded, by name.
+            outcome: outcome of the attempt.
+            outputs: outputs that were not uploaded, by name.
             report: the last progress, and the end of the log.
-            takes_next: whether this node would run another attempt now. The answer to a repeated request has
-                the same one.
+            takes_next: whether this node is ready to run another attempt now. The response to a repeated
+                request contains the same one.
 
         Returns:
-            The next attempt, which has begun; None if there is none for this node.
+            The next attempt, already begun; None if there is none for this node.
         """
         content: dict[str, Any] = {_to_camel(name): value for name, value in as_content(outcome).items()}
         content["outputs"] = {name: base64.b64encode(each).decode() for name, each in outputs.items()}
@@ -221,9 +222,9 @@ def fetch_input(given: NodeInput, target: Path) -> None:
     """Download an input by its signed link.
 
     Raises:
-        NotAcceptedError: it has another hash or size.
+        NotAcceptedError: its hash or size differs.
         ServiceAwayError: the service cannot be reached.
-        AttemptTakenError: the link is not valid any more.
+        AttemptTakenError: the link is no longer valid.
         OSError: the target cannot be written.
     """
     with target.open("wb") as stream:
@@ -239,7 +240,7 @@ def fetch_input(given: NodeInput, target: Path) -> None:
 
 
 def _download(url: str, stream: IO[bytes]) -> str | None:
-    """Write the content of a link; an address if it redirects there, to the service's object store."""
+    """Write the content of a link; return a URL if it redirects there, to the service's object store."""
     parts = urlsplit(url)
     server = f"{parts.scheme}://{parts.netloc}"
     with contextlib.closing(_connect(server)) as connection:
@@ -278,14 +279,14 @@ def _away(url: str, reason: Exception) -> ServiceAwayError:
 
 
 def _require_whole(response: http.client.HTTPResponse) -> None:
-    """Refuse a content that ended before its length, since the connection was lost: ``read`` does not."""
+    """Refuse a content that is shorter than declared, since the connection was lost; ``read`` does not."""
     if response.length:
         raise http.client.IncompleteRead(b"", response.length)
 
 
 @contextlib.contextmanager
 def _understood(url: str) -> Iterator[None]:
-    """Take an answer that cannot be read, such as a proxy's page, as none."""
+    """Treat an unreadable response, such as a proxy's page, as none."""
     try:
         yield
     except (ValueError, KeyError, TypeError) as exc:

@@ -1,4 +1,4 @@
-"""What the attempts of one agent share: the engines that it has read, and the GPUs of its machine."""
+"""Resources shared by the attempts of one agent: the engines it has read, and the GPUs of its machine."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _GOOD_S = 5.0
 
 @dataclass(frozen=True)
 class CheckedTemplate:
-    """What all runs of a tool have in common, as of the last check of its engine."""
+    """The part of a specification that all runs of a tool share, as of the last check of its engine."""
 
     template: AttemptSpec
     configured: Configured
-    """The engine's options then, which may be changed at any time."""
+    """The engine's options at that time; they may be changed at any time."""
     checked_at: float
 
 
 class EngineShelf:
-    """The engines of this machine, read at first and again for one that is not among them."""
+    """The engines of this machine, read at first use and again for an unknown one."""
 
     def __init__(self) -> None:
         self._engines: Mapping[str, Engine] = {}
@@ -38,13 +38,13 @@ class EngineShelf:
         self._lock = threading.Lock()
 
     def find_template(self, name: str, tool: str, cores: int, *, assigns_gpus: bool) -> AttemptSpec:
-        """What all runs of ``tool`` by the engine ``name`` have in common; checked again after 5 s.
+        """Return what all runs of ``tool`` by the engine ``name`` share; checked again after 5 s.
 
         Args:
-            name: of the engine.
+            name: name of the engine.
             tool: type of the tool.
             cores: maximum number of cores.
-            assigns_gpus: whether the run is told which GPUs it may use.
+            assigns_gpus: whether the run is assigned specific GPUs.
 
         Raises:
             UnknownEngineError: this machine does not have the engine.
@@ -78,18 +78,18 @@ class GpuShelf:
     """The GPUs of this machine that no attempt of the agent uses.
 
     Args:
-        environment: if it has ``CUDA_VISIBLE_DEVICES``, only those GPUs are used.
+        environment: if ``CUDA_VISIBLE_DEVICES`` is set in it, only those GPUs are used.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._free = list(list_gpus(environment))
         self.has_any = bool(self._free)
-        """Whether the machine has any, of which attempts are told theirs."""
+        """Whether the machine has GPUs, which are then assigned to attempts."""
         self._lock = threading.Lock()
 
     @contextmanager
     def lend(self, number: int) -> Iterator[tuple[Gpu, ...] | None]:
-        """GPUs for one attempt; None on a machine without any.
+        """Yield the GPUs for one attempt; None on a machine without any.
 
         Raises:
             EngineError: fewer are free.

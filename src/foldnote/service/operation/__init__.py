@@ -1,1 +1,1 @@
-"""What an administrator's programs ask of a running service: whether it is ready, and its measurements."""
+"""Monitoring of a running service by an administrator's programs: readiness and metrics."""

@@ -1,4 +1,4 @@
-"""Follow the file that says whether a service drains: log it, say when nothing runs, and start jobs again."""
+"""Watch the marker for draining: log it, report when no job is running, and start jobs again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOOK_S = 1.0
 
 
 async def watch_draining(service: Service) -> None:
-    """Look once a second, until cancelled."""
+    """Check once a second, until cancelled."""
     was_on, quiet_looks = False, 0
     while True:
         is_on = service.draining.is_on()
@@ -27,7 +27,7 @@ async def watch_draining(service: Service) -> None:
             quiet_looks = 0 if running else quiet_looks + 1
             if (
                 quiet_looks == 2
-            ):  # a job that was being claimed when draining began is seen by the second look
+            ):  # a job that was being claimed when draining began is seen by the second check
                 log.warning("drained: nothing runs; the service can be stopped")
         was_on = is_on
         await asyncio.sleep(LOOK_S)

@@ -1,7 +1,7 @@
-"""The service's measurements in the text format of Prometheus, read when they are asked for.
+"""The service's metrics in the text format of Prometheus, read at each scrape.
 
 Labels are names of tools, engines, executors and routes only: never of jobs, files or accounts. The library
-is loaded by the first scrape, so that a service that nobody watches does not pay for it.
+is loaded by the first scrape, so a service that is not monitored does not pay for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MB = 1024 * 1024
 _STORED_EVERY_S = 60.0
-"""The one figure that is a sum over all jobs is at most this old."""
+"""Maximum age of the only figure that is a sum over all jobs."""
 _NO_ENGINE = "none"
 _Row = tuple[tuple[str, ...], float]
 _Family: TypeAlias = "CounterMetricFamily | GaugeMetricFamily"
@@ -43,7 +43,7 @@ class Measurements:
         self._stored = (-_STORED_EVERY_S, 0)
 
     def write(self, accepted: str) -> tuple[bytes, str]:
-        """All figures and their media type, in the format that the header `Accept` prefers."""
+        """Return all figures and their media type, in the format that the header `Accept` prefers."""
         from prometheus_client import CollectorRegistry, ProcessCollector
         from prometheus_client.exposition import choose_encoder
 
@@ -54,7 +54,7 @@ class Measurements:
         return encode(registry), media_type
 
     def collect(self) -> Iterator[Metric]:
-        """Every figure of the service."""
+        """Yield every figure of the service."""
         yield from self._describe_build()
         yield from self._describe_jobs()
         yield from self._describe_runs()

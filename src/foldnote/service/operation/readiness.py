@@ -1,4 +1,4 @@
-"""Whether a service should get new requests, with the reasons if not."""
+"""Check whether a service should get new requests, with the reasons if not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from foldnote.text import format_size
 
 _REMEMBER_S = 1.0
 _REMEMBER_BUCKET_S = 15.0
-"""The same for an object store, since asking takes three requests, or seconds where it cannot be reached."""
+"""The same for an object store: a check takes three requests, or seconds if it cannot be reached."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Readiness:
 
 
 class ReadinessCheck:
-    """Checks a service at most once a second, however often it is asked."""
+    """Checks a service at most once a second, however often it is called."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -42,14 +42,14 @@ class ReadinessCheck:
         self._bucket: tuple[float, str | None] | None = None
 
     def look(self) -> Readiness:
-        """The state, at most a second old."""
+        """Return the state, at most a second old."""
         with self._lock:
             if self._known is None or time.monotonic() - self._known[0] > _REMEMBER_S:
                 self._known = (time.monotonic(), self._look())
             return self._known[1]
 
     def _find_bucket_fault(self) -> str | None:
-        """Why the object store cannot be used, if there is one."""
+        """Return why the object store cannot be used; None if it can."""
         if self._bucket is None or time.monotonic() - self._bucket[0] > _REMEMBER_BUCKET_S:
             fault = self._service.objects.find_fault()
             self._bucket = (time.monotonic(), fault)
@@ -67,7 +67,7 @@ class ReadinessCheck:
         if free_bytes < service.disk.floor_bytes:
             reasons["disk_below_floor"] = (
                 f"{format_size(free_bytes)} of the disk are free, less than --free-disk-mb"
-                f" ({format_size(service.disk.floor_bytes)}), so that nothing new is accepted."
+                f" ({format_size(service.disk.floor_bytes)}), so nothing new is accepted."
             )
         if (bucket_fault := self._find_bucket_fault()) is not None:
             reasons["object_store_unusable"] = bucket_fault

@@ -1,6 +1,6 @@
 """Numbers and durations of requests by route, kept by the event loop and read by a scrape.
 
-Adding a request costs two look-ups in a dictionary; a library's counters would take a lock for each.
+Adding a request costs two dictionary look-ups; a library's counters would take a lock for each.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
-"""Upper limits of the histogram's buckets, in seconds; one more has no limit."""
+"""Upper limits of the histogram's buckets, in seconds; one more bucket has no limit."""
 UNKNOWN = "unknown"
-"""In place of the route of a request that no route matched."""
+"""Label of requests that no route matched, in place of the route."""
 _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
 
@@ -21,7 +21,7 @@ class RouteTally:
     """The requests of one route.
 
     Attributes:
-        statuses: number of answers by HTTP status.
+        statuses: number of responses by HTTP status.
         buckets: number of requests by bucket of duration, not cumulative.
         seconds: total duration.
     """
@@ -47,5 +47,5 @@ class RequestTally:
         row.seconds += seconds
 
     def rows(self) -> list[tuple[str, str, RouteTally]]:
-        """Method, route and numbers of each route that was asked."""
+        """Return method, route and numbers of each requested route."""
         return [(method, route, row) for (method, route), row in list(self._routes.items())]

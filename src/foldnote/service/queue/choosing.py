@@ -1,4 +1,4 @@
-"""Choose which waiting job is claimed next, by what runs and what room the executors have left."""
+"""Choose the next job to claim, from the running jobs and the executors' free capacity."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class JobChoice:
     """Makes functions that choose jobs.
 
     Args:
-        run_limit: most simultaneous runs of an executor; None for as many as fit.
-        may_start: whether any job may be started now.
+        run_limit: returns an executor's maximum of simultaneous runs; None for as many as fit.
+        may_start: returns whether any job may be started now.
     """
 
     def __init__(
@@ -36,17 +36,17 @@ class JobChoice:
         self._run_limit = run_limit
         self._may_start = may_start
         self._seen: set[str] = set()
-        """Tools whose jobs waited lately."""
+        """Tools of recently queued jobs."""
         self._nothing_without: frozenset[str] | None = None
-        """Waiting jobs are of these tools only, as the last query found; None after any other change of the
-        queue than a claim or a final end."""
+        """Queued jobs belong to these tools only, according to the last query; None after any change of the
+        queue other than a claim or a final end."""
 
     def ask_again(self) -> None:
-        """Note that other jobs may wait now than at the last query."""
+        """Invalidate the last query: other jobs may be waiting now."""
         self._nothing_without = None
 
     def forget(self) -> None:
-        """Forget what waited lately, too."""
+        """Also forget the recently queued tools."""
         self._seen.clear()
         self._nothing_without = None
 
@@ -58,19 +58,19 @@ class JobChoice:
         *,
         is_remembered: bool = False,
     ) -> Chooser:
-        """A function that chooses the oldest job of the owner with the fewest runs, as long as it fits.
+        """Return a function that chooses the oldest fitting job of the owner with the fewest runs.
 
-        A job that does not fit waits, and with it all later ones of its executor, but not those of others.
-        One that lacks nothing but a GPU holds up only those that use a GPU, too. One that does not fit may
-        have a place in a line, unless another one waits for the same executor: lines that go on could hold
-        that up forever.
+        A job that does not fit waits, and with it all later jobs of its executor, but not those of others. A
+        job that lacks only a GPU holds up only jobs that also use a GPU. A job that does not fit may be put
+        in a line, unless another job waits for capacity of the same executor: lines that are constantly
+        refilled could hold that job up forever.
 
         Args:
-            going: the attempts that run.
+            going: the running attempts.
             claimed: jobs whose inputs are being fetched.
-            ahead: those of them that were given a place in a line.
-            is_remembered: whether the queries see all waiting jobs, and nothing but this process changes the
-                queue, so that a query in vain is not repeated before ``ask_again``.
+            ahead: those of the claimed jobs that were given a place in a line.
+            is_remembered: whether the queries see all queued jobs and only this process changes the queue, so
+                that a query that found nothing need not be repeated before ``ask_again``.
         """
         with_lines = {
             each for each in {active.claim.type for active in going} if self._launcher.may_wait(each)
@@ -88,7 +88,7 @@ class JobChoice:
                 room.take(self._launcher.need(claim.type))
         may_start = self._may_start()
 
-        def is_full(tool: str) -> bool:  # a run with GPUs may hold up others, as is decided below
+        def is_full(tool: str) -> bool:  # whether runs with GPUs hold up others is decided below
             need, name = self._launcher.need(tool), self._launcher.executor_name(tool)
             return not need.gpus and not rooms[id(self._executors.find(name))].fits(need)
 

@@ -1,11 +1,11 @@
 """Remove the folders of ended attempts and deleted jobs, and abandoned temporary folders.
 
-Folders that cannot be removed are tried again: those of a deleted job at every sweep, those of an ended
-attempt at the next start. A separate thread does this, since a tool may leave a million files.
+Removal is retried for folders that cannot be removed: those of a deleted job at every sweep, those of an
+ended attempt at the next start. A separate thread does this, since a tool may leave a million files.
 
-What small results left is removed when no attempt has ended for a while. ext4 looks for a free inode among
-all that were lately removed, so many short jobs that are removed while others begin take several times as
-long: 14 files of a job take 0.4 ms, and 5 ms between removals.
+Remains of small results are removed only when no attempt has ended for a while. ext4 searches for a free
+inode among all recently removed ones, so creating files while others are removed is several times slower: the
+14 files of a job take 0.4 ms, and 5 ms between removals.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ from foldnote.service.worker_thread import Rounds
 
 log = logging.getLogger(__name__)
 COLLECT_IN_NEED_S = 10.0
-"""Interval of collections while the disk is full; then contents are removed as soon as that is safe."""
+"""Interval of garbage collections while the disk is full; contents are then removed as soon as that is
+safe."""
 _RECLAIM_AGAIN_S = 2.0
 _STOP_LIMIT_S = 2.0
 _WAIT_S = 2.0
-"""How long no attempt must have ended before what may wait is removed."""
+"""Quiet time after the last ended attempt until postponed removals begin."""
 _MOST_WAITING = 2000
 _LITTLE_BYTES = 64 << 10
 _LEFT_BY_EARLIER_PROCESS = 3000
-"""More attempts than can wait, or end shortly before a process dies."""
+"""More attempts than can be postponed, or can end shortly before a process dies."""
 
 
 def takes_little(claim: Claim, ending: JobEnd) -> bool:
-    """Whether what an ended run left takes so little space that its removal may wait."""
+    """Return whether an ended run left so little that its removal may be postponed."""
     return not claim.inputs and ending.result_size is not None and ending.result_size <= _LITTLE_BYTES
 
 
@@ -53,7 +54,7 @@ class Cleanup:
 
     Args:
         root: folder of all jobs.
-        disk: whether there is room for new work; None means always.
+        disk: whether there is space for new work; None means always.
     """
 
     def __init__(self, root: Path, store: Store, objects: ObjectStore, disk: Disk | None = None) -> None:
@@ -66,7 +67,7 @@ class Cleanup:
         self._waiting: deque[Path] = deque()
         self._noted_s = 0.0
         self._is_timed = False
-        """Whether the thread looks at what waits by itself."""
+        """Whether the thread wakes by itself for postponed removals."""
         self._stuck: set[int] = set()
         self._reclaiming: Thread | None = None
         self._has_freed = Event()
@@ -84,7 +85,7 @@ class Cleanup:
         self._rounds.start()
 
     def stop(self) -> None:
-        """Stop soon; the removal of a large folder may continue until the process ends."""
+        """Request a stop; the removal of a large folder may continue until the process ends."""
         self._rounds.stop(_STOP_LIMIT_S)
         self._is_stopping.set()
         self._has_freed.set()
@@ -92,7 +93,7 @@ class Cleanup:
             self._reclaiming.join()
 
     def wake(self, *, is_purge_due: bool = False) -> None:
-        """Start removing noted attempts and, if due, deleted jobs, without waiting."""
+        """Remove the noted attempts and, if a purge is due, deleted jobs, in the thread."""
         self._is_purge_due = self._is_purge_due or is_purge_due
         if self._is_purge_due or self._ended or (self._waiting and not self._is_timed):
             self._rounds.wake()
@@ -112,13 +113,13 @@ class Cleanup:
     def note(self, folder: Path, *, may_wait: bool = False) -> None:
         """Note that the attempt in ``folder`` ended and its result is stored elsewhere.
 
-        ``may_wait`` says that it takes little space.
+        ``may_wait`` postpones the removal; for attempts that take little space.
         """
         (self._waiting if may_wait else self._ended).append(folder)
         self._noted_s = time.monotonic()
 
     def take_over(self) -> None:
-        """Note the latest ended attempts: an earlier process may have died before it cleaned them up."""
+        """Note the latest ended attempts, since an earlier process may have died before it cleaned up."""
         for place in self._store.leftovers.last_ended(_LEFT_BY_EARLIER_PROCESS):
             self.note(self._root / place)
 
@@ -171,7 +172,7 @@ class Cleanup:
             self._next_collection = self._last_collection + self._objects.collects_every_s
 
     def _reclaim(self) -> None:
-        """Erase deleted rows from the database files, in a thread of its own: it may take minutes."""
+        """Erase deleted rows from the database files, in a separate thread: it may take minutes."""
         while self._has_freed.wait() and not self._is_stopping.is_set():
             self._has_freed.clear()
             try:
@@ -207,7 +208,7 @@ def drop_work(folder: Path) -> None:
 
 
 def remove_folder(folder: Path) -> bool:
-    """Remove a folder and its contents, read-only ones too; False if something is left."""
+    """Remove a folder and its contents, including read-only ones; return False if something is left."""
     shutil.rmtree(folder, ignore_errors=True)
     if not os.path.lexists(folder):
         return True

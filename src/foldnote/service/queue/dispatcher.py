@@ -1,8 +1,8 @@
-"""The dispatcher: one thread that claims waiting jobs, watches running attempts and commits how they end.
+"""The dispatcher: one thread that claims queued jobs, watches running attempts and commits their outcomes.
 
-The database is the source of truth and an executor is only a transport. If the service dies at any line here,
-the next recovery finds the row and the attempt's folder and continues from there. Running attempts are
-adopted, not repeated, and an attempt is given up only when none of its processes is alive.
+The database is the source of truth; an executor is only a transport. The service may die at any line of this
+module: the next recovery finds the row and the attempt's folder and continues from there. Running attempts
+are adopted, not repeated, and an attempt is given up only when none of its processes is alive.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _FAULT_PAUSE_S = 1.0
 _BUCKET_PAUSE_S = 5.0
 _GATHER_S = 0.1
 _BUSY_PAUSE_S = 0.05
-"""Until a replica tries again to claim jobs whose accounts another one was changing."""
+"""Pause before a replica tries again to claim jobs of accounts that another replica was changing."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class Dispatcher:
     Args:
         root: folder of all attempts.
         workers: maximum number of simultaneous runs on this machine; None for as many as fit.
-        on_ended: called after jobs ended or were asked to stop.
-        disk: nothing is started while it has no space; None skips the check.
+        on_ended: called after jobs have ended or were asked to stop.
+        disk: no run is started while it lacks space; None skips the check.
         output_bytes: maximum size of a run's outputs.
-        is_draining: whether no waiting job is to be started now.
+        is_draining: returns whether no queued job may be started now.
         replica: this replica of the service; None if it is the only one.
     """
 
@@ -141,7 +141,7 @@ class Dispatcher:
             executor.close()
 
     def wake(self) -> None:
-        """Tell the thread that a job was added or is to be stopped."""
+        """Wake the thread: a job was added or must be stopped."""
         self._is_asked = True
         self._woken.set()
 
@@ -151,12 +151,12 @@ class Dispatcher:
         self._woken.set()
 
     def live(self, job_id: int) -> Live | None:
-        """The latest progress of a running job; None if it is not running."""
+        """Return the latest progress of a running job; None if it is not running."""
         found = self._live.get(job_id)
         return found if found is not None or self._replica is None else self._read_elsewhere(job_id)
 
     def _read_elsewhere(self, job_id: int) -> Live | None:
-        """The progress of a job that another replica runs, from the folder that they share."""
+        """Read the progress of a job that another replica runs, from the folder that they share."""
         place = self._elsewhere.get(job_id) or self._store.queue.find_running_folder(job_id)
         if place is None:
             return None
@@ -202,7 +202,7 @@ class Dispatcher:
         self._launcher.refresh()
 
     def _tell(self) -> None:
-        """Call ``on_ended`` if there is news, after waiting jobs were started."""
+        """Call ``on_ended`` if a job ended, after queued jobs were started."""
         if self._has_news:
             self._has_news = False
             self._on_ended()
@@ -219,7 +219,7 @@ class Dispatcher:
     def _advance(self, ended: Sequence[tuple[WatchedAttempt, JobEnd]]) -> None:
         """Commit ended jobs and claim those that fit, in one transaction; then start the claimed ones."""
         while ended or self._has_fitting():
-            if any(ending.is_tool_failure for _, ending in ended):  # its job may be to run again
+            if any(ending.is_tool_failure for _, ending in ended):  # the failed job may be retried
                 self._choice.ask_again()
             moved = self._store.queue.advance(
                 [(active.claim, ending) for active, ending in ended], self._chooser(ended)
@@ -279,11 +279,11 @@ class Dispatcher:
         at_once = leaders.number if leaders is not None else 0
         declared = self._launcher.need(claim.type)
         need = find_machine(declared, taken, machines, None)
-        if need is None and is_ahead:  # those that it was to follow have ended, or are out of reach
+        if need is None and is_ahead:  # the runs that it was to follow have ended or cannot be reached
             self._ahead.discard(claim.job_id)
             self._give_back(claim)
             return
-        if need is None:  # the needs or the machines have changed since the job was claimed
+        if need is None:  # needs or machines have changed since the claim
             need = use_first(declared, machines)
         try:
             if not self._transfers.has_inputs(claim, is_remote=executor.is_remote):
@@ -336,9 +336,10 @@ class Dispatcher:
     # watching
 
     def _take_hints(self) -> bool:
-        """Check soon the attempts that seem to have ended; whether all of them have a moment.
+        """Schedule an early check of the attempts that seem to have ended.
 
-        Ends that come one after another are gathered while the runner has enough in its line.
+        Ends in quick succession are gathered while enough attempts wait in the runner's line. Return whether
+        there are such attempts and all of them can wait to be gathered.
         """
         known = {active.claim.nonce: active for active in self._active.values()}
         hinted = [self._hints.popleft() for _ in range(len(self._hints))]
@@ -402,7 +403,7 @@ class Dispatcher:
         active.look_at = time.monotonic() + active.interval_s
 
     def _give_up(self, active: WatchedAttempt) -> None:
-        """Ensure that nothing of an attempt without a runner lives, then record the loss."""
+        """Ensure that no process of an attempt without a runner is alive, then record the loss."""
         if not active.executor.revoke(identity_of(active.claim)):
             active.look_at = time.monotonic() + self._pace.poll_min_s
             return
@@ -417,7 +418,7 @@ class Dispatcher:
             self._lose(claim, outcomes.UNBEGUN_SENTENCE, is_counted=False, delay_s=delay_s)
 
     def _end(self, active: WatchedAttempt, outcome: Outcome) -> JobEnd | None:
-        """How the job ends; None if the attempt was lost, which is recorded here."""
+        """Return how the job ends; None if the attempt was lost, which is recorded here."""
         ending = None
         is_kept = self._transfers.keep_result(active.claim, active.folder, outcome)
         if is_kept is None:
@@ -465,10 +466,10 @@ class Dispatcher:
         delay_s: float | None = None,
         is_fault: bool = True,
     ) -> None:
-        """Requeue a lost job, or end it if it was to be stopped or was lost too often.
+        """Requeue a lost job, or end it if a stop was requested or it was lost too often.
 
         Losses are not counted if the run never began or the cause is temporary, such as a full disk.
-        ``delay_s`` (s) until the next attempt grows with the counted losses unless it is given.
+        ``delay_s`` is the time until the next attempt in s; by default it grows with the counted losses.
         """
         self._choice.ask_again()
         if is_fault:
@@ -486,7 +487,7 @@ class Dispatcher:
         self._cleanup.note(self._root / claim.folder)
 
     def _give_back(self, claim: Claim) -> None:
-        """Requeue a job that waited in a line in vain; none like it waits there before the next run ends."""
+        """Requeue a job that waited in a line in vain; close that line until its next run ends."""
         self._lines.close([claim])
         self._lose(claim, WAITED_SENTENCE, is_counted=False, delay_s=0.0, is_fault=False)
 
@@ -505,11 +506,11 @@ class Dispatcher:
             active.look_at = time.monotonic() + active.interval_s
 
     def _ask_to_stop(self, active: WatchedAttempt) -> bool:
-        """Ask the runner to stop; False if it cannot be asked, which must not delay the others."""
+        """Ask the runner to stop; return False on failure, which must not delay other attempts."""
         try:
             active.executor.cancel(identity_of(active.claim), self._pace.grace_s)
         except OSError:
-            log.exception("The runner in %s cannot be told to stop.", active.folder)
+            log.exception("The runner in %s cannot be asked to stop.", active.folder)
             return False
         return True
 
@@ -518,9 +519,9 @@ class Dispatcher:
     def recover(self, *, is_start: bool = False) -> None:
         """Adopt every running attempt, stop cancelled jobs and purge deleted ones.
 
-        With ``is_start``, attempts that an earlier process claimed but never delivered are requeued
-        uncounted. So are those of a dead replica, and those that this one does not know that it claimed,
-        since the connection was lost during the commit.
+        With ``is_start``, attempts that an earlier process claimed but never delivered are requeued without
+        counting a loss. So are such attempts of a dead replica, and claims that this replica does not know of
+        because the connection was lost during the commit.
         """
         self._choice.forget()
         if self._disk is not None:
@@ -537,7 +538,7 @@ class Dispatcher:
         self._next_sweep = time.monotonic() + self._pace.until_sweep_s(has_space=self._has_space())
 
     def _share(self, replica: Replica, running: Sequence[Claim]) -> list[Claim]:
-        """The attempts of this replica, with those of dead ones, which it takes over."""
+        """Return the attempts of this replica, including those that it takes over from dead ones."""
         dead = {"", *replica.find_dead()} if replica.has_lease else set()  # "": the only one, before a move
         mine = []
         for claim in running:
@@ -549,14 +550,14 @@ class Dispatcher:
         own = {(claim.job_id, claim.attempt) for claim in mine}
         self._elsewhere = {each.job_id: each.folder for each in running if each.replica != replica.name}
         for active in list(self._active.values()):
-            if (active.claim.job_id, active.claim.attempt) not in own:  # it was taken over from this replica
+            if (active.claim.job_id, active.claim.attempt) not in own:  # another replica took it over
                 self._forget(active)
         self._fetching = {each.job_id: each for each in mine if each.job_id in self._fetching}
-        self._has_news = True  # archives and stages that a dead replica left
+        self._has_news = True  # a dead replica may have left archives and stages
         return mine
 
     def extend_leases(self) -> None:
-        """Let the runs on this machine continue, after this replica's lease was renewed."""
+        """Extend the leases of the runs on this machine, after this replica's lease was renewed."""
         for active in list(self._active.values()):
             self._extend_lease(active.claim, active.executor)
 
@@ -569,7 +570,7 @@ class Dispatcher:
         folder = self._root / claim.folder
         executor, identity = self._executors.find(claim.executor), identity_of(claim)
         ownership.put_aside_foreign(folder, claim.nonce)
-        # after a power cut, the files of this machine do not show whether it started
+        # after a power cut, the files of this machine do not show whether the attempt started
         is_lasting = executor.is_remote or not clock.is_before_boot(claim.claimed)
         was_delivered = ownership.has_begun(folder, claim.nonce) or not is_lasting
         is_undelivered = is_start and not was_delivered and not executor.poll(identity).alive
@@ -581,7 +582,7 @@ class Dispatcher:
             self._watch(claim, executor, self._launcher.read_need(claim, declared, executor))
 
     def uses(self) -> list[ExecutorUse]:
-        """What each executor is used for now; may be called from any thread."""
+        """Return the current use of each executor; may be called from any thread."""
         runs = list(self._active.values())
         return [
             ExecutorUse(
@@ -594,5 +595,5 @@ class Dispatcher:
         ]
 
     def counts(self) -> dict[str, int]:
-        """Number of watched attempts, for the health report."""
+        """Return the number of watched attempts, for the health report."""
         return {"running": len(self._active)}

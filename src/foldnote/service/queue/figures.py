@@ -1,4 +1,4 @@
-"""Figures of the dispatcher: what ended or was lost since the start, and what each executor is used for."""
+"""Dispatcher metrics: jobs ended and attempts lost since the start, and the current use of each executor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from foldnote.service.store.jobs.queue import JobEnd
 
 @dataclass(frozen=True)
 class ExecutorUse:
-    """One executor now.
+    """Current use of one executor.
 
     Attributes:
-        name: of its section in the configuration.
-        machines: those that can be reached.
-        runs: what its runs were given.
-        run_limit: most runs at once by configuration; None for as many as fit.
+        name: name of its section in the configuration.
+        machines: machines that can be reached.
+        runs: capacities given to its runs.
+        run_limit: configured maximum of simultaneous runs; None for as many as fit.
     """
 
     name: str
@@ -29,25 +29,25 @@ class ExecutorUse:
 
 
 class RunHistory:
-    """What happened since the service started; written by the dispatcher's thread only."""
+    """Counts since the service started; only the dispatcher's thread writes them."""
 
     def __init__(self) -> None:
         self._ended: Counter[tuple[str, str]] = Counter()
         self._lost: Counter[str] = Counter()
 
     def note_end(self, tool: str, ending: JobEnd) -> None:
-        """Count a job that ended."""
+        """Count an ended job."""
         outcome = "failed" if ending.error is not None else "stopped"
         self._ended[tool, "complete" if ending.state is JobStatus.COMPLETE else outcome] += 1
 
     def note_loss(self, executor: str) -> None:
-        """Count an attempt that was lost."""
+        """Count a lost attempt."""
         self._lost[executor] += 1
 
     def ended(self) -> Mapping[tuple[str, str], int]:
-        """Number of ended jobs by tool and outcome: complete, failed or stopped."""
+        """Return the number of ended jobs by tool and outcome: complete, failed or stopped."""
         return self._ended.copy()
 
     def lost(self) -> Mapping[str, int]:
-        """Number of lost attempts by executor."""
+        """Return the number of lost attempts by executor."""
         return self._lost.copy()

@@ -33,7 +33,7 @@ from foldnote.service.runner.gpus import Gpu, show_gpus
 from foldnote.service.store.jobs.queue import Claim
 
 _FRESH_S, _GOOD_S = 1.0, 5.0
-"""Seconds after which an engine's state is refreshed when idle, and at the latest."""
+"""Seconds after which an engine's state is refreshed: when idle, and at the latest."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class EngineTemplate:
     """Name of the executor."""
     need: Capacity
     template: AttemptSpec | None
-    """The part of an attempt that is the same for all jobs; None if the engine cannot run."""
+    """The part of the attempt's specification that all jobs share; None if the engine cannot run."""
     fault: str | None
     """Why the engine cannot run; None if it can."""
     registered: Engine | None
-    """The engine of a registered tool, whose owner may change it at any time; None for other tools."""
+    """The engine of a registered tool, which its owner may change at any time; None for other tools."""
     looked_at: float
     engine: Engine | None
     configured: Configured
-    """The engine's options then, which a user may change at any time."""
+    """The engine's options at that time; a user may change them at any time."""
 
 
 class Launcher:
@@ -61,7 +61,7 @@ class Launcher:
     Args:
         root: folder of all attempts.
         output_bytes: maximum size of a run's outputs.
-        has_lease: whether runs on this machine end with a lease.
+        has_lease: whether runs on this machine must end when the replica's lease does.
     """
 
     def __init__(
@@ -83,17 +83,17 @@ class Launcher:
         self._templates: dict[str, EngineTemplate] = {}
 
     def need(self, tool_type: str) -> Capacity:
-        """Cores, memory and GPUs of one run of the tool."""
+        """Return the cores, memory and GPUs of one run of the tool."""
         return self._find_template(tool_type).need
 
     def may_wait(self, tool_type: str) -> bool:
-        """Whether a run of the tool may wait in a line: for its worker, or a place on a node, and no GPU."""
+        """Return whether runs of the tool may wait in a line: they use no GPU and need a worker or a slot."""
         known = self._find_template(tool_type)
         keeps_worker = known.executor == LOCAL and bool(known.template and known.template.worker)
         return not known.need.gpus and (keeps_worker or self._executors.find(known.executor).has_lines)
 
     def executor_name(self, tool_type: str) -> str:
-        """Name of the executor of the tool's engine."""
+        """Return the name of the executor of the tool's engine."""
         return self._find_template(tool_type).executor
 
     def prepare(
@@ -103,13 +103,13 @@ class Launcher:
 
         Args:
             claim: the claimed job.
-            need: what the run is given; it sees no other GPUs.
+            need: resources given to the run; it sees no other GPUs.
             is_remote: whether it runs on another machine.
-            at_once: how many runs of its line there are, where one of which it is to start; 0 for now.
+            at_once: it waits while this many attempts of its line run; 0 to start without waiting.
 
         Raises:
             EngineError: no engine can run the tool here any more.
-            OSError: the folder cannot be written, or an input is gone.
+            OSError: the folder cannot be written, or an input is missing.
         """
         known = self._find_template(claim.type)
         if known.template is None or known.engine is None:
@@ -154,7 +154,7 @@ class Launcher:
         return any(each.devices for each in self._executors.find(LOCAL).capacity())
 
     def _write_order(self, claim: Claim, engine: str, template: AttemptSpec, need: Capacity) -> None:
-        """Write what a node will be told; nothing in it is a path of this machine."""
+        """Write the order for a node; it contains no path of this machine."""
         folder = self._root / claim.folder
         sizes = [self._objects.size_bytes(each.sha256) for each in claim.inputs]
         rows = zip(input_places(claim), claim.inputs, sizes, strict=True)
@@ -184,7 +184,7 @@ class Launcher:
         order.write(folder)
 
     def read_need(self, claim: Claim, declared: Capacity, executor: Executor) -> Capacity:
-        """What a run was given when it was started, perhaps by an earlier process."""
+        """Return the resources that a run was given at its start, perhaps by an earlier process."""
         folder = self._root / claim.folder
         if executor.is_remote:
             order = NodeOrder.read(folder)
@@ -207,7 +207,7 @@ class Launcher:
         )
 
     def refresh(self) -> None:
-        """Refresh the engines in use while the queue is idle, and forget the others."""
+        """Refresh the state of engines in use while the queue is idle, and forget unused engines."""
         moment = time.monotonic()
         for tool_type, known in list(self._templates.items()):
             if moment - known.looked_at > _GOOD_S:
@@ -240,11 +240,11 @@ class Launcher:
 
 
 def need_of(engine: Engine | None, machine: Capacity | None) -> Capacity:
-    """Capacity of one run; a run that declares more than the machine has uses all of it and runs alone.
+    """Return the capacity of one run, at most the whole machine; such a run then runs alone.
 
     Args:
-        engine: what runs.
-        machine: the largest machine there is; None while there is none.
+        engine: the engine to run.
+        machine: the largest available machine; None if there is none.
     """
     if engine is None:
         return Capacity(0, 0)
@@ -261,7 +261,7 @@ def need_of(engine: Engine | None, machine: Capacity | None) -> Capacity:
 
 
 def _group_by_field(claim: Claim) -> dict[str, tuple[str, ...]]:
-    """Paths below ``work/`` of the inputs of each field."""
+    """Return the paths below ``work/`` of the inputs of each field."""
     grouped: dict[str, tuple[str, ...]] = {}
     for each, place in zip(claim.inputs, input_places(claim), strict=True):
         grouped[each.field] = (*grouped.get(each.field, ()), place)
@@ -273,7 +273,7 @@ def _time_limit_s(claim: Claim, template: AttemptSpec) -> float:
 
 
 def input_places(claim: Claim) -> list[str]:
-    """Path below ``work/`` of each input: in a folder per field, numbered where a name is repeated."""
+    """Return the path below ``work/`` of each input: in a folder per field, numbered where names repeat."""
     places: list[str] = []
     taken: set[str] = set()
     for position, each in enumerate(claim.inputs):
@@ -285,17 +285,17 @@ def input_places(claim: Claim) -> list[str]:
 
 
 def for_engine(extensions: str | None) -> dict[str, Any]:
-    """The extensions that an engine reads; the alignment is passed as a file."""
+    """Return the extensions that an engine reads; the alignment is passed as a file."""
     parts: dict[str, Any] = json.loads(extensions or "{}")
     return {name: value for name, value in parts.items() if name not in (ALIGNMENT, RETRIES)}
 
 
 def seed_of(claim: Claim) -> int:
-    """Seed derived from tool and settings, 1 to 2**31 - 1; 0 would mean a random seed to Vina."""
+    """Derive the seed from tool and settings: 1 to 2**31 - 1, since Vina takes 0 as a random seed."""
     digest = hashlib.sha256(f"{claim.type}\n{claim.normalized}".encode()).digest()
     return int.from_bytes(digest[:4], "big") % (2**31 - 1) + 1
 
 
 def identity_of(claim: Claim) -> AttemptIdentity:
-    """The claimed attempt as executors know it."""
+    """Return the claimed attempt's identity for executors."""
     return AttemptIdentity(claim.job_id, claim.attempt, claim.nonce, claim.folder)

@@ -1,10 +1,10 @@
-"""Short jobs that are handed over ahead, to start where a run of the same tool and account ends.
+"""Lines: short jobs claimed ahead, which start where a run of the same tool and account ends.
 
-A short run may take less time than its end, the next claim and the next start take together. So attempts of
-an account that lately ran for a moment only are claimed while earlier ones run, and wait: on this machine at
-the starter, for a loaded engine, and of another machine in ``NodeSlots``, for a run there. They use no
-capacity until one of those ends. Each has its own folder and outcome, and is stopped, lost or adopted like
-any other. One that waits for longer than ``starter.HOLDS_S`` is given back unbegun.
+A short run may take less time than its end, the next claim and the next start together. Therefore jobs of an
+account whose recent runs were short are claimed while earlier ones run, and wait in line: on this machine in
+the starter, for a loaded engine; for another machine in ``NodeSlots``, for a run there. They use no capacity
+until one of those runs ends. Each has its own folder and outcome, and is stopped, lost or adopted like any
+other attempt. One that waits longer than ``starter.HOLDS_S`` is given back unstarted.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from foldnote.service.store import clock
 from foldnote.service.store.jobs.queue import Claim, Waiting
 
 AHEAD_S = 0.5
-"""How long the attempts in a line may run together, by the longest of the latest ones."""
+"""Limit for the total run time of the attempts in a line, estimated from the longest recent run."""
 MAX_AHEAD = 24
-"""Attempts in line for each one that runs."""
+"""Maximum number of attempts in line for each running one."""
 _ENOUGH = 3
 _LATEST = 4
 
 
-WAITED_SENTENCE = "No place behind another run became free for it."
+WAITED_SENTENCE = "It waited behind running attempts, and none ended in time."
 
 
 @dataclass
 class WatchedAttempt:
-    """In-memory state of a running attempt; nothing here is needed after a restart."""
+    """In-memory state of a running attempt; not needed after a restart."""
 
     claim: Claim
     folder: Path
@@ -42,13 +42,13 @@ class WatchedAttempt:
     look_at: float
     interval_s: float
     is_in_line: bool = False
-    """Whether it was handed over ahead, and uses no capacity until another run of its line ends."""
+    """Whether it is in line; it uses no capacity until another run of its line ends."""
     was_ahead: bool = False
-    """Whether it was handed over ahead."""
+    """Whether it was put in line when it was handed over."""
     seems_over: bool = False
-    """Whether it was hinted that it ended."""
+    """Whether a hint said that it ended."""
     is_over: bool = False
-    """Whether it ended, and another one may have its place."""
+    """Whether it ended, so that another attempt may take its place."""
     is_cancelled: bool = False
 
 
@@ -62,7 +62,7 @@ def _line(of: WatchedAttempt) -> tuple[int, str, str]:
 
 @dataclass(frozen=True)
 class Leaders:
-    """The attempts of one machine behind which another may wait."""
+    """The attempts of one machine behind which another attempt may wait."""
 
     number: int
     machine: str
@@ -71,9 +71,9 @@ class Leaders:
 def find_leaders(
     claim: Claim, going: Iterable[WatchedAttempt], machines: Iterable[Capacity]
 ) -> Leaders | None:
-    """The attempts behind which this one may wait, where the line is shortest; None if there are none.
+    """Return the attempts of the machine with the shortest line behind which this one may wait, or None.
 
-    Nothing waits at a machine that is not open: what runs there may be lost already.
+    No attempt waits for a machine that is not open: its runs may already be lost.
     """
     there = {each.machine for each in machines if each.is_open}
     lead: Counter[str] = Counter()
@@ -86,7 +86,7 @@ def find_leaders(
 
 
 def pass_on(ended: WatchedAttempt, going: Iterable[WatchedAttempt], look_at: float) -> None:
-    """Give the place of an attempt that ended to the first in its line, to be looked at by ``look_at``."""
+    """Give the place of an ended attempt to the first in its line, to be polled by ``look_at``."""
     has_place = not ended.is_in_line and not ended.is_over
     ended.is_over = True
     lined = (each for each in going if each.is_in_line and not each.is_over)
@@ -97,31 +97,31 @@ def pass_on(ended: WatchedAttempt, going: Iterable[WatchedAttempt], look_at: flo
 
 
 class JobLines:
-    """How many attempts of each account and tool may wait behind those that run."""
+    """Limits the number of attempts of each account and tool that wait behind running ones."""
 
     def __init__(self) -> None:
         self._took_s: defaultdict[tuple[int, str], deque[float]] = defaultdict(lambda: deque(maxlen=_LATEST))
 
     def note_end(self, claim: Claim, outcome: Outcome) -> None:
-        """Note how long a run took."""
+        """Record how long a run took."""
         if outcome.started is None or outcome.ended is None:
             return
         took = clock.read(outcome.ended) - clock.read(outcome.started)
         self._took_s[_whose(claim)].append(max(0.0, took.total_seconds()))
 
     def close(self, jobs: Iterable[Waiting | Claim]) -> None:
-        """Let no jobs of these accounts and tools wait in line before their next run ends."""
+        """Put no jobs of these accounts and tools in line before their next run ends."""
         for each in jobs:
             self._took_s.pop(_whose(each), None)
 
     def has_enough(self, claim: Claim, going: Iterable[WatchedAttempt]) -> bool:
-        """Whether so many attempts in the line of this one have not ended that there is time for others."""
+        """Return whether the attempt's line is long enough to wait for further ends."""
         key = _whose(claim)
         lined = (each for each in going if each.is_in_line and not each.seems_over)
         return sum(_whose(each.claim) == key for each in lined) >= max(_ENOUGH, self._depth(key) // 2)
 
     def places(self, going: Iterable[WatchedAttempt]) -> LinePlaces:
-        """The free places in the lines behind the attempts of ``going`` that run on open machines."""
+        """Return the free places in line behind the attempts of ``going`` that run on open machines."""
         free: Counter[tuple[int, str]] = Counter()
         there: dict[int, set[str]] = {}
         for each in going:
@@ -140,7 +140,7 @@ class JobLines:
 
 
 class LinePlaces:
-    """Free places in the lines, while jobs are being chosen."""
+    """Free places in line while jobs are being chosen."""
 
     def __init__(self, free: Counter[tuple[int, str]]) -> None:
         self._free = free
@@ -151,7 +151,7 @@ class LinePlaces:
         return any(number > 0 for number in self._free.values())
 
     def take(self, job: Waiting) -> bool:
-        """Use a place for the job; False if there is none."""
+        """Take a place in line for the job; return False if there is none."""
         if self._free[_whose(job)] <= 0:
             return False
         self._free[_whose(job)] -= 1

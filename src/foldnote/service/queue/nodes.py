@@ -1,12 +1,12 @@
-"""Attempts that run on other machines, as the service knows them from their runners' requests.
+"""Attempts on other machines, as the service knows them from their runners' requests.
 
-A runner exchanges the nonce of its attempt, once, for a token that is good for this attempt only. It then
-holds a lease, which each accepted heartbeat renews; without one it kills its engine after the lease, and the
-service waits longer than that before it repeats the job. What it reports is written to the attempt's folder
-at the service, the outcome last, from where the dispatcher commits it like that of any attempt.
+A runner exchanges the attempt's nonce, once, for a token that is valid for this attempt only. It then holds a
+lease, which each accepted heartbeat renews. A runner without a lease kills its engine, and the service waits
+longer than that before it repeats the job. Reported files are written to the attempt's folder at the service,
+the outcome last; the dispatcher commits it from there like that of any attempt.
 
-Only the start and its revocation are in the database. Leases are not: a service that starts again gives every
-runner a new one, which can only be too long.
+Only the start and its revocation are in the database. Leases are not: a restarted service gives every runner
+a new one, which can only be too long.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from foldnote.service.runner.output_lines import LOG_LIMIT_BYTES, open_log
 from foldnote.service.store.jobs.node_attempts import REVOKED, NodeAttemptRow, NodeAttemptStore
 
 UPLOADS = (files.LOG, files.MANIFEST, files.RESULT)
-"""The files that a node may upload, by name."""
+"""Files that a node may upload, by name."""
 DRAFT = ".upload-"
 _MANY = 10_000
 _HEARD = "heard"
-"""File with the time of the last heartbeat by the database's clock (s), whichever replica it was sent to."""
+"""File with the time of the last heartbeat by the database's clock (s), whichever replica received it."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class LeaseTiming:
 
     @property
     def wait_s(self) -> float:
-        """Seconds without a heartbeat after which the service takes the engine for dead."""
+        """Seconds without a heartbeat after which the service considers the engine dead."""
         return self.lease_s + min(15.0, max(1.5, self.lease_s / 4))
 
 
 @dataclass
 class HeldAttempt:
-    """What the service knows of an attempt on another machine."""
+    """State of an attempt on another machine, as known to the service."""
 
     job_id: int
     number: int
@@ -68,17 +68,17 @@ class HeldAttempt:
     folder: Path
     token_sha256: str | None
     until: float
-    """On the monotonic clock: from then on its engine counts as dead."""
+    """Time on the monotonic clock at which its engine counts as dead."""
     cancel_grace_s: float | None = None
-    """Seconds between TERM and KILL if it is to be stopped; None to continue."""
+    """Seconds between TERM and KILL if it must stop; None to continue."""
     is_over: bool = False
     """Whether its outcome was accepted."""
     has_last_progress: bool = False
-    """Whether its outcome has arrived, with the last progress; a heartbeat may be overtaken by it."""
+    """Whether its outcome has arrived with the last progress; a late heartbeat must not replace that."""
     is_known: bool = False
-    """Whether its runner has shown its token."""
+    """Whether its runner has presented its token."""
     following: tuple[str, NodeOrder] | None = None
-    """Token and order of the attempt that its node was given in the answer to its outcome."""
+    """Token and order of the attempt that its node received in the response to its outcome."""
 
     @property
     def has_begun(self) -> bool:
@@ -93,7 +93,7 @@ class HeldAttempt:
 
 @dataclass(frozen=True)
 class Reported:
-    """What a heartbeat reports."""
+    """The content of a heartbeat."""
 
     progress: float | None = None
     """0 to 1."""
@@ -101,26 +101,26 @@ class Reported:
     log: bytes = b""
     """A part of the log."""
     log_offset: int = 0
-    """Where that part begins, in bytes."""
+    """Offset of that part in the log, in bytes."""
 
 
 @dataclass(frozen=True)
 class NodeEnding:
-    """What a node reports when an attempt is over."""
+    """The final report of a node about an attempt."""
 
     outcome: Outcome
     reported: Reported = field(default_factory=Reported)
     """The last progress, and the end of the log."""
     outputs: Mapping[str, bytes] = field(default_factory=dict)
-    """Small outputs, by name; the others were uploaded."""
+    """Small outputs, by name; larger ones were uploaded."""
 
 
 @dataclass(frozen=True)
 class HeartbeatAnswer:
-    """What a node is told in return for a heartbeat."""
+    """The response to a heartbeat."""
 
     cancel_grace_s: float | None
-    """Seconds between TERM and KILL if the attempt is to be stopped; None to continue."""
+    """Seconds between TERM and KILL if the attempt must stop; None to continue."""
     log_bytes: int
     """Size of the log at the service."""
 
@@ -129,11 +129,11 @@ class NodeAttempts:
     """All attempts on other machines.
 
     Args:
-        store: starts and revocations.
+        store: records starts and revocations.
         root: folder of all attempts.
         timing: leases and heartbeats.
-        replica: name of this replica of the service; empty if it is the only one. A runner may speak with
-            any replica, so that what each knows of it is in the attempt's folder.
+        replica: name of this replica of the service; empty if it is the only one. A runner may talk to any
+            replica, so everything that a replica knows of an attempt is in the attempt's folder.
     """
 
     def __init__(
@@ -141,8 +141,8 @@ class NodeAttempts:
     ) -> None:
         self.replica = replica
         self.adopt: Callable[[Path, str], None] = lambda _path, _sha256: None
-        """Adds a small result to the contents before its attempt ends, given its file and SHA-256. The
-        dispatcher, which serves all nodes, then need not wait for the disk."""
+        """Adds a small result to the contents before its attempt ends, given its file and SHA-256, so that
+        the dispatcher, which serves all nodes, need not wait for the disk."""
         self._store = store
         self._root = root
         self.timing = timing or LeaseTiming()
@@ -164,7 +164,7 @@ class NodeAttempts:
         self._on_ended = on_ended
 
     def poll(self, identity: AttemptIdentity, *, is_held: bool) -> AttemptState:
-        """The state of an attempt.
+        """Return the state of an attempt.
 
         Args:
             identity: the attempt.
@@ -193,7 +193,7 @@ class NodeAttempts:
         self._on_ended(identity.nonce)
 
     def is_wanted(self, identity: AttemptIdentity) -> bool:
-        """Whether the attempt may still begin, or has begun and its outcome is missing."""
+        """Return whether the attempt may still begin, or has begun and its outcome is missing."""
         with self._lock:
             held = self._recall(identity.job_id, identity.number)
             if held is None or held.nonce != identity.nonce or held.token_sha256 == REVOKED or held.is_over:
@@ -202,14 +202,14 @@ class NodeAttempts:
             return row is not None and row.is_current
 
     def has_begun(self, identity: AttemptIdentity) -> bool:
-        """Whether a runner has started the attempt, and it was not revoked; also if its end is committed."""
+        """Return whether a runner started the attempt, even if it has ended, and it was not revoked."""
         with self._lock:
             job_id, number = identity.job_id, identity.number
             held = self._recall(job_id, number) or self._recall_ended(job_id, number)
             return held is not None and held.has_begun
 
     def note(self, identity: AttemptIdentity, message: str) -> None:
-        """Tell the user where an attempt is that has not begun.
+        """Tell the user the state of an attempt that has not begun.
 
         Raises:
             OSError: the attempt's folder cannot be written.
@@ -217,7 +217,7 @@ class NodeAttempts:
         files.write_progress(self._root / identity.place, None, message)
 
     def decline(self, identity: AttemptIdentity, reason: str) -> None:
-        """Record that an attempt was lost before it began, and why.
+        """Record that an attempt was lost before it began, with the reason.
 
         Raises:
             OSError: the attempt's folder cannot be written.
@@ -250,7 +250,7 @@ class NodeAttempts:
         return is_done
 
     def _recall(self, job_id: int, number: int) -> HeldAttempt | None:
-        """What is known of an attempt; read from the database at the first request after a start."""
+        """Return the state of an attempt; read it from the database at the first request after a start."""
         held = self._held.get((job_id, number))
         if held is not None and (held.is_over or not self.replica):
             return held
@@ -258,7 +258,7 @@ class NodeAttempts:
         return None if row is None or not row.is_current else self._hold(job_id, number, row)
 
     def _recall_ended(self, job_id: int, number: int) -> HeldAttempt | None:
-        """An attempt that a runner has started and whose end is committed.
+        """Return the state of a started attempt whose end is committed.
 
         Its node may still send a heartbeat or repeat its outcome, to another replica or after a restart.
         """
@@ -289,7 +289,7 @@ class NodeAttempts:
     # for requests of nodes
 
     def start(self, job_id: int, number: int, nonce: str) -> tuple[str, NodeOrder]:
-        """Exchange the nonce for a token; returns the token and the order.
+        """Exchange the nonce for a token; return the token and the order.
 
         Raises:
             RefusalError: 403, the nonce is wrong or was used, or the attempt may not start.
@@ -313,7 +313,7 @@ class NodeAttempts:
         self.slots.begin(row.nonce)
         with self._lock:
             held = self._hold(job_id, number, replace(row, token_sha256=hash_token(token)))
-            (held.folder / files.PROGRESS).unlink(missing_ok=True)  # where it waited
+            (held.folder / files.PROGRESS).unlink(missing_ok=True)  # its content was about the wait
             runner = {"pid": None, "started": files.now(), "nonce": row.nonce}
             files.write_json(held.folder / files.RUNNER, runner, is_durable=False)
         timing = self.timing
@@ -332,11 +332,11 @@ class NodeAttempts:
         row = NodeAttemptRow(identity.nonce, identity.place, None, is_current=True)
         held.following = self._begin(identity.job_id, identity.number, row, order)
         with self._lock:
-            self._held[held.job_id, held.number] = held  # for a request that repeats this one
+            self._held[held.job_id, held.number] = held  # for a repeated request
         return held.following
 
     def repeat_following(self, held: HeldAttempt) -> tuple[str, NodeOrder] | None:
-        """What the node of ``held`` was given before, if it may not have received it."""
+        """Return what the node of ``held`` was given before, if it may not have received it."""
         if held.following is None:
             return None
         _, order = held.following
@@ -346,7 +346,7 @@ class NodeAttempts:
         return held.following if is_unknown else None
 
     def admit(self, job_id: int, number: int, token: str) -> HeldAttempt:
-        """The attempt whose runner has this token.
+        """Return the attempt whose runner has this token.
 
         Raises:
             RefusalError: 403, the token is not that of the attempt, or its lease expired, or it is over.
@@ -361,13 +361,13 @@ class NodeAttempts:
             return held
 
     def is_running(self, job_id: int, number: int) -> bool:
-        """Whether a runner holds the attempt, so that it may read its inputs."""
+        """Return whether a runner holds the attempt, so that it may read its inputs."""
         with self._lock:
             held = self._recall(job_id, number)
             return held is not None and held.is_live
 
     def beat(self, held: HeldAttempt, reported: Reported) -> HeartbeatAnswer:
-        """Renew the lease, and note progress and log.
+        """Renew the lease, and record progress and log.
 
         Raises:
             RefusalError: 403, the lease has expired.
@@ -384,7 +384,7 @@ class NodeAttempts:
         return HeartbeatAnswer(grace_s, self._note_log(held.folder, reported))
 
     def keep(self, held: HeldAttempt, name: str, draft: Path) -> None:
-        """Publish an uploaded file under its name; its hash has been checked.
+        """Publish an uploaded file under its name; the caller has checked its hash.
 
         Raises:
             RefusalError: 400, an archive that is damaged or has unsafe names; 403, the attempt is over.
@@ -397,16 +397,16 @@ class NodeAttempts:
             draft.rename(held.folder / name)
 
     def finish(self, held: HeldAttempt, ending: NodeEnding, slot: OpenSlot | None = None) -> None:
-        """Publish the outcome, once; the same one again is accepted, since its answer may have been lost.
+        """Publish the outcome once; accept the same one again, since the response may have been lost.
 
         Args:
             held: the attempt.
-            ending: its outcome, and what was not uploaded before.
-            slot: is used again, or opened, if the outcome is accepted.
+            ending: its outcome, and all outputs that were not uploaded before.
+            slot: is reused, or opened, if the outcome is accepted.
 
         Raises:
-            RefusalError: 400, it is not of this attempt, or its result is missing or another; 403, the
-                attempt is over; 409, another outcome was accepted before.
+            RefusalError: 400, the outcome belongs to another attempt, or its result is missing or differs;
+                403, the attempt is over; 409, another outcome was accepted before.
             OSError: the attempt's folder cannot be written.
         """
         outcome = ending.outcome
@@ -416,7 +416,8 @@ class NodeAttempts:
         try:
             if not held.is_over:
                 self._require_live(held)
-                # The last heartbeat may arrive together with the outcome, which has the same part of the log.
+                # The last heartbeat may arrive together with the outcome, which carries the same part of the
+                # log.
                 self._note_progress(held, ending.reported, is_last=True)
                 self._note_log(held.folder, ending.reported)
                 is_adopted = slot is None or not self.slots.has_line(slot)
@@ -439,13 +440,13 @@ class NodeAttempts:
                 self._on_ended(held.nonce)
 
     def _use_again(self, held: HeldAttempt, slot: OpenSlot) -> bool:
-        """Start the first attempt in line for the node that ran ``held``; False if there is none."""
+        """Start the first attempt in line on the node that ran ``held``; return False if there is none."""
         return self.slots.use_again(slot, lambda identity: self.follow(held, identity)) is not None
 
     def _publish(self, held: HeldAttempt, outcome: Outcome, drafts: Mapping[str, Path]) -> bool:
-        """Publish outputs and outcome; False if that was done before.
+        """Publish outputs and outcome; return False if that was done before.
 
-        Nothing can replace the outputs between their check and the outcome.
+        Nothing can replace the outputs between their verification and the outcome.
         """
         with self._lock:
             published = Outcome.read(held.folder)
@@ -463,8 +464,8 @@ class NodeAttempts:
     def _draft(self, draft: Path, name: str, content: bytes, *, is_adopted: bool) -> None:
         """Write an output that came with the outcome.
 
-        A result is added to the contents here, unless others are in line: then the dispatcher adds several
-        at once.
+        A result is added to the contents here, unless others are waiting: then the dispatcher adds several at
+        once.
         """
         with draft.open("xb") as stream:
             stream.write(content)
@@ -483,7 +484,7 @@ class NodeAttempts:
                 files.write_progress(held.folder, reported.progress, reported.message)
 
     def _note_log(self, folder: Path, reported: Reported) -> int:
-        """Append what is reported of the log; returns its size."""
+        """Append the reported part of the log; return the size of the log."""
         with self._log_lock:
             return _append_log(folder, reported)
 
@@ -498,12 +499,12 @@ class NodeAttempts:
 
 
 def hash_token(token: str) -> str:
-    """What is stored of a token."""
+    """Return the hash that is stored of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def refused() -> RefusalError:
-    """403; one answer for every reason, which tells nothing about other attempts."""
+    """Build a 403 response; the same for every reason, so that it reveals nothing about other attempts."""
     sentence = "This attempt is unknown, over, or held by another runner. End it and discard its outputs."
     return RefusalError(403, "attempt_refused", sentence)
 
@@ -517,7 +518,7 @@ def _require_archive(path: Path) -> None:
 
 
 def _require_result(path: Path, outcome: Outcome, content: bytes | None) -> None:
-    """Check that the result which the outcome names is there; ``content`` if it came with the outcome."""
+    """Check that the outcome's result is present; ``content`` is the result if it came with the outcome."""
     if outcome.result_sha256 is None:
         return
     try:
@@ -533,7 +534,7 @@ def _require_result(path: Path, outcome: Outcome, content: bytes | None) -> None
 
 
 def _append_log(folder: Path, reported: Reported) -> int:
-    """Append the part of the log that follows what is there; return the size of the log."""
+    """Append the part of the log that follows the stored part; return the size of the log."""
     path = folder / files.LOG
     try:
         size = path.lstat().st_size

@@ -1,8 +1,8 @@
 """Derive the end of a job from the outcome of its attempt.
 
-A failure of the tool ends the job, unless its submission asked for retries and the tool did not refuse its
+A failure of the tool ends the job, unless its submission asked for retries and the tool did not reject its
 input. An attempt lost with its process or machine is repeated, up to three attempts in all. The job's
-``error`` says which of the two it was. Nothing is written here.
+``error`` says which of the two happened. This module writes nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNBEGUN_SENTENCE = "The run was lost before it began, with the process or machin
 
 
 def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> JobEnd | None:
-    """How the job ends; None if the attempt was lost and the job may be retried."""
+    """Return how the job ends; None if the attempt was lost and the job may be retried."""
     error, message = None, None
     if outcome.state == "succeeded" and has_result:
         message = outcome.note
@@ -52,33 +52,33 @@ def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: b
 
 
 def stopped_ending() -> JobEnd:
-    """The end of a cancelled job without a run."""
+    """Return the end of a cancelled job without a run."""
     return JobEnd(JobStatus.STOPPED, message=STOPPED_MESSAGE)
 
 
 def refused_ending(reason: str) -> JobEnd:
-    """The end of a job that cannot be started."""
+    """Return the end of a job that cannot be started."""
     return JobEnd(JobStatus.STOPPED, error=reason)
 
 
 def spoilt_ending() -> JobEnd:
-    """The end of a job whose outcome the tool overwrote."""
+    """Return the end of a job whose outcome the tool overwrote."""
     return refused_ending(SPOILT_SENTENCE)
 
 
 def exhausted_ending(reason: str) -> JobEnd:
-    """The end of a job that was lost too often."""
+    """Return the end of a job that was lost too often."""
     error = f"{reason} It was tried {MAX_ATTEMPTS} times; the tool itself reported no fault. Submit it again."
     return JobEnd(JobStatus.STOPPED, error=error)
 
 
 def is_exhausted(claim: Claim) -> bool:
-    """Whether the attempt that was lost was the last one allowed."""
+    """Return whether the lost attempt was the last one allowed."""
     return claim.losses + 1 >= MAX_ATTEMPTS
 
 
 def weighted_hours(started: str | None, ended: str | None, cores: int) -> float | None:
-    """Elapsed hours times reserved cores; None if the run never started."""
+    """Return elapsed hours times reserved cores; None if the run never started."""
     if started is None or ended is None:
         return None
     elapsed: datetime = clock.read(ended)

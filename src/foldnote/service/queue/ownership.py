@@ -1,7 +1,7 @@
 """Check that the files of an attempt belong to its claim.
 
-A database that was restored, moved or recreated reuses job numbers, so a folder with the right name may hold
-another job's run. The nonce of the claim decides: it is stored in ``spec.json``, ``runner.json`` and
+A restored, moved or recreated database reuses job numbers, so a folder with the right name may hold another
+job's run. The nonce of the claim decides: it is stored in ``spec.json``, ``runner.json`` and
 ``outcome.json``. Files without it are set aside and never used.
 """
 
@@ -21,7 +21,7 @@ FOREIGN = "foreign-"
 
 
 class ForeignOutcomeError(Exception):
-    """A run that is still alive has an outcome with a wrong nonce: its engine wrote it."""
+    """A living run has an outcome with a wrong nonce: its engine wrote it."""
 
 
 def put_aside_foreign(folder: Path, nonce: str) -> None:
@@ -36,7 +36,7 @@ def put_aside_foreign(folder: Path, nonce: str) -> None:
 
 
 def has_begun(folder: Path, nonce: str) -> bool:
-    """Whether a runner of the attempt with this nonce has begun."""
+    """Return whether a runner of the attempt with this nonce has begun."""
     runner = _read_runner(folder)
     if runner is None:
         return False
@@ -44,12 +44,12 @@ def has_begun(folder: Path, nonce: str) -> bool:
 
 
 def may_have_begun(folder: Path, claim: Claim) -> bool:
-    """Whether an attempt that is over may have begun: after a power cut, its files do not show it."""
+    """Return whether an attempt that is over may have begun; after a power cut its files do not show it."""
     return has_begun(folder, claim.nonce) or clock.is_before_boot(claim.claimed)
 
 
 def take_outcome(state: AttemptState, claim: Claim, folder: Path) -> Outcome | None:
-    """The outcome of the claim; None until it is published. An outcome of another attempt is renamed.
+    """Return the outcome of the claim; None until it is published. Rename an outcome of another attempt.
 
     Raises:
         ForeignOutcomeError: the run is still alive, so its engine wrote the outcome.
@@ -67,7 +67,7 @@ def take_outcome(state: AttemptState, claim: Claim, folder: Path) -> Outcome | N
 
 
 def read_own_log(root: Path, attempt: AttemptLocation | None, max_lines: int) -> str:
-    """The last lines of an attempt's log; empty if there is none or it belongs to another attempt."""
+    """Return the last lines of an attempt's log; empty if there is none or it belongs to another attempt."""
     if attempt is None:
         return ""
     folder = root / attempt.folder
@@ -75,10 +75,10 @@ def read_own_log(root: Path, attempt: AttemptLocation | None, max_lines: int) ->
 
 
 def _is_own(outcome: Outcome, claim: Claim, folder: Path) -> bool:
-    """Whether the nonce of the outcome is that of the claim.
+    """Return whether the outcome has the nonce of the claim.
 
-    Runners of earlier versions wrote no nonce; then the run must have started after the claim, in a folder
-    prepared for it.
+    Runners of earlier versions wrote no nonce; such an outcome counts if the run started after the claim, in
+    a folder prepared for it.
     """
     if outcome.nonce is not None or "nonce" in (_read_runner(folder) or {}):
         return outcome.nonce == claim.nonce
@@ -93,13 +93,13 @@ def _read_runner(folder: Path) -> dict[str, object] | None:
 
 
 def read_gpus(folder: Path) -> tuple[str, ...]:
-    """Identities of the GPUs assigned to the attempt in ``folder``; empty if its specification is damaged."""
+    """Return the identities of the GPUs assigned to an attempt; empty if its specification is damaged."""
     spec = _read_spec(folder)
     return spec.gpus if spec is not None else ()
 
 
 def _prepared_for(folder: Path) -> str | None:
-    """The nonce that the folder was prepared for; None if unknown."""
+    """Return the nonce that the folder was prepared for; None if unknown."""
     spec = _read_spec(folder)
     return spec.nonce if spec is not None else None
 

@@ -9,18 +9,18 @@ from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.runner.gpus import Gpu
 
 _LEAST = Capacity(1, 0)
-"""The smallest run: unless it fits, waiting jobs are not even queried."""
+"""The smallest run: queued jobs are not even queried unless it fits."""
 
 
 def find_machine(
     need: Capacity, taken: Sequence[Capacity], machines: Sequence[Capacity], runs: int | None
 ) -> Capacity | None:
-    """``need`` with the machine and GPUs for one more run beside those in ``taken``; None if none has room.
+    """Return ``need`` with a machine and GPUs for one more run; None if no machine has room.
 
     Args:
         need: what the run declares.
         taken: the executor's other runs.
-        machines: the executor's machines; only those that are open are used.
+        machines: the executor's machines; only open ones are used.
         runs: maximum number of simultaneous runs of the executor; None for as many as fit.
     """
     if runs is not None and len(taken) >= runs:
@@ -34,20 +34,20 @@ def find_machine(
 
 
 def use_first(need: Capacity, machines: Sequence[Capacity]) -> Capacity | None:
-    """``need`` on the first open machine, whether or not it has room; None if no machine is open."""
+    """Return ``need`` on the first open machine, whether or not it has room; None if no machine is open."""
     first = next((each for each in machines if each.is_open), None)
     return first and replace(need, devices=first.devices[: need.gpus], machine=first.machine)
 
 
 def find_largest(machines: Sequence[Capacity]) -> Capacity | None:
-    """The machine to which the needs of a run are limited: the one with most GPUs, cores and memory."""
+    """Return the machine that caps the needs of a run: the one with most GPUs, cores and memory."""
     return max(machines, key=lambda each: (each.gpus, each.cores, each.memory_mb), default=None)
 
 
 def find_room(
     need: Capacity, taken: Sequence[Capacity], whole: Capacity, workers: int | None
 ) -> Capacity | None:
-    """``need`` with its GPUs if one more run fits on a machine beside those in ``taken``, else None."""
+    """Return ``need`` with its GPUs if the machine has room for it beside those in ``taken``, else None."""
     if workers is not None and len(taken) >= workers:
         return None
     if (
@@ -60,7 +60,7 @@ def find_room(
 
 
 def assign_gpus(need: Capacity, taken: Sequence[Capacity], whole: Capacity) -> tuple[Gpu, ...] | None:
-    """The GPUs for one more run, unused ones first; None if there are not enough.
+    """Return the GPUs for one more run, unused ones first; None if there are not enough.
 
     A run shares a GPU only if it and the others there declare how much of the memory they use. The result is
     empty for a machine that assigns its GPUs itself.
@@ -78,7 +78,7 @@ def assign_gpus(need: Capacity, taken: Sequence[Capacity], whole: Capacity) -> t
 
 
 class ExecutorRoom:
-    """The room that an executor has left, while jobs are being chosen."""
+    """The capacity that an executor has left while jobs are being chosen."""
 
     def __init__(self, executor: Executor, runs: int | None) -> None:
         self.taken: list[Capacity] = []
@@ -91,11 +91,11 @@ class ExecutorRoom:
         return self.fits(_LEAST)
 
     def fits(self, need: Capacity) -> bool:
-        """Whether there is room for one more run."""
+        """Return whether there is room for one more run."""
         return find_machine(need, self.taken, self._machines, self._runs) is not None
 
     def take(self, need: Capacity) -> bool:
-        """Use the room for one more run; False if there is none."""
+        """Take the room for one more run; return False if there is none."""
         room = find_machine(need, self.taken, self._machines, self._runs)
         if room is not None:
             self.taken.append(room)

@@ -1,9 +1,9 @@
 """One of several replicas of a service; it owns its attempts as long as it renews its lease in the database.
 
-When a replica is dead for longer than its lease, the others take over its attempts. What runs on its machine
-has ended by then, because the lease is also in the folders of these attempts, and their runners end with it.
-A replica that starts again soon enough finds its name by its lock, and continues with its attempts. Replicas
-on the same machine see each other's processes and need not wait.
+When a replica has been dead for longer than its lease, the others take over its attempts. The runs on its
+machine have ended by then: the lease is also in the folders of these attempts, and their runners end with it.
+A replica that restarts soon enough finds its name by its lock and continues with its attempts. Replicas on
+the same machine see each other's processes and need not wait.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from foldnote.service.store.jobs.replicas import ReplicaRow, ReplicaStore
 log = logging.getLogger(__name__)
 _MOST_PER_MACHINE = 64
 _RENEWALS = 4
-"""Renewals in the time of one lease."""
+"""Renewals during one lease."""
 
 
 def require_shared_folder(folder: Path, database: str, *, has_replicas: bool) -> None:
-    """Check that the folder is that of the database, whose replicas all use the same one.
+    """Check that the folder belongs to the database, whose replicas must all use the same one.
 
     Args:
         folder: the data folder; it is marked if it is new.
@@ -59,11 +59,11 @@ def require_shared_folder(folder: Path, database: str, *, has_replicas: bool) ->
 
 
 class ReplicaName:
-    """The name of this replica, which no other process has: the machine's and a number.
+    """The name of this replica, unique among all processes: the machine's name and a number.
 
     Args:
         folder: shared by all replicas.
-        taken: names that other machines have; two containers may be called the same.
+        taken: names that other machines hold; two containers may have the same host name.
     """
 
     def __init__(self, folder: Path, taken: Collection[str] = ()) -> None:
@@ -71,7 +71,7 @@ class ReplicaName:
 
         Raises:
             ConfigurationError: the machine has too many replicas.
-            OSError: the lock cannot be made.
+            OSError: the lock file cannot be created.
         """
         self._folder = folder
         machine = "".join(each if each.isalnum() else "-" for each in socket.gethostname())[:60]
@@ -90,14 +90,14 @@ class ReplicaName:
         return FolderLock(place, "folder of the replica")
 
     def is_free(self, name: str) -> bool:
-        """Whether no process of this machine has the name."""
+        """Return whether no process of this machine holds the name."""
         lock = self._lock_of(name)
         is_free = lock.try_take()
         lock.release()
         return is_free
 
     def release(self) -> None:
-        """Let another process have the name."""
+        """Release the name for other processes."""
         self._lock.release()
 
 
@@ -107,7 +107,7 @@ class Replica:
     Args:
         store: leases of all replicas.
         own: its name.
-        lease_s: seconds for which a renewal lasts.
+        lease_s: duration of a lease after each renewal, in seconds.
     """
 
     def __init__(self, store: ReplicaStore, own: ReplicaName, lease_s: float) -> None:
@@ -132,7 +132,7 @@ class Replica:
         return boot_time_s() < self.until - self._lease_s / (2 * _RENEWALS)
 
     def start(self, on_renewed: Callable[[], None]) -> None:
-        """Take the lease and keep it; `on_renewed` is called from the thread after each renewal.
+        """Take the lease and keep renewing it; `on_renewed` is called from the thread after each renewal.
 
         Raises:
             StorageFaultError: the database cannot be written now.
@@ -142,13 +142,13 @@ class Replica:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop renewing it."""
+        """Stop renewing the lease."""
         self._is_stopping.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def _renew(self) -> None:
-        asked = boot_time_s()  # before the database counts from
+        asked = boot_time_s()  # taken before the moment from which the database counts
         margin_s = margin_of(self._lease_s)
         if not self._store.renew(self.name, self._machine, self._lease_s, margin_s):
             raise StorageFaultError(f"Another machine has the name {self.name}.")
@@ -164,12 +164,12 @@ class Replica:
             except (StorageFaultError, OSError) as exc:
                 pause_s = min(1.0, self._lease_s / _RENEWALS)
                 log.warning("The lease of %s could not be renewed: %s", self.name, exc)
-            except Exception:  # the thread's edge
+            except Exception:  # outermost handler of the thread
                 pause_s = min(1.0, self._lease_s / _RENEWALS)
                 log.exception("The lease of %s could not be renewed.", self.name)
 
     def find_dead(self) -> set[str]:
-        """Names of the replicas whose attempts may be taken over.
+        """Return the names of the replicas whose attempts may be taken over.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -183,7 +183,7 @@ class Replica:
         return row.lease_left_s < -margin_of(self._lease_s)
 
     def take_over(self, job_id: int, number: int, before: str) -> bool:
-        """Own an attempt of a dead replica; False if another one was faster.
+        """Take over an attempt of a dead replica; return False if another replica was faster.
 
         Raises:
             StorageFaultError: the database cannot be written now.
@@ -192,18 +192,18 @@ class Replica:
 
 
 def margin_of(lease_s: float) -> float:
-    """Seconds after the end of a lease until its runners have certainly killed their engines."""
+    """Return the seconds from the end of a lease until its runners have killed their engines for certain."""
     return min(15.0, max(1.5, lease_s / 4))
 
 
 def find_taken(rows: Iterable[ReplicaRow], lease_s: float) -> set[str]:
-    """Names of replicas on other machines that may be alive."""
+    """Return the names of replicas on other machines that may be alive."""
     own = find_machine_identity()
     return {row.name for row in rows if row.machine != own and row.lease_left_s > -margin_of(lease_s)}
 
 
 def find_machine_identity() -> str:
-    """One boot of this machine, or of the container on it, whose processes see each other."""
+    """Identify one boot of this machine, or of the container on it, whose processes see each other."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
         return f"{boot}:{os.stat('/proc/self/ns/pid').st_ino}"  # noqa: PTH116  not a file

@@ -1,14 +1,14 @@
-"""Slots of nodes: a place that ran one attempt may run the next, without another delivery by the transport.
+"""Slots of nodes: a slot that ran one attempt may run the next without another delivery by the transport.
 
-A node asks for another attempt with the outcome of the one that it ran. If one waits in the line of that
-attempt, it is started like any other, and sent in the answer at once. Otherwise the request is held for a
-short time, in which an executor may hand on the attempt that the dispatcher has chosen for the same place. If
-the node has left meanwhile, the transport delivers it.
+With the outcome of its attempt, a node asks for another one. If an attempt waits in the same line, it is
+started like any other and sent in the response. Otherwise the request is held for a short time, in which an
+executor may hand over an attempt that the dispatcher has chosen for the same slot. If the node has left
+meanwhile, the transport delivers that attempt.
 
-An attempt in line is one that was claimed before there was a place for it. It follows only attempts of its
-account and tool on its machine, one for each that ends, so that there are never more than places. One that
-has waited for ``holds_s`` has left the line, unbegun. The first in line of a place that went back to the
-transport is delivered in its stead.
+An attempt in line was claimed before there was a slot for it. It follows only attempts of its account and
+tool on its machine, one for each that ends, so there are never more attempts than slots. An attempt that has
+waited for ``holds_s`` leaves the line unstarted. When a slot goes back to the transport, the transport
+delivers the first attempt in its line.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ T = TypeVar("T")
 
 
 class SlotOwner(Protocol):
-    """An executor that hands on slots."""
+    """An executor whose slots can be reused."""
 
     is_remote: bool
 
 
 @dataclass(frozen=True)
 class SlotTerms:
-    """What a slot may be used for.
+    """Which attempts a slot may run, and for how long.
 
     Attributes:
         owner: the executor.
-        need: what the transport has reserved for it; any machine if it names none.
-        lasts_s: seconds from the begin of the first attempt until it goes back to the transport.
-        is_timed: whether an attempt must end by then; otherwise it must only begin.
+        need: resources that the transport reserved for the slot; any machine if it names none.
+        lasts_s: seconds from the start of the first attempt until the slot goes back to the transport.
+        is_timed: whether an attempt must end within that time; otherwise it must only begin.
         wait_s: seconds for which the node waits for another attempt.
-        on_open: called from any thread when the node waits.
+        on_open: called from any thread when the node starts to wait.
     """
 
     owner: SlotOwner
@@ -54,7 +54,7 @@ class SlotTerms:
     on_open: Callable[[], None] = lambda: None
 
     def suit(self, owner: SlotOwner, order: AttemptOrder, left_s: float) -> bool:
-        """Whether the slot, which has ``left_s`` seconds left, may run the attempt."""
+        """Return whether the slot, which has ``left_s`` seconds left, may run the attempt."""
         mine, need = self.need, order.need
         return (
             self.owner is owner
@@ -70,28 +70,29 @@ class OpenSlot:
     """A slot whose node waits for an attempt.
 
     Attributes:
-        nonce: of the attempt that it ran.
+        nonce: nonce of the attempt that the slot ran.
         wake: called from any thread when there is something to do.
     """
 
     nonce: str
     terms: SlotTerms
     until: float
-    """On the monotonic clock: when it goes back to the transport."""
+    """When the slot goes back to the transport, on the monotonic clock."""
     wake: Callable[[], object]
     given: AttemptIdentity | None = None
     otherwise: Callable[[], None] = field(default=lambda: None)
-    """Delivers the given attempt if this node cannot have it."""
+    """Called to deliver the given attempt if this node cannot have it."""
     is_closed: bool = False
 
 
 @dataclass
 class SlotUse:
-    """A slot while an attempt uses it.
+    """A slot in use by an attempt.
 
     Attributes:
         line: name of the attempt's line.
-        until: on the monotonic clock, when it goes back to the transport; None until the attempt has begun.
+        until: when the slot goes back to the transport, on the monotonic clock; None until the attempt has
+            begun.
     """
 
     terms: SlotTerms
@@ -101,13 +102,13 @@ class SlotUse:
 
 @dataclass
 class LinedAttempt:
-    """An attempt that waits until another one of its line ends.
+    """An attempt that waits for another one of its line to end.
 
     Attributes:
-        until: on the monotonic clock.
-        on_begun: called from any thread, once it has begun, with the nonce of the attempt that it followed.
-        otherwise: delivers it, if the slot of an attempt of its line went back to the transport.
-        is_beginning: whether a node is being given it.
+        until: when it leaves the line, on the monotonic clock.
+        on_begun: called from any thread with the nonce of the attempt that it followed, once it has begun.
+        otherwise: delivers it if the slot of an attempt of its line went back to the transport.
+        is_beginning: whether it is being given to a node.
     """
 
     owner: SlotOwner
@@ -119,10 +120,10 @@ class LinedAttempt:
 
 
 class NodeSlots:
-    """The slots of all nodes; nothing here has to survive a restart of the service.
+    """The slots of all nodes; none of this state has to survive a restart of the service.
 
     Attributes:
-        holds_s: seconds for which an attempt waits in a line at most.
+        holds_s: longest time in seconds that an attempt waits in a line.
     """
 
     def __init__(self) -> None:
@@ -136,12 +137,12 @@ class NodeSlots:
     # for executors
 
     def expect(self, nonce: str, terms: SlotTerms, line: str = "") -> None:
-        """Note that the node that runs this attempt, of the line ``line``, may be given others afterwards."""
+        """Register the slot of this attempt, of the line ``line``; it may run others afterwards."""
         with self._lock:
             self._uses[nonce] = SlotUse(terms, line)
 
     def forget(self, nonce: str) -> None:
-        """Note that the slot of this attempt is back with the transport, which gets the first in its line."""
+        """Note that the attempt's slot went back to the transport, which gets the first one in line."""
         with self._lock:
             use = self._uses.pop(nonce, None)
             found = None if use is None else self._find_lined(use, time.monotonic())
@@ -151,16 +152,16 @@ class NodeSlots:
             found.otherwise()
 
     def has_open(self, owner: SlotOwner) -> bool:
-        """Whether any node of the executor waits for an attempt."""
+        """Return whether any node of the executor waits for an attempt."""
         return any(slot.terms.owner is owner and slot.given is None for slot in list(self._open.values()))
 
     def reserve(
         self, owner: SlotOwner, order: AttemptOrder, otherwise: Callable[[], None]
     ) -> OpenSlot | None:
-        """Give an attempt to a node that waits for one; it is told so by ``wake`` of the slot.
+        """Give an attempt to a waiting node; ``wake`` of the slot notifies the node's request.
 
-        If no slot is suitable, the waiting nodes on the machine are let go, since they may hold what the
-        attempt needs.
+        If no slot is suitable, the waiting nodes on the machine are released, since they may hold resources
+        that the attempt needs.
 
         Args:
             owner: the executor.
@@ -182,10 +183,10 @@ class NodeSlots:
         on_begun: Callable[[str], None],
         otherwise: Callable[[], None],
     ) -> OpenSlot | None:
-        """Let an attempt wait until one of its line ends; see ``LinedAttempt``.
+        """Put an attempt in line until one of its line ends; see ``LinedAttempt``.
 
         Returns:
-            A slot that was given to it, as by ``reserve``, where one of its line has just ended.
+            A slot that the attempt was given, as by ``reserve``, where one of its line has just ended.
         """
         with self._lock:
             slot = self._give(owner, order, otherwise, line=order.line)
@@ -195,19 +196,19 @@ class NodeSlots:
             return slot
 
     def is_lined(self, nonce: str) -> bool:
-        """Whether the attempt waits in a line, and not for too long."""
+        """Return whether the attempt is in a line and its time there has not passed."""
         lined = self._lined.get(nonce)
         return lined is not None and (lined.is_beginning or time.monotonic() < lined.until)
 
     def leave(self, nonce: str) -> bool:
-        """Take an attempt that will not begin out of its line; whether it was there."""
+        """Take an attempt that will not begin out of its line; return whether it was in one."""
         with self._lock:
             return self._lined.pop(nonce, None) is not None
 
     def _give(
         self, owner: SlotOwner, order: AttemptOrder, otherwise: Callable[[], None], line: str | None = None
     ) -> OpenSlot | None:
-        """Give an attempt to a waiting node; with ``line`` only to one that ran an attempt of that line."""
+        """Give an attempt to a waiting node; with ``line``, only to one that ran an attempt of that line."""
         moment = time.monotonic()
         for slot in self._open.values():
             use = self._uses.get(slot.nonce)
@@ -220,7 +221,7 @@ class NodeSlots:
         return None
 
     def _find_lined(self, use: SlotUse, moment: float) -> LinedAttempt | None:
-        """The first in line that suits a slot which is used so."""
+        """Return the first attempt in line that suits a slot with this use."""
         left_s = (moment + use.terms.lasts_s if use.until is None else use.until) - moment
         for each in self._lined.values():
             is_there = not each.is_beginning and moment < each.until and each.order.line == use.line
@@ -238,7 +239,7 @@ class NodeSlots:
                 use.until = time.monotonic() + use.terms.lasts_s
 
     def offer(self, nonce: str, wake: Callable[[], object]) -> OpenSlot | None:
-        """The slot of an attempt that is about to end; None if it is not to be used again."""
+        """Return the slot of an attempt that is about to end; None if the slot is not to be reused."""
         with self._lock:
             use = self._uses.get(nonce)
             if use is None or use.until is None or time.monotonic() >= use.until:
@@ -246,13 +247,13 @@ class NodeSlots:
             return OpenSlot(nonce, use.terms, use.until, wake)
 
     def has_line(self, slot: OpenSlot) -> bool:
-        """Whether an attempt is in line for a slot."""
+        """Return whether an attempt is in line for the slot."""
         with self._lock:
             use = self._uses.get(slot.nonce)
             return use is not None and self._find_lined(use, time.monotonic()) is not None
 
     def use_again(self, slot: OpenSlot, begin: Callable[[AttemptIdentity], T]) -> T | None:
-        """Begin the first attempt in line for a slot whose attempt has ended; None if there is none.
+        """Begin the first attempt in line for a slot whose attempt has ended; return None if there is none.
 
         Args:
             slot: the slot.
@@ -274,7 +275,7 @@ class NodeSlots:
         return None
 
     def _take_lined(self, slot: OpenSlot) -> tuple[SlotUse, LinedAttempt] | None:
-        """The first in line, with the slot's use, which no other request then has."""
+        """Remove and return the slot's use and its first attempt in line; no other request gets them."""
         with self._lock:
             use = self._uses.get(slot.nonce)
             found = None if use is None else self._find_lined(use, time.monotonic())
@@ -285,10 +286,10 @@ class NodeSlots:
             return use, found
 
     def open(self, slot: OpenSlot) -> bool:
-        """Let executors use a slot; one of an earlier request for the same attempt is let go.
+        """Offer a slot to executors; the slot of an earlier request for the same attempt is released.
 
         Returns:
-            False if an attempt is in line for it: then nothing was done.
+            False if an attempt is in line for the slot; then nothing was changed.
         """
         with self._lock:
             use = self._uses.get(slot.nonce)
@@ -303,7 +304,7 @@ class NodeSlots:
         return True
 
     def close(self, slot: OpenSlot) -> AttemptIdentity | None:
-        """Let the slot go; returns the attempt that was given to it, if any."""
+        """Release the slot; return the attempt that was given to it, if any."""
         with self._lock:
             slot.is_closed = True
             if self._open.get(slot.nonce) is slot:

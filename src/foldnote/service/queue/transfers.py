@@ -1,6 +1,6 @@
-"""Transfers between this machine and the object store, beside the dispatcher, which must not wait for them.
+"""Transfers between this machine and the object store, in threads of their own so the dispatcher never waits.
 
-Where contents are in the data folder, nothing is transferred and every answer is immediate.
+If the contents are in the data folder, nothing is transferred and every call returns at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Transfers:
     """Fetches inputs and stores results.
 
     Args:
-        on_done: called with the nonce of the attempt when a transfer ended, in any thread.
+        on_done: called from any thread with the nonce of the attempt when a transfer ended.
     """
 
     def __init__(self, objects: ObjectStore, on_done: Callable[[str], None]) -> None:
@@ -33,10 +33,10 @@ class Transfers:
         self._places = Semaphore(_AT_ONCE)
         self._going: dict[Hashable, Future[bool]] = {}
         self._kept: set[str] = set()
-        """Nonces of the attempts whose results were kept together."""
+        """Nonces of the attempts whose results were stored together."""
 
     def has_inputs(self, claim: Claim, *, is_remote: bool) -> bool:
-        """Whether the inputs of a claimed job are here; if not, they are being fetched.
+        """Return whether a claimed job's inputs are on this machine; if not, fetch them in the background.
 
         Args:
             claim: the job.
@@ -58,9 +58,9 @@ class Transfers:
         return self._advance(("inputs", claim.nonce), claim.nonce, fetch) is True
 
     def keep_together(self, ended: Iterable[tuple[Claim, Path]]) -> None:
-        """Store the results of attempts that seem to have ended, in less time than one by one.
+        """Store the results of apparently ended attempts in one batch, which takes less time.
 
-        What fails here is left to ``keep_result``, which says why.
+        ``keep_result`` retries what fails here, and reports why.
         """
         if self._objects.is_remote:
             return
@@ -79,8 +79,8 @@ class Transfers:
     def keep_result(self, claim: Claim, folder: Path, outcome: Outcome) -> bool | None:
         """Store the result that the outcome names.
 
-        True once it is stored, False if it is missing, for example after a power cut, None while it is being
-        stored.
+        Return True once it is stored, False if it is missing, for example after a power cut, and None while
+        it is being stored.
 
         Raises:
             OSError: it cannot be stored now; the next call tries again.
@@ -102,11 +102,11 @@ class Transfers:
         )
 
     def _advance(self, key: Hashable, nonce: str, work: Callable[[], bool]) -> bool | None:
-        """The result of the work once it is done; until then, None."""
+        """Return the result of the work once it is done; None until then."""
         going = self._going.get(key)
         if going is None:
             going = self._going[key] = Future()
-            # a daemon: the end of the service must not wait for an upload, which its next start repeats
+            # a daemon: the service must not wait at its end for an upload, which its next start repeats
             Thread(target=self._work, args=(going, nonce, work), name="transfer", daemon=True).start()
         if not going.done():
             return None
@@ -123,9 +123,10 @@ class Transfers:
 
 
 def is_whole(claim: Claim, archive: Path, outcome: Outcome) -> bool:
-    """Whether the result that the outcome names is there; after a power cut it may not be.
+    """Return whether the outcome's result is present; after a power cut it may not be.
 
-    Until it is kept it need not be on the disk, so after a power cut its size says nothing of its content.
+    Until it is stored it need not be on the disk, so after a power cut its size proves nothing about its
+    content.
     """
     if not archive.is_file() or archive.stat().st_size != outcome.result_size_bytes:
         return False

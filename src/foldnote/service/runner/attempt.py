@@ -2,18 +2,18 @@
 
 An attempt is one run of an engine for a job. Its whole state is in one folder, so that any of the three may
 die without loss. Files that others wait for are published by an atomic rename, ``outcome.json`` last. Only
-``revoked`` and a large ``result.zip`` are synced, the last not on a node, which keeps nothing: a
-power cut ends every process of an attempt and may leave its other files empty or absent, and then the attempt
-counts as lost. The service syncs a small ``result.zip`` before it counts. This module starts, watches and
-kills no process and imports the standard library only, since each runner loads it.
+``revoked`` and a large ``result.zip`` are synced, and the latter not on a node, which keeps nothing. A power
+cut ends every process of an attempt and may leave its other files empty or absent; the attempt then counts as
+lost. The service syncs a small ``result.zip`` before it counts. This module starts, watches and kills no
+process and imports only the standard library, since each runner loads it.
 
     spec.json      what to run (AttemptSpec), written last by ``prepare_attempt``
     work/          the engine's working directory: job.json, inputs/, outputs/, score.json
     lock           held (flock) for as long as a runner lives
     runner.json    process id and start of the runner; once it exists no other runner may begin
     progress.json  the newest progress
-    log.txt        what the engine wrote, from its first line on
-    lease          on a node: until when the runner may run without hearing from the agent
+    log.txt        the engine's output, from its first line on
+    lease          on a node: the time until which the runner may run without contact to the agent
     cancel         asks the runner to stop; contains the seconds between TERM and KILL
     revoked        written by the recovery: a runner that starts late exits without doing anything
     result.zip     the archive of outputs; absent if there are none
@@ -55,7 +55,7 @@ MANIFEST = "manifest.json"
 OUTCOME = "outcome.json"
 RUNNER_LOG = "runner.log"
 SCRATCH = "foldnote-"
-"""The name of an attempt's temporary folder, before the nonce."""
+"""Prefix of the name of an attempt's temporary folder, before the nonce."""
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 """Escaped surrogates in ASCII JSON; a pair of them is one character, a lone one is invalid."""
@@ -109,14 +109,14 @@ class AttemptSpec:
     gpus: tuple[str, ...] = ()
     """The GPUs assigned to the run, as ``CUDA_VISIBLE_DEVICES`` names them; empty for none."""
     extensions: Mapping[str, Any] = field(default_factory=dict)
-    """What was submitted beside the settings: ``external``, the purposes for which inputs may leave the
-    machine, and ``label``. An own alignment is in ``files`` as ``foldnote.alignment``."""
+    """Extensions besides the settings: ``external``, the purposes for which inputs may leave the machine, and
+    ``label``. The user's own alignment is in ``files`` as ``foldnote.alignment``."""
     owner: str = ""
-    """Whose job it is, in any spelling: only jobs of one owner share a process; empty if none may."""
+    """Opaque identity of the job's owner: only jobs of one owner share a process; empty if none may."""
     has_lease: bool = False
     """Whether the run ends when the time in the file ``lease`` has passed, as on a node of a cluster."""
     is_kept: bool = True
-    """Whether this machine keeps the result; on a node, which sends it to the service, it does not."""
+    """Whether this machine keeps the result; a node does not, it sends the result to the service."""
     engine: Mapping[str, Any] = field(default_factory=dict)
     """Engine in the manifest: name, method, kind, version, licence, note, packages."""
     engine_version: str = ""
@@ -128,7 +128,7 @@ class AttemptSpec:
         return _as_path(self.attempt_dir)
 
     def has(self, name: str) -> bool:
-        """Whether the attempt's folder has something of this name; asked often."""
+        """Return whether the attempt's folder contains an entry of this name; called often."""
         return os.path.lexists(f"{self.attempt_dir}/{name}")
 
 
@@ -157,19 +157,19 @@ class Outcome:
     nonce: str | None = None
     """The attempt's nonce; None if written by a runner of an earlier version."""
     cpu_seconds: float | None = None
-    """User and system time of all processes of the engine; None if their end was not seen."""
+    """User and system time of all processes of the engine; None if their end was not observed."""
     peak_memory_mb: float | None = None
-    """Highest resident memory, in MB (2**20 bytes), of the one process that had most; None as before."""
+    """Peak resident memory, in MB (2**20 bytes), of the process with the highest peak; None as above."""
     peak_gpu_memory_mb: float | None = None
-    """Most GPU memory, in MB (2**20 bytes), that its processes had together; None if none was seen."""
+    """Peak GPU memory, in MB (2**20 bytes), of its processes together; None if none was observed."""
     is_input_refused: bool = False
-    """Whether the engine refused its settings or files, as another run would."""
+    """Whether the engine rejected its settings or files, as it would in another run."""
     engine_version: str | None = None
     """Names and versions of the engine and its add-ons; None if unknown."""
 
     @classmethod
     def read(cls, attempt_dir: Path) -> Self | None:
-        """The outcome published in ``attempt_dir``, or None.
+        """Return the outcome published in ``attempt_dir``, or None.
 
         Raises:
             ValueError: it is not a regular file, or too large.
@@ -190,27 +190,27 @@ class AttemptState:
     """0 to 1; None if the engine has reported nothing."""
     message: str | None
     alive: bool
-    """Whether a runner holds the lock. Not alive without an outcome means that the runner died."""
+    """Whether a runner holds the lock. False without an outcome means that the runner died."""
     outcome: Outcome | None
 
 
 def as_content(record: AttemptSpec | Outcome) -> dict[str, Any]:
-    """The record as a JSON object; it shares its values."""
+    """Return the record as a JSON object that shares its values."""
     return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def now() -> str:
-    """The current time, RFC 3339 UTC with milliseconds."""
+    """Return the current time, RFC 3339 UTC with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def prepare_attempt(spec: AttemptSpec, inputs: Mapping[str, Path] | None = None) -> Path:
-    """Make the attempt's folder with its work folder, inputs and specification, and return its path.
+    """Create the attempt's folder with its work folder, inputs and specification; return its path.
 
     An existing folder of the same name belongs to another attempt and is set aside.
 
     Args:
-        spec: what to run.
+        spec: the specification.
         inputs: for each path below ``work/`` (``inputs/x.pdb``), the file whose content belongs there. It
             is copied, so that an engine cannot change a stored file.
 
@@ -247,7 +247,7 @@ def set_aside(folder: Path) -> Path:
 
 
 def fit_name(name: str) -> str:
-    """The name, shortened to the 255 bytes that file systems allow; the extension is kept."""
+    """Shorten the name to the 255 bytes that file systems allow, keeping the extension."""
     if len(os.fsencode(name)) <= _NAME_BYTES:
         return name
     stem, dot, extension = name.rpartition(".")
@@ -260,12 +260,12 @@ def fit_name(name: str) -> str:
 
 
 def without_path(fault: Exception) -> str:
-    """The message of an exception, without the server's paths that an OSError contains."""
+    """Return the message of an exception without the server's paths that an OSError contains."""
     return (isinstance(fault, OSError) and fault.strerror) or str(fault)
 
 
 def scratch_folder(nonce: str) -> Path:
-    """The temporary folder of an attempt's engine; its path is short enough for sockets."""
+    """Return the temporary folder of an attempt's engine; its path is short enough for sockets."""
     return Path(tempfile.gettempdir(), f"{SCRATCH}{nonce}")
 
 
@@ -290,10 +290,10 @@ def _job_file(spec: AttemptSpec) -> dict[str, Any]:
 
 
 def read_spec(attempt_dir: Path) -> AttemptSpec:
-    """The specification in ``attempt_dir``.
+    """Return the specification in ``attempt_dir``.
 
     Raises:
-        FileNotFoundError: the attempt was never prepared to the end.
+        FileNotFoundError: the attempt was never completely prepared.
         ValueError: it is damaged, by a power cut or by the engine.
     """
     found = read_regular(attempt_dir / SPEC, _SPEC_BYTES)
@@ -309,7 +309,7 @@ def read_spec(attempt_dir: Path) -> AttemptSpec:
 
 
 def read_progress(attempt_dir: Path) -> tuple[float | None, str | None]:
-    """The latest progress: fraction (0 to 1) and message, each None if unknown."""
+    """Return the latest progress: fraction (0 to 1) and message, each None if unknown."""
     try:
         content = read_json(attempt_dir / PROGRESS) or {}
     except ValueError:  # lost in a power cut
@@ -318,7 +318,7 @@ def read_progress(attempt_dir: Path) -> tuple[float | None, str | None]:
 
 
 def write_progress(attempt_dir: Path, fraction: float | None, message: str | None) -> None:
-    """Publish the latest progress; not synced, since it is worthless after a power cut."""
+    """Publish the latest progress, without sync, since it is worthless after a power cut."""
     content = {"fraction": fraction, "message": message, "updated": now()}
     write_json(attempt_dir / PROGRESS, content, is_durable=False)
 
@@ -326,13 +326,13 @@ def write_progress(attempt_dir: Path, fraction: float | None, message: str | Non
 def request_cancel(attempt_dir: Path, grace_s: float = 10.0) -> None:
     """Ask the runner to stop; it waits ``grace_s`` seconds between TERM and KILL.
 
-    Not synced, which would delay the stop: after a power cut no runner is alive.
+    The file is not synced, which would delay the stop: after a power cut no runner is alive.
     """
     publish_mark(attempt_dir / CANCEL, str(grace_s).encode(), is_durable=False)
 
 
 def boot_time_s() -> float:
-    """Seconds since the machine was booted, including those it slept, as all of its processes see it."""
+    """Return the seconds since the machine booted, including sleep; the same for all of its processes."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
@@ -342,7 +342,7 @@ def extend_lease(attempt_dir: Path, until_s: float) -> None:
 
 
 def is_lease_over(attempt_dir: Path) -> bool:
-    """Whether the runner's lease has passed; one that cannot be read has."""
+    """Return whether the runner's lease has passed; an unreadable lease counts as passed."""
     try:
         until = (read_json(attempt_dir / LEASE) or {}).get("until")
     except (OSError, ValueError):
@@ -351,7 +351,7 @@ def is_lease_over(attempt_dir: Path) -> bool:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The JSON object in ``path``; None when the file does not exist.
+    """Return the JSON object in ``path``; None if the file does not exist.
 
     Raises:
         NotRegularError: it is not a regular file, or larger than any that a runner writes.
@@ -371,12 +371,12 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def write_json(path: Path, content: Mapping[str, Any], *, is_durable: bool = True) -> None:
-    """Publish ``content`` as ``path``, in ASCII: a lone surrogate of a user's text has no other encoding."""
+    """Publish ``content`` as ``path``, in ASCII, the only encoding for lone surrogates of a user's text."""
     write_atomically(path, json.dumps(content), is_durable=is_durable)
 
 
 def publish_mark(path: Path, content: bytes, *, is_durable: bool = True) -> None:
-    """Publish a file whose presence matters most; on a full disk it is empty, which needs no space."""
+    """Publish a file whose presence matters most; on a full disk an empty one, which needs no space."""
     try:
         write_atomically(path, content, is_durable=is_durable)
     except OSError as exc:

@@ -1,7 +1,7 @@
-"""NVIDIA GPUs of this machine: which there are, and how much of their memory a run's processes use.
+"""NVIDIA GPUs of this machine, and the GPU memory that the processes of a run use.
 
-Both are asked of ``nvidia-smi``, which is part of the driver. Imports the standard library only, since each
-runner loads it.
+Both come from ``nvidia-smi``, which is part of the driver. This module imports only the standard library,
+since each runner loads it.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 ASSIGNED = "CUDA_VISIBLE_DEVICES"
-"""Variable that names the GPUs which a process may use."""
+"""Variable that names the GPUs that a process may use."""
 ORDER = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 """Lets CUDA number the GPUs as ``nvidia-smi`` does."""
 _PROGRAM = "nvidia-smi"
 _FORMAT = "--format=csv,noheader,nounits"
 _ANSWER_S = 10.0
-"""Time after which an unanswered question is given up: a GPU that has failed can block the driver."""
+"""Timeout of a query: a GPU that has failed can block the driver."""
 _MEASURE_EVERY_S = 2.0
 _MEASURE_FIRST_S = 0.1
-"""Pause after the first question about a run's memory; each further one is twice as long, up to that."""
+"""Pause after the first query of a run's memory, and its maximum; the pause doubles after each query."""
 _LAST_S = 0.5
-"""How long the answer to the last question is waited for, if nothing was seen before."""
+"""Time to wait for the last answer if nothing was observed before."""
 _BEFORE_KILL_S = 2.0
-"""The same for a run that is ended by force, which waits for it."""
+"""The same for a run that is ended by force, which is delayed by the wait."""
 _SAID = 200
 _WHOLE = re.compile(r"GPU \d+: .*\(UUID: (GPU-[0-9a-f-]+)\)")
 _PART = re.compile(r"\s+MIG \S*?(\d+)gb\S*\s+Device\s+\d+: \(UUID: (MIG-\S+)\)")
@@ -35,10 +35,10 @@ _PART = re.compile(r"\s+MIG \S*?(\d+)gb\S*\s+Device\s+\d+: \(UUID: (MIG-\S+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU, or a part of one that counts as such (MIG)."""
+    """One GPU, or a part of one that counts as a GPU (MIG)."""
 
     identity: str
-    """As ``CUDA_VISIBLE_DEVICES`` names it: its number, or the identifier that the service was given."""
+    """Its name in ``CUDA_VISIBLE_DEVICES``: its number, or the identifier that the service was given."""
     memory_mb: int = 0
     """Memory in MB (2**20 bytes); 0 if unknown."""
 
@@ -49,12 +49,12 @@ class FoundGpus:
 
     gpus: tuple[Gpu, ...] = ()
     unknown: tuple[str, ...] = ()
-    """Words of ``CUDA_VISIBLE_DEVICES`` that name no GPU of this machine."""
+    """Words of ``CUDA_VISIBLE_DEVICES`` that match no GPU of this machine."""
     reason: str = ""
-    """Why there is none; empty if there is one."""
+    """Why there are none; empty if there are any."""
 
     def describe(self) -> str:
-        """One sentence: how many there are, each with its memory, or why there is none."""
+        """Return one sentence: the number of GPUs and the memory of each, or why there are none."""
         if not self.gpus:
             return f"No NVIDIA GPU can be used: {self.reason}."
         each = [f"{gpu.identity} ({_format_memory(gpu.memory_mb)})" for gpu in self.gpus]
@@ -62,15 +62,15 @@ class FoundGpus:
 
 
 def list_gpus(environment: Mapping[str, str]) -> tuple[Gpu, ...]:
-    """The GPUs that ``CUDA_VISIBLE_DEVICES`` allows, each once; all if it is not set."""
+    """Return the GPUs that ``CUDA_VISIBLE_DEVICES`` allows, each once; all if it is not set."""
     return find_gpus(environment).gpus
 
 
 def find_gpus(environment: Mapping[str, str]) -> FoundGpus:
-    """The same, and why there is none.
+    """Return the allowed GPUs, and the reason if there are none.
 
     Args:
-        environment: of the service or the node.
+        environment: environment of the service or the node.
     """
     allowed = environment.get(ASSIGNED)
     if allowed is not None and not allowed.strip():
@@ -101,7 +101,7 @@ def find_gpus(environment: Mapping[str, str]) -> FoundGpus:
 
 
 def _ask(environment: Mapping[str, str], *question: str) -> str:
-    """What the driver's program answers; what `subprocess.run` raises if it does not."""
+    """Return the output of the driver's program; raise the exceptions of `subprocess.run`."""
     return subprocess.run(
         [_PROGRAM, *question],
         env=dict(environment),
@@ -114,9 +114,9 @@ def _ask(environment: Mapping[str, str], *question: str) -> str:
 
 
 def _list_parts(environment: Mapping[str, str]) -> dict[str, tuple[Gpu, ...]]:
-    """The parts (MIG) of each GPU that is divided, by its identifier; CUDA lets nobody use such a GPU whole.
+    """Return the parts (MIG) of each divided GPU, by its identifier; CUDA cannot use such a GPU as a whole.
 
-    ``nvidia-smi -L`` tells their nominal memory, as in ``1g.5gb``, of which a part has at least 95 %.
+    ``nvidia-smi -L`` reports their nominal memory, as in ``1g.5gb``; a part has at least 95 % of it.
     """
     try:
         answer = _ask(environment, "-L")
@@ -136,7 +136,7 @@ def _list_parts(environment: Mapping[str, str]) -> dict[str, tuple[Gpu, ...]]:
 def _choose_allowed(
     allowed: str, rows: Sequence[Sequence[str]], parts: Mapping[str, Sequence[Gpu]]
 ) -> FoundGpus:
-    """Those of the machine's GPUs that the value of ``CUDA_VISIBLE_DEVICES`` names, in its order."""
+    """Return the GPUs that the value of ``CUDA_VISIBLE_DEVICES`` names, in its order."""
     gpus: dict[str, Gpu] = {}
     unknown = []
     listed = {part.identity: part for each in parts.values() for part in each}
@@ -155,16 +155,16 @@ def _choose_allowed(
 
 
 def _find(word: str, found: Sequence[Sequence[str]]) -> Sequence[str] | None:
-    """Number, identifier and memory of the GPU that a word of ``CUDA_VISIBLE_DEVICES`` names, if any does.
+    """Return number, identifier and memory of the GPU that a word of ``CUDA_VISIBLE_DEVICES`` names, if any.
 
-    The word is a number, or the beginning of an identifier that no other GPU has.
+    The word is a number, or an unambiguous prefix of an identifier.
     """
     rows = [row for row in found if word == row[0] or (word.startswith("GPU-") and row[1].startswith(word))]
     return rows[0] if len(rows) == 1 else None
 
 
 def show_gpus(gpus: Sequence[Gpu]) -> dict[str, str]:
-    """Variables by which a run sees these GPUs and no others."""
+    """Return variables that make only these GPUs visible to a run."""
     return {**ORDER, ASSIGNED: ",".join(gpu.identity for gpu in gpus)}
 
 
@@ -177,15 +177,15 @@ _FREE = re.compile(r"total capacity of ([\d.]+ \w+) of which ([\d.]+ \w+) is fre
 
 
 def tells_shortage(line: str) -> bool:
-    """Whether a program's line says that the memory of its GPU was not enough (PyTorch, JAX, CuPy, CUDA)."""
+    """Return whether a line of a program reports insufficient GPU memory (PyTorch, JAX, CuPy, CUDA)."""
     return _SHORTAGE.search(line) is not None
 
 
 def explain_shortage(name: str, line: str, gpus: Sequence[str]) -> str:
-    """One sentence on what was wanted of which GPU, and one on what to do.
+    """Return a sentence on what was requested of which GPU, and one on what to do.
 
     Args:
-        name: of what was run.
+        name: name of the program.
         line: the program's line, for which ``tells_shortage`` is true.
         gpus: the GPUs of the run, as ``CUDA_VISIBLE_DEVICES`` names them.
     """
@@ -201,7 +201,7 @@ def explain_shortage(name: str, line: str, gpus: Sequence[str]) -> str:
 
 
 def _format_amount(number: str, unit: str) -> str:
-    """An amount of memory with its unit; a number of bytes in GiB or MiB."""
+    """Format an amount of memory with its unit; a number of bytes in GiB or MiB."""
     if unit != "bytes":
         return f"{number} {unit}"
     count = int(re.sub(r"\D", "", number) or 0)
@@ -209,9 +209,9 @@ def _format_amount(number: str, unit: str) -> str:
 
 
 class GpuMeter:
-    """Measures the GPU memory of a run while it goes on, without waiting for the answer.
+    """Measures the GPU memory of a run while it is in progress, without blocking on the answer.
 
-    It asks often at first, so that a run of less than a second is seen, too.
+    Queries are frequent at first, so that even a run of less than a second is observed.
 
     Args:
         last_s: seconds for which ``finish`` waits for the last answer.
@@ -220,19 +220,19 @@ class GpuMeter:
     def __init__(self, last_s: float = _LAST_S) -> None:
         self._last_s = last_s
         self.peak_mb: float | None = None
-        """Most memory that the run's processes had together, in MB (2**20 bytes); None if none was seen.
+        """Peak memory of the run's processes together, in MB (2**20 bytes); None if none was observed.
 
-        Then the run used none, ended too soon, or the driver does not tell (MIG, containers).
+        In that case the run used none, ended too soon, or the driver does not report it (MIG, containers).
         """
         self._query: subprocess.Popen[str] | None = None
         self._own: set[int] = set()
-        """The run's processes when the question was asked, which may have ended before the answer."""
+        """The run's processes at the time of the query; they may have ended before the answer."""
         self._asked = float("-inf")
         self._pause_s = _MEASURE_FIRST_S
         self._is_possible = True
 
     def measure(self, list_processes: Callable[[], Collection[int]], *, is_due: bool = False) -> None:
-        """Take the answer to the last question, if there is one; ask again when it is time, or `is_due`."""
+        """Process the answer to the last query, if any; query again when it is time, or if `is_due`."""
         if self._query is not None:
             if self._query.poll() is None:
                 if time.monotonic() - self._asked > _ANSWER_S:
@@ -245,10 +245,10 @@ class GpuMeter:
             self._ask()
 
     def finish(self, list_processes: Callable[[], Collection[int]] | None = None) -> None:
-        """Take the last answer, for which a short run is waited for, and stop measuring.
+        """Process the last answer, waiting for it after a short run, and stop measuring.
 
         Args:
-            list_processes: the processes of a run that is about to be ended, about which is asked once more.
+            list_processes: the processes of a run that is about to be ended, for one more query.
         """
         if list_processes is not None:
             self._take_answer(_BEFORE_KILL_S)
@@ -269,7 +269,7 @@ class GpuMeter:
         self._is_possible = False
         if self._query is not None:
             self._query.kill()
-            with contextlib.suppress(subprocess.TimeoutExpired):  # the driver may hold it
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the driver may block it
                 self._query.communicate(timeout=1.0)
             self._query = None
 
@@ -298,7 +298,7 @@ class GpuMeter:
 
 
 def _cells(line: str, number: int) -> list[str]:
-    """The cells of a line of CSV; empty if there are not ``number``."""
+    """Return the cells of a CSV line; empty if their number is not ``number``."""
     cells = [cell.strip() for cell in line.split(",")]
     return cells if len(cells) == number else []
 
@@ -308,5 +308,5 @@ def _format_memory(memory_mb: int) -> str:
 
 
 def _number(text: str) -> int:
-    """A number of the answer; 0 for ``[N/A]``."""
+    """Parse a number of the answer; 0 for ``[N/A]``."""
     return int(text) if text.isdecimal() else 0

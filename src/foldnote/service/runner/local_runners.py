@@ -1,9 +1,9 @@
-"""Attempts as processes of this machine, each known by its folder.
+"""Attempts as processes of this machine, each identified by its folder.
 
-The attempt's lock is taken here and passed to the runner as an open descriptor, through the starter, so that
-a started attempt is never without a holder. A runner has its own session and outlives the process that
-started it, unless the starter is tied to it. The executor ``local`` and the agent on a node both start
-attempts with this class.
+This module takes the attempt's lock and passes it to the runner as an open descriptor, through the starter,
+so that a started attempt is never without a lock holder. A runner has its own session and outlives the
+process that started it, unless the starter is tied to it. Both the executor ``local`` and the agent on a node
+start attempts with this class.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class LocalRunners:
         weakref.finalize(self, self._starter.close)
 
     def open(self, on_ended: Callable[[Path], None]) -> None:
-        """Prepare, so that the first attempt need not wait.
+        """Prepare the starter, so that the first attempt need not wait.
 
         Args:
             on_ended: called from any thread with the folder of an attempt that seems to have ended. It is a
@@ -55,10 +55,10 @@ class LocalRunners:
         self._starter.close()
 
     def submit(self, attempt: AttemptSpec, *, at_once: int = 0) -> None:
-        """Start the runner of a prepared attempt; does nothing if the attempt was begun or revoked before.
+        """Start the runner of a prepared attempt; do nothing if the attempt was begun or revoked before.
 
-        Where ``at_once`` is not 0, it waits while as many attempts with the same worker run, and counts as
-        alive. If that takes too long, it is dropped unbegun, and that it ended is told.
+        If ``at_once`` is not 0, the attempt waits while this many attempts with the same worker run, and
+        counts as alive. If that takes too long, it is dropped unstarted and reported as ended.
 
         Raises:
             EngineError: the runner could not be started.
@@ -82,22 +82,22 @@ class LocalRunners:
             os.close(lock)
 
     def poll(self, attempt_dir: Path) -> AttemptState:
-        """Progress, outcome, and whether a runner holds the attempt; also after a restart of the service."""
+        """Return progress, outcome, and whether a runner holds the attempt, also after a service restart."""
         is_alive = is_locked(attempt_dir)
         progress, message = files.read_progress(attempt_dir)
         # Read after the lock: a runner publishes first and then releases the lock.
         return AttemptState(progress, message, is_alive, Outcome.read(attempt_dir))
 
     def cancel(self, attempt_dir: Path, grace_s: float = 10.0) -> None:
-        """Ask the attempt to stop; its outcome follows within ``grace_s`` and about a second."""
+        """Request a stop; the outcome follows within ``grace_s`` and about a second."""
         files.request_cancel(attempt_dir, grace_s)
 
     def revoke(self, attempt_dir: Path) -> bool:
-        """Make sure that an attempt without a runner never runs, and end the processes it left behind.
+        """Ensure that an attempt without a runner never runs, and end the processes it left behind.
 
         Returns:
-            True if nothing of it runs or will run. False if a runner holds it, or its outcome is published
-            and must be committed.
+            True if no process of the attempt runs or will run. False if a runner holds it, or if its outcome
+            is published and must be committed.
         """
         try:
             lock = take_lock(attempt_dir)
@@ -125,7 +125,10 @@ class LocalRunners:
 
 
 def _teller(listeners: list[Callable[[Path], None]]) -> Callable[[Path], None]:
-    """Call all listeners. It holds no reference to the runners, whose end closes the starter."""
+    """Return a function that calls all listeners.
+
+    It holds no reference to the runners object, whose deletion closes the starter.
+    """
 
     def tell(folder: Path) -> None:
         for each in tuple(listeners):

@@ -1,8 +1,8 @@
-"""The lock of an attempt: an advisory lock that the kernel frees when its holder dies, however it dies.
+"""The lock of an attempt: an advisory lock that the kernel releases whenever its holder dies.
 
-It is not ``foldnote.io.hold_lock``, which ends with the process that took it: this one belongs to the open
-file. The service takes it and sends the descriptor to the runner, so there is no moment without a holder, and
-it outlives the service. It only shows whether the attempt is held, not by which process.
+``foldnote.io.hold_lock`` is not suitable: it ends with the process that took it, while this lock belongs to
+the open file. The service takes it and sends the descriptor to the runner, so the attempt is never without a
+holder, and the lock outlives the service. It only shows whether the attempt is held, not by which process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def take_lock(attempt_dir: Path) -> int | None:
-    """A descriptor that holds the lock of the attempt, or None if another process holds it.
+    """Return a descriptor that holds the lock of the attempt, or None if another process holds it.
 
     Raises:
         NotRegularError: the engine replaced the lock by something else.
@@ -35,7 +35,7 @@ def take_lock(attempt_dir: Path) -> int | None:
 
 
 def is_locked(attempt_dir: Path) -> bool:
-    """Whether a runner holds the attempt; a shared lock is taken for a moment to find out.
+    """Return whether a runner holds the attempt, by taking a shared lock for a moment.
 
     Raises:
         NotRegularError: the engine replaced the lock by something else.

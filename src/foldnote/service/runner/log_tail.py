@@ -1,4 +1,4 @@
-"""Read the end of a log backwards, in blocks, so that the cost depends on the answer and not on the log."""
+"""Read the end of a log backwards, in blocks, so that the cost depends on the result and not on the log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BLOCK_BYTES = 1 << 16
 
 
 def read_tail(path: Path, max_lines: int, max_bytes: int = MAX_BYTES) -> str:
-    """The last ``max_lines`` lines of a file, within ``max_bytes``; empty if it is not a regular file.
+    """Return the last ``max_lines`` lines of a file, within ``max_bytes``; empty if it is not a regular file.
 
     Invalid UTF-8 becomes replacement characters. A line longer than ``max_bytes`` is cut.
     """
@@ -34,7 +34,7 @@ def read_tail(path: Path, max_lines: int, max_bytes: int = MAX_BYTES) -> str:
 
 
 def _read_back(descriptor: int, size: int, max_lines: int, max_bytes: int) -> tuple[bytes, bool]:
-    """At least ``max_lines`` lines from the end, and whether the first may be incomplete."""
+    """Return at least ``max_lines`` lines from the end, and whether the first may be incomplete."""
     blocks: list[bytes] = []
     start, ends = size, 0
     while start > max(0, size - max_bytes) and ends <= max_lines:

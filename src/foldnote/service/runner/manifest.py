@@ -1,8 +1,9 @@
-"""The manifest of a result: what was run, on which inputs, with which seed and settings.
+"""The manifest of a result: what was run, with which inputs, seed and settings.
 
 Seed and settings are those that the engine reports in ``used.json``: ``{"seed", "settings", "ignored"}``, and
-``addOns`` where the engine has any: ``{"used", "reason"}`` by name; ``databases`` lists what it searched.
-Without it, it is unknown whether the seed in ``job.json`` had any effect, and the manifest names none.
+``addOns`` if the engine has any: ``{"used", "reason"}`` by name; ``databases`` lists the databases searched.
+Without this file, it is unknown whether the seed in ``job.json`` had any effect, and the manifest states
+none.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from foldnote.service.runner import untrusted
 from foldnote.service.runner.attempt import AttemptSpec
 
 SMALL_BYTES = 64 << 10
-"""Largest score and notes that are read."""
+"""Maximum size of score and notes."""
 _CHUNK_BYTES = 1 << 20
 _SETTINGS_SHOWN_BYTES = 65_536
 USED = "used.json"
 _USED_BYTES = 1 << 20
-"""Largest ``used.json`` that is read."""
+"""Maximum size of ``used.json``."""
 _NOT_REPORTED = "The engine was given a seed, and does not report which seed it used."
 _NO_SEED = "The engine uses no random seed."
 STAND_IN_NOTE = "Ran with stand-in weights: figures mean nothing."
@@ -43,18 +44,18 @@ class Used:
     seed_note: str | None = None
     """Why there is no seed; None if there is one."""
     takes_seed: bool = True
-    """Whether the engine can use one; one that does not report may have used that which it was given."""
+    """Whether the engine can use a seed; if it does not report one, it may have used the one it was given."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Values that the engine used, whether submitted or computed."""
     ignored: Mapping[str, str] = field(default_factory=dict)
     """Settings that had no effect, each with the reason."""
     add_ons: Mapping[str, Any] = field(default_factory=dict)
-    """By name, the engine's report on each add-on: ``used``, and the ``reason`` if it was not."""
+    """The engine's report on each add-on, by name: ``used``, and the ``reason`` if it was not."""
     databases: tuple[Mapping[str, Any], ...] = ()
-    """What was searched on this machine: ``name``, ``modified``, ``sizeBytes`` and ``program`` of each."""
+    """Databases searched on this machine: ``name``, ``modified``, ``sizeBytes`` and ``program`` of each."""
 
     def describe(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The manifest's fields on settings; ``given`` are those of ``job.json``."""
+        """Return the manifest's fields on settings; ``given`` are those of ``job.json``."""
         changed = {
             name: {"given": given.get(name), "used": value}
             for name, value in self.settings.items()
@@ -63,7 +64,7 @@ class Used:
         return {"settingsChanged": changed, "settingsIgnored": dict(self.ignored)}
 
     def describe_engine(self, engine: Mapping[str, Any]) -> dict[str, Any]:
-        """The manifest's engine, with ``used`` and ``reason`` of each of its add-ons."""
+        """Return the manifest's engine, with ``used`` and ``reason`` of each of its add-ons."""
         if "addOns" not in engine:
             return dict(engine)
         silent = {"used": None, "reason": _NO_REPORT}
@@ -72,12 +73,12 @@ class Used:
 
 
 def has_stand_ins(spec: AttemptSpec) -> bool:
-    """Whether any weights of the engine are stand-ins."""
+    """Return whether any weights of the engine are stand-ins."""
     return any(each.get("state") == "stand-in" for each in spec.engine.get("weights", ()))
 
 
 def read_used(attempt_dir: Path) -> Used:
-    """The engine's report; one that cannot be read counts as absent. Links are not followed."""
+    """Return the engine's report; an unreadable one counts as absent. Links are not followed."""
     content = _read_json(attempt_dir, USED, _USED_BYTES)
     if not isinstance(content, dict):
         return Used(seed_note=_NOT_REPORTED)
@@ -106,9 +107,9 @@ def make_manifest(
     check: Callable[[], None] | None,
     note: str | None = None,
 ) -> dict[str, Any]:
-    """The manifest as JSON, with a note of the service.
+    """Return the manifest as JSON, with a note of the service.
 
-    ``check`` is called before each MB of an input; without it none is hashed.
+    ``check`` is called before each MB of an input; without it inputs are not hashed.
     """
     used = read_used(spec.folder)
     ran = {**spec.settings, **used.settings}
@@ -139,7 +140,7 @@ def make_manifest(
 
 
 def _list_inputs(spec: AttemptSpec, check: Callable[[], None] | None) -> list[dict[str, Any]]:
-    """The input files as they are after the run; one that the engine removed has no hash."""
+    """Return the input files as they are after the run; one that the engine removed has no hash."""
     return [
         {"field": field, "name": place.rpartition("/")[2], **_measure(spec, place, check)}
         for field, places in spec.files.items()
@@ -162,13 +163,13 @@ def _measure(spec: AttemptSpec, place: str, check: Callable[[], None] | None) ->
 
 
 def _read_notes(attempt_dir: Path) -> list[str]:
-    """The engine's notes on this result: a JSON array of sentences."""
+    """Return the engine's notes on this result: a JSON array of sentences."""
     content = _read_json(attempt_dir, "notes.json", SMALL_BYTES)
     return [str(each) for each in content] if isinstance(content, list) else []
 
 
 def read_small(attempt_dir: Path, name: str, max_bytes: int = SMALL_BYTES) -> bytes | None:
-    """A small file of the work folder; None if there is none.
+    """Return a small file of the work folder; None if it does not exist.
 
     Raises:
         NotRegularError: it is not a regular file, or larger than ``max_bytes``.
@@ -187,7 +188,7 @@ def read_small(attempt_dir: Path, name: str, max_bytes: int = SMALL_BYTES) -> by
 
 
 def _read_json(attempt_dir: Path, name: str, max_bytes: int) -> Any:
-    """The content of the file; None if it is absent, a link, not a regular file, too large or not JSON."""
+    """Return the content; None if it is absent, a link, not a regular file, too large or not JSON."""
     try:
         content = read_small(attempt_dir, name, max_bytes) or b"null"
         return json.loads(content, parse_float=_read_float, parse_constant=str)
@@ -196,6 +197,6 @@ def _read_json(attempt_dir: Path, name: str, max_bytes: int) -> Any:
 
 
 def _read_float(text: str) -> float | str:
-    """The number; its text if it is too large for one: JSON has no infinity."""
+    """Parse a number; return its text if it is too large for a float: JSON has no infinity."""
     number = float(text)
     return number if math.isfinite(number) else text

@@ -1,8 +1,8 @@
 """Orders of the starter to a runner: attempts, each with the descriptor that holds its lock.
 
-While a runner is busy, one more order may lie ready for it, so that its worker need not wait for the next
-job. A runner whose attempt takes longer than ``SHORT_S`` gives that order back unbegun, for another runner to
-take. Imports the standard library only, since each runner loads it.
+While a runner is busy, one more order may be queued for it, so that its worker need not wait for the next
+job. A runner whose attempt takes longer than ``SHORT_S`` returns that order unstarted, for another runner.
+This module imports only the standard library, since each runner loads it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from foldnote.service.runner.attempt import AttemptSpec
 DONE = b"."
 """Sent by a runner when its oldest attempt has ended and the lock is free."""
 GIVEN_BACK = b"<"
-"""Sent by a runner that does not begin the order that lay ready."""
+"""Sent by a runner that returns its queued order unstarted."""
 SHORT_S = 0.25
-"""How long an attempt may run before the order that lies ready is given back."""
+"""Time that an attempt may run before the queued order is given back."""
 _ORDER_BYTES = 65_536
 _LOCK_SPACE = socket.CMSG_LEN(array("i").itemsize)
 _MORE_FOLLOWS = b"\0"
@@ -36,10 +36,10 @@ class RunnerOrder(NamedTuple):
 
     folder: Path
     worker_key: str
-    """The key of the worker that may run it; empty for none."""
+    """Key of the worker that may run it; empty for none."""
     at_once: int
-    """With how many other attempts that have such a worker it does not run, but waits for one of them; 0 for
-    any number."""
+    """It waits while this many other attempts with such a worker run, until one of them ends; 0 to start
+    without waiting."""
     lock: int
     """Descriptor that holds the attempt's lock."""
 
@@ -57,10 +57,10 @@ def send_order(
 
 
 def receive_order(orders: socket.socket, flags: int = 0) -> RunnerOrder | None:
-    """Receive what ``send_order`` sent; None if the other end is closed.
+    """Receive an order from ``send_order``; return None if the other end is closed.
 
     Raises:
-        BlockingIOError: nothing was sent, and ``flags`` say not to wait.
+        BlockingIOError: nothing was sent, and ``flags`` prohibit waiting.
     """
     try:
         message, ancillary, _, _ = orders.recvmsg(_ORDER_BYTES, _LOCK_SPACE, flags)  # recv_fds ignores flags
@@ -77,17 +77,17 @@ def receive_order(orders: socket.socket, flags: int = 0) -> RunnerOrder | None:
 
 
 class ReadyOrder(NamedTuple):
-    """An order with what can be done before its attempt is begun."""
+    """An order, prepared as far as possible before its attempt begins."""
 
     order: RunnerOrder
     spec: AttemptSpec | None
     """The attempt's specification; None if it cannot be read."""
     mark: Path | None
-    """Path of a file that becomes the mark of a begun attempt; None if it could not be written."""
+    """Path of a file that becomes the start marker of the attempt; None if it could not be written."""
 
 
 class OrderQueue:
-    """A runner's end of the socket, with at most one order that lies ready.
+    """A runner's end of the socket, with at most one queued order.
 
     Attributes:
         is_open: whether there may be more orders.
@@ -99,35 +99,35 @@ class OrderQueue:
         self.is_open = True
 
     def fileno(self) -> int:
-        """Readable when ``look`` has something to do."""
+        """Return the descriptor that is readable when ``look`` has something to do."""
         return self._orders.fileno()
 
     def take(self) -> ReadyOrder | None:
-        """The next order; waits for it, and is None when there is none."""
+        """Wait for the next order and return it; None if there are no more."""
         if self._ready is None and self.is_open:
             self._receive(0)
         ready, self._ready = self._ready, None
         return ready
 
     def look(self) -> ReadyOrder | None:
-        """The order that lies ready, which stays there; None if there is none now."""
+        """Return the queued order without removing it; None if there is none now."""
         if self._ready is None and self.is_open:
             with contextlib.suppress(BlockingIOError):
                 self._receive(socket.MSG_DONTWAIT)
         return self._ready
 
     def give_back(self) -> None:
-        """Give the order that lies ready back to the starter, if there is one."""
+        """Return the queued order to the starter, if there is one."""
         if self.look() is not None:
             self.close()
             self._tell(GIVEN_BACK)
 
     def tell_done(self) -> None:
-        """Say that the oldest attempt taken has ended and its lock is free."""
+        """Report that the oldest attempt taken has ended and its lock is free."""
         self._tell(DONE)
 
     def close(self) -> None:
-        """Free the lock of the order that lies ready, when this runner is about to end."""
+        """Release the lock of the queued order, when this runner is about to end."""
         if self._ready is not None:
             if self._ready.mark is not None:
                 with contextlib.suppress(OSError):
@@ -148,14 +148,14 @@ class OrderQueue:
 
 
 def draft_mark(attempt_dir: Path, spec: AttemptSpec | None) -> Path | None:
-    """Write the mark of a begun attempt under another name; None if it cannot be written."""
+    """Write the start marker of an attempt under another name; return None if it cannot be written."""
     with contextlib.suppress(OSError):
         return write_mark(attempt_dir, spec)
     return None
 
 
 def write_mark(attempt_dir: Path, spec: AttemptSpec | None) -> Path:
-    """Write the mark of a begun attempt under another name, and return its path.
+    """Write the start marker of an attempt under another name, and return its path.
 
     Raises:
         OSError: it cannot be written.
@@ -171,7 +171,7 @@ def write_mark(attempt_dir: Path, spec: AttemptSpec | None) -> Path:
 
 
 def read_spec_or_none(attempt_dir: Path) -> AttemptSpec | None:
-    """The specification of an attempt; None if it cannot be read, which running it will explain."""
+    """Return the specification of an attempt; None if it is unreadable, which running it will explain."""
     with contextlib.suppress(OSError, ValueError):
         return files.read_spec(attempt_dir)
     return None

@@ -1,11 +1,11 @@
-"""Sort the output of an engine into progress, the sentence of a failure, and the log.
+"""Sort the output of an engine into progress, error sentence, and log.
 
-A line ``FOLDNOTE_PROGRESS {"fraction": 0.4, "message": "…"}`` is progress, a line ``FOLDNOTE_ERROR sentence``
-says why the engine failed and stands in the log without its mark. A line that only resembles one of these
-goes to the log. The log is truncated at a maximum size, so that a verbose engine cannot fill the disk.
+A line ``FOLDNOTE_PROGRESS {"fraction": 0.4, "message": "…"}`` is progress. A line ``FOLDNOTE_ERROR sentence``
+states why the engine failed, and is logged without its prefix. A line that only resembles one of these goes
+to the log. The log is truncated at a maximum size, so that a verbose engine cannot fill the disk.
 
-A progress bar draws over its line again and again, each time after a carriage return. The log has what a
-terminal would show in the end, and while the bar is being drawn its state of every half minute.
+A progress bar redraws its line repeatedly, each time after a carriage return. The log contains the final
+state that a terminal would show, and a state of every half minute while the bar is being drawn.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ ERROR_MARK = b"FOLDNOTE_ERROR "
 LOG_LIMIT_BYTES = 50 << 20
 _LINE_LIMIT_BYTES = 65_536
 _DRAWN_PAUSE_S = 30.0
-"""Between two states of a line that is drawn over."""
+"""Interval between two logged states of a redrawn line."""
 _MESSAGE_LENGTH = 500
 _MISSED = b"\n[Lines are missing here, since the disk was full.]\n"
 _PROGRESS_PAUSE_S = 0.2
 _SHORT_RUN_S = 0.05
-"""Of a run that ends before, only the last progress is published."""
+"""For a run that ends earlier, only the last progress is published."""
 _SHORTAGE_LINES = 40
 
 
 class LineSorter:
-    """Takes chunks of the engine's streams and keeps ``log.txt`` and ``progress.json`` of the attempt.
+    """Receives chunks of the engine's streams and writes ``log.txt`` and ``progress.json`` of the attempt.
 
     Attributes:
         error: the sentence of the engine's last FOLDNOTE_ERROR line, or None.
         last_line: the last line of the log that is not blank, or an empty string.
-        shortage: the last line that told of too little GPU memory, if it is one of the last 40; else an
+        shortage: the last line that reported insufficient GPU memory, if it is among the last 40; else an
             empty string.
     """
 
@@ -54,10 +54,10 @@ class LineSorter:
         self._folder = attempt_dir
         self._log: FileIO | None = None
         self._has_missed = False
-        """Whether the disk had no room for the last lines."""
+        """Whether the disk had no space for the last lines."""
         self._rest: dict[int, bytes] = {}
         self._drawn: dict[int, float] = {}
-        """When the line that a stream draws over was last logged, or begun."""
+        """Time at which the redrawn line of a stream was last logged, or begun."""
         self._progress: tuple[float | None, str | None] | None = None
         self._published = time.monotonic() + _SHORT_RUN_S - _PROGRESS_PAUSE_S
 
@@ -78,7 +78,7 @@ class LineSorter:
         self._write(b"".join(line + b"\n" for line in kept))
 
     def _take_turn(self, stream: int, state: bytes) -> list[bytes]:
-        """The state of a line that is being drawn, if it is time to log it."""
+        """Return the state of a line that is being redrawn, if it is time to log it."""
         moment = time.monotonic()
         if moment - self._drawn.setdefault(stream, moment) < _DRAWN_PAUSE_S:
             return []
@@ -93,7 +93,7 @@ class LineSorter:
         try:
             files.write_progress(self._folder, *self._progress)
         except OSError as exc:
-            _bear_full_disk(exc)  # the newest is published when there is room
+            _bear_full_disk(exc)  # the latest progress is published once there is space
         else:
             self._progress = None
 
@@ -122,7 +122,7 @@ class LineSorter:
         return False
 
     def _note_shortage(self) -> None:
-        """Keep the line on GPU memory for a while: libraries print advice after it."""
+        """Keep the line on GPU memory for a while, since libraries print advice after it."""
         if tells_shortage(self.last_line):
             self.shortage, self._since_shortage = self.last_line, 0
         elif self.shortage:
@@ -149,18 +149,18 @@ class LineSorter:
 
 
 def _bear_full_disk(fault: OSError) -> None:
-    """Go on without room for the log, which must not end a run of many hours; raises any other fault."""
+    """Ignore a full disk, since a missing log must not end a run of many hours; raise any other fault."""
     if fault.errno not in FULL_DISK:
         raise fault
 
 
 def _last_state(line: bytes) -> bytes:
-    """What is left of a line whose parts, after carriage returns, were drawn over each other."""
+    """Return the visible result of a line whose parts, after carriage returns, overwrite each other."""
     return next((part for part in reversed(line.split(b"\r")) if part), b"") if b"\r" in line else line
 
 
 def open_log(path: Path) -> FileIO:
-    """Open the log for appending; anything that an engine put in its place is removed."""
+    """Open the log for appending; remove anything that an engine put in its place."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
         path.rename(path.with_name(f".{path.name}.foreign"))
@@ -168,7 +168,7 @@ def open_log(path: Path) -> FileIO:
 
 
 def read_progress_line(line: bytes) -> tuple[float | None, str | None] | None:
-    """Fraction (0 to 1) and message of a progress line; None if it is not one."""
+    """Return fraction (0 to 1) and message of a progress line; None if it is not one."""
     if not line.startswith(PROGRESS_MARK):
         return None
     try:
@@ -183,7 +183,7 @@ def read_progress_line(line: bytes) -> tuple[float | None, str | None] | None:
 
 
 def _read_fraction(value: object) -> float | None:
-    """The number, limited to 0 to 1; None for anything but a number that a float can represent."""
+    """Return the number, limited to 0 to 1; None for anything but a number that a float can represent."""
     if not isinstance(value, int | float):
         return None
     try:

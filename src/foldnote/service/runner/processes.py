@@ -1,9 +1,9 @@
 """Find and end every process of an attempt, including daemons.
 
-They are recognised in four ways: as descendants of the runner (which adopts orphans on Linux), by the
-engine's process group, by the attempt's nonce in their environment, or by a working directory in the
-attempt's folder, whose path contains the nonce, without a terminal. All but the process group need ``/proc``,
-which macOS lacks.
+Processes are recognised in four ways: as descendants of the runner (which adopts orphans on Linux), by the
+engine's process group, by the attempt's nonce in their environment, or, if they have no terminal, by a
+working directory in the attempt's folder, whose path contains the nonce. All but the process group need
+``/proc``, which macOS lacks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 def can_adopt_orphans() -> bool:
-    """Whether this system lets a process become the parent of descendants whose parents end."""
+    """Return whether a process can become the parent of orphaned descendants on this system."""
     return sys.platform == "linux"
 
 
@@ -77,11 +77,11 @@ class SignalWaker:
 
 
 class ProcessGroupGuard:
-    """Ends an engine's process group when this process dies, however it dies (Linux only).
+    """Ends an engine's process group when this process dies for any reason (Linux only).
 
     The kernel sends KILL to the group when a pipe loses its last writer, which is this process; the engine
     inherits the reading end. A parent-death signal would have to be set between fork and exec, which costs a
-    copy of this process, and would spare the engine's own children.
+    copy of this process, and would not reach the engine's own children.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class ProcessGroupGuard:
         return self._ends[:1]
 
     def tie(self, leader: int) -> None:
-        """Tie the process group of ``leader``, which has inherited its end."""
+        """Tie the process group of ``leader``, which has inherited the reading end."""
         for end in self.inherited:
             with contextlib.suppress(OSError):  # unsupported by the kernel: the recovery ends the engine
                 fcntl.fcntl(end, fcntl.F_SETOWN, -leader)
@@ -101,14 +101,14 @@ class ProcessGroupGuard:
                 fcntl.fcntl(end, fcntl.F_SETFL, os.O_ASYNC)
 
     def cut(self) -> None:
-        """Close the pipe, which ends what is left of the group."""
+        """Close the pipe, which ends the rest of the group."""
         for end in self._ends:
             os.close(end)
         self._ends = ()
 
 
 def find_marked(nonce: str) -> set[int]:
-    """Other processes of this user whose environment or working directory contains ``nonce``."""
+    """Return other processes of this user whose environment or working directory contains ``nonce``."""
     mark, place = f"{NONCE_VARIABLE}={nonce}".encode(), f"{nonce}/{WORK}"
     return {
         pid
@@ -118,7 +118,7 @@ def find_marked(nonce: str) -> set[int]:
 
 
 def find_descendants(ancestor: int, without: Collection[int] = ()) -> set[int]:
-    """Every living descendant of ``ancestor``, except those in ``without`` and their descendants."""
+    """Return the living descendants of ``ancestor``, except those in ``without`` and their descendants."""
     children: dict[int, list[int]] = {}
     for pid in _all_processes():
         fields = _stat(pid)
@@ -134,12 +134,12 @@ def find_descendants(ancestor: int, without: Collection[int] = ()) -> set[int]:
 
 
 def measure_memory_bytes(pids: Iterable[int]) -> int:
-    """Resident memory of all ``pids`` together, in bytes; shared pages count once for each."""
+    """Return the resident memory of all ``pids`` in bytes; shared pages count once for each."""
     return sum(_resident_bytes(pid) for pid in pids)
 
 
 def measure_free_memory() -> float:
-    """Fraction of the machine's memory available to new processes, 0 to 1; 1 if it cannot be read."""
+    """Return the fraction of memory available to new processes, 0 to 1; 1 if it cannot be read."""
     try:
         lines = Path(_PROC, "meminfo").read_text().splitlines()
         sizes = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
@@ -166,7 +166,7 @@ def send_to_group(leader: int, number: signal.Signals) -> None:
 
 
 def kill_all(find: Callable[[], set[int]]) -> bool:
-    """Kill what ``find`` returns until it returns nothing; False if some are left after ten seconds.
+    """Kill what ``find`` returns until it returns nothing; return False if some are left after 10 s.
 
     Repeated, because a process may start another one between being found and being killed.
     """
@@ -182,7 +182,7 @@ def kill_all(find: Callable[[], set[int]]) -> bool:
 def end_attempt(nonce: str) -> bool:
     """End the processes of an attempt without a runner, found by its nonce, and remove its scratch folder.
 
-    False if some process is still alive.
+    Return False if any process is still alive.
     """
     has_ended = kill_all(lambda: find_marked(nonce))
     shutil.rmtree(scratch_folder(nonce), ignore_errors=True)
@@ -190,10 +190,10 @@ def end_attempt(nonce: str) -> bool:
 
 
 def remove_left_scratch() -> None:
-    """Remove this user's scratch folders that are days old and whose attempt has no process.
+    """Remove this user's scratch folders that are days old and whose attempts have no processes.
 
     A runner removes the scratch folder of its attempt, and the recovery that of an attempt whose runner died;
-    others belonged to a service whose data folder no longer exists. Without ``/proc`` nothing is removed.
+    the others belonged to a service whose data folder no longer exists. Without ``/proc`` nothing is removed.
     """
     if not _all_processes():
         return
@@ -221,7 +221,7 @@ def reap_children() -> None:
 
 
 def find_children() -> set[int] | None:
-    """All children of this process, which must have one thread; None if the system does not list them."""
+    """Return all children of this single-threaded process; None if the system does not list them."""
     try:
         return {int(pid) for pid in _read(f"/proc/self/task/{os.getpid()}/children").split()}
     except OSError:
@@ -229,7 +229,7 @@ def find_children() -> set[int] | None:
 
 
 def has_children(pid: int) -> bool:
-    """Whether another process has any that it has not reaped; True where the system does not tell."""
+    """Return whether another process has unreaped children; True if the system does not say."""
     try:
         with os.scandir(f"/proc/{pid}/task") as tasks:
             return any(_read(f"{task.path}/children") for task in tasks)
@@ -238,7 +238,7 @@ def has_children(pid: int) -> bool:
 
 
 def _read(path: str) -> bytes:
-    """The content of a small file of the system, in a fifth of the time of ``Path.read_bytes``."""
+    """Read a small file of the system, in a fifth of the time of ``Path.read_bytes``."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         content = b""
@@ -263,7 +263,7 @@ def _environment(pid: int) -> list[bytes]:
 
 
 def _works_in(pid: int, place: str) -> bool:
-    """Whether the process has such a working directory and no controlling terminal, like a user's shell."""
+    """Return whether the process has such a working directory and, unlike a user's shell, no terminal."""
     try:
         is_there = place in str((_PROC / str(pid) / "cwd").readlink())
     except OSError:
@@ -272,7 +272,7 @@ def _works_in(pid: int, place: str) -> bool:
 
 
 def _stat(pid: int) -> list[str]:
-    """Fields of ``/proc/PID/stat`` from the third on: state, parent, group, session, terminal and so on."""
+    """Return fields of ``/proc/PID/stat`` from the third on: state, parent, group, session, terminal etc."""
     try:
         text = _read(f"/proc/{pid}/stat").decode("utf-8", "replace")
     except OSError:

@@ -2,7 +2,7 @@
 
 The archive contains the files of ``outputs/`` at its root, with the manifest, the score and the log. Links
 are not followed, even if ``outputs`` itself is one: an engine cannot put a file of the machine into a result.
-Each file is read once. Packing has a deadline and ends when the job is stopped.
+Each file is read once. Packing has a deadline and is aborted when the job is stopped.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _STRANGE = re.compile("[\\\\\x00-\x1f\ud800-\udfff]")
 _CHUNK_BYTES = 1 << 20
 _ZIP64_BYTES = 1 << 31
 _LARGE_BYTES = 1 << 20
-"""Size of archives that take so long to sync that the service must not do it."""
+"""Archives of this size take so long to sync that the service must not do it."""
 _FEW_FILES = 100
 _MAX_NAMED, _MAX_LETTERS = 5, 200
-"""Outputs named in a sentence, and letters of each name."""
+"""Maximum number of outputs named in a sentence, and of characters of each name."""
 MIN_ALLOWANCE_S = 5.0
 _MAX_ALLOWANCE_S = 600.0
 
@@ -51,15 +51,15 @@ class LateError(Exception):
 
 
 class Deadline:
-    """The deadline for packing outputs: the job's time limit, or when the job is stopped.
+    """The deadline for packing outputs: the job's time limit, or a stop of the job.
 
     A run that ended at its time limit has an additional tenth of the limit, at least 5 seconds and at most 10
     minutes; one that was stopped has 5 seconds.
 
     Args:
-        spec: what ran.
-        state: how it ended.
-        began_s: when it began, on the monotonic clock.
+        spec: specification of the run.
+        state: final state of the run.
+        began_s: start of the run on the monotonic clock.
     """
 
     def __init__(self, spec: AttemptSpec, state: OutcomeState, began_s: float) -> None:
@@ -99,7 +99,7 @@ class ResultArchive:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Content of ``score.json``: figures, and a sentence if some or all of it was omitted."""
+    """Content of ``score.json``: figures, and a sentence if any of it was omitted."""
 
     figures: dict[str, Any] | None = None
     note: str | None = None
@@ -113,11 +113,11 @@ def publish_result(
     """Write ``result.zip`` with its manifest; without output, only ``manifest.json``, and return None.
 
     Args:
-        spec: what was run.
-        state: how it ended.
-        started: when, RFC 3339 UTC.
+        spec: specification of the run.
+        state: final state of the run.
+        started: start time, RFC 3339 UTC.
         score: from ``read_score``.
-        check: called before each MB is read; an exception from it ends the packing.
+        check: called before each MB is read; an exception from it aborts the packing.
 
     Raises:
         NotKeptError: there are too many files or bytes.
@@ -142,13 +142,13 @@ def publish_result(
 
 
 def write_manifest(spec: AttemptSpec, state: str, started: str, check: Callable[[], None] | None) -> None:
-    """Write ``manifest.json`` beside an attempt without archive; with no ``check``, inputs are not hashed."""
+    """Write ``manifest.json`` of an attempt without archive; with no ``check``, inputs are not hashed."""
     manifest = make_manifest(spec, state, started, [], check)
     files.write_json(spec.folder / files.MANIFEST, manifest, is_durable=False)
 
 
 def measure_left(spec: AttemptSpec) -> float:
-    """Bytes that packing has to read: outputs, inputs and log; infinity for more than can be told soon."""
+    """Return the bytes that packing has to read; infinity if counting them would take too long."""
     work = f"{spec.attempt_dir}/{files.WORK}"
     size = 0.0
     try:
@@ -167,7 +167,7 @@ def measure_left(spec: AttemptSpec) -> float:
 
 
 def find_outputs(spec: AttemptSpec, outputs: int) -> tuple[dict[str, str], list[str]]:
-    """Path below the folder ``outputs`` for each name in the archive, and folders that may not be read.
+    """Return the path below ``outputs`` of each name in the archive, and the unreadable folders.
 
     Raises:
         NotKeptError: there are more files or bytes than are kept.
@@ -184,7 +184,7 @@ def find_outputs(spec: AttemptSpec, outputs: int) -> tuple[dict[str, str], list[
 
 
 def name_members(places: Iterable[str]) -> dict[str, str]:
-    """Path of each name in the archive, sorted by name; all names are portable."""
+    """Map each name in the archive, sorted, to its path; all names are portable."""
     found: dict[str, str] = {}
     taken: Counter[str] = Counter()
     for place in sorted(places, key=lambda each: (plain_name(each) != each, each)):
@@ -203,13 +203,13 @@ def name_members(places: Iterable[str]) -> dict[str, str]:
 
 
 def plain_name(place: str) -> str:
-    """A portable path: without backslashes, drive, control characters or lone surrogates."""
+    """Return a portable path: without backslashes, drive, control characters or lone surrogates."""
     plain = _STRANGE.sub("_", place)
     return plain.replace(":", "_", 1) if plain[1:2] == ":" else plain
 
 
 def read_score(attempt_dir: Path) -> Score:
-    """The figures of the engine's ``score.json``; empty if it is absent or not a flat object."""
+    """Return the figures of the engine's ``score.json``; empty if it is absent or not a flat object."""
     try:
         content = read_small(attempt_dir, "score.json")
     except untrusted.NotRegularError:
@@ -234,7 +234,7 @@ def read_score(attempt_dir: Path) -> Score:
 
 
 class _Packer:
-    """Writes one archive, reading each output once to hash and compress it."""
+    """Writes one archive, reading each output only once to hash and compress it."""
 
     def __init__(self, spec: AttemptSpec, check: Callable[[], None], attempt: int, outputs: int) -> None:
         self._spec = spec
@@ -298,7 +298,7 @@ class _Packer:
             status = os.fstat(descriptor)
             info = _describe_member(name, status)
             with archive.open(info, "w", force_zip64=status.st_size >= _ZIP64_BYTES) as target:
-                while size < status.st_size:  # a file that still grows is cut at its initial size
+                while size < status.st_size:  # a file that is still growing is cut at its initial size
                     self._check()
                     chunk = source.read(min(_CHUNK_BYTES, status.st_size - size))
                     if not chunk:
@@ -318,7 +318,7 @@ class _Packer:
 
 
 def _explain_lost(places: Sequence[str], what: str) -> str:
-    """What happened, with the first of the places."""
+    """Say what happened, with the first of the paths."""
     names = [plain_name(place) for place in places[:_MAX_NAMED]]
     named = ", ".join(name if len(name) <= _MAX_LETTERS else f"…{name[-_MAX_LETTERS:]}" for name in names)
     return f"{what}: {named}{', …' if len(places) > _MAX_NAMED else ''}"

@@ -1,12 +1,12 @@
-"""The runner: a small process that runs attempts, one after another, and publishes how each ended.
+"""The runner: a small process that runs attempts, one after another, and publishes their outcomes.
 
 The starter forks it in a session of its own, so that it outlives the service; ``python -m
 foldnote.service.runner.runner ATTEMPT_DIR`` runs a single attempt. It holds the attempt's lock until the
 outcome is published. An attempt that was begun, revoked or ended before is not run again, so an executor may
-deliver it twice. A runner that lost an attempt accepts no other. Where the next attempt lies ready for the
-same process of a worker, and the outputs are small, it is begun before the last one is published: the worker
-computes while its runner packs. It knows neither the database nor HTTP and imports the standard library only,
-since there is one runner per running job.
+deliver it twice. A runner that lost an attempt accepts no other. If the next attempt is queued for the same
+process of a worker, and the outputs are small, it begins before the last one is published: the worker
+computes while its runner packs. The runner knows neither the database nor HTTP and imports only the standard
+library, since there is one runner per running job.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ EXIT_BUSY = 75
 _LOCK_WAIT_S = 2.0
 _ROOM_WAIT_S, _ROOM_PAUSE_S = 600.0, 1.0
 _SMALL_BYTES = 1 << 20
-"""What is larger takes so long to pack that no other attempt runs meanwhile."""
+"""Larger outputs take so long to pack that no other attempt runs meanwhile."""
 
 
 def main() -> int:
@@ -96,7 +96,7 @@ def serve(orders: socket.socket) -> int:
 
 
 def _run_in_turn(queue: OrderQueue, workers: WorkerSlot, first: ReadyOrder) -> bool:
-    """Run an attempt, and those that begin before the one before them is published; False if one was lost."""
+    """Run an attempt and those that begin before its outcome is published; return False if one was lost."""
     ready: ReadyOrder | None = first
     last: _Turn | None = None
     with SignalWatch() as watch:  # without an attempt, signals end the runner at once
@@ -117,7 +117,7 @@ def _run_in_turn(queue: OrderQueue, workers: WorkerSlot, first: ReadyOrder) -> b
 
 
 def _may_go_on(queue: OrderQueue, workers: WorkerSlot) -> bool:
-    """Whether the order that lies ready can be begun before another attempt is published."""
+    """Return whether the queued order can begin before another attempt is published."""
     ready = queue.look()
     if ready is None or ready.spec is None or ready.mark is None:
         return False
@@ -125,7 +125,7 @@ def _may_go_on(queue: OrderQueue, workers: WorkerSlot) -> bool:
 
 
 class _Turn:
-    """An ordered attempt, which is published and told once."""
+    """An ordered attempt, to be published and reported once."""
 
     def __init__(self, queue: OrderQueue, order: RunnerOrder, run: AttemptRun) -> None:
         self.run = run
@@ -134,7 +134,7 @@ class _Turn:
         self._is_well: bool | None = None
 
     def end(self, *, may_wait: bool = True) -> bool:
-        """Publish the outcome, free the lock and say so; False if the attempt was lost, which is not said."""
+        """Publish the outcome, release the lock and report it; return False if the attempt was lost."""
         if self._is_well is None:
             self._is_well = self.end_untold(may_wait=may_wait)
             if self._is_well:
@@ -142,11 +142,11 @@ class _Turn:
         return self._is_well
 
     def end_at_once(self) -> bool:
-        """The same without waiting for room, since the next engine runs already."""
+        """Do the same without waiting for disk space, since the next engine is already running."""
         return self.end(may_wait=False)
 
     def end_untold(self, *, may_wait: bool = True) -> bool:
-        """Publish the outcome and free the lock; False if the attempt was lost."""
+        """Publish the outcome and release the lock; return False if the attempt was lost."""
         try:
             return self.run.publish(may_wait=may_wait)
         finally:
@@ -154,11 +154,11 @@ class _Turn:
 
 
 def _nothing() -> None:
-    """Nothing is to be done meanwhile."""
+    """Do nothing meanwhile."""
 
 
 def is_spent(attempt_dir: Path) -> bool:
-    """Whether the attempt must not be started: it was begun, revoked or ended before."""
+    """Return whether the attempt must not be started: it was begun, revoked or ended before."""
     names = (files.RUNNER, files.REVOKED, files.OUTCOME)
     return any(os.path.lexists(f"{attempt_dir}/{name}") for name in names)
 
@@ -169,8 +169,8 @@ class AttemptRun:
     Args:
         attempt_dir: the attempt's folder.
         spec: its specification; None if it cannot be read.
-        mark: path of a file that becomes the mark of a begun attempt; None if it could not be written.
-        resources: those of its runner.
+        mark: path of a file that becomes the start marker of the attempt; None if it could not be written.
+        resources: resources of its runner.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class AttemptRun:
         self._is_spent = False
         self._is_begun = False
         self._outcome: Outcome | None = None
-        """That of a fault of this runner."""
+        """A fault of this runner."""
         self._ending: EngineExit | None = None
         self._usage: Usage | None = None
         self._left = ExitStack()
@@ -193,8 +193,7 @@ class AttemptRun:
     def compute(self, meanwhile: Callable[[], object] = _nothing) -> None:
         """Mark the attempt as begun, and run its engine until none of its processes is left.
 
-        Does nothing for an attempt that must not be started. ``meanwhile`` is called once the engine runs, if
-        it does.
+        An attempt that must not be started is skipped. ``meanwhile`` is called once the engine is running.
         """
         try:
             self._is_spent = is_spent(self._folder)
@@ -216,7 +215,7 @@ class AttemptRun:
             return
         self._is_begun = True
         try:
-            self._spec = self._spec or files.read_spec(self._folder)  # says what is wrong with it
+            self._spec = self._spec or files.read_spec(self._folder)  # raises the reason
             self._run_engine(self._spec, meanwhile)
         except Exception as exc:  # noqa: BLE001  any fault must end up in the outcome
             self._lose(exc)
@@ -236,14 +235,14 @@ class AttemptRun:
             self._ending = EngineExit("failed", exc.message)
 
     def spare_scratch(self) -> Path | None:
-        """Its folder for temporary files, for the next attempt; None if there is none, or it is not empty."""
+        """Return the temporary folder for the next attempt; None if there is none or it is not empty."""
         return self._supervisor.spare_scratch() if self._supervisor is not None else None
 
     @property
     def is_quickly_packed(self) -> bool:
-        """Whether it succeeded and so little is to be packed that the next attempt need not wait for it.
+        """Whether it succeeded with so little output that the next attempt need not wait for packing.
 
-        An order that lies ready is given back if it would have to wait for long.
+        A queued order that would have to wait for long is given back.
         """
         if self._ending is None or self._spec is None:
             return False
@@ -253,10 +252,10 @@ class AttemptRun:
         return is_little and self._ending.state == "succeeded"
 
     def publish(self, *, may_wait: bool = True) -> bool:
-        """Publish the outcome; False if the attempt was lost.
+        """Publish the outcome; return False if the attempt was lost.
 
         Args:
-            may_wait: whether to wait for room on a full disk.
+            may_wait: whether to wait for space on a full disk.
         """
         if self._is_spent:
             return True
@@ -280,7 +279,7 @@ class AttemptRun:
         return self._outcome is not None and self._outcome.state != "lost"
 
     def _lose(self, fault: Exception) -> None:
-        """Note a fault of the runner, after ending what is left of the engine."""
+        """Record a fault of the runner, after ending the rest of the engine."""
         _note_trouble(self._folder)
         self._left.close()
         nonce = self._spec.nonce if self._spec is not None else None
@@ -289,7 +288,7 @@ class AttemptRun:
 
 
 def _note_trouble(attempt_dir: Path) -> None:
-    """Write the traceback to the attempt's folder, if the disk has space."""
+    """Write the traceback to the attempt's folder, if there is disk space."""
     with contextlib.suppress(OSError):
         write_atomically(attempt_dir / files.RUNNER_LOG, traceback.format_exc())
 
@@ -347,9 +346,9 @@ def _pack(
 def _publish_when_there_is_room(
     spec: AttemptSpec, state: str, started: str, score: Score, check: Callable[[], None], until: float
 ) -> ResultArchive | None:
-    """Publish the result; on a full disk wait, since a run of many hours may be lost for want of a minute.
+    """Publish the result; wait on a full disk, so that a minute's shortage does not lose a run of many hours.
 
-    ``until`` is the moment, on the monotonic clock, from which it is not waited any longer.
+    ``until`` is the end of the wait on the monotonic clock.
 
     Raises:
         OSError: the disk is still full when the time for packing is over, or it fails.
@@ -375,7 +374,7 @@ def _without_outputs(name: str, ending: EngineExit, state: OutcomeState, reason:
 
 
 def wait_for_lock(folder: Path) -> int | None:
-    """The lock's descriptor; None if it stays taken. Waits, since checking a lock holds it for a moment."""
+    """Return the lock's descriptor; None if it stays taken. Retry: checking a lock holds it for a moment."""
     deadline = time.monotonic() + _LOCK_WAIT_S
     while (lock := take_lock(folder)) is None and time.monotonic() < deadline:
         time.sleep(0.05)

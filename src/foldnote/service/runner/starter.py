@@ -1,16 +1,18 @@
 """The starter: a small process with the runner's modules loaded, which forks runners.
 
 A new interpreter takes tens of milliseconds to start, a fork a few, an idle runner none. The service holds
-the other end of a socket and sends, for each attempt, its folder, the key of the worker that may run it and
+the other end of a socket. For each attempt, it sends the folder, the key of the worker that may run it, and
 the descriptor of its lock. The starter passes them to an idle runner or a new one, answers ``started PID``,
-and sends ``ended FOLDER`` when the attempt is over. An order may say with how many others that have its
-worker it does not run. It is not answered; while so many are busy it is held, and passed to the first runner
-that is free of them, or laid ready for a busy one, which gives it back if its attempt takes long. After
-``HOLDS_S`` it is dropped unbegun, and its end is told. If a runner dies, the starter ends the remaining
-processes of its engine, and passes on what had only been laid ready. When the other end is closed, idle
-runners end at once, busy ones after their attempt and those that are held, and the starter after the last of
-them. Each runner has its own session and survives the starter.
-A starter that is tied kills its busy runners instead: on a node, nobody would adopt them.
+and sends ``ended FOLDER`` when the attempt is over.
+
+An order may state a number of runners with its worker. Such an order is not answered. While that many runners
+are busy it is held; it is passed to the first that becomes free, or queued for a busy one, which gives it
+back if its attempt takes long. After ``HOLDS_S`` it is dropped unstarted and reported as ended.
+
+If a runner dies, the starter ends the remaining processes of its engine, and reassigns the order queued for
+it. When the other end is closed, idle runners end at once, busy ones after their attempt and those that are
+held, and the starter after the last of them. Each runner has its own session and survives the starter. A tied
+starter kills its busy runners instead, since on a node nothing would adopt them.
 """
 
 from __future__ import annotations
@@ -45,11 +47,11 @@ STARTER_NAME = b"foldnote-start"
 RESTS_S = 60.0
 """Seconds after which an idle runner is dismissed."""
 MAX_LOADED = 4
-"""Idle runners with workers above which one of them loads another engine instead of a new runner."""
+"""Idle runners with workers above which one of them, not a new runner, loads another engine."""
 MIN_FREE_MEMORY = 0.2
 """Fraction of the machine's memory; if less is free, no worker is kept."""
 HOLDS_S = 2.0
-"""Seconds that an attempt waits for a busy runner at most."""
+"""Maximum time that an attempt waits for a busy runner, in seconds."""
 MAX_ATTEMPTS = 1000
 """Attempts after which a runner is replaced, to bound any leak."""
 _CHUNK_BYTES = 65_536
@@ -57,7 +59,7 @@ _CHUNK_BYTES = 65_536
 
 @dataclass
 class Runner:
-    """A runner and the starter's end of its socket; ``folder`` is that of its attempt, None while idle."""
+    """A runner and the starter's end of its socket; ``folder`` is its attempt's, None while idle."""
 
     pid: int
     orders: socket.socket
@@ -67,10 +69,10 @@ class Runner:
     attempts: int = 0
     rests_since: float = 0.0
     ready: tuple[RunnerOrder, float] | None = None
-    """The order that lies ready for it, or that it has begun before it published the last one; with the
-    moment until which it may wait."""
+    """The order queued for it, or begun by it before the last one was published; with the end of its waiting
+    time."""
     lock: int | None = None
-    """The starter's own descriptor of the attempt's lock, where it lay ready."""
+    """The starter's own descriptor of the attempt's lock, if the order was queued."""
     is_slow: bool = False
     """Whether it gave an order back during this attempt."""
 
@@ -94,20 +96,20 @@ class Starter:
         self._is_closed = False
         self._runners: dict[int, Runner] = {}
         self._held: deque[tuple[RunnerOrder, float]] = deque()
-        """Orders that wait for a busy runner, each with the moment until which it does, oldest first."""
+        """Orders that wait for a busy runner, each with the end of its waiting time, oldest first."""
         self._selector = selectors.DefaultSelector()
         self._waker = processes.SignalWaker()
 
     def serve(self) -> None:
-        """Pass attempts to runners, and report each that ended."""
+        """Pass attempts to runners, and report those that end."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._selector.register(self._requests, selectors.EVENT_READ)
         self._selector.register(self._waker.receiver, selectors.EVENT_READ)
         processes.name_process(STARTER_NAME)
-        processes.adopt_orphans()  # of dead runners, since an engine may kill its runner
+        processes.adopt_orphans()  # those of dead runners, since an engine may kill its runner
         tempfile.gettempdir()  # cached once for all runners
         gc.collect()
-        gc.freeze()  # a collection in a runner would copy every page that it shares with the starter
+        gc.freeze()  # a collection in a runner would copy every page shared with the starter
         while self._runners or not self._is_closed:
             for key, _ in self._selector.select(self._grace_s()):
                 if key.fileobj is self._requests:
@@ -126,7 +128,7 @@ class Starter:
             self._selector.unregister(self._requests)
             if self._is_tied:
                 self._drop_held(math.inf)
-                processes.send(self._runners, signal.SIGKILL)  # what they leave is ended when they are reaped
+                processes.send(self._runners, signal.SIGKILL)  # their remains are ended when they are reaped
             return
         if self._is_to_wait(order):
             self._held.append((order, time.monotonic() + HOLDS_S))
@@ -142,7 +144,7 @@ class Starter:
             self._tell(answer)
 
     def _is_to_wait(self, order: RunnerOrder) -> bool:
-        """Whether as many runners with this worker are busy as may be."""
+        """Return whether the maximum number of runners with this worker is busy."""
         known = (each for each in self._runners.values() if each.worker_key == order.worker_key)
         return 0 < order.at_once <= sum(each.folder is not None for each in known)
 
@@ -153,7 +155,7 @@ class Starter:
                 del self._held[place]
                 try:
                     self._order(order)
-                except OSError:  # as if it had waited too long: its service tries again
+                except OSError:  # treated as a timeout: the service tries again
                     self._tell(f"ended {order.folder}")
                 finally:
                     os.close(order.lock)
@@ -161,7 +163,7 @@ class Starter:
         self._lay_ready()
 
     def _lay_ready(self) -> None:
-        """Send held orders, the oldest first, to busy runners with their workers; one to each."""
+        """Queue held orders, the oldest first, for busy runners with their workers; one for each."""
         for runner in self._runners.values():
             if runner.folder is None or not runner.worker_key or runner.ready or runner.is_slow:
                 continue
@@ -178,14 +180,14 @@ class Starter:
                     runner.attempts += 1
 
     def _drop_held(self, moment: float) -> None:
-        """Drop the orders that have waited until this moment."""
+        """Drop the orders whose waiting time has ended."""
         while self._held and self._held[0][1] <= moment:
             order, _ = self._held.popleft()
             os.close(order.lock)
             self._tell(f"ended {order.folder}")
 
     def _order(self, order: RunnerOrder) -> Runner:
-        """Send the attempt to an idle runner that suits it, or to a new one."""
+        """Send the attempt to a suitable idle runner, or to a new one."""
         suitable = self._find_suitable(order.worker_key)
         while True:
             runner = suitable.pop() if suitable else self._fork(order.lock)
@@ -200,10 +202,10 @@ class Starter:
             return runner
 
     def _find_suitable(self, worker_key: str) -> list[Runner]:
-        """Idle runners for an attempt, the best one last: with its worker, else without any.
+        """Return idle runners for an attempt, the best last: those with its worker, else those without any.
 
-        A runner with another worker is used only if there are enough of them; the one that has been idle for
-        longest is used first.
+        A runner with another worker is used only if there are enough of them, and then the one that has been
+        idle for longest.
         """
         young = (each for each in self._runners.values() if each.attempts < MAX_ATTEMPTS)
         free = sorted((each for each in young if each.is_free), key=_rest)
@@ -231,7 +233,7 @@ class Starter:
         return runner
 
     def _receive(self, runner: Runner) -> None:
-        """A runner ended an attempt, gave an order back, or died, which is reported when it is reaped."""
+        """Handle an ended attempt, a returned order, or a runner's death, which is reported when reaped."""
         try:
             words = runner.orders.recv(_CHUNK_BYTES)
         except OSError:
@@ -251,7 +253,7 @@ class Starter:
 
     @staticmethod
     def _finish(runner: Runner) -> None:
-        """Note that a runner's oldest attempt has ended; it has begun what lay ready, or is about to."""
+        """Note that a runner's oldest attempt has ended; its queued order has begun or is about to."""
         if runner.lock is not None:
             os.close(runner.lock)
         ready, runner.ready = runner.ready, None
@@ -260,7 +262,7 @@ class Starter:
         runner.rests_since = time.monotonic()
 
     def _take_back(self, runner: Runner) -> None:
-        """Hold the order that lay ready again."""
+        """Hold the queued order again."""
         if runner.ready is not None:
             self._held.appendleft(runner.ready)
             runner.ready, runner.is_slow = None, True
@@ -305,7 +307,7 @@ class Starter:
             self._clear_after(runner)
 
     def _clear_after(self, runner: Runner) -> None:
-        """Report the attempts that a dead runner had begun; what lay ready for it is held again."""
+        """Report the attempts that a dead runner had begun; hold its queued order again."""
         if runner.folder is None:
             return
         is_over = self._is_tied and self._is_closed
@@ -354,7 +356,7 @@ def _rest(runner: Runner) -> float:
 
 
 def clear_away(folder: Path) -> None:
-    """End the processes of a dead runner, unless another process holds its attempt now and does so."""
+    """End the processes of a dead runner, unless another process now holds its attempt and does so."""
     if (folder / files.OUTCOME).exists():
         return
     try:

@@ -1,7 +1,7 @@
-"""The parent's side of the starter: start it, send it attempts, and receive which of them ended.
+"""The parent's side of the starter: start it, send it attempts, and receive their ends.
 
-A starter that died is replaced at the next attempt. No state here has to survive a restart: the attempt's
-folder and lock hold it.
+A dead starter is replaced at the next attempt. No state of this module has to survive a restart: it is in the
+attempt's folder and lock.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CHUNK_BYTES = 65_536
 
 
 class StarterDiedError(EngineError):
-    """The starter ended without saying whether the runner began; the attempt's lock and files show it."""
+    """The starter died without saying whether the runner began; the attempt's lock and files show it."""
 
 
 class StarterLink:
@@ -34,7 +34,7 @@ class StarterLink:
 
     Args:
         environment: environment of the starter, and so of the runners.
-        on_ended: called with the folder of each attempt that ended, in a thread of its own.
+        on_ended: called with the folder of each attempt that ended, in a separate thread.
         is_tied: whether the starter kills its attempts when this end of the connection is closed.
     """
 
@@ -59,9 +59,9 @@ class StarterLink:
     def start(self, folder: Path, worker_key: str, lock: int, *, at_once: int = 0) -> None:
         """Start the runner of the attempt whose lock the descriptor `lock` holds.
 
-        A runner whose worker has the key ``worker_key`` is preferred; the key is empty where no worker may
-        run the attempt. Where ``at_once`` is not 0, it waits while so many of these are busy, and no answer
-        is awaited: if it cannot begin, its end is told.
+        A runner whose worker has the key ``worker_key`` is preferred; the key is empty if no worker may run
+        the attempt. If ``at_once`` is not 0, the attempt waits while this many of these runners are busy, and
+        no answer is awaited: if it cannot begin, its end is reported.
 
         Raises:
             StarterDiedError: it is unknown whether the runner began.
@@ -115,7 +115,7 @@ class _Running:
         """Send an attempt.
 
         Raises:
-            StarterDiedError: it has not been received.
+            StarterDiedError: the starter did not receive it.
         """
         try:
             send_order(self._socket, folder, worker_key, lock, at_once=at_once)

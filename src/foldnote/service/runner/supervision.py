@@ -1,7 +1,7 @@
 """Run one engine process, from its start until none of its processes is left.
 
-The engine is started in its own session, its output is sorted into progress and log, and it is ended when it
-is cancelled, too slow or too large. Nothing is published here.
+The engine is started in its own session. Its output is sorted into progress and log, and it is ended when it
+is cancelled, too slow or too large. This module publishes nothing.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ _TICK_S = 0.2
 _MEMORY_CHECK_S = 1.0
 _DRAIN_S = 0.5
 _TERMINATION_S = 2.0
-"""How long after its engine a runner may receive the signal that ends all processes of a machine or job."""
+"""Delay after the engine's end in which a runner may receive the signal that ends the whole machine or
+job."""
 _DEFAULT_GRACE_S = 10.0
 _TERMINATED = frozenset({-signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGINT})
-"""Exit codes of an engine that was asked to end; a shell reports its program's signal above 128."""
+"""Exit codes of an engine that was asked to end; a shell reports its program's signal plus 128."""
 _SHORTAGES = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, *FULL_DISK})
-"""Why the machine, and not the engine, makes that no process can be started."""
+"""Errors for which the machine, not the engine, is the cause that no process can be started."""
 _REFUSED_INPUT = 2
-"""Exit code of an engine that refuses its settings or files, with a sentence."""
+"""Exit code of an engine that rejects its settings or files, with a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,14 @@ class EngineExit:
     state: OutcomeState
     error: str | None = None
     is_input_refused: bool = False
-    """Whether the engine refused its settings or files, as another run would."""
+    """Whether the engine rejected its settings or files, as it would in another run."""
 
 
 class SignalWatch:
     """Wakes the supervisors of a runner's attempts when a signal arrives; use as a context manager.
 
     Attributes:
-        is_terminated: whether this process was asked to end, which without an attempt it does at once.
+        is_terminated: whether this process was asked to end; without an attempt it ends at once.
     """
 
     def __init__(self) -> None:
@@ -84,29 +85,29 @@ class SignalWatch:
 
 @dataclass(frozen=True, slots=True)
 class RunnerResources:
-    """What a runner has for the run of an attempt."""
+    """Resources that a runner has for an attempt."""
 
     watch: SignalWatch
-    """An open one."""
+    """An open signal watch."""
     workers: WorkerSlot | None = None
-    """Where a worker is kept; None for no worker."""
+    """Holds the worker; None for no worker."""
     worker_key: str = ""
     """``worker_key`` of the attempt's specification."""
     orders: OrderQueue | None = None
-    """Those of which one may lie ready; it is given back if the run takes long."""
+    """The queue of orders; a queued one is given back if the run takes long."""
     spare: Path | None = None
-    """An empty folder for temporary files that an earlier run no longer needs."""
+    """An empty temporary folder that an earlier run no longer needs."""
 
 
 class Supervisor:
-    """Runs the engine of ``spec`` once; use as a context manager, which leaves no process of it behind.
+    """Runs the engine of ``spec`` once; a context manager that leaves none of its processes behind.
 
-    Entering starts the engine, in a worker of ``resources`` where the engine can be run by one. After ``run``
-    the next attempt may begin: what is left until the end of the context takes time and no process.
+    Entering starts the engine, in a worker of ``resources`` if the engine can be run by one. After ``run``
+    the next attempt may begin: leaving the context takes time but needs no process.
 
     Args:
-        spec: what to run.
-        resources: those of the runner.
+        spec: specification of the run.
+        resources: resources of the runner.
 
     Raises:
         EngineError: the engine's program cannot be started.
@@ -170,13 +171,13 @@ class Supervisor:
                 shutil.rmtree(self._scratch, ignore_errors=True)
 
     def spare_scratch(self) -> Path | None:
-        """The folder for temporary files, for the next attempt; None if this one left anything there."""
+        """Return the temporary folder for the next attempt; None if this one left anything there."""
         with contextlib.suppress(OSError):
             self._has_spared = self._is_cleared and next(self._scratch.iterdir(), None) is None
         return self._scratch if self._has_spared else None
 
     def run(self) -> EngineExit:
-        """Wait for the engine, or end it; return how it ended when none of its processes is left."""
+        """Wait for the engine, or end it; return how it ended once none of its processes is left."""
         while (ending := self._check()) is None:
             self._pump(_TICK_S)
             self._let_others_begin()
@@ -197,17 +198,17 @@ class Supervisor:
         return ending if ending.error or ending.state != "failed" else self._explain_exit()
 
     def _let_others_begin(self, after_s: float = SHORT_S) -> None:
-        """Give back the order that lies ready if this run takes longer than ``after_s``."""
+        """Give back the queued order if this run takes longer than ``after_s``."""
         if self._orders is not None and time.monotonic() - self._started > after_s:
             self._orders.give_back()
 
     def finish_log(self) -> None:
-        """Write what is left of the log and the progress, once the engine has ended."""
+        """Write the rest of the log and the progress, once the engine has ended."""
         self._sorter.finish()
 
     @property
     def usage(self) -> Usage | None:
-        """What the run used, once none of its processes is left; None if its end was not observed.
+        """The resources used, once none of the processes is left; None if their end was not observed.
 
         The time and memory of a worker for loading the engine are not included.
         """
@@ -224,7 +225,7 @@ class Supervisor:
     def _start(self) -> MeasuredProgram | WorkerJob:
         job = self._workers.start_job(self._spec, self._worker_key, self._scratch, self._is_to_end)
         process = job or self._start_program()
-        self._cpu_before = count_cpu_seconds()  # a worker that was ended for this job does not belong to it
+        self._cpu_before = count_cpu_seconds()  # an earlier worker, ended for this job, does not count
         if job is None or job.is_first:
             _prefer_for_out_of_memory(process.pid)
         for stream in (process.stdout, process.stderr):
@@ -249,7 +250,7 @@ class Supervisor:
         return program
 
     def _check(self) -> EngineExit | None:
-        """The reason to end the run now, in order of precedence; None to continue."""
+        """Return the reason to end the run now, in order of precedence; None to continue."""
         if (code := self._process.poll()) is not None:
             if code == 0:
                 return EngineExit("succeeded")
@@ -257,7 +258,7 @@ class Supervisor:
         return self._check_orders() or self._check_memory()
 
     def _ended_with_runner(self, code: int) -> bool:
-        """Whether the engine failed since everything is ended: a shutdown or a batch system ends both."""
+        """Return whether the engine was ended together with the runner, by a shutdown or a batch system."""
         deadline, watch = time.monotonic() + _TERMINATION_S, self._watch
         while code in _TERMINATED and not watch.is_terminated and (left := deadline - time.monotonic()) > 0:
             self._pump(left)
@@ -268,7 +269,7 @@ class Supervisor:
         return EngineExit("lost", "The system ended the job's runner before the engine had finished.")
 
     def _check_orders(self) -> EngineExit | None:
-        """The external reason to end the run now: cancellation, deletion, a signal or the time limit."""
+        """Return the external reason to end the run now: cancellation, deletion, a signal or the limit."""
         spec = self._spec
         if spec.has(files.CANCEL):
             return EngineExit("stopped", "The job was stopped.")
@@ -288,7 +289,7 @@ class Supervisor:
         return None
 
     def _is_to_end(self) -> bool:
-        """Whether the run is to be ended while its engine is loaded."""
+        """Return whether the run must end while its engine is being loaded."""
         self._let_others_begin()
         return self._check_orders() is not None
 
@@ -347,7 +348,7 @@ class Supervisor:
         processes.reap_children()
 
     def _pump(self, timeout_s: float) -> bool:
-        """Read available output, waiting at most ``timeout_s``; False if there was none."""
+        """Read available output, waiting at most ``timeout_s``; return False if there was none."""
         came = False
         for key, _ in self._selector.select(timeout_s):
             if key.fileobj is self._orders:
@@ -365,7 +366,7 @@ class Supervisor:
         return came
 
     def _look_at_orders(self) -> None:
-        """Read the order that lies ready, now that the engine runs; there is at most one at a time."""
+        """Read the queued order, now that the engine is running; there is at most one at a time."""
         if self._orders is not None and (self._orders.look() is not None or not self._orders.is_open):
             self._selector.unregister(self._orders)
 
@@ -392,7 +393,7 @@ class Supervisor:
 
 
 def _name_signal(number: int) -> str:
-    """The signal's name; the number of one without a name, such as most real-time signals."""
+    """Return the signal's name, or its number if it has none, as most real-time signals."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -2,8 +2,8 @@
 
 No symbolic link is followed in any part of a path, only regular files are opened, and opening never blocks: a
 FIFO, socket, device or directory in place of a file is an error, and reads are limited. Hard links are read:
-an engine runs as the same user as its runner, so it can link no file that it could not copy. Imports the
-standard library only, since each runner loads it.
+an engine runs as the same user as its runner, so it can link no file that it could not copy. This module
+imports only the standard library, since each runner loads it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MAX_FILES = 9_997
-"""With manifest, score and log an archive of them has 10,000 files, the most that its readers take."""
+"""Maximum number of outputs: with manifest, score and log, an archive has 10,000 files, its readers'
+maximum."""
 MAX_DEPTH = 64
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM})
 _REFUSED = frozenset({errno.EACCES, errno.EPERM})
@@ -29,7 +30,7 @@ class NotRegularError(ValueError):
 
 
 class TooManyFilesError(ValueError):
-    """A folder holds more files, or nests them deeper, than can be kept."""
+    """A folder contains more files, or deeper nesting, than can be kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +43,19 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class FoundFiles:
-    """The regular files below a folder, and the folders below it that may not be read."""
+    """The regular files below a folder, and the unreadable folders below it."""
 
     files: list[FoundFile]
     closed: list[str]
 
 
 def read_regular(path: str | Path, max_bytes: int, folder: int | None = None) -> bytes | None:
-    """The content of a small file; None if there is none.
+    """Return the content of a small file; None if there is none.
 
     Args:
-        path: a name in ``folder``, or a path of which only the last part may be the engine's.
+        path: a name in ``folder``, or a path of which only the last part may come from the engine.
         max_bytes: maximum size.
-        folder: descriptor of a folder.
+        folder: descriptor of the folder.
 
     Raises:
         NotRegularError: it is a link, a FIFO, a directory or the like, or larger than ``max_bytes``.
@@ -88,7 +89,7 @@ def _read_most(descriptor: int, max_bytes: int) -> bytes:
 
 @contextmanager
 def open_folder(name: str | Path, parent: int | None = None) -> Iterator[int]:
-    """The descriptor of a folder; ``name`` is one part of a path below ``parent``, or a trusted path.
+    """Yield the descriptor of a folder; ``name`` is one part of a path below ``parent``, or a trusted path.
 
     Raises:
         OSError: it is not a folder, or a link to one.
@@ -101,17 +102,17 @@ def open_folder(name: str | Path, parent: int | None = None) -> Iterator[int]:
 
 
 def is_absent(fault: OSError) -> bool:
-    """Whether nothing can be opened there, now or later; else the machine or its disk failed."""
+    """Return whether the path can never be opened; otherwise the machine or its disk failed."""
     return fault.errno in _ABSENT
 
 
 def is_refused(fault: OSError) -> bool:
-    """Whether this user may not read what is there."""
+    """Return whether this user lacks the permission to read."""
     return fault.errno in _REFUSED
 
 
 def open_file(place: str, folder: int) -> int | None:
-    """The descriptor of the regular file at ``place`` below ``folder``; None if there is none.
+    """Return the descriptor of the regular file at ``place`` below ``folder``; None if there is none.
 
     Raises:
         OSError: the machine can open no more files, or its disk fails.
@@ -137,7 +138,7 @@ def open_file(place: str, folder: int) -> int | None:
 
 
 def list_files(folder: int) -> FoundFiles:
-    """All regular files below ``folder``, without links and special files.
+    """Return all regular files below ``folder``, without links and special files.
 
     Raises:
         TooManyFilesError: there are more than MAX_FILES, or they are nested deeper than MAX_DEPTH.
@@ -181,7 +182,7 @@ def _list_one(
 
 
 def _descend(parts: list[str] | tuple[str, ...], folder: int) -> int:
-    """A new descriptor of the folder that ``parts`` lead to; no part may be a link."""
+    """Return a new descriptor of the folder to which ``parts`` lead; no part may be a link."""
     descriptor = os.dup(folder)
     for part in parts:
         try:

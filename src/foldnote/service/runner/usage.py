@@ -1,6 +1,6 @@
 """Measure a run: the kernel's counts of processor time and memory after its processes have ended.
 
-Imports the standard library only, since each runner loads it.
+This module imports only the standard library, since each runner loads it.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ class Usage:
     cpu_seconds: float
     """User and system time of all its processes."""
     peak_memory_mb: float
-    """Highest resident memory, in MB (2**20 bytes), of the one process that had most."""
+    """Peak resident memory, in MB (2**20 bytes), of the process with the highest peak."""
     peak_gpu_memory_mb: float | None = None
-    """Most GPU memory, in MB (2**20 bytes), that its processes had together; None if none was seen."""
+    """Peak GPU memory, in MB (2**20 bytes), of its processes together; None if none was observed."""
 
 
 def count_cpu_seconds() -> float:
-    """User and system time of all children of this process that have ended, with their own children."""
+    """Return the user and system time of all ended children of this process, with their own children."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 class MeasuredProcess:
-    """A child that is waited for here, which gives its peak memory with its exit status.
+    """A child process that reports its peak memory together with its exit status.
 
     Attributes:
         pid: its process id.
         returncode: its exit status, negative for a signal; None until ``poll`` or ``wait`` has seen its end.
-        peak_memory_mb: highest resident memory of it or of one of its children, in MB (2**20 bytes); None
-            until then, and where the end was not seen.
+        peak_memory_mb: peak resident memory of it or of one of its children, in MB (2**20 bytes); None until
+            its end, and if the end was not observed.
     """
 
     pid: int
@@ -49,7 +49,7 @@ class MeasuredProcess:
     peak_memory_mb: float | None = None
 
     def poll(self) -> int | None:
-        """The exit status, or None while it runs."""
+        """Return the exit status; None while it runs."""
         return self._await(os.WNOHANG)
 
     def wait(self) -> int:
@@ -63,7 +63,7 @@ class MeasuredProcess:
         if self.returncode is None:
             try:
                 pid, status, usage = os.wait4(self.pid, options)
-            except ChildProcessError:  # reaped elsewhere: how it ended is unknown
+            except ChildProcessError:  # reaped elsewhere: its exit status is unknown
                 self.returncode = -signal.SIGKILL
             else:
                 if pid:
@@ -73,4 +73,4 @@ class MeasuredProcess:
 
 
 class MeasuredProgram(MeasuredProcess, subprocess.Popen[bytes]):  # type: ignore[misc]
-    """A separate program, whose peak memory is known when it has ended."""
+    """A separate program, whose peak memory is known once it has ended."""

@@ -1,16 +1,16 @@
 """A worker: a process that has loaded an engine and runs each of its jobs in a copy of itself (Linux only).
 
 Loading a model often takes longer than the job. A runner keeps the worker of its last attempt for the next
-one, if that is of the same engine, installation and environment. The worker itself sees no job (see
+one, if that needs the same engine, installation and environment. The worker itself receives no job (see
 ``job_server.py`` of the engines' protocol): jobs run in copies of it, which a runner supervises like any
-other engine, with the same results as ``run.py``. If the engine allows it, a copy runs one job after another
-of the same owner; it is replaced after a fault, after ``MAX_JOBS``, when it grew, or when a job left a
-process.
+other engine, with the same results as ``run.py``. If the engine allows it, a copy runs several jobs of the
+same owner in sequence; it is replaced after a fault, after ``MAX_JOBS``, when its memory has grown, or when a
+job left a process behind.
 
-A process that has used CUDA cannot be copied, so an engine whose run has GPUs is loaded with all GPUs hidden;
-a copy learns its own with its job, and moves the model there. It ends with that job: only the end of a
-process gives back all memory that it has on a GPU. So no worker ever holds memory of a GPU, and the next job
-may have another GPU.
+A process that has used CUDA cannot be forked. Therefore an engine whose run has GPUs is loaded with all GPUs
+hidden; a copy receives its GPUs with its job, and moves the model there. It ends with that job, since only
+the end of a process frees all of its GPU memory. Thus no worker ever holds GPU memory, and the next job may
+have another GPU.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ _ANSWER_BYTES = 1000
 MAX_JOBS = 200
 """Jobs after which a copy is replaced."""
 _ASK_DRIVER = "PYTORCH_NVML_BASED_CUDA_CHECK"
-"""With 1, PyTorch looks for GPUs without CUDA, which it otherwise initializes, though none is visible."""
+"""With 1, PyTorch looks for GPUs without CUDA; otherwise it initializes CUDA even if no GPU is visible."""
 _HIDE_GPUS = {ASSIGNED: "", _ASK_DRIVER: "1"}
 
 
 def is_supported() -> bool:
-    """Whether this system supports workers, whose forks become children of the runner."""
+    """Return whether this system supports workers, whose forks become children of the runner."""
     return processes.can_adopt_orphans()
 
 
 def worker_key(spec: AttemptSpec) -> str:
-    """A key that two attempts run by one worker must share; empty if no worker may run this one.
+    """Return a key, equal for attempts that may share a worker; empty if no worker may run this one.
 
-    It describes the engine with its packages, its environment and the dates of its scripts, not the job.
+    It covers the engine with its packages, its environment and the dates of its scripts, not the job.
     """
     if not spec.worker or not is_supported():
         return ""
@@ -63,16 +63,16 @@ def worker_key(spec: AttemptSpec) -> str:
 
 
 def loading_environment(spec: AttemptSpec) -> dict[str, str]:
-    """The environment in which the engine of ``spec`` is loaded, which tells nothing of the job.
+    """Return the environment in which the engine of ``spec`` is loaded; it contains nothing of the job.
 
-    The nonce is replaced by another word of its length, since jobs overwrite it with theirs.
+    The nonce is replaced by a placeholder of the same length, which jobs overwrite with theirs.
     """
     environment = {**spec.environment, NONCE_VARIABLE: "-" * len(spec.nonce)}
     return environment | _HIDE_GPUS if spec.gpus else environment
 
 
 def _job_variables(spec: AttemptSpec, scratch: Path) -> dict[str, str]:
-    """What the job's copy has in its environment beside that in which its engine was loaded."""
+    """Return the variables of the job's copy, in addition to those with which its engine was loaded."""
     variables = {NONCE_VARIABLE: spec.nonce, "TMPDIR": os.fspath(scratch)}
     return variables | ({ASSIGNED: ",".join(spec.gpus), _ASK_DRIVER: "0"} if spec.gpus else {})
 
@@ -81,12 +81,12 @@ class WorkerCopy:
     """A copy of a worker's process, for one job or several of the same owner.
 
     Args:
-        owner: whose jobs it may run; empty for one job only.
+        owner: owner of the jobs that it may run; empty for one job only.
 
     Attributes:
-        pid: its process id, which is that of its session and process group, too; 0 until it is known.
+        pid: its process id, session and process group; 0 until it is known.
         is_idle: whether it has reported the end of its last job, and waits for another.
-        cpu_seconds: processor time of all jobs that it reported.
+        cpu_seconds: processor time of all jobs that it has reported.
     """
 
     def __init__(self, owner: str) -> None:
@@ -101,22 +101,22 @@ class WorkerCopy:
 
     @property
     def inherited(self) -> list[int]:
-        """The descriptors that it must get with its first job."""
+        """The descriptors that it must receive with its first job."""
         return [self._other.fileno(), *self._guard.inherited]
 
     @property
     def is_new(self) -> bool:
-        """Whether it was given no other job than its first."""
+        """Whether it was given only its first job."""
         return self._jobs == 1
 
     def note_start(self, pid: int) -> None:
-        """It was made, with this process id."""
+        """Note its creation and its process id."""
         self.pid = pid
         self._other.close()
         self._guard.tie(pid)
 
     def receive_report(self) -> dict[str, float] | None:
-        """What it says of a job that it ended, perhaps to run another; None while it says nothing."""
+        """Return its report on an ended job, after which it may run another; None if there is none yet."""
         try:
             message = self._orders.recv(_ANSWER_BYTES)
         except OSError:
@@ -128,7 +128,7 @@ class WorkerCopy:
         return report
 
     def send_job(self, message: bytes, descriptors: list[int]) -> bool:
-        """Run another job in it; False if it has ended."""
+        """Run another job in it; return False if it has ended."""
         try:
             socket.send_fds(self._orders, [message], descriptors)
         except OSError:
@@ -138,7 +138,7 @@ class WorkerCopy:
         return True
 
     def is_useful(self, memory_mb: int) -> bool:
-        """Whether it waits for another job, has at most ``memory_mb``, and no process is left of the last."""
+        """Return whether it is idle, uses at most ``memory_mb``, and has no process left of the last job."""
         return (
             self.is_idle
             and self._jobs < MAX_JOBS
@@ -147,7 +147,7 @@ class WorkerCopy:
         )
 
     def close(self) -> None:
-        """End it, if it is idle, and whatever is left of its process group."""
+        """End it if it is idle, and the rest of its process group."""
         self._other.close()
         self._orders.close()
         if self.is_idle and self.pid in (processes.find_children() or ()):
@@ -160,13 +160,13 @@ class WorkerJob(MeasuredProcess):
     """A job's process in a worker, the counterpart of ``MeasuredProgram``.
 
     Attributes:
-        pid: its process id, which is that of its session and process group, too.
+        pid: its process id, session and process group.
         is_first: whether it is the first job of its process.
-        stdout: what it writes.
-        stderr: what it writes to the standard error.
-        cpu_correction_s: what to add to the processor time of the children that ended: the job's own if its
-            process goes on, and else, below 0, what that process had used before.
-        peak_gpu_memory_mb: memory in MB (2**20 bytes) that it had on its GPUs at its end; None if unknown.
+        stdout: its standard output.
+        stderr: its standard error.
+        cpu_correction_s: correction to the processor time of ended children: the job's own time if its
+            process continues; otherwise the negative time that the process had used before.
+        peak_gpu_memory_mb: its GPU memory at its end in MB (2**20 bytes); None if unknown.
     """
 
     def __init__(self, copy: WorkerCopy, stdout: BinaryIO, stderr: BinaryIO) -> None:
@@ -182,7 +182,7 @@ class WorkerJob(MeasuredProcess):
         if self.returncode is None:
             self._take_report()
             if super()._await(options) is not None:
-                self._take_report()  # its last word may have come just before its end
+                self._take_report()  # its last report may have come just before its end
         return self.returncode
 
     def _take_report(self) -> None:
@@ -200,7 +200,7 @@ class Worker:
     """Starts the process that loads the engine of ``spec``; it is ready when it answers the first job.
 
     Args:
-        spec: the first job.
+        spec: specification of the first job.
         key: ``worker_key(spec)``.
 
     Raises:
@@ -238,14 +238,14 @@ class Worker:
         """Run the engine of ``spec`` in a copy of the loaded process.
 
         Args:
-            spec: what to run.
+            spec: specification of the run.
             scratch: folder for temporary files.
-            is_over: asked while the engine is being loaded; True ends the waiting.
-            idle: a copy that may run it; another one is made where it has ended.
+            is_over: called while the engine is being loaded; True ends the wait.
+            idle: a copy that may run it; if it has ended, another one is made.
 
         Returns:
-            The copy and the job's process; None if the engine could not be loaded or copied, or was not
-            waited for. The worker is of no use then.
+            The copy and the job's process; None if the engine could not be loaded or copied, or the wait was
+            ended. The worker is then unusable.
         """
         output, output_end = os.pipe()
         errors, errors_end = os.pipe()
@@ -275,7 +275,7 @@ class Worker:
         try:
             socket.send_fds(self._orders, [message], [*descriptors, *copy.inherited])
             pid = self._receive_pid(is_over)
-        except (OSError, ValueError):  # it ended, or could make no process
+        except (OSError, ValueError):  # it ended, or could not fork
             pid = 0
         if not pid:
             copy.close()
@@ -292,7 +292,7 @@ class Worker:
 
     @property
     def is_small_enough(self) -> bool:
-        """Whether the loaded process takes no more memory than its engine declares."""
+        """Whether the loaded process uses no more memory than its engine declares."""
         return processes.measure_memory_bytes([self.pid]) >> 20 <= self.memory_mb
 
     def close(self) -> None:
@@ -306,7 +306,7 @@ class WorkerSlot:
     """The worker that a runner keeps from one attempt to the next, and its copy; at most one of each.
 
     Args:
-        is_open: False for a slot that never has a worker, because there is no next attempt.
+        is_open: False for a slot that never has a worker, because no attempt will follow.
     """
 
     def __init__(self, *, is_open: bool = True) -> None:
@@ -316,14 +316,14 @@ class WorkerSlot:
 
     @property
     def pids(self) -> set[int]:
-        """Processes that belong to no attempt; a copy does while it runs a job."""
+        """Processes that belong to no attempt; a copy belongs to one while it runs a job."""
         idle = {self._copy.pid} if self._copy and self._copy.is_idle else set()
         return idle | ({self._worker.pid} if self._worker else set())
 
     def start_job(
         self, spec: AttemptSpec, key: str, scratch: Path, is_over: Callable[[], bool]
     ) -> WorkerJob | None:
-        """Run the engine of ``spec`` in the worker, which is loaded if need be; None if none can run it.
+        """Run the engine of ``spec`` in the worker, loading it if necessary; None if no worker can run it.
 
         ``key`` is ``worker_key(spec)``.
         """
@@ -351,15 +351,15 @@ class WorkerSlot:
         return job
 
     def goes_on(self, spec: AttemptSpec, key: str) -> bool:
-        """Whether the copy waits, and may run ``spec``, whose key this is, with nothing to be done first."""
+        """Return whether the copy is idle and may run ``spec``, which has this key, right away."""
         if self._copy is None or self._worker is None or not key:
             return False
         return self._copy.is_idle and self._copy.owner == spec.owner and self._worker.key == key
 
     def settle(self, *, has_succeeded: bool) -> None:
-        """After a job: keep the copy if it can run another; else end it, and what is left of its group.
+        """After a job, keep the copy if it can run another; otherwise end it and the rest of its group.
 
-        After a job that did not succeed a signal may still be on its way to the copy.
+        After a job that did not succeed, a signal may still be on its way to the copy.
         """
         if self._copy and not (
             has_succeeded and self._worker and self._copy.is_useful(self._worker.memory_mb)
@@ -372,7 +372,7 @@ class WorkerSlot:
             self._copy = None
 
     def tidy(self) -> None:
-        """Keep the worker for the next attempt unless it grew beyond what its engine declares."""
+        """Keep the worker for the next attempt unless it uses more memory than its engine declares."""
         if self._worker and not self._worker.is_small_enough:
             self.clear()
 

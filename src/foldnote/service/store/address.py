@@ -1,7 +1,7 @@
-"""Where the store is: SQLite's file in the data folder, or a PostgreSQL server that several replicas share.
+"""Location of the store: SQLite's file in the data folder, or a PostgreSQL server shared by replicas.
 
-The address of the server is in the section ``[store]`` of ``config.toml``, or in an environment variable. The
-password is better left out: the driver also takes it from ``PGPASSFILE``, ``~/.pgpass`` or ``PGPASSWORD``.
+The address of the server is in the section ``[store]`` of ``config.toml``, or in an environment variable. It
+is better to leave out the password: the driver also reads ``PGPASSFILE``, ``~/.pgpass`` or ``PGPASSWORD``.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class StoreAddress:
     """The PostgreSQL database of a service.
 
     Attributes:
-        url: address of the database, perhaps with a password.
-        connections: largest number of connections of one replica.
-        lease_s: seconds without a sign of life after which a replica counts as dead, and its jobs are taken
-            over; a run on its machine ends by then.
+        url: address of the database, possibly with a password.
+        connections: maximum number of connections of one replica.
+        lease_s: seconds without a renewal after which a replica counts as dead and its jobs are taken over;
+            runs on its machine end by then.
     """
 
     url: SecretStr
@@ -38,11 +38,11 @@ class StoreAddress:
 
     @classmethod
     def read(cls, section: Mapping[str, Any], url: str | None = None) -> Self | None:
-        """Check the section ``[store]``; None if it names no server.
+        """Check the section ``[store]``; return None if it names no server.
 
         Args:
             section: its content.
-            url: address of the database, in place of the section's.
+            url: address of the database, overriding the section's.
 
         Raises:
             ConfigurationError: a value is wrong; the message does not contain the address.
@@ -75,7 +75,7 @@ class StoreAddress:
 
     @property
     def shown(self) -> str:
-        """The address for messages: without password and options."""
+        """The address for messages, without password and options."""
         parsed = self.parsed
         name = f"{parsed.username}@" if parsed.username else ""
         port = f":{parsed.port}" if parsed.port else ""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 
 def now() -> str:
-    """RFC 3339 UTC with milliseconds, e.g. `2026-11-21T09:30:00.125Z`; sorts as text."""
+    """Return the time in RFC 3339 UTC with milliseconds, e.g. `2026-11-21T09:30:00.125Z`; sorts as text."""
     return stamp(datetime.now(UTC))
 
 
@@ -26,12 +26,12 @@ def read(text: str) -> datetime:
 
 
 def is_past(text: str | None) -> bool:
-    """Whether a time (text) has passed; False for None."""
+    """Return whether a time (text) has passed; False for None."""
     return text is not None and text <= now()
 
 
 def is_before_boot(text: str) -> bool:
-    """Whether a time (text) is before the machine's boot, so that no process of that time is alive."""
+    """Return whether a time (text) is before the machine's boot: then no process of that time is alive."""
     if not hasattr(time, "CLOCK_BOOTTIME"):
         return False
     booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)

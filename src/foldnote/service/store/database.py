@@ -1,8 +1,8 @@
-"""What the store's queries need of a database, whichever it is: transactions, and a sign of changes.
+"""The interface that the store's queries need from either database: transactions and change detection.
 
 Queries are SQLAlchemy Core or SQL that both databases understand. SQLite has one writer at a time. PostgreSQL
-has one writer per account, and one in all for what belongs to no account, so that a query may rely on what it
-read in its own transaction with either.
+has one writer per account, and one for everything that belongs to no account. Thus with either database a
+query may rely on what it read in its own transaction.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 Found = TypeVar("Found")
 KEYS_AT_ONCE = 500
-"""Values that one statement looks for."""
+"""Maximum number of values in one statement."""
 
 
 class StorageFaultError(Exception):
@@ -29,11 +29,11 @@ class StorageFaultError(Exception):
 
 
 def call_while_full(act: Callable[[], Found], pauses_s: Sequence[float]) -> Found:
-    """Call `act`, and call it again after each pause as long as the disk is full.
+    """Call `act`, and retry it after each pause while the disk is full.
 
     Args:
-        act: what may need space.
-        pauses_s: seconds before each repetition.
+        act: function that may need disk space.
+        pauses_s: seconds before each retry.
 
     Raises:
         StorageFaultError: the disk is still full, or the database cannot be used.
@@ -54,7 +54,7 @@ def marks(values: Collection[object]) -> str:
 
 
 def has_any(database: Database, query: str) -> bool:
-    """Whether a query without values finds any row; it costs a twentieth of a read transaction.
+    """Return whether a query without values finds any row, in a twentieth of the time of a read transaction.
 
     Raises:
         StorageFaultError: the database cannot be read now.
@@ -64,7 +64,7 @@ def has_any(database: Database, query: str) -> bool:
 
 
 def repeat_last(keys: Sequence[Found]) -> Sequence[Found]:
-    """The keys, the last one repeated up to a power of two, so that few different statements are prepared."""
+    """Pad keys to a power of two by repeating the last one, so that few distinct statements are prepared."""
     number = len(keys)
     return [keys[min(each, number - 1)] for each in range(1 << (number - 1).bit_length())] if keys else []
 
@@ -73,7 +73,7 @@ class BareConnection(Protocol):
     """A connection of the database's own driver, for queries that must be fast."""
 
     def execute(self, query: str, values: Any = ..., /) -> Any:
-        """Run a query, whose values are marked by `?`, and return its cursor."""
+        """Run a query with `?` as placeholder, and return its cursor."""
         ...
 
 
@@ -81,7 +81,7 @@ class Database(Protocol):
     """A database of the service."""
 
     is_shared: bool
-    """Whether several replicas of the service use it, on other machines, too."""
+    """Whether several replicas of the service use the database, possibly from other machines."""
 
     def read(self) -> AbstractContextManager[sa.Connection]:
         """Open a read transaction, which sees one snapshot.
@@ -96,28 +96,29 @@ class Database(Protocol):
     ) -> AbstractContextManager[sa.Connection]:
         """Open a write transaction: durable when the block ends, rolled back if it raises.
 
-        No other transaction changes what belongs to these accounts, or anything if neither is given.
+        No other transaction changes these accounts' rows; with neither argument, no other transaction writes
+        at all.
 
         Args:
-            owners: accounts whose jobs, files and counters it changes.
-            jobs: the same, for the accounts of these jobs; empty for none yet (see `try_own`).
+            owners: accounts whose jobs, files and counters are changed.
+            jobs: in place of accounts, jobs whose accounts are changed; empty for none yet (see `try_own`).
 
         Raises:
             StorageFaultError: the database cannot be written now. If the connection was lost during the
-                commit, it is not known whether it took place.
+                commit, the changes may or may not have been committed.
         """
         ...
 
     def try_own(self, connection: sa.Connection, account_id: int) -> bool:
-        """Add an account to those that a write transaction may change; False if another one changes it."""
+        """Add an account to those that a write transaction may change; return False if another one does."""
         ...
 
     def glance(self, *, is_single: bool = False) -> AbstractContextManager[BareConnection]:
         """Open a read transaction on a bare connection.
 
         Args:
-            is_single: each statement needs a snapshot of its own only, so that a server is asked once for it
-                and not three times.
+            is_single: each statement needs only its own snapshot, which saves two of three round trips to a
+                server.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -133,7 +134,7 @@ class Database(Protocol):
         ...
 
     def version(self, account_id: int = 0) -> int:
-        """A number that changes when the account's rows may have changed; reading it takes microseconds.
+        """Return a number that changes when the account's rows may have changed; takes microseconds.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -141,13 +142,13 @@ class Database(Protocol):
         ...
 
     def listen(self, on_change: Callable[[], None]) -> None:
-        """Call a function from another thread after commits of other replicas; it is a hint only."""
+        """Register a callback, called from another thread after commits of other replicas; only a hint."""
         ...
 
     def alone(self, work: str) -> AbstractContextManager[bool]:
-        """Whether no other replica does this work, nor begins it before the block ends.
+        """Keep other replicas from this work within a block; its value is whether none is doing it already.
 
-        It saves work and protects nothing: after the connection is lost, two may do it.
+        It avoids duplicate work but guarantees nothing: after the connection is lost, two replicas may do it.
 
         Raises:
             StorageFaultError: the database cannot be used now.
@@ -155,7 +156,7 @@ class Database(Protocol):
         ...
 
     def seconds(self) -> float:
-        """The clock by which leases are kept: Unix time (s).
+        """Return the clock that leases use: Unix time (s).
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -163,7 +164,7 @@ class Database(Protocol):
         ...
 
     def size_bytes(self) -> int:
-        """Size of the database and its log, in bytes.
+        """Return the size of the database and its log, in bytes.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -171,7 +172,7 @@ class Database(Protocol):
         ...
 
     def reclaim(self, stop: Event, *, keeps_log: bool = False) -> bool:
-        """Remove remains of deleted rows from the files, until `stop`; False if some are left.
+        """Remove remains of deleted rows from the files, until `stop`; return False if some are left.
 
         Raises:
             StorageFaultError: the disk is full or fails.

@@ -1,4 +1,4 @@
-"""The append-only record of what happened to jobs; its last entry tells the states of an account apart."""
+"""The append-only log of what happened to jobs; its last entry serves as the state token of an account."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write_events(connection: sa.Connection, rows: Sequence[Mapping[str, object]]
 
 
 def read_marks(database: Database, account_ids: Sequence[int]) -> dict[int, str]:
-    """The state token of each account: its last event; every change of a job's status writes one.
+    """Return the state token of each account: its last event; every change of a job's status writes one.
 
     Raises:
         StorageFaultError: the database cannot be read now.

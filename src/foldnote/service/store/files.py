@@ -1,6 +1,6 @@
-"""Uploaded files by folder and name, and uploads to an object store that have not been taken over yet.
+"""Uploaded files by folder and name, and pending uploads to an object store.
 
-Several names may share one content.
+Several names may share the same content.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ class FileStore:
         self._database = database
 
     def put(self, account_id: int, folder: str, name: str, size: int, sha256: str) -> StoredFile:
-        """Commit a file; a file of the same name is replaced."""
+        """Commit a file, replacing one of the same name."""
         with self._database.write(account_id) as connection:
             return insert_file(connection, account_id, folder, name, size, sha256)
 
     def find(self, account_id: int, folder: str, name: str) -> StoredFile | None:
-        """The account's file of this name, or None."""
+        """Return the account's file of this name, or None."""
         return self._first(files.c.account_id == account_id, files.c.folder == folder, files.c.name == name)
 
     def find_by_id(self, file_id: str) -> StoredFile | None:
-        """The file with this identifier; None if it never existed or was deleted."""
+        """Return the file with this identifier; None if it never existed or was deleted."""
         return self._first(files.c.file_id == file_id)
 
     def _first(self, *conditions: sa.ColumnElement[bool]) -> StoredFile | None:
@@ -67,7 +67,7 @@ class FileStore:
         return None if row is None else StoredFile(*row)
 
     def page(self, account_id: int, folder: str, *, offset: int, limit: int) -> tuple[list[StoredFile], int]:
-        """A page of one folder's files, newest first, and the folder's number of files."""
+        """Return a page of one folder's files, newest first, and the folder's number of files."""
         conditions = (files.c.account_id == account_id, files.c.folder == folder)
         query = _select(*conditions).order_by(files.c.id.desc()).offset(offset).limit(limit)
         count = sa.select(sa.func.count()).select_from(files).where(*conditions, files.c.deleted.is_(None))
@@ -77,7 +77,7 @@ class FileStore:
         return [StoredFile(*row) for row in rows], total
 
     def folders(self, account_id: int, inside: str) -> list[FolderRow]:
-        """The folders directly inside a folder (empty for the top), by name."""
+        """Return the folders directly inside a folder (empty for the top), by name."""
         prefix = f"{inside}/" if inside else ""
         query = (
             sa.select(files.c.folder, sa.func.sum(files.c.size), sa.func.max(files.c.uploaded))
@@ -95,7 +95,7 @@ class FileStore:
         return [merged[name] for name in sorted(merged)]
 
     def all_folders(self, account_id: int) -> list[str]:
-        """All folders that contain files, directly or not, sorted by name."""
+        """Return all folders that contain files, directly or not, sorted by name."""
         query = (
             sa.select(files.c.folder)
             .where(files.c.account_id == account_id, files.c.deleted.is_(None), files.c.folder != "")
@@ -107,7 +107,7 @@ class FileStore:
         return sorted({"/".join(each[: depth + 1]) for each in parts for depth in range(len(each))})
 
     def delete(self, account_id: int, folder: str, name: str) -> bool:
-        """Mark one file as deleted; False if it does not exist."""
+        """Mark one file as deleted; return False if it does not exist."""
         with self._database.write(account_id) as connection:
             own = files.c.account_id == account_id
             count = _bury(connection, own, files.c.folder == folder, files.c.name == name)
@@ -125,7 +125,7 @@ class FileStore:
             return count
 
     def is_used(self, sha256: str) -> bool:
-        """Whether a file, an input or a result still refers to this content."""
+        """Return whether a file, an input or a result still refers to this content."""
         holders: Sequence[Any] = (
             sa.select(files.c.id).where(files.c.sha256 == sha256, files.c.deleted.is_(None)),
             sa.select(inputs.c.job_id).where(inputs.c.sha256 == sha256),
@@ -137,7 +137,7 @@ class FileStore:
 
 @dataclass(frozen=True)
 class DirectUpload:
-    """An upload that may have arrived; `key` is that of its object, `folder` is empty for the top level."""
+    """An upload that may have arrived; `key` names its object, `folder` is empty for the top level."""
 
     key: str
     account_id: int
@@ -152,7 +152,7 @@ class DirectUploadStore:
         self._database = database
 
     def add(self, upload: DirectUpload, lifetime_s: float, most: int) -> bool:
-        """Expect an upload for some seconds; False if the account has ``most`` of them already."""
+        """Expect an upload for some seconds; return False if the account already has ``most`` of them."""
         own, moment = direct_uploads.c.account_id == upload.account_id, time.time()
         with self._database.write(upload.account_id) as connection:
             connection.execute(sa.delete(direct_uploads).where(own, direct_uploads.c.until < moment))
@@ -164,7 +164,7 @@ class DirectUploadStore:
             return True
 
     def pending(self, account_id: int, path: tuple[str, str] | None = None) -> list[DirectUpload]:
-        """The expected uploads of an account, oldest first; with ``path``, those to one folder and name."""
+        """Return an account's pending uploads, oldest first; with ``path``, those to one folder and name."""
         table = direct_uploads.c
         query = sa.select(table.key, table.account_id, table.folder, table.name).where(
             table.account_id == account_id, table.until >= time.time()
@@ -175,14 +175,14 @@ class DirectUploadStore:
             return [DirectUpload(*row) for row in connection.execute(query.order_by(table.until))]
 
     def finish(self, upload: DirectUpload, size: int, sha256: str) -> StoredFile | None:
-        """Make an upload a file of its account; None if another request has done so."""
+        """Turn an upload into a file of its account; return None if another request has done so."""
         with self._database.write(upload.account_id) as connection:
             if not self._remove(connection, upload):
                 return None
             return insert_file(connection, upload.account_id, upload.folder, upload.name, size, sha256)
 
     def drop(self, upload: DirectUpload) -> None:
-        """Expect the upload no longer."""
+        """Stop expecting the upload."""
         with self._database.write(upload.account_id) as connection:
             self._remove(connection, upload)
 
@@ -195,7 +195,7 @@ class DirectUploadStore:
 def insert_file(
     connection: sa.Connection, account_id: int, folder: str, name: str, size: int, sha256: str
 ) -> StoredFile:
-    """Insert a file within the running transaction; a file of the same name is replaced."""
+    """Insert a file within the running transaction, replacing one of the same name."""
     new = StoredFile(uuid.uuid4().hex, account_id, folder, name, size, sha256, clock.now())
     _bury(connection, files.c.account_id == account_id, files.c.folder == folder, files.c.name == name)
     connection.execute(sa.insert(files).values(new.__dict__))

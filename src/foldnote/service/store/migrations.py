@@ -1,4 +1,4 @@
-"""Numbered migrations, applied in order and named in a table; a written one is never edited.
+"""Numbered migrations, applied in order and recorded in a table; never edit an existing one.
 
 They are SQL text and do not use the tables of `schema.py`, because a migration must never change its effect.
 The text is SQLite's; `postgres_dialect.py` translates it for PostgreSQL.
@@ -27,7 +27,7 @@ def migrate(
     """Apply missing migrations, each in its own transaction, and return their names.
 
     Args:
-        connection: in autocommit mode.
+        connection: a connection in autocommit mode.
         until: stop after that migration (tests upgrade from every older version).
         shown: name of the database in messages.
 
@@ -52,7 +52,7 @@ def migrate(
 
 
 def find_unknown(connection: BareConnection) -> set[str]:
-    """Names of applied migrations that this version does not have: a later one applied them."""
+    """Return the names of applied migrations that this version lacks: a later version applied them."""
     return _find_applied(connection) - {name for name, _ in MIGRATIONS}
 
 
@@ -214,7 +214,7 @@ def m0008_budgets(connection: BareConnection) -> None:
 
 @migration
 def m0009_deployments(connection: BareConnection) -> None:
-    """Tools that administrators registered."""
+    """Tools registered by administrators."""
     connection.execute(
         "CREATE TABLE deployments (type TEXT PRIMARY KEY, definition TEXT NOT NULL, created TEXT NOT NULL)"
         " WITHOUT ROWID"
@@ -240,7 +240,7 @@ def m0010_queue_indexes(connection: BareConnection) -> None:
 
 @migration
 def m0011_account_events(connection: BareConnection) -> None:
-    """Index for the newest event of an account, which requests that wait for a change query."""
+    """Index for the newest event of an account, which long-polling requests query."""
     connection.execute("CREATE INDEX events_of_account ON events (account_id, id)")
 
 
@@ -328,7 +328,7 @@ def m0018_measured_runs(connection: BareConnection) -> None:
 
 @migration
 def m0019_extensions(connection: BareConnection) -> None:
-    """What was submitted beside the settings: consent, an own alignment, a label."""
+    """Extensions submitted besides the settings: consent, the user's own alignment, a label."""
     connection.execute("ALTER TABLE jobs ADD COLUMN extensions TEXT")
 
 
@@ -340,20 +340,20 @@ def m0020_gpu_memory(connection: BareConnection) -> None:
 
 @migration
 def m0021_executors(connection: BareConnection) -> None:
-    """Which executor runs an attempt, and the token of its runner on another machine."""
+    """Name of an attempt's executor, and the token of its runner on another machine."""
     connection.execute("ALTER TABLE attempts ADD COLUMN executor TEXT NOT NULL DEFAULT 'local'")
     connection.execute("ALTER TABLE attempts ADD COLUMN token_sha256 TEXT")
 
 
 @migration
 def m0022_retries(connection: BareConnection) -> None:
-    """How often a job was run again because its tool failed."""
+    """Number of reruns of a job after failures of its tool."""
     connection.execute("ALTER TABLE jobs ADD COLUMN retries INTEGER")
 
 
 @migration
 def m0023_reused_stages(connection: BareConnection) -> None:
-    """What decides the result of a pipeline's stage, and whose result it took."""
+    """Digest of what decides the result of a pipeline's stage, and the job whose result was reused."""
     connection.execute("ALTER TABLE jobs ADD COLUMN stage_digest TEXT")
     connection.execute("ALTER TABLE jobs ADD COLUMN reused_from TEXT")
     connection.execute(
@@ -363,7 +363,7 @@ def m0023_reused_stages(connection: BareConnection) -> None:
 
 @migration
 def m0024_replicas(connection: BareConnection) -> None:
-    """The replicas of the service, and which one watches an attempt."""
+    """The replicas of the service, and the one that watches an attempt."""
     _run(
         connection,
         """
@@ -376,7 +376,7 @@ def m0024_replicas(connection: BareConnection) -> None:
 
 @migration
 def m0025_direct_uploads(connection: BareConnection) -> None:
-    """Uploads to an object store by links that it signed, until they are taken over."""
+    """Uploads to an object store by signed links, until they are registered."""
     _run(
         connection,
         """
@@ -396,7 +396,7 @@ def m0026_engine_version(connection: BareConnection) -> None:
 
 @migration
 def m0027_webhooks(connection: BareConnection) -> None:
-    """Webhooks that are to be delivered, and the secrets of accounts with which they are signed."""
+    """Undelivered webhooks, and the secrets of accounts that sign them."""
     _run(
         connection,
         """
@@ -413,7 +413,7 @@ def m0027_webhooks(connection: BareConnection) -> None:
 
 @migration
 def m0028_shares(connection: BareConnection) -> None:
-    """Links by which colleagues open a job, and who has opened them."""
+    """Links with which colleagues open a job, and who has opened them."""
     _run(
         connection,
         """

@@ -1,9 +1,9 @@
 """Check, before a service opens its database, that its files belong together and are intact.
 
-SQLite keeps recent changes in the write-ahead log until it copies them into the database. After a service was
-killed, the log remains. If the database is then replaced by another one, SQLite would copy the log of the
-first into the second. Therefore each run of a service has a name, stored in the database and in a file beside
-it, and a log is used only if the two agree.
+SQLite keeps recent changes in the write-ahead log until it copies them into the database. If a service is
+killed, the log remains. If the database file is then replaced by another one, SQLite would copy the old log
+into it. Therefore each run of a service has a name, stored in the database and in a file beside it, and a log
+is used only if the two agree.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from foldnote.service.store.sqlite_database import DamagedDatabaseError, SqliteD
 log = logging.getLogger(__name__)
 _ASIDE = "-wal.of-"
 _CHECKED_BYTES = 512 << 20
-"""Larger databases are not checked at each start; this size takes about a second."""
+"""Larger databases are not checked at each start; checking this size takes about a second."""
 
 
 def check_files(database: Path) -> None:
-    """Set aside a log of another database, restore the database's own log, and check the database.
+    """Set aside a log that belongs to another database, restore this database's own, and check the database.
 
     Raises:
         DamagedDatabaseError: it is damaged.
@@ -46,11 +46,11 @@ def check_files(database: Path) -> None:
 
 
 def begin_run(database: SqliteDatabase) -> None:
-    """Name this run, in the database and beside it.
+    """Name this run, in the database and in a file beside it.
 
     Raises:
         StorageFaultError: the database cannot be written.
-        OSError: the file beside it cannot be written.
+        OSError: the file cannot be written.
     """
     beside_it = beside(database.path, "-run")
     names = [*_read_names(beside_it), secrets.token_hex(8)]
@@ -62,7 +62,7 @@ def begin_run(database: SqliteDatabase) -> None:
 
 
 def beside(database: Path, ending: str) -> Path:
-    """The path of a file that belongs to the database."""
+    """Return the path of a file that belongs to the database."""
     return database.with_name(database.name + ending)
 
 
@@ -71,7 +71,7 @@ def _is_filled(path: Path) -> bool:
 
 
 def _belongs(database: Path) -> bool:
-    """Whether the log belongs to the database, as far as this is known."""
+    """Return whether the log belongs to the database, as far as can be known."""
     if not _is_filled(database):
         return False
     names = _read_names(beside(database, "-run"))
@@ -80,12 +80,12 @@ def _belongs(database: Path) -> bool:
 
 
 def _find_run(database: Path) -> str:
-    """The run named in the database without its log; empty if there is none."""
+    """Return the run named in the database without its log; empty if there is none."""
     try:
         address = f"file:{quote(str(database.absolute()))}?immutable=1"
         with closing(sqlite3.connect(address, uri=True)) as connection:
             found: tuple[str] = connection.execute("SELECT run FROM identity").fetchone()
-    except sqlite3.Error:  # an earlier version's, or interrupted while copying the log
+    except sqlite3.Error:  # of an earlier version, or interrupted while copying the log
         return ""
     return found[0]
 

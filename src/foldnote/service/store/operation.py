@@ -1,4 +1,4 @@
-"""Totals over all accounts, for measurements of the service, and a check that the database can be written."""
+"""Totals over all accounts for monitoring, and a check that the database is writable."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ class JobTotals:
 
 
 class OperationStore:
-    """Queries of an administrator's programs; none scans the ended jobs, except `stored_bytes`."""
+    """Queries of administration and monitoring; only `stored_bytes` scans the ended jobs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def job_totals(self) -> JobTotals:
-        """Numbers of jobs of all accounts."""
+        """Return the numbers of jobs of all accounts."""
         with self._database.read() as connection:
             states = {state: int(number) for state, number in connection.execute(_BY_STATE)}
             rows = [row for query in _UNFINISHED for row in connection.execute(query)]
         return JobTotals(states, {(tool, state): int(number) for tool, state, number in rows})
 
     def age_s(self, job_id: int) -> float:
-        """Seconds since a job was submitted; 0 if it was deleted meanwhile."""
+        """Return the seconds since a job was submitted; 0 if it was deleted meanwhile."""
         with self._database.read() as connection:
             created = connection.execute(_CREATED, {"job": job_id}).scalar_one_or_none()
         if created is None:
@@ -70,12 +70,12 @@ class OperationStore:
         return max(0.0, (clock.read(clock.now()) - clock.read(created)).total_seconds())
 
     def stored_bytes(self) -> int:
-        """Bytes that all accounts use, as their storage limits count them."""
+        """Return the bytes that all accounts use, as counted for their storage limits."""
         with self._database.read() as connection:
             return sum(int(connection.execute(query).scalar_one() or 0) for query in _STORED)
 
     def check_writable(self) -> None:
-        """Change a row and take the change back, which fails like any write, but leaves no trace.
+        """Change a row and roll back, which fails like any write but leaves no trace.
 
         Raises:
             StorageFaultError: the database cannot be written now.

@@ -1,11 +1,11 @@
 """Connections and transactions of PostgreSQL, for several replicas of a service.
 
-A write transaction first locks what it will change, so that what it reads stays true until it is committed:
-the rows of its accounts, or everything if it is about no account. These locks are taken in one order, and an
-account that is added later is only taken if it is free, so that there are no deadlocks.
+A write transaction first locks what it will change, so that its reads stay valid until it commits: the rows
+of its accounts, or everything if it concerns no account. These locks are taken in a fixed order, and an
+account that is added later is only taken if it is free, which prevents deadlocks.
 
-After a commit the others are told which accounts changed. This saves them time, and nothing depends on it:
-where no message comes, they look every few seconds.
+After a commit the other replicas are notified of the changed accounts. This only saves time: without a
+notification, they poll every few seconds.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from foldnote.service.store.postgres_dialect import MigratedConnection
 log = logging.getLogger(__name__)
 _CHANNEL = "foldnote"
 _OLDEST = 13
-"""The first version of PostgreSQL that has everything used here."""
+"""The oldest supported version of PostgreSQL."""
 _EVERYTHING = 0x666F6C64
-"""Advisory lock: shared by writers of some accounts, exclusive to one that may change any."""
+"""Advisory lock: shared by writers of some accounts, exclusive for one that may change any."""
 _MIGRATION = 0x666F6C65
 _WORK = 0x666F6C66
-"""Class of the advisory locks of work that one replica does at a time."""
+"""Class of the advisory locks of work that one replica at a time does."""
 _POOL_TIMEOUT_S = 10.0
 _CONNECT_S = 5
 _LISTEN_S = 0.25
 _LOOK_S = 10.0
-"""Seconds after which a change counts as possible though no message came."""
+"""Seconds without a notification after which changes are assumed."""
 _RETRY_S = 1.0
 _REPEAT_AFTER_S = (0.05, 0.2, 0.5, 1.0)
 _MANY_ACCOUNTS = 300
@@ -59,8 +59,8 @@ _PASSING = (
     sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.InternalError, sa.exc.NotSupportedError
 )  # fmt: skip
 _PASSING_BARE = (psycopg.OperationalError, psycopg.InternalError, psycopg.NotSupportedError)
-"""Faults of the server and not of a statement. A standby does not support to write, and what a session that
-was idle for too long is told is an internal error."""
+"""Faults of the server and not of a statement: a standby reports writing as unsupported, and a session that
+was idle for too long gets an internal error."""
 _EXCERPT = re.compile(r"\s+Is the server running[^?]*\?|\nLINE [\d\D]*")
 _SETTINGS = {
     "lock_timeout": "10s",
@@ -69,14 +69,14 @@ _SETTINGS = {
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
 }
-"""A replica that was cut off loses its locks."""
+"""So that a replica that was cut off loses its locks."""
 
 
 class PostgresDatabase:
     """A PostgreSQL database with the tables of the service.
 
     Args:
-        address: where it is.
+        address: address of the database.
         on_full: called if a write fails because the server's disk is full.
 
     Raises:
@@ -110,7 +110,7 @@ class PostgresDatabase:
             self._address.parsed,
             poolclass=QueuePool,
             pool_size=few,
-            max_overflow=self._address.connections - few - 1,  # one more listens
+            max_overflow=self._address.connections - few - 1,  # the listener has one, too
             pool_timeout=_POOL_TIMEOUT_S,
             pool_recycle=1800,
             isolation_level="READ COMMITTED",
@@ -149,7 +149,7 @@ class PostgresDatabase:
             raise self._unusable(exc) from None
 
     def _unusable(self, fault: BaseException | None) -> ConfigurationError:
-        """What the server or the driver says, without the excerpt of a query, and what to do."""
+        """Report the server's or driver's message, without the excerpt of a query, and what to do."""
         told = " ".join(_EXCERPT.sub("", str(fault)).split()).rstrip(".")
         if getattr(fault, "sqlstate", None) in _NOT_ALLOWED:
             advice = "Let its user own the database: ALTER DATABASE … OWNER TO …"
@@ -158,10 +158,10 @@ class PostgresDatabase:
         return ConfigurationError(f"The database {self._address.shown} cannot be used: {told}. {advice}.")
 
     def _require_usable(self, connection: psycopg.Connection[Any]) -> None:
-        """Refuse a server on which a commit would not last, or that lacks something.
+        """Refuse a server that does not keep commits, or that lacks something.
 
         Raises:
-            ConfigurationError: with what it is, and what to do.
+            ConfigurationError: the message says what is wrong and what to do.
         """
         shown = self._address.shown
         if connection.info.server_version < _OLDEST * 10_000:
@@ -270,7 +270,7 @@ class PostgresDatabase:
         return call_while_full(act, _REPEAT_AFTER_S)
 
     def seconds(self) -> float:
-        """The server's clock: Unix time (s).
+        """Return the server's clock: Unix time (s).
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -280,7 +280,7 @@ class PostgresDatabase:
             return float(connection.exec_driver_sql(query).scalar_one())
 
     def size_bytes(self) -> int:
-        """See the protocol; the log belongs to all databases of the server, and is not counted.
+        """See the protocol; excludes the log, which belongs to all databases of the server.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -290,7 +290,7 @@ class PostgresDatabase:
             return int(connection.exec_driver_sql(query).scalar_one())
 
     def reclaim(self, stop: threading.Event, *, keeps_log: bool = False) -> bool:  # noqa: ARG002
-        """Nothing to do: the server's autovacuum frees deleted rows."""
+        """Do nothing: the server's autovacuum frees deleted rows."""
         return True
 
     def close(self) -> None:
@@ -310,7 +310,7 @@ class PostgresDatabase:
         self._on_change = on_change
 
     def _tell(self, accounts: Collection[int] | None) -> None:
-        """Tell the other replicas, and those who wait here, whose rows changed; None for anybody's."""
+        """Notify replicas and local waiters of the accounts whose rows changed; None for any account."""
         if accounts is not None and not accounts:
             return
         is_anybody = accounts is None or len(accounts) > _MANY_ACCOUNTS
@@ -318,13 +318,13 @@ class PostgresDatabase:
         payload = f"{self._name} " + ("*" if is_anybody else ",".join(map(str, accounts or ())))
         query = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, %s)"
         with contextlib.suppress(sa.exc.SQLAlchemyError), self._autocommit.connect() as connection:
-            connection.exec_driver_sql(query, (_CHANNEL, payload))  # which writes nothing that must last
+            connection.exec_driver_sql(query, (_CHANNEL, payload))  # the notification need not be durable
 
     def _note(self, accounts: Collection[int] | None) -> None:
         self._versions.update([0] if accounts is None else accounts)
 
     def _hear(self) -> None:
-        """Listen until the end; while that is impossible, assume that everything changes all the time."""
+        """Listen until the end; while that is impossible, report changes of all accounts at each retry."""
         while not self._is_closing.is_set():
             try:
                 self._listen()
@@ -371,7 +371,7 @@ class PostgresDatabase:
 
 
 class QuestionMarks:
-    """A connection of the driver whose queries mark values as SQLite's do."""
+    """A connection of the driver that accepts SQLite's placeholders."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
@@ -382,7 +382,7 @@ class QuestionMarks:
 
 
 class CleanText(StrDumper):
-    """Text without the character NUL, which an engine may print and PostgreSQL cannot store."""
+    """Text without NUL characters, which an engine may print and PostgreSQL cannot store."""
 
     def dump(self, obj: str) -> Buffer | None:
         """Encode the text."""
@@ -400,7 +400,7 @@ def _bare(connection: sa.Connection) -> psycopg.Connection[Any]:
 
 @compiles(OnConflictDoUpdate, "postgresql")
 def _compile_update(element: Any, compiler: Any, **options: Any) -> str:
-    """Statements are built once, in SQLite's terms, which lack one attribute that PostgreSQL's have."""
+    """Add an attribute that only PostgreSQL's constructs have: statements are built once, as SQLite's."""
     element.constraint_target = None
     return str(compiler.visit_on_conflict_do_update(element, **options))
 

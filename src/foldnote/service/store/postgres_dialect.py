@@ -1,7 +1,7 @@
-"""The migrations' SQL, which is SQLite's, in the words of PostgreSQL.
+"""Translate the migrations' SQL from SQLite to PostgreSQL.
 
-Text is compared byte by byte (`COLLATE "C"`), as SQLite does, so that times sort and names are the same with
-either database, wherever the server is.
+Text is compared byte by byte (`COLLATE "C"`), as in SQLite, so that times sort and names are equal in the
+same way with either database and any locale of the server.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ $$ BEGIN RAISE EXCEPTION '%', TG_ARGV[0]; END $$
 
 
 def translate(statement: str) -> str:
-    """A statement of a migration for PostgreSQL."""
+    """Translate a statement of a migration."""
     for pattern, text in _RULES:
         statement = pattern.sub(text, statement)
     return statement
 
 
 class MigratedConnection:
-    """A connection for migrations.
+    """A connection for migrations that accepts SQLite's SQL.
 
     Args:
-        connection: in autocommit mode.
+        connection: a connection in autocommit mode.
     """
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
 
     def execute(self, query: str, values: Sequence[object] = (), /) -> psycopg.Cursor[Any]:
-        """Run a statement of SQLite."""
+        """Translate and run a statement of SQLite."""
         if "RAISE(ABORT" in query:
             self._connection.execute(REFUSE)
         return self._connection.execute(translate(query).encode(), values or None)

@@ -1,9 +1,8 @@
 """Limits on the jobs that an account may submit.
 
-Ten jobs in total for trial accounts, ten a month for claimed accounts, otherwise any number; and none once
-the monthly budget of the organization, in weighted hours, is used up. The count is updated in the transaction
-that inserts the jobs, so that two requests cannot both use the last one. Deleting jobs does not lower the
-count.
+Trial accounts may submit ten jobs in total, claimed accounts ten a month, others any number; and none once
+the organization's monthly budget, in weighted hours, is used up. The count is updated in the transaction that
+inserts the jobs, so that two requests cannot both use the last one. Deleting jobs does not lower the count.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ class Quotas:
 
 
 class QuotaError(Exception):
-    """An account may not submit so many jobs.
+    """The account may not submit this many jobs.
 
     Attributes:
         tier: `trial` or `claimed`.
         used: jobs counted so far.
         allowed: the limit.
-        wanted: jobs of this submission.
+        wanted: jobs in this submission.
     """
 
     def __init__(self, tier: str, used: int, allowed: int, wanted: int) -> None:
@@ -75,7 +74,7 @@ def count_hours(connection: sa.Connection, account_id: int, weighted_hours: floa
 
 
 def find_spent(connection: sa.Connection, organization_id: int) -> float:
-    """Weighted hours used by the members' runs this month."""
+    """Return the weighted hours used by the members' runs this month."""
     query = (
         sa.select(sa.func.coalesce(sa.func.sum(usage.c.weighted_hours), 0.0))
         .join(accounts, accounts.c.id == usage.c.account_id)
@@ -88,7 +87,7 @@ def require_budget(connection: sa.Connection, account_id: int) -> None:
     """Require that the account's organization has hours left this month, or no budget.
 
     Raises:
-        BudgetError: it is used up.
+        BudgetError: the budget is used up.
     """
     row = connection.execute(_BUDGET, {"account": account_id}).first()
     if row is None or row.budget_weighted_hours is None:

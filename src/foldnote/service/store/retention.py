@@ -1,4 +1,4 @@
-"""Ended jobs of all accounts with what they store, for an administrator who removes old or large ones."""
+"""Ended jobs of all accounts with their stored size, for an administrator who removes old or large ones."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class EndedJob:
         job_id: row of the job or batch.
         account_id: its owner.
         email: address of the owner.
-        name: of the job or batch.
+        name: name of the job or batch.
         tool: type of its tool.
         ended: RFC 3339, UTC.
-        size_bytes: of settings and results, as the owner's storage limit counts them.
+        size_bytes: size of settings and results, as counted for the owner's storage limit.
     """
 
     job_id: int
@@ -75,6 +75,6 @@ class RetentionStore:
         self._database = database
 
     def ended(self) -> list[EndedJob]:
-        """Jobs and batches of which nothing waits or runs, oldest end first; not the jobs of batches."""
+        """Return the jobs and batches that have ended, oldest end first, without the jobs of batches."""
         with self._database.read() as connection:
             return [EndedJob(*row) for row in connection.execute(_ENDED)]

@@ -73,7 +73,7 @@ jobs = sa.Table(
     sa.Column("parent_id", Whole, sa.ForeignKey("jobs.id")),
     sa.Column("batch", sa.Text),
     sa.Column("row_index", Whole),
-    # parents only
+    # batches only
     sa.Column("tool", sa.Text),
     sa.Column("batch_state", sa.Text),
     sa.Column("batch_size", Whole),
@@ -94,15 +94,15 @@ jobs = sa.Table(
     # a pipeline's subjobs: the stage's name, and whether it waits for preceding stages
     sa.Column("stage", sa.Text),
     sa.Column("is_held", Whole, nullable=False, default=0),
-    # SHA-256 of what decides a stage's result, and the name of the job whose result it took
+    # SHA-256 of the inputs that decide a stage's result, and the name of the job whose result was reused
     sa.Column("stage_digest", sa.Text),
     sa.Column("reused_from", sa.Text),
     # the number of the attempt that owns the row; 0 before the first claim
     sa.Column("attempt", Whole, nullable=False, default=0),
-    # infrastructure losses so far, and the Unix time (s) before which the job is not claimed again
+    # losses to infrastructure so far, and the Unix time (s) before which the job is not claimed again
     sa.Column("losses", Whole, nullable=False, default=0),
     sa.Column("not_before", sa.Float, nullable=False, default=0.0),
-    # runs that were repeated because the tool failed, None for none
+    # reruns after failures of the tool, None for none
     sa.Column("retries", Whole),
     sa.Column("is_cancelled", Whole, nullable=False, default=0),
     sa.Column("result_sha256", sa.Text),
@@ -110,9 +110,9 @@ jobs = sa.Table(
     sa.Column("deleted", sa.Text),
     # approximate size of settings and inline files
     sa.Column("stored_bytes", Whole, nullable=False, default=0, server_default="0"),
-    # JSON: what was submitted beside the settings, None for nothing
+    # JSON: what was submitted besides the settings, None for nothing
     sa.Column("extensions", sa.Text),
-    # what became of the webhook, None without one
+    # delivery state of the webhook, None without one
     sa.Column("webhook", sa.Text),
     # whether the folders of a deleted job are gone
     sa.Column("is_purged", Whole, nullable=False, default=0),
@@ -123,9 +123,9 @@ records = sa.Table(
     metadata,
     # the negative job id, so that records are stored newest first
     sa.Column("number", Whole, primary_key=True),
-    # placeholder in a page for a record that is completed for each response, else None
+    # placeholder in a page for a record that is completed in each response, else None
     sa.Column("mark", sa.Text),
-    # the wire record, serialised once by the last change of the job
+    # the wire record, serialised by the last change of the job
     sa.Column("text", sa.Text, nullable=False),
 )
 
@@ -138,13 +138,13 @@ attempts = sa.Table(
     sa.Column("claimed", sa.Text, nullable=False),
     sa.Column("ended", sa.Text),
     sa.Column("outcome", sa.Text),
-    # below the folder of all attempts
+    # path below the folder of all attempts
     sa.Column("folder", sa.Text, nullable=False, server_default=""),
-    # which executor runs it
+    # name of the executor that runs it
     sa.Column("executor", sa.Text, nullable=False, server_default="local"),
-    # the replica of the service that watches it; empty where there is only one
+    # the replica of the service that watches it; empty if there is only one
     sa.Column("replica", sa.Text, nullable=False, server_default=""),
-    # of a run on another machine: hash of its token, None until it was started, empty once it may not be
+    # of a run on another machine: hash of its token, None until it is started, empty once that is forbidden
     sa.Column("token_sha256", sa.Text),
 )
 
@@ -154,7 +154,7 @@ replicas = sa.Table(
     sa.Column("name", sa.Text, primary_key=True),
     # one boot of one machine, or of one container on it
     sa.Column("machine", sa.Text, nullable=False),
-    # until when it owns its attempts: Unix time (s) of the database
+    # end of the lease on its attempts: Unix time (s) of the database
     sa.Column("lease_until", sa.Float, nullable=False),
 )
 
@@ -173,7 +173,7 @@ leavings = sa.Table(
     metadata,
     sa.Column("id", Whole, primary_key=True),
     sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
-    # a content released by a deleted file or job; the row is removed with it
+    # a content released by a deleted file or job; the row is removed together with the content
     sa.Column("sha256", sa.Text, nullable=False),
     sa.Column("bytes", Whole, nullable=False),
 )
@@ -224,7 +224,7 @@ files = sa.Table(
 direct_uploads = sa.Table(
     "direct_uploads",
     metadata,
-    # of the object in the bucket
+    # name of the object in the bucket
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
     sa.Column("folder", sa.Text, nullable=False),
@@ -240,7 +240,7 @@ usage = sa.Table(
     # "trial", or a calendar month (UTC) as 2026-11
     sa.Column("period", sa.Text, primary_key=True),
     sa.Column("jobs", Whole, nullable=False),
-    # of the runs that ended in the month
+    # total of the runs that ended in the month
     sa.Column("weighted_hours", sa.Float, nullable=False, default=0.0),
 )
 
@@ -270,7 +270,7 @@ shares = sa.Table(
     sa.Column("id", Whole, primary_key=True),
     # of the token in the link, which is not stored
     sa.Column("sha256", sa.Text, nullable=False, unique=True),
-    # by which its owner names it
+    # the owner's name for the link
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("job_id", Whole, sa.ForeignKey("jobs.id"), nullable=False),
     sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
@@ -281,7 +281,7 @@ shares = sa.Table(
 share_openings = sa.Table(
     "share_openings",
     metadata,
-    # how often and when last an account has opened what was shared
+    # number and last time of an account's openings of the shared job
     sa.Column("share_id", Whole, sa.ForeignKey("shares.id"), primary_key=True),
     sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), primary_key=True),
     sa.Column("count", Whole, nullable=False),
@@ -291,14 +291,14 @@ share_openings = sa.Table(
 webhooks = sa.Table(
     "webhooks",
     metadata,
-    # not delivered yet; the row is removed when it is, or was given up
+    # not delivered yet; the row is removed upon delivery or when retries end
     sa.Column("job_id", Whole, sa.ForeignKey("jobs.id"), primary_key=True),
     sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), nullable=False),
     sa.Column("url", sa.Text, nullable=False),
-    # the same at every attempt, so that receivers recognise repetitions
+    # identical at every attempt, so that receivers recognise duplicates
     sa.Column("delivery_id", sa.Text, nullable=False),
     sa.Column("attempts", Whole, nullable=False, default=0),
-    # Unix time (s) before which it is not tried (again)
+    # Unix time (s) of the next attempt
     sa.Column("due", sa.Float, nullable=False, default=0.0),
 )
 
@@ -306,9 +306,9 @@ webhook_accounts = sa.Table(
     "webhook_accounts",
     metadata,
     sa.Column("account_id", Whole, sa.ForeignKey("accounts.id"), primary_key=True),
-    # with which webhooks are signed
+    # the key that signs webhooks
     sa.Column("secret", sa.LargeBinary, nullable=False),
-    # for every job of the account, None for none
+    # URL for every job of the account, None for none
     sa.Column("url", sa.Text),
     sa.Column("created", sa.Text, nullable=False),
 )

@@ -1,10 +1,10 @@
-"""Remove remains of deleted rows from the database's files, where SQLite keeps freed pages.
+"""Remove remains of deleted rows from the database's files, in which SQLite keeps freed pages.
 
-SQLite zeroes a deleted cell (`secure_delete=FAST`). Freed pages are cut off the file
-(`auto_vacuum=INCREMENTAL`) and the log is emptied some time after a deletion. What remains are copies of
-cells in the unused space of pages that SQLite rebalanced: no setting of SQLite prevents them, and only
-`VACUUM` removes them. It blocks writers for about a second per 50 MB, so a large database is rewritten during
-a pause in writing, and a writer that arrives before SQLite copies the pages back interrupts it.
+SQLite zeroes a deleted cell (`secure_delete=FAST`). Some time after a deletion, freed pages are cut off the
+file (`auto_vacuum=INCREMENTAL`) and the log is emptied. Only copies of cells remain, in the unused space of
+pages that SQLite rebalanced; no setting of SQLite prevents them, and only `VACUUM` removes them. It blocks
+writers for about a second per 50 MB. Therefore a large database is rewritten during a pause in writing, and a
+writer that arrives before SQLite copies the pages back interrupts it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from threading import Event
 log = logging.getLogger(__name__)
 _INCREMENTAL = 2
 _PAGES_AT_ONCE = 1000
-"""Removed from the file per transaction; writers wait for about 30 ms."""
+"""Pages removed from the file per transaction; writers wait for about 30 ms."""
 _FEW_PAGES = 200
-"""The same on a full disk, so that the log stays short."""
+"""The same while the disk is full, so that the log stays short."""
 _REWRITTEN_AT_ONCE_BYTES = 16 << 20
-"""Rewriting up to this size takes a fraction of a second."""
+"""Rewriting a database up to this size takes a fraction of a second."""
 _REWRITTEN_BYTES_PER_S = 32 << 20
-"""A cautious estimate for one slow disk and a busy processor."""
+"""Rate of a rewrite: a cautious estimate for a slow disk and a busy processor."""
 _QUIET_FACTOR = 3
-"""Required pause in writing, as a multiple of the time that rewriting will take."""
+"""Required pause in writing, as a multiple of the expected duration of the rewrite."""
 _IN_MEMORY_BYTES = 64 << 20
 """Larger databases are rewritten through a temporary file, which SQLite unlinks on opening."""
 _INSTRUCTIONS_BETWEEN_CHECKS = 1000
@@ -37,9 +37,9 @@ _MAX_WAIT_MS = 200
 
 
 def make_shrinkable(connection: sqlite3.Connection, path: Path) -> None:
-    """Enable a database to release freed pages; one of an earlier version is rewritten once for this.
+    """Enable a database to release freed pages; rewrite one of an earlier version once for this.
 
-    If the disk has no space for a second copy, it stays unchanged until the next start.
+    If the disk has no space for a second copy, the database stays unchanged until the next start.
     """
     if _ask(connection, "auto_vacuum") == _INCREMENTAL:
         return
@@ -62,13 +62,13 @@ def prepare_new(connection: sqlite3.Connection) -> None:
 def reclaim(
     connection: sqlite3.Connection, lock: AbstractContextManager[object], stop: Event, *, keeps_log: bool
 ) -> bool:
-    """Release freed pages and empty the log; False if some are left for another time.
+    """Release freed pages and empty the log; return False if some are left for another time.
 
     Args:
         connection: a separate connection without a transaction.
         lock: held by every writer.
-        stop: set when it is to end.
-        keeps_log: keep the length of the log's file, since a full disk could not extend it again.
+        stop: set to end early.
+        keeps_log: keep the length of the log file, since a full disk could not extend it again.
 
     Raises:
         sqlite3.OperationalError: the disk is full or fails.
@@ -79,7 +79,7 @@ def reclaim(
     how = "RESTART" if keeps_log else "TRUNCATE"
     while is_possible and (left := _ask(connection, "freelist_count")) and not stop.wait(_PAUSE_S):
         with lock:
-            connection.executescript(f"PRAGMA incremental_vacuum({pages})")  # `execute` takes one page
+            connection.executescript(f"PRAGMA incremental_vacuum({pages})")  # `execute` frees one page only
             if keeps_log:
                 empty_log(connection, how)
         if _ask(connection, "freelist_count") >= left:
@@ -89,7 +89,7 @@ def reclaim(
 
 
 def quiet_time_s(connection: sqlite3.Connection) -> float:
-    """Seconds without a commit after which the database may be rewritten; 0 for a small one."""
+    """Return the seconds without a commit after which the database may be rewritten; 0 for a small one."""
     size = _size(connection)
     return 0.0 if size <= _REWRITTEN_AT_ONCE_BYTES else _QUIET_FACTOR * size / _REWRITTEN_BYTES_PER_S
 
@@ -100,13 +100,13 @@ def rewrite(
     lock: AbstractContextManager[object],
     is_interrupted: Callable[[], bool],
 ) -> bool:
-    """Rewrite all pages without copies of cells in their unused space; False if it was not done.
+    """Rewrite all pages, without copies of cells in their unused space; return False if it was not done.
 
     Args:
         connection: a separate connection without a transaction.
         path: the database's file.
         lock: held by every writer.
-        is_interrupted: called repeatedly while it can still be interrupted; True interrupts it.
+        is_interrupted: called repeatedly while the rewrite can be interrupted; True interrupts it.
 
     Raises:
         sqlite3.OperationalError: the disk is full or fails, or another process is writing.
@@ -128,7 +128,7 @@ def rewrite(
 
 
 def empty_log(connection: sqlite3.Connection, how: str = "TRUNCATE") -> bool:
-    """Copy the log into the database; False if a reader still needs part of it."""
+    """Copy the log into the database; return False if a reader still needs part of it."""
     busy, *_ = connection.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
     return not busy
 

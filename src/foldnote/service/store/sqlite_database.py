@@ -1,7 +1,7 @@
 """Connections and transactions of SQLite: many readers, one writer, durable at commit.
 
 Threads wait on a lock for the single writing connection, so SQLite's busy handler is only needed for other
-processes. This module does not know any table.
+processes. This module knows none of the tables.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BUSY_TIMEOUT_S = 10.0
 _REPEAT_AFTER_S = (0.0, 0.05, 0.2, 0.5)
 _NO_ROOM_BYTES = 1 << 20
 _REST_FACTOR = 20
-"""Pause between two rewrites, as a multiple of the previous rewrite's duration."""
+"""Pause between two rewrites, as a multiple of the duration of the previous one."""
 _PRAGMAS = (
     "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY", "cache_size=-8000", "secure_delete=FAST"
 )  # fmt: skip
@@ -129,8 +129,8 @@ class SqliteDatabase:
         """Open the only write transaction: durable when the block ends, rolled back if it raises.
 
         Args:
-            owners: not needed here, where no other transaction writes.
-            jobs: the same.
+            owners: not needed, since no other transaction writes.
+            jobs: not needed either.
 
         Raises:
             StorageFaultError: the database cannot be written now; nothing was changed.
@@ -151,7 +151,7 @@ class SqliteDatabase:
             yield
 
     def repeat_while_full(self, act: Callable[[], Found]) -> Found:
-        """Call `act`, and retry a few times while the disk is full, since removing the ballast frees space.
+        """Call `act`, and retry a few times while the disk is full: removing the ballast frees space.
 
         Raises:
             StorageFaultError: the disk is still full, or the database cannot be used.
@@ -159,23 +159,23 @@ class SqliteDatabase:
         return call_while_full(act, _REPEAT_AFTER_S)
 
     def try_own(self, connection: sa.Connection, account_id: int) -> bool:  # noqa: ARG002
-        """Always true: the only writer owns every account."""
+        """Return True: the only writer owns every account."""
         return True
 
     def listen(self, on_change: Callable[[], None]) -> None:
-        """Nothing to listen to: no other service uses the database."""
+        """Do nothing: no other service uses the database."""
 
     @contextmanager
     def alone(self, work: str) -> Iterator[bool]:  # noqa: ARG002
-        """Always true: there are no other replicas."""
+        """Yield True: there are no other replicas."""
         yield True
 
     def seconds(self) -> float:
-        """This machine's clock: Unix time (s)."""
+        """Return this machine's clock: Unix time (s)."""
         return time.time()
 
     def version(self, account_id: int = 0) -> int:  # noqa: ARG002
-        """A number that changes with each commit by this or another process; reading it takes microseconds.
+        """Return a number that changes with each commit by this or another process; takes microseconds.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -188,7 +188,7 @@ class SqliteDatabase:
             return found[0]
 
     def size_bytes(self) -> int:
-        """Size of the files."""
+        """Return the size of the files."""
         beside = self.path.parent.glob(f"{self.path.name}-*")
         return sum(each.stat().st_size for each in (self.path, *beside) if each.is_file())
 
@@ -236,14 +236,14 @@ class SqliteDatabase:
             raise StorageFaultError(str(exc), is_full=self._is_full(exc)) from exc
 
     def reclaim(self, stop: threading.Event, *, keeps_log: bool = False) -> bool:
-        """Remove remains of deleted rows from the files, until `stop`; False if some are left.
+        """Remove remains of deleted rows from the files, until `stop`; return False if some are left.
 
         A large database is rewritten only during a pause in writing (`space.rewrite`); until then this
         returns False.
 
         Args:
             stop: set this event to end early.
-            keeps_log: keep the length of the log's file, for a full disk.
+            keeps_log: keep the length of the log file, for a full disk.
 
         Raises:
             StorageFaultError: the disk is full or fails.
@@ -307,7 +307,7 @@ class SqliteDatabase:
             raise DamagedDatabaseError(self.path, str(exc.orig)) from exc
 
     def _is_full(self, fault: BaseException | None) -> bool:
-        """SQLite reports a sync or truncation without space as an I/O error, as for a broken disk."""
+        """Return whether the disk is full; SQLite reports a failed sync or truncation as a mere I/O error."""
         code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
         has_no_room = shutil.disk_usage(self.path.parent).free < _NO_ROOM_BYTES
         return code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and has_no_room)
@@ -322,7 +322,7 @@ def refuse_network_file_system(folder: Path, mounts: Path = Path("/proc/self/mou
     """Refuse a folder on a network file system, where SQLite's WAL can lose data.
 
     Raises:
-        ConfigurationError: with the folder, the kind of file system and what to do.
+        ConfigurationError: the message names the folder, the kind of file system and what to do.
     """
     kind = file_system_of(folder, mounts)
     if kind in NETWORK_FILE_SYSTEMS:
@@ -334,7 +334,7 @@ def refuse_network_file_system(folder: Path, mounts: Path = Path("/proc/self/mou
 
 
 def file_system_of(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str | None:
-    """The type of the file system of `folder`, None if unknown."""
+    """Return the type of the file system of `folder`; None if unknown."""
     try:
         lines = mounts.read_text().splitlines()
     except OSError:

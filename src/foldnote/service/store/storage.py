@@ -29,7 +29,7 @@ class StorageStore:
         self._database = database
 
     def used(self, account_id: int) -> int:
-        """Bytes used by an account; a content under several names counts once for each name."""
+        """Return the bytes used by an account; a content under several names counts once for each name."""
         with self._database.read() as connection:
             return int(connection.execute(_HELD, {"account": account_id}).scalar_one())
 
@@ -40,7 +40,7 @@ class StorageStore:
             return [(row.id, row.sha256) for row in rows]
 
     def forget(self, rows: list[int]) -> None:
-        """Delete the rows of these contents, which were removed or are still used elsewhere."""
+        """Delete the rows of contents that were removed or are still used elsewhere."""
         with self._database.write(jobs=()) as connection:
             connection.execute(
                 sa.delete(leavings).where(leavings.c.id == sa.bindparam("row")),
@@ -49,6 +49,6 @@ class StorageStore:
 
 
 def let_go(connection: sa.Connection, rows: list[dict[str, object]]) -> None:
-    """Record released contents (`account_id`, `sha256`, `bytes`), which count until they are removed."""
+    """Record released contents (`account_id`, `sha256`, `bytes`); they count until they are removed."""
     if rows:
         connection.execute(sa.insert(leavings), rows)

@@ -33,7 +33,7 @@ from foldnote.service.store.tools import ToolStore
 
 
 class Store:
-    """The service's whole persistent state.
+    """The complete persistent state of the service.
 
     Args:
         place: SQLite's file, or the address of a PostgreSQL database.
@@ -78,7 +78,7 @@ class Store:
 
 
 def open_database(place: Path | StoreAddress, on_full: Callable[[], None]) -> Database:
-    """Open SQLite's file, or a PostgreSQL database, whose driver is imported only then.
+    """Open SQLite's file, or a PostgreSQL database, whose driver is only then imported.
 
     Raises:
         ConfigurationError: it cannot be used, or the driver is not installed.
@@ -87,7 +87,7 @@ def open_database(place: Path | StoreAddress, on_full: Callable[[], None]) -> Da
         return SqliteDatabase(place, on_full)
     if find_spec("psycopg") is None:
         raise ConfigurationError(
-            "A store at PostgreSQL needs the package psycopg: pip install 'foldnote[postgres]'."
+            "A store in PostgreSQL needs the package psycopg: pip install 'foldnote[postgres]'."
         )
     from foldnote.service.store.postgres_database import PostgresDatabase
 

@@ -18,7 +18,7 @@ from foldnote.service.store.schema import deployments
 
 @dataclass(frozen=True)
 class Definition:
-    """A registered tool: its type, its definition as submitted, and when (RFC 3339 UTC)."""
+    """A registered tool: its type, its definition as submitted, and the time (RFC 3339 UTC)."""
 
     type: str
     content: dict[str, Any]
@@ -32,7 +32,7 @@ class ToolStore:
         self._database = database
 
     def put(self, tool_type: str, definition: Mapping[str, Any]) -> None:
-        """Save a definition; a definition of the same type is replaced."""
+        """Save a definition, replacing one of the same type."""
         row = {"type": tool_type, "definition": write_text(definition), "created": clock.now()}
         statement = insert(deployments).values(row)
         new = {"definition": statement.excluded.definition, "created": statement.excluded.created}
@@ -40,13 +40,13 @@ class ToolStore:
             connection.execute(statement.on_conflict_do_update(index_elements=["type"], set_=new))
 
     def remove(self, tool_type: str) -> bool:
-        """Remove a definition; False if there is none of this type."""
+        """Remove a definition; return False if there is none of this type."""
         with self._database.write() as connection:
             statement = sa.delete(deployments).where(deployments.c.type == tool_type)
             return connection.execute(statement).rowcount > 0
 
     def all(self) -> list[Definition]:
-        """All definitions, oldest first."""
+        """Return all definitions, oldest first."""
         query = sa.select(deployments.c.type, deployments.c.definition, deployments.c.created)
         with self._database.read() as connection:
             rows = connection.execute(query.order_by(deployments.c.created, deployments.c.type)).all()

@@ -276,7 +276,7 @@ def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, pro
         capture_output=True,
         text=True,
     )
-    assert "The disk has too little room: the engine tiny is not installed" in done.stdout
+    assert "The disk has too little space: the engine tiny is not installed" in done.stdout
     assert f"Free space in {engine.home.parent} and in " in done.stdout
     assert (done.returncode, done.stderr) == (6, "")
     assert not engine.python.exists()

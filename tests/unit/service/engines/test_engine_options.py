@@ -78,7 +78,7 @@ def test_an_option_that_another_one_needs_is_asked_for_while_that_is_set(engine,
     ("text", "words"),
     [
         ('uniref = "data/x"', "uniref is 'data/x', which is not an absolute path"),
-        ('uniref = "/nowhere/x"', "which is no MMseqs2 database: there is no x.dbtype"),
+        ('uniref = "/nowhere/x"', "which is not an MMseqs2 database: there is no x.dbtype"),
         ("uniref = 7", "uniref is 7, which is not a string"),
         ("sensitivity = 0.5", "sensitivity is 0.5, which is not from 1 to 10"),
         ("sensitivity = true", "sensitivity is True, which is not a number"),

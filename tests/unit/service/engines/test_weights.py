@@ -321,7 +321,7 @@ def test_nothing_of_the_user_is_sent(make_engine, server, tmp_path, monkeypatch)
         ({"sha256": "ABC"}, "64 hexadecimal digits"),
         ({"licence": ""}, "must say something"),
         ({"contains": ["a"]}, "set unpack"),
-        ({"unpack": True, "contains": ["../a"]}, "no plain path"),
+        ({"unpack": True, "contains": ["../a"]}, "not a plain path"),
         ({"colour": "red"}, "colour"),
     ],
 )
@@ -364,7 +364,7 @@ def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, eng
         text=True,
     )
     assert (done.returncode, done.stderr) == (6, "")
-    assert "The disk has too little room: Tiny weights" in done.stdout
+    assert "The disk has too little space: Tiny weights" in done.stdout
     assert "FOLDNOTE_WEIGHTS_DIR" in done.stdout
     assert not engine.state().installed
     assert [path.suffix for path in (engines_dir / ".weights/partial").iterdir()] == [".lock"]

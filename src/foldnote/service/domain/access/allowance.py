@@ -7,10 +7,10 @@ charges and analysis are small in comparison and are not counted:
             · (complex windows / complex rate + solvent windows / solvent rate)
 
 with lengths in ns, 30 windows of the ligand in the protein at 100 ns/day and 14 in water at 400 ns/day, at a
-time step of 4 fs: the windows of the Open Free Energy protocol and the speed of a typical GPU. A tool whose
-settings say how many windows there are has those: without a complex in water only, and with one, which has
-windows of a restraint, in both. The number of ligands is the number of
-records of the SDF file, or of lines of SMILES. One weighted hour is one hour of that machine.
+time step of 4 fs: the windows of the Open Free Energy protocol and the speed of a typical GPU. If the tool's
+settings state the number of windows, that number is used: in water only without a complex, and in both with
+one, whose windows include those of a restraint. The number of ligands is the number of records of the SDF
+file, or of lines of SMILES. One weighted hour is one hour of that machine.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Allowance:
         """Check that a free-energy submission of an unclaimed account is within the allowance.
 
         Raises:
-            RefusalError: 403 with the estimate and the allowance.
+            RefusalError: 403, stating the estimate and the allowance.
         """
         if caller.tier != TRIAL or tool.family != FAMILY:
             return
@@ -59,7 +59,7 @@ class Allowance:
 
 
 def estimate_hours(settings: Mapping[str, Any], ligands: int) -> float:
-    """Weighted hours of a binding free energy, or a hydration free energy, with these normalised settings."""
+    """Return weighted hours of a binding or hydration free energy with these normalised settings."""
     length_ns = (float(settings.get("equilLength", 0)) + float(settings.get("prodLength", 0))) / 1000
     days_per_ns = COMPLEX_WINDOWS / COMPLEX_NS_PER_DAY + SOLVENT_WINDOWS / SOLVENT_NS_PER_DAY
     if all(name in settings for name in _WINDOWS):
@@ -72,9 +72,9 @@ def estimate_hours(settings: Mapping[str, Any], ligands: int) -> float:
 
 
 def count_ligands(sdf: Path) -> int:
-    """Number of records of an SDF file, at least 1; an unterminated last record counts.
+    """Return the number of records of an SDF file, at least 1; an unterminated last record counts.
 
-    A file without any mark of an SDF file is one of SMILES, with one on each line.
+    A file without any SDF marker is read as SMILES, one per line.
     """
     with sdf.open("rb") as stream:
         ends, lines, is_open, is_sdf = 0, 0, False, False
@@ -88,7 +88,7 @@ def count_ligands(sdf: Path) -> int:
 
 
 def allowance_exceeded(tool_type: str, estimated: float, allowed: float) -> RefusalError:
-    """403 for an estimate above the allowance."""
+    """Build the 403 for an estimate above the allowance."""
     sentence = (
         f"This {tool_type} run is estimated at {estimated:g} weighted hours; an unclaimed key may spend"
         f" {allowed:g}. Ask for fewer ligands, repeats or shorter runs, or claim the account."

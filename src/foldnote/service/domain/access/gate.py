@@ -1,4 +1,4 @@
-"""Checks of every keyed route: the key (401), its rate (429), its permission (403).
+"""Checks for every keyed route: the key (401), its rate (429), its permission (403).
 
 A FastAPI dependency that runs before the body is read. In the interface, GET /jobs is behind a gateway that
 answers a missing key with a bare 403.
@@ -67,7 +67,7 @@ class Gate:
         return caller
 
     def forget_all(self) -> None:
-        """Forget known keys, including those that are being looked up, after a change of permissions."""
+        """Forget known keys, including pending lookups, after a change of permissions."""
         self._known = {}
 
     def _limit(self, caller: Caller) -> None:
@@ -77,7 +77,7 @@ class Gate:
 
 
 def missing_key() -> RefusalError:
-    """401 for a missing key."""
+    """Build the 401 for a missing key."""
     sentence = (
         f"This request needs the header {HEADER} with your API key."
         " Without an account, POST /agent/provision gives a trial key."
@@ -86,7 +86,7 @@ def missing_key() -> RefusalError:
 
 
 def invalid_key() -> RefusalError:
-    """401 for a key that is unknown, expired or revoked."""
+    """Build the 401 for a key that is unknown, expired or revoked."""
     sentence = (
         "The API key is not valid: it is unknown, expired or revoked."
         " Check it, or get a trial key from POST /agent/provision."
@@ -95,7 +95,7 @@ def invalid_key() -> RefusalError:
 
 
 def too_many_requests(wait_s: float) -> RefusalError:
-    """429 with the time to wait."""
+    """Build the 429 with the time to wait."""
     seconds = whole_seconds(wait_s)
     return RefusalError(
         429,
@@ -107,7 +107,7 @@ def too_many_requests(wait_s: float) -> RefusalError:
 
 
 def restricted_route() -> RefusalError:
-    """403 for an unclaimed key on a route for claimed accounts."""
+    """Build the 403 for an unclaimed key on a route for claimed accounts."""
     sentence = (
         "This route is not available with an unclaimed trial key. Open the claimUrl that came with the key to"
         " claim the account; changing the request does not help."
@@ -121,7 +121,7 @@ async def _admit(request: Request) -> Caller:
 
 
 async def admit_behind_gateway(request: Request) -> Caller:
-    """Authenticate the caller of GET /jobs, without FastAPI's dependencies, which take a quarter of its time.
+    """Authenticate the caller of GET /jobs without FastAPI's dependencies, which take a quarter of its time.
 
     Raises:
         BareRefusalError: the gateway's 403 without a key.
@@ -142,4 +142,4 @@ Admitted = Annotated[Caller, Depends(_admit)]
 """The caller of a keyed route."""
 
 AdmittedClaimed = Annotated[Caller, Depends(_admit_claimed)]
-"""The caller of a route that unclaimed keys may not use; the refusal comes before the body is read."""
+"""The caller of a route closed to unclaimed keys; they are refused before the body is read."""

@@ -1,7 +1,7 @@
-"""Ask a JupyterHub whose token a request has.
+"""Ask a JupyterHub for the owner of a request's token.
 
-A token is sent to the configured address of the hub and nowhere else: not along a redirect, and not through a
-proxy that the environment names. It appears in no message.
+A token is sent to the hub's configured address and nowhere else: no redirect is followed, and no proxy from
+the environment is used. No message contains it.
 """
 
 from __future__ import annotations
@@ -38,22 +38,23 @@ class HubUser:
 
 
 class HubUnreachableError(Exception):
-    """The hub gave no answer that tells whose token it is; the message says why."""
+    """The hub did not identify the token's owner; the message says why."""
 
 
 class HubIdentity:
-    """Finds the users of tokens; asks the hub once for each call, and a limited number of times at once."""
+    """Finds the users of tokens; each call is one request to the hub, with a limit on simultaneous ones."""
 
     def __init__(self, options: HubOptions) -> None:
         self._options = options
         self._asking = 0
 
     async def find(self, token: str) -> HubUser:
-        """The user of a token that permits to use this service.
+        """Return the user of a token that permits use of this service.
 
         Raises:
-            HubUnreachableError: the hub did not say.
-            RefusalError: 401 for a token that the hub does not know, 403 for one that does not permit it.
+            HubUnreachableError: the hub did not identify the owner.
+            RefusalError: 401 for a token unknown to the hub, 403 for one that does not permit use of the
+                service.
         """
         if self._asking >= _MAX_AT_ONCE:
             raise HubUnreachableError("too many users are signing in at this moment")
@@ -84,7 +85,7 @@ class HubIdentity:
             reason = f"no answer within {TIMEOUT_S:g} s"
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as exc:
             reason = str(exc).rstrip(".") or type(exc).__name__
-        raise HubUnreachableError(reason.replace(token, "[token]"))  # without httpx's, whose request has it
+        raise HubUnreachableError(reason.replace(token, "[token]"))  # httpx's exception has the token
 
     def _read(self, body: bytes) -> HubUser:
         try:
@@ -104,7 +105,7 @@ class HubIdentity:
 
 
 async def _read_some(answer: httpx.Response) -> bytes:
-    """The body, up to a size that no user's record has."""
+    """Read the body, up to a size that no user's record has."""
     body = b""
     async for chunk in answer.aiter_bytes():
         body += chunk
@@ -114,7 +115,7 @@ async def _read_some(answer: httpx.Response) -> bytes:
 
 
 def unknown_token() -> RefusalError:
-    """401 for a token that is no token of the hub."""
+    """Build the 401 for a token unknown to the hub."""
     sentence = (
         "JupyterHub does not know the token of this server, or has revoked it. Restart the server:"
         " File > Hub Control Panel > Stop My Server."
@@ -131,7 +132,7 @@ def _missing_scope(service: str) -> RefusalError:
 
 
 def hub_unreachable(reason: str) -> RefusalError:
-    """503 while the hub does not answer."""
+    """Build the 503 while the hub does not answer."""
     sentence = f"The service cannot ask JupyterHub who you are: {reason}. Nothing was changed; try again."
     more = {"retryAfterSeconds": _RETRY_S}
     return RefusalError(503, "hub_unreachable", sentence, more=more, headers={"Retry-After": str(_RETRY_S)})

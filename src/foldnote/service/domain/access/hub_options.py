@@ -1,4 +1,4 @@
-"""The section ``[jupyterhub]`` of ``config.toml``: whose users may use the service, and as whom."""
+"""The section ``[jupyterhub]`` of ``config.toml``: which users may use the service, and as which accounts."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class HubOptions:
         creates_accounts: whether users get an account at their first request.
         admin_groups: groups of the hub whose members may administer the service.
         organizations: organization by group of the hub; the first group that a user is in counts.
-        key_lifetime_s: the longest time for which a key is valid, and so for which a user who was removed
-            from the hub can go on.
+        key_lifetime_s: maximum lifetime of a key, and thus the time for which a user who was removed from
+            the hub keeps access.
     """
 
     api_url: str
@@ -39,16 +39,16 @@ class HubOptions:
 
     @property
     def scopes(self) -> frozenset[str]:
-        """Scopes of a token any of which permits to use the service."""
+        """Scopes of a token, any of which permits use of the service."""
         return frozenset({"access:services", f"access:services!service={self.service}"})
 
     def address_of(self, name: str) -> str:
-        """Address of the account of the user with this name at the hub."""
+        """Return the address of the account of the user with this name at the hub."""
         return self.email.replace(_NAME, name)
 
     @classmethod
     def read(cls, section: Mapping[str, Any]) -> Self | None:
-        """Check the section ``[jupyterhub]``; None if there is none.
+        """Check the section ``[jupyterhub]``; return None if there is none.
 
         Raises:
             ConfigurationError: an option is missing, unknown or wrong.
@@ -67,7 +67,7 @@ class HubOptions:
 
 
 def _find_problems(options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Names of options whose value cannot be used, with what would be right."""
+    """Return the names of options with invalid values, and the rule for each."""
     api_url, email, lifetime_s = (options.get(name) for name in ("api_url", "email", "key_lifetime_s"))
     groups, organizations = options.get("admin_groups", []), options.get("organizations", {})
     is_number = isinstance(lifetime_s, int) and not isinstance(lifetime_s, bool)

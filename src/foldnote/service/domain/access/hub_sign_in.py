@@ -1,8 +1,8 @@
 """Exchange the token of a JupyterHub user's server for a key of this service that is valid for minutes.
 
-The hub is asked once for each token and half of a key's lifetime. A key is derived from the token, so that
-all programs of a server have the same one, its rate limit included, at every replica; its hash is stored.
-While the hub does not answer, the key that a token was exchanged for last is returned until it expires.
+The hub is queried once for each token and half of a key's lifetime. A key is derived from the token, so that
+all programs of a user's server share one key and its rate limit, at every replica; only its hash is stored.
+While the hub does not answer, the last key issued for a token is returned until it expires.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from foldnote.service.store.quotas import TRIAL
 _TOKEN = re.compile(r"[\x21-\x7e]{8,4096}")
 _MAX_ADDRESS = 254
 _OWN_DOMAIN = "foldnote.invalid"
-"""Domain of the accounts that the service makes for itself and for trials."""
+"""Domain of the accounts that the service creates for itself and for trials."""
 
 
 @dataclass(frozen=True)
 class IssuedKey:
-    """A key that a token was exchanged for.
+    """A key issued in exchange for a token.
 
     Attributes:
         key: the key.
@@ -70,7 +70,7 @@ class HubSignIn:
         self._period_s = options.key_lifetime_s / 2
 
     async def issue(self, token: str) -> IssuedKey:
-        """A key for the account of the user whose token it is; an account is created if that is allowed.
+        """Return a key for the account of the token's user; create the account if that is allowed.
 
         Raises:
             RefusalError: 401 for an unknown token; 403 for a user who may not use the service; 503 while the
@@ -94,7 +94,7 @@ class HubSignIn:
             if hashes[1] in known:
                 await run_in_threadpool(lambda: self._accounts.revoke(sha256=hashes[1]))
             raise
-        while True:  # the hub or a busy machine may have taken longer than the key is valid
+        while True:  # the hub, or a busy machine, may have taken longer than the key is valid
             period = self._find_period()
             current = self._derive(token, period)
             if await run_in_threadpool(self._admit, user, hash_key(current), period):
@@ -114,7 +114,7 @@ class HubSignIn:
         return IssuedKey(key, max(0.0, self._end(period) - time.time()))
 
     def _admit(self, user: HubUser, sha256: str, period: int) -> bool:
-        """Make the key valid; False where it has expired meanwhile."""
+        """Make the key valid; return False if it has expired meanwhile."""
         account = self._find_account(user)
         options = self._options
         if options.organizations:
@@ -132,7 +132,7 @@ class HubSignIn:
         return False
 
     def _find_account(self, user: HubUser) -> int:
-        """The row of the user's account, which is created if it is missing and that is allowed."""
+        """Return the row of the user's account; create it if it is missing and that is allowed."""
         email = self._options.address_of(user.name)
         reason = _find_fault(user.name, email)
         if reason:
@@ -148,7 +148,7 @@ class HubSignIn:
 
 
 def _find_fault(name: str, email: str) -> str:
-    """Why this user cannot have this account; empty if nothing speaks against it."""
+    """Return the reason why this user cannot have this account; empty if there is none."""
     if name != name.lower():
         return "it has capital letters, and two names that differ in these only would share an account."
     if len(email) > _MAX_ADDRESS or not re.fullmatch(EMAIL_PATTERN, email):

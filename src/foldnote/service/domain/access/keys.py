@@ -16,12 +16,12 @@ def make_key() -> str:
 
 
 def hash_key(key: str) -> str:
-    """SHA-256 (hex) of a key, as stored. One round suffices for 256 random bits."""
+    """Return the SHA-256 (hex) of a key, as stored; one round suffices for 256 random bits."""
     return hash_bytes(key.encode("utf-8", "surrogatepass"))
 
 
 def read_or_make_key_file(path: Path) -> str:
-    """Read the key of a private file, which is created if missing.
+    """Read the key from a private file; create the file if missing.
 
     Raises:
         OSError: the file can be neither read nor written.

@@ -29,7 +29,7 @@ class RateLimiter:
         self._buckets: dict[str, _Bucket] = {}
 
     def take(self, key: str) -> float:
-        """Take one token; returns 0, or the seconds until a token is available."""
+        """Take one token; return 0, or the seconds until a token is available."""
         moment = self._now()
         bucket = self._buckets.get(key)
         if bucket is None:

@@ -37,7 +37,7 @@ class StorageService:
         """Check that the account has storage left for a submission.
 
         Raises:
-            RefusalError: 403 where the account's storage is used up.
+            RefusalError: 403 if the account's storage is used up.
         """
         allowed = self._allowed(tier)
         used = self._storage.used(account_id) if allowed else 0
@@ -78,7 +78,7 @@ class StorageService:
             raise storage_full(413, used, allowed, size)
 
     def full(self, account_id: int, tier: str) -> RefusalError:
-        """413 for an upload that exceeds the storage left."""
+        """Build the 413 for an upload that exceeds the remaining storage."""
         return storage_full(413, self._storage.used(account_id), self._allowed(tier))
 
     def _allowed(self, tier: str) -> int:
@@ -86,7 +86,7 @@ class StorageService:
 
 
 def storage_full(status: int, used: int, allowed: int, wanted: int = 0) -> RefusalError:
-    """A refusal that names the figures, with the ``wanted`` bytes of an upload, and says what to do."""
+    """Build a refusal that states the figures, with the ``wanted`` bytes of an upload, and what to do."""
     needs = f" This upload needs {_describe(wanted)}." if wanted else ""
     sentence = (
         f"The account uses {_describe(used)} of its {_describe(allowed)} for files, settings and results."
@@ -97,7 +97,7 @@ def storage_full(status: int, used: int, allowed: int, wanted: int = 0) -> Refus
 
 
 def _describe(size: int) -> str:
-    """Bytes in MB (2**20 bytes), as the limit is configured; a small amount is not written as zero."""
+    """Format bytes in MB (2**20 bytes), the unit of the limit; a small amount is not rounded to zero."""
     if 0 < size < MB / 10:
         return "under 0.1 MB"
     return f"{size / MB:,.0f} MB" if size >= 10 * MB else f"{size / MB:.1f} MB".replace(".0 MB", " MB")

@@ -123,7 +123,7 @@ class TrialService:
 
 
 def retry_later(status: int, code: str, sentence: str, seconds: int) -> RefusalError:
-    """A refusal with the time to wait, in its body and its header."""
+    """Build a refusal with the time to wait, in its body and its header."""
     headers = {"Retry-After": str(seconds)}
     return RefusalError(status, code, sentence, more={"retryAfterSeconds": seconds}, headers=headers)
 

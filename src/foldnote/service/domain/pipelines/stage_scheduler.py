@@ -39,7 +39,7 @@ MAX_VARIANTS = 100
 """Maximum number of jobs of one stage."""
 ALIGNMENT_EXTENSION = "a3m"
 Option = tuple[str | None, list[Input]]
-"""Value of one reference in one job: the path in its settings, and the contents."""
+"""Value of one reference in one job: the path for its settings, and the contents."""
 
 
 class StageScheduler:
@@ -111,7 +111,7 @@ class StageScheduler:
     def _gather_alignment(
         self, held: HeldStage, known: list[Input], names: list[str]
     ) -> list[tuple[str, list[Option]]]:
-        """The alignment beside the stage's settings: its own, which is known, or that of an earlier stage."""
+        """Return the alignment besides the stage's settings: its own, or that of an earlier stage."""
         if known:
             return [(ALIGNMENT_PATH, [(None, known)])]
         value = json.loads(held.extensions or "{}").get(ALIGNMENT, "")

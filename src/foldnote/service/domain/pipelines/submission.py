@@ -59,7 +59,7 @@ class PipelineService:
         """Save a pipeline; missing fields may be given with each run.
 
         Raises:
-            RefusalError: 400 with the stage and field at fault.
+            RefusalError: 400 naming the stage and the invalid field.
         """
         require_name(pipeline.pipeline_name, "pipelineName")
         _require_stages(pipeline.stages)
@@ -74,10 +74,10 @@ class PipelineService:
         self._store.pipelines.save(caller.account_id, pipeline.pipeline_name, rows)
 
     def run(self, caller: Caller, wanted: RunPipelineRequest) -> list[str]:
-        """Commit a parent and a job for each stage; returns the jobs' names.
+        """Commit a parent and a job for each stage; return the jobs' names.
 
         Raises:
-            RefusalError: 404 without such a pipeline, 400 with the stage and field at fault, 403 above a
+            RefusalError: 404 without such a pipeline, 400 naming the stage and the invalid field, 403 above a
                 limit.
         """
         saved = self._store.pipelines.find(caller.account_id, wanted.pipeline_name)
@@ -94,7 +94,7 @@ class PipelineService:
                 RunCheck(tool, self._toolbox).require_runnable(row.normalized, row.extensions)
         settings = {"pipelineName": wanted.pipeline_name, "inputs": wanted.given_inputs(), "stages": saved}
         if extensions:
-            rows[0] = replace(rows[0], is_held=True)  # released by the scheduler, unless its result is there
+            rows[0] = replace(rows[0], is_held=True)  # the scheduler releases it, or reuses its result
         tag = wanted.project_tag
         webhook = self._webhooks.choose(caller, wanted.foldnote)
         parent = NewJob(
@@ -211,7 +211,7 @@ def with_inputs(stages: Sequence[PipelineStage], inputs: Mapping[str, Any]) -> l
 
 
 def _read_run_extensions(given: Extensions | None) -> dict[str, Any] | None:
-    """What is stored with a run: whether it reuses results; None for nothing.
+    """Return what is stored with a run: whether it reuses results; None for nothing.
 
     Raises:
         RefusalError: 400 for a part that belongs to a stage or a batch.
@@ -229,7 +229,7 @@ def _read_run_extensions(given: Extensions | None) -> dict[str, Any] | None:
 
 @contextmanager
 def _at_stage(index: int) -> Iterator[None]:
-    """Name the stage in what is refused beside or among its settings."""
+    """Prefix the stage to the field of refusals raised within."""
     try:
         yield
     except RefusalError as refusal:
@@ -240,7 +240,7 @@ def _at_stage(index: int) -> Iterator[None]:
 
 
 def _as_row(stage: PipelineStage) -> dict[str, Any]:
-    """The saved form of the stage."""
+    """Return the stage in the form in which it is saved."""
     return stage.model_dump(by_alias=True, exclude=None if stage.foldnote else {"foldnote"})
 
 
@@ -276,5 +276,5 @@ def _refuse_first(index: int, stage: PipelineStage, problems: Sequence[Any]) -> 
 
 
 def _name_stage(stage: PipelineStage, sentence: str) -> str:
-    """A sentence that begins with a field of the stage, with the name of the stage before it."""
+    """Insert the stage's name before a sentence that begins with one of its fields."""
     return f"stage {stage.name}, {sentence}"

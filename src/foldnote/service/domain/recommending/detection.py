@@ -100,12 +100,12 @@ def _read_chain(text: str, form: str) -> Iterator[FoundMolecule]:
 
 
 def is_variable_domain(sequence: str) -> bool:
-    """Whether a chain has the framework motifs of a heavy or light variable domain."""
+    """Return whether a chain has the framework motifs of a heavy or light variable domain."""
     return bool(_HEAVY.search(sequence) or _LIGHT.search(sequence))
 
 
 def is_heavy_domain(sequence: str) -> bool:
-    """Whether a chain has the framework motifs of a heavy variable domain."""
+    """Return whether a chain has the framework motifs of a heavy variable domain."""
     return bool(_HEAVY.search(sequence))
 
 
@@ -118,7 +118,7 @@ def _find_smiles(text: str) -> Iterator[FoundMolecule]:
 
 
 def is_smiles(word: str, *, is_announced: bool = False) -> bool:
-    """Whether a word looks like SMILES: it starts with an atom, closes brackets and rings."""
+    """Return whether a word looks like SMILES: it starts with an atom, closes brackets and rings."""
     if len(word) > _SMILES_LONGEST or not word or word[0] in "()=#.:+-0123456789/\\":
         return False
     parts = _SMILES_PART.findall(word)

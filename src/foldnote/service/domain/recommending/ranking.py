@@ -1,8 +1,8 @@
-"""Rank the tools of the catalog for a task, with a reason for each, or abstain and say what is missing.
+"""Rank the tools of the catalog for a task, with reasons, or abstain and say what is missing.
 
-A tool scores for its functions, its modalities, the given inputs that it can use, being named, and a little
-for running here. A tool without any requested function, or for other molecules than those given, is excluded.
-No model is trained; the terms with the largest scores appear in the reason.
+A tool scores for its functions, its modalities, the given inputs that it can use, being named in the task,
+and slightly for running here. A tool without any requested function, or for other molecules than those given,
+is excluded. There is no trained model; the terms with the largest scores appear in the reason.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _STRUCTURE_FILES = frozenset({"pdb", "cif", "mmcif"})
 
 @dataclass(frozen=True)
 class Task:
-    """A task as understood.
+    """The interpretation of a task.
 
     Attributes:
         prompt: the prompt.
@@ -72,13 +72,13 @@ class RankedTool:
     reason: str
     points: float = field(compare=False, default=0.0)
     functions: tuple[str, ...] = ()
-    """The requested functions that it has."""
+    """The requested functions that the tool has."""
     is_running: bool = False
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The answer: tools, best first, or none and what is missing."""
+    """The result: tools, best first, or none and what is missing."""
 
     tools: tuple[RankedTool, ...]
     summary: str
@@ -122,7 +122,7 @@ def _find_docking(words: str, modalities: Collection[str]) -> set[str]:
 
 
 def _is_complex(molecules: Sequence[FoundMolecule], roles: Collection[str]) -> bool:
-    """Whether several chains are given, other than the two of one antibody."""
+    """Return whether several chains are given that are not the two of one antibody."""
     if {*roles} & {"heavy", "light"}:
         return "antigen" in roles
     proteins = [molecule for molecule in molecules if molecule.kind == "protein"]
@@ -182,7 +182,7 @@ def _judge(task: Task, tool: Tool) -> RankedTool | None:
 
 
 def _covers(task: Task, tool: Tool) -> bool:
-    """Whether the tool works on the given molecules, or without any, on the named modalities."""
+    """Return whether the tool works on the given molecules or, without any, on the named modalities."""
     given = {kind for molecule in task.molecules for kind in _kinds(molecule)}
     if given & PROTEIN_LIKE:
         given |= task.modalities & PROTEIN_LIKE
@@ -203,7 +203,7 @@ def _modality_fit(task: Task, tool: Tool) -> float:
 
 
 def _input_fit(task: Task, tool: Tool) -> float:
-    """Score of the required fields: 1 if they can be filled, -1 if a structure is missing."""
+    """Score the required fields: 1 if they can be filled, -1 if a structure is missing."""
     roles, extensions = _needs(tool)
     kinds = {molecule.kind for molecule in task.molecules}
     needs_structure = bool(extensions & _STRUCTURE_FILES)
@@ -217,7 +217,7 @@ def _input_fit(task: Task, tool: Tool) -> float:
 
 
 def _needs(tool: Tool) -> tuple[set[str], set[str]]:
-    """Roles and file extensions of the required fields."""
+    """Return roles and file extensions of the required fields."""
     properties = tool.settings_schema.get("properties", {})
     required = tool.settings_schema.get("required", [])
     hints = [properties.get(name, {}).get("x-foldnote", {}) for name in required]
@@ -274,7 +274,7 @@ def _describe(molecule: FoundMolecule) -> str:
 
 
 def _kinds(molecule: FoundMolecule) -> set[str]:
-    """The modalities of a molecule."""
+    """Return the modalities of a molecule."""
     if molecule.kind == "antibody":
         is_single = molecule.chains == 1 and is_heavy_domain(molecule.text)
         return {"antibody", "nanobody"} if is_single else {"antibody"}
@@ -289,7 +289,7 @@ def _says(word: str, text: str) -> bool:
 
 
 def _without_molecules(prompt: str, molecules: Iterable[FoundMolecule]) -> str:
-    """The prompt without molecules, so that no sequence is read as a word."""
+    """Return the prompt without molecules, so that no sequence is read as a word."""
     words = prompt
     for molecule in molecules:
         if molecule.length > 3:
@@ -310,26 +310,26 @@ def _list(words: Sequence[str]) -> str:
 
 @cache
 def patterns() -> dict[str, re.Pattern[str]]:
-    """Patterns of the words that name each function and modality of the catalog."""
+    """Return patterns of the words that name each function and modality of the catalog."""
     rows = _read()
     return {word: _compile(text) for word, text in (rows["functions"] | rows["modalities"]).items()}
 
 
 @cache
 def _known_functions() -> frozenset[str]:
-    """The functions that people ask for, whether a tool of this service performs them or not."""
+    """Return the functions that users may request, whether or not a tool of this service performs them."""
     return frozenset(_read()["functions"])
 
 
 @cache
 def _structure_pattern() -> re.Pattern[str]:
-    """Words that imply that a structure is available."""
+    """Return a pattern of the words that imply that a structure is available."""
     return _compile(_read()["structure"])
 
 
 @cache
 def _partner_pattern() -> re.Pattern[str]:
-    """Words that imply docking of proteins to each other."""
+    """Return a pattern of the words that imply docking of proteins to each other."""
     return _compile(_read()["protein_partners"])
 
 

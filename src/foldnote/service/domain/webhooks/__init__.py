@@ -1,1 +1,1 @@
-"""Tell users at the end of a job, by requests to addresses that the administrator allows."""
+"""Notify users of the end of a job by requests to URLs that the administrator allows."""

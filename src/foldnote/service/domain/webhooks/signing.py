@@ -1,6 +1,6 @@
-"""Secrets of webhooks and signatures made with them, as Standard Webhooks defines both.
+"""Webhook secrets and signatures according to Standard Webhooks.
 
-Receivers verify a request with any library for https://www.standardwebhooks.com: HMAC-SHA256 over the
+Receivers can verify a request with any library for https://www.standardwebhooks.com: HMAC-SHA256 over the
 delivery's identity, its time and its body.
 """
 
@@ -16,21 +16,21 @@ _BYTES = 32
 
 
 def make_secret() -> bytes:
-    """A new secret."""
+    """Generate a new secret."""
     return secrets.token_bytes(_BYTES)
 
 
 def write_secret(secret: bytes) -> str:
-    """The secret as receivers are given it."""
+    """Encode the secret for receivers."""
     return _PREFIX + base64.b64encode(secret).decode()
 
 
 def sign(secret: bytes, delivery_id: str, moment_s: int, body: bytes) -> dict[str, str]:
-    """The headers that identify a delivery and prove where it comes from.
+    """Return the headers that identify a delivery and authenticate it.
 
     Args:
-        secret: of the account.
-        delivery_id: the same for all attempts of one webhook.
+        secret: the account's secret.
+        delivery_id: identical for all attempts of one webhook.
         moment_s: Unix time (s) of this attempt, which receivers compare with their clock.
         body: the whole body.
     """

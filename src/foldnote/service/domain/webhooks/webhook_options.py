@@ -1,7 +1,8 @@
-"""The section ``[webhooks]`` of ``config.toml``: which addresses the service may call, and how often.
+"""The section ``[webhooks]`` of ``config.toml``: which URLs the service may call, and how often.
 
-An address is allowed if it begins with one of the entries, whose last part it must match as a whole. Names
-are looked up when the address is called. What they stand for must be public, unless the entry names it.
+A URL is allowed if it begins with one of the entries; the last path segment of the entry must match
+completely. Host names are resolved when the URL is called. The IP address must be public, unless the entry
+names its network.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ _NOT_PUBLIC = tuple(
         ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "fec0::/10"),
     )
 )
-"""IPv6 networks whose addresses stand for IPv4 addresses, which may be private, and that of old sites."""
+"""IPv6 networks that embed IPv4 addresses, which may be private, and the network of site-local addresses."""
 _MAX_DELAY_S, _MAX_ATTEMPTS, _MAX_TIMEOUT_S = 86_400, 20, 60
 
 
 @dataclass(frozen=True)
 class WebhookAddress:
-    """An address in its parts; `target` is the path with the query."""
+    """The parts of a URL; `target` is the path with the query."""
 
     scheme: str
     host: str
@@ -45,10 +46,10 @@ class WebhookAddress:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Take an address apart.
+        """Split a URL into its parts.
 
         Raises:
-            ValueError: with what is wrong with it, as a clause.
+            ValueError: says what is wrong with it, as a clause.
         """
         if len(text) > MAX_URL_LENGTH:
             raise ValueError(f"it has more than {MAX_URL_LENGTH:,} characters")
@@ -84,9 +85,9 @@ class AllowedAddress:
     """An entry of the list.
 
     Attributes:
-        text: what addresses begin with, as the administrator wrote it.
-        start: the same in its parts.
-        networks: networks that are not public to which such an address may lead.
+        text: prefix of allowed URLs, as the administrator wrote it.
+        start: the parts of that prefix.
+        networks: non-public networks in which the host may be.
     """
 
     text: str
@@ -94,14 +95,14 @@ class AllowedAddress:
     networks: tuple[Network, ...] = ()
 
     def covers(self, address: WebhookAddress) -> bool:
-        """Whether the address begins with this entry."""
+        """Return whether the URL begins with this entry."""
         start, given = self.start, address
         if (given.scheme, given.host, given.port) != (start.scheme, start.host, start.port):
             return False
         return given.path == start.path or given.path.startswith(f"{start.path.rstrip('/')}/")
 
     def permits(self, number: str) -> bool:
-        """Whether its host may be at this IP address: a public one, or one of its networks."""
+        """Return whether its host may have this IP address: a public one, or one in its networks."""
         found = ipaddress.ip_address(number.partition("%")[0])
         found = getattr(found, "ipv4_mapped", None) or found
         if any(found.version == each.version and found in each for each in self.networks):
@@ -112,14 +113,14 @@ class AllowedAddress:
 
 @dataclass(frozen=True)
 class WebhookOptions:
-    """Which addresses may be called, and how.
+    """The URLs that may be called, and how.
 
     Attributes:
-        allow: what addresses begin with.
-        certificates: file of certificates (PEM) to trust besides those of the system; None for none.
-        per_account: how many webhooks of an account may wait to be delivered.
-        retry_after_s: seconds between an attempt that failed and the next; their number limits the attempts.
-        timeout_s: longest time of an attempt.
+        allow: prefixes of allowed URLs.
+        certificates: file of certificates (PEM) to trust in addition to the system's; None for none.
+        per_account: maximum number of an account's undelivered webhooks.
+        retry_after_s: seconds between a failed attempt and the next; their number limits the attempts.
+        timeout_s: maximum time of an attempt.
     """
 
     allow: tuple[AllowedAddress, ...]
@@ -130,16 +131,16 @@ class WebhookOptions:
 
     @property
     def starts(self) -> list[str]:
-        """What addresses begin with, as the administrator wrote it."""
+        """The prefixes of allowed URLs, as the administrator wrote them."""
         return [each.text for each in self.allow]
 
     def find(self, address: WebhookAddress) -> AllowedAddress | None:
-        """The entry with which the address begins; None if it is not allowed."""
+        """Return the entry with which the URL begins; None if it is not allowed."""
         return next((each for each in self.allow if each.covers(address)), None)
 
     @classmethod
     def read(cls, section: Mapping[str, Any]) -> Self | None:
-        """Check the section ``[webhooks]``; None if there is none, or it allows nothing.
+        """Check the section ``[webhooks]``; return None if there is none, or it allows nothing.
 
         Raises:
             ConfigurationError: an option is unknown or wrong.
@@ -182,7 +183,7 @@ def _read_entry(entry: object) -> AllowedAddress:
 
 
 def _own_network(host: str) -> tuple[Network, ...]:
-    """The network of an entry whose host is an IP address."""
+    """Return the network of an entry whose host is an IP address."""
     try:
         return (ipaddress.ip_network(host),)
     except ValueError:

@@ -1,7 +1,7 @@
-"""One POST to the address of a webhook: looked up once, checked, and called at just that IP address.
+"""One POST to the URL of a webhook: resolved once, checked, and sent to exactly that IP address.
 
-No redirect is followed and no proxy is asked, either of which could lead to where the administrator's list
-does not allow. Nothing but the status of the answer is read.
+No redirect is followed and no proxy is used, since either could lead to a host that the administrator does
+not allow. Only the status of the response is read.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from foldnote.service.domain.webhooks.webhook_options import AllowedAddress, Web
 
 
 class WebhookRefusedError(Exception):
-    """The service may not call this address; another attempt would be refused, too. The text is a clause."""
+    """The service may not call this URL; a retry would be refused, too. The text is a clause."""
 
 
 class WebhookFailedError(Exception):
-    """The attempt failed, and another one may succeed. The text is a clause."""
+    """The attempt failed; a retry may succeed. The text is a clause."""
 
 
 class PinnedConnection(http.client.HTTPConnection):
-    """A connection to an IP address that was looked up before, with TLS where a context is given."""
+    """A connection to an IP address that was resolved before, with TLS if a context is given."""
 
     def __init__(
         self, address: WebhookAddress, number: str, timeout_s: float, context: ssl.SSLContext | None
@@ -37,13 +37,13 @@ class PinnedConnection(http.client.HTTPConnection):
         self.is_late = False
 
     def connect(self) -> None:
-        """Connect to the IP address; the certificate is that of the host's name."""
+        """Connect to the IP address; the certificate must be valid for the host's name."""
         self.sock = socket.create_connection((self._number, self.port), self.timeout)
         if self._context is not None:
             self.sock = self._context.wrap_socket(self.sock, server_hostname=self.host)
 
     def give_up(self) -> None:
-        """End whatever is being waited for, from another thread."""
+        """Abort the current wait, from another thread."""
         self.is_late = True
         if (open_socket := self.sock) is not None:
             try:
@@ -53,7 +53,7 @@ class PinnedConnection(http.client.HTTPConnection):
 
 
 def make_context(certificates: Path | None) -> ssl.SSLContext:
-    """A context that verifies certificates, by those of the system and of the given file."""
+    """Return a context that verifies certificates against the system's and those of the given file."""
     context = ssl.create_default_context()
     if certificates is not None:
         context.load_verify_locations(certificates)
@@ -61,11 +61,11 @@ def make_context(certificates: Path | None) -> ssl.SSLContext:
 
 
 def find_number(address: WebhookAddress, entry: AllowedAddress) -> str:
-    """Look up the host once; returns the first IP address to which the entry permits to go.
+    """Resolve the host once; return the first IP address that the entry permits.
 
     Raises:
-        WebhookFailedError: the host is not known now.
-        WebhookRefusedError: it is at addresses only that are not public and that the entry does not name.
+        WebhookFailedError: the host cannot be resolved now.
+        WebhookRefusedError: it has only addresses that are not public and that the entry does not name.
     """
     try:
         found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
@@ -88,13 +88,13 @@ def post(
     timeout_s: float,
     context: ssl.SSLContext,
 ) -> None:
-    """Send the body to the IP address within the time.
+    """Send the body to the IP address within the time limit.
 
     Raises:
-        WebhookFailedError: it is not known that the receiver has taken it.
+        WebhookFailedError: the receiver did not confirm that it has accepted the request.
     """
     own = PinnedConnection(address, number, timeout_s, context if address.scheme == "https" else None)
-    watch = threading.Timer(timeout_s, own.give_up)  # a socket's own timeout begins anew with each byte
+    watch = threading.Timer(timeout_s, own.give_up)  # a socket's own timeout restarts with each byte
     watch.daemon = True
     watch.start()
     try:

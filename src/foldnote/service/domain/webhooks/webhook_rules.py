@@ -1,4 +1,4 @@
-"""What accounts may have called: checks an address when it is given, and keeps the account's own."""
+"""Rules for webhooks: check a URL when it is set, and store the account's own."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from foldnote.service.store.jobs.webhooks import WebhookStore
 
 NOT_CALLED = "This service calls no webhooks, since its administrator has allowed no address."
 UNSIGNED = (
-    "The account has no secret yet, with which its webhooks are signed. Make one first: `foldnote webhook"
+    "The account has no secret yet to sign its webhooks with. Create one first: `foldnote webhook"
     " --new-secret`, or client.webhook.renew_secret()."
 )
 
 
 def too_many_webhooks(error: TooManyWebhooksError) -> RefusalError:
-    """400 for an account of which so many webhooks wait that it may have no more."""
+    """Build the 400 for an account with the maximum number of undelivered webhooks."""
     sentence = (
         f"{error.most:,} webhooks of the account wait to be delivered, which is the limit."
         " Submit this one when some of its jobs have ended, or leave the webhook out."
@@ -31,7 +31,7 @@ def too_many_webhooks(error: TooManyWebhooksError) -> RefusalError:
 
 @dataclass(frozen=True)
 class ShownWebhook:
-    """What an account has set, without its secret, and what addresses may begin with."""
+    """An account's webhook settings, without its secret, and the prefixes of allowed URLs."""
 
     url: str | None
     has_secret: bool
@@ -40,10 +40,10 @@ class ShownWebhook:
 
 
 class WebhookRules:
-    """Addresses of jobs and accounts.
+    """Checks the URLs of jobs and accounts.
 
     Args:
-        options: None for a service that calls none.
+        options: None for a service that calls no webhooks.
     """
 
     def __init__(self, store: WebhookStore, options: WebhookOptions | None) -> None:
@@ -51,10 +51,10 @@ class WebhookRules:
         self._options = options
 
     def choose(self, caller: Caller, given: Extensions | None) -> NewWebhook | None:
-        """The webhook of a submission: its own, else the account's; None for none.
+        """Return the webhook of a submission: its own, else the account's; None for none.
 
         Raises:
-            RefusalError: 400 if the address is not allowed, or cannot be signed for.
+            RefusalError: 400 if the URL is not allowed, or the account has no secret to sign with.
         """
         url = None if given is None else given.webhook
         if url == "" or (url is None and self._options is None):
@@ -71,10 +71,10 @@ class WebhookRules:
         return NewWebhook(url, options.per_account)
 
     def show(self, caller: Caller) -> ShownWebhook:
-        """What the account has set.
+        """Return the account's webhook settings.
 
         Raises:
-            RefusalError: 404 from a service that calls none.
+            RefusalError: 404 from a service that calls no webhooks.
         """
         options = self._require_options()
         own = self._store.account(caller.account_id)
@@ -83,10 +83,11 @@ class WebhookRules:
         return ShownWebhook(own.url, True, own.created, options.starts)
 
     def put_url(self, caller: Caller, url: str | None) -> None:
-        """Set the address for all jobs that the account submits from now on, or none.
+        """Set or remove the URL for all jobs that the account submits from now on.
 
         Raises:
-            RefusalError: 400 if it is not allowed or cannot be signed for; 404 if the service calls none.
+            RefusalError: 400 if it is not allowed, or there is no secret; 404 if the service calls no
+                webhooks.
         """
         self._require_options()
         if url is not None:
@@ -96,10 +97,10 @@ class WebhookRules:
         self._store.put_url(caller.account_id, url)
 
     def renew_secret(self, caller: Caller) -> str:
-        """Make a new secret in place of the account's, and return it, which is done only once.
+        """Replace the account's secret by a new one, and return it; it is not shown again.
 
         Raises:
-            RefusalError: 404 from a service that calls none.
+            RefusalError: 404 from a service that calls no webhooks.
         """
         self._require_options()
         secret = make_secret()

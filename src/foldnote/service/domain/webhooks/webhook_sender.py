@@ -1,9 +1,10 @@
-"""Deliver webhooks after the ends of their jobs, in threads of their own, which no job waits for.
+"""Deliver webhooks after jobs have ended, in separate threads, which delay no job.
 
-What is due is asked of the database, so that nothing is missed after a kill at any moment, and an attempt is
-counted there before it is made, so that of several replicas one makes it. A webhook is delivered at least
-once; one whose receiver answered just before a kill is repeated with the same identity. Each account has one
-attempt at a time, and the account that waited longest comes next: a slow receiver delays only its own.
+Due webhooks are read from the database, so none is missed after a kill at any moment. An attempt is counted
+there before it is made, so that only one of several replicas makes it. A webhook is delivered at least once:
+if the receiver answered just before a kill, the request is repeated with the same identity. Each account has
+one attempt at a time, and the account that has waited longest comes next, so a slow receiver delays only its
+own account.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ log = logging.getLogger(__name__)
 _AT_ONCE = 4
 _LOOK_EVERY_S = 5.0
 _LEASE_MORE_S = 5.0
-"""How much longer a claim lasts than the request may take; a slow lookup of the host may outlast it, and then
-the webhook is delivered twice."""
+"""Time by which a claim outlasts the request's time limit; if resolving the host takes longer still, the
+webhook is delivered twice."""
 _AGENT = "foldnote"
 
 
 @dataclass(frozen=True)
 class AttemptReport:
-    """What became of one attempt: a sentence for the job, a word for its events, and when to try again.
+    """The result of one attempt: a sentence for the job, a word for its events, and the time of the next one.
 
     Attributes:
         delay_s: seconds until the next attempt; None for none.
@@ -54,7 +55,7 @@ class WebhookSender:
     """Delivers webhooks.
 
     Args:
-        options: None for a service that calls none; then it does nothing.
+        options: None for a service that calls no webhooks; then nothing is done.
     """
 
     def __init__(self, store: WebhookStore, options: WebhookOptions | None) -> None:
@@ -68,7 +69,7 @@ class WebhookSender:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start; first deliver what an earlier process left."""
+        """Start; first deliver webhooks that an earlier process left."""
         if self._options is not None:
             context = make_context(self._options.certificates)
             self._thread = threading.Thread(
@@ -77,7 +78,7 @@ class WebhookSender:
             self._thread.start()
 
     def stop(self) -> None:
-        """Begin no more attempts; one that is under way is repeated after the next start."""
+        """Begin no more attempts; one in progress is repeated after the next start."""
         self._is_stopping = True
         self._woken.set()
         if self._thread is not None:
@@ -96,14 +97,14 @@ class WebhookSender:
             except StorageFaultError as exc:
                 has_begun = False
                 log.warning("Webhooks wait, since the database cannot be used: %s", exc)
-            except Exception:  # the thread's edge: what comes next must not wait for ever
+            except Exception:  # outermost handler: later rounds must still run
                 has_begun = False
                 log.exception("Webhooks could not be looked for.")
             if not has_begun:
                 self._woken.wait(pause_s)
 
     def _begin_next(self, options: WebhookOptions, context: ssl.SSLContext) -> bool:
-        """Begin an attempt of the account that waited longest; False if none may begin now."""
+        """Begin an attempt of the account that has waited longest; return False if none may begin now."""
         with self._lock:
             busy = set(self._busy)
         if len(busy) >= _AT_ONCE:
@@ -123,12 +124,12 @@ class WebhookSender:
     def _attempt(self, webhook: DueWebhook, options: WebhookOptions, context: ssl.SSLContext) -> None:
         try:
             report = deliver(webhook, options, context)
-            if not self._is_stopping:  # else another attempt follows the lease
+            if not self._is_stopping:  # otherwise another attempt follows after the lease
                 self._store.record(webhook, report.told, report.event, report.delay_s)
                 log.info("%s: job %s. %s", report.event, webhook.job_id, report.told)
         except StorageFaultError as exc:
             log.warning("What became of the webhook of job %s is not recorded: %s", webhook.job_id, exc)
-        except Exception:  # the thread's edge: another attempt follows its lease
+        except Exception:  # outermost handler: another attempt follows after its lease
             log.exception("The webhook of job %s could not be tried.", webhook.job_id)
         finally:
             with self._lock:
@@ -137,11 +138,11 @@ class WebhookSender:
 
 
 def deliver(webhook: DueWebhook, options: WebhookOptions, context: ssl.SSLContext) -> AttemptReport:
-    """Make one attempt; the address is checked anew, since the administrator may have changed the list."""
+    """Make one attempt; check the URL again, since the administrator may have changed the list."""
     number, host = webhook.attempts + 1, "its address"
     if webhook.attempts > len(options.retry_after_s):
         return AttemptReport(
-            f"Not delivered: none of {number - 1} attempts came to its end.", "webhook given up"
+            f"Not delivered: none of {number - 1} attempts was completed.", "webhook given up"
         )
     try:
         address = _read_address(webhook)
@@ -160,7 +161,7 @@ def deliver(webhook: DueWebhook, options: WebhookOptions, context: ssl.SSLContex
 def _read_address(webhook: DueWebhook) -> WebhookAddress:
     try:
         return WebhookAddress.read(webhook.url)
-    except ValueError as exc:  # an earlier version may have taken it
+    except ValueError as exc:  # an earlier version may have accepted it
         raise WebhookRefusedError(str(exc)) from exc
 
 
@@ -179,7 +180,7 @@ def _send(
 
 
 def make_body(webhook: DueWebhook) -> bytes:
-    """What receivers are told: which job ended, how and when; nothing of its settings, result or error."""
+    """Return the body: which job ended, how and when; nothing of its settings, result or error."""
     content = {
         "type": "job.ended",
         "timestamp": webhook.completed or webhook.created,

@@ -1,4 +1,4 @@
-"""Generates antibody chains that continue given residues, with AbGPT.
+"""Generate antibody chains that continue given residues, with AbGPT.
 
 Calls the functions of the authors' package, so that the same seed gives the same sequences and perplexities.
 Reads ``startingResidues``, ``chainType`` and ``numSequences`` from job.json. The files of the result are
@@ -18,20 +18,20 @@ from typing import Any, NamedTuple
 import engine_protocol as protocol
 
 BATCH = 100
-"""Sequences that are sampled together: as many as the tool makes by default, so that this is one call."""
+"""Sequences sampled in one call: as many as the tool makes by default."""
 MAX_SEQUENCES = 10_000
 MAX_PERPLEXITY = 13.0
-"""The authors' filter keeps what is below."""
+"""The authors' filter keeps sequences with a perplexity below this."""
 FILTERED_LETTERS = frozenset("XB")
-"""The authors' filter drops what has one of them."""
+"""The authors' filter drops sequences that contain one of these."""
 GENERATED = 0.8
-"""Share of the run after which all sequences are there."""
+"""Fraction of the run after which all sequences are sampled."""
 RATED_AT_ONCE = 10
-"""Sequences after whose perplexities the progress is told."""
+"""Number of perplexities between two reports of progress."""
 YES_OR_NO = {True: "yes", False: "no"}
 OUTPUTS = Path("outputs")
 END = 0
-"""The token that ends a chain, as the package passes it."""
+"""The token that ends a chain, as the package uses it."""
 Row = dict[str, Any]
 
 
@@ -40,7 +40,7 @@ class GeneratedChain(NamedTuple):
 
     sequence: str
     is_ended: bool
-    """Whether the model ended it; otherwise it was cut off at the longest chain that it may make."""
+    """Whether the model ended it; otherwise it was cut off at the maximum length."""
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def read_start(settings: Mapping[str, Any]) -> str:
-    """The first residues of the chain, cleaned."""
+    """Return the first residues of the chain, cleaned."""
     start = protocol.clean_sequence(settings["startingResidues"])
     if not start:
         protocol.fail("startingResidues is empty. Give the first residues of the chain, such as EVQL.")
@@ -67,7 +67,7 @@ def read_start(settings: Mapping[str, Any]) -> str:
 
 
 def read_number(settings: Mapping[str, Any]) -> int:
-    """How many sequences to generate."""
+    """Return how many sequences to generate."""
     number = settings.get("numSequences", BATCH)
     if number != int(number) or not 1 <= number <= MAX_SEQUENCES:
         protocol.fail(f"numSequences is {number}; give a whole number from 1 to {MAX_SEQUENCES}.")
@@ -76,7 +76,7 @@ def read_number(settings: Mapping[str, Any]) -> int:
 
 @functools.cache
 def load_pipeline() -> Any:
-    """AbGPT with the installed weights, as the package loads it at each call."""
+    """Return AbGPT with the installed weights, as the package loads it at each call."""
     import torch
     from transformers import pipeline
 
@@ -86,12 +86,12 @@ def load_pipeline() -> Any:
 
 
 def find_longest() -> int:
-    """Tokens of the longest chain, its start included, by the model's own configuration."""
+    """Return the tokens of the longest chain, its start included, by the model's own configuration."""
     return int(load_pipeline().model.generation_config.max_length)
 
 
 def check_length(start: str) -> None:
-    """End with a sentence if the given residues leave no token to generate."""
+    """Fail if the given residues leave no token to generate."""
     longest = find_longest()
     given = len(load_pipeline().tokenizer.encode(f"<|endoftext|>{start}"))
     if given >= longest:
@@ -102,7 +102,7 @@ def check_length(start: str) -> None:
 
 
 def generate_chains(start: str, kind: str, number: int, seed: int) -> Iterator[GeneratedChain]:
-    """Sample the chains, up to ``BATCH`` together, by one stream of random numbers."""
+    """Sample the chains, up to ``BATCH`` together, from one stream of random numbers."""
     from abgpt import generate
     from transformers import StoppingCriteriaList, set_seed
 
@@ -112,7 +112,7 @@ def generate_chains(start: str, kind: str, number: int, seed: int) -> Iterator[G
         count = min(BATCH, number - first)
         watch = TokenWatch(first, count, number)
         loaded = functools.partial(load_pipeline(), stopping_criteria=StoppingCriteriaList([watch]))
-        # The package would load the model anew at each call.
+        # Without this, the package would load the model again at each call.
         generate.pipeline = lambda *_, _loaded=loaded, **__: _loaded
         texts = generate.generate_bcr_sequences(count, kind, start)
         for text, is_ended in zip(texts, watch.is_ended, strict=True):
@@ -120,19 +120,19 @@ def generate_chains(start: str, kind: str, number: int, seed: int) -> Iterator[G
 
 
 class TokenWatch:
-    """Sees the tokens of chains that are sampled together, after each new one; it ends none of them."""
+    """Observes the tokens of chains that are sampled together after each new token; ends none of them."""
 
     def __init__(self, first: int, count: int, number: int) -> None:
-        """``count`` chains are sampled after ``first`` others, of ``number`` in all."""
+        """Watch ``count`` chains that are sampled after ``first`` others, of ``number`` in all."""
         self.first, self.count, self.number = first, count, number
         self.is_ended: list[bool] = []
-        """Of each chain, whether the model has ended it."""
+        """For each chain, whether the model has ended it."""
 
     def __call__(self, tokens: Any, _scores: Any, **_: Any) -> Any:
-        """Take the tokens so far, of shape (chains, tokens)."""
+        """Receive the tokens so far, of shape (chains, tokens)."""
         import torch
 
-        # A chain that ended is filled up with the same token.
+        # A chain that has ended is padded with the same token.
         self.is_ended = (tokens[:, -1] == END).tolist()
         done = (self.first + tokens.shape[1] / find_longest() * self.count) / self.number
         last = self.first + self.count
@@ -143,7 +143,7 @@ class TokenWatch:
 
 
 def rate_chains(chains: Sequence[GeneratedChain]) -> list[Row]:
-    """Rows of sequences.csv without their names: the lowest perplexity first."""
+    """Return the rows of sequences.csv without their names: the lowest perplexity first."""
     from abgpt import generate
 
     pipeline, rows = load_pipeline(), []
@@ -169,7 +169,7 @@ def rate_chains(chains: Sequence[GeneratedChain]) -> list[Row]:
 
 
 def write_results(rows: Sequence[Row]) -> None:
-    """Write the table, the sequences and the figures of the run, and note what a reader must know."""
+    """Write the table, the sequences, the figures of the run, and notes for the reader."""
     named = [{"name": f"sequence_{place}", **row} for place, row in enumerate(rows, start=1)]
     protocol.write_table("sequences.csv", named)
     standard = [row for row in named if not row["other_letters"]]
@@ -191,7 +191,7 @@ def write_results(rows: Sequence[Row]) -> None:
 
 
 def find_doubts(rows: Sequence[Row], different: Sequence[Row]) -> Iterator[str]:
-    """Notes on sequences that are not what they should be."""
+    """Yield notes on sequences that are not what they should be."""
     strange = sum(bool(row["other_letters"]) for row in rows)
     if strange:
         yield (

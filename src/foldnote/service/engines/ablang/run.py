@@ -1,4 +1,4 @@
-"""Scores substitutions, embeds or fills in residues of the chains of an antibody with AbLang.
+"""Score substitutions, embed or fill in residues of the chains of an antibody with AbLang.
 
 Reads ``task``, ``heavySequence``, ``lightSequence`` and their masks from job.json. The files that a task
 writes are listed in engine.toml.
@@ -29,7 +29,7 @@ FIELDS = {"heavy": ("heavySequence", "heavyMask"), "light": ("lightSequence", "l
 OUTPUTS = Path("outputs")
 MASK = "*"
 NOT_RESIDUES = 3
-"""Positions of the model that hold no residue: that of padding, and those of the start and the end token."""
+"""Positions of the model that hold no residue: padding, the start token and the end token."""
 Row = dict[str, Any]
 
 
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def read_chains(settings: Row) -> dict[str, str]:
-    """Sequences by chain; at least one."""
+    """Return the sequences by chain; at least one."""
     chains = {name: clean_sequence(settings.get(field) or "") for name, (field, _) in FIELDS.items()}
     chains = {name: sequence for name, sequence in chains.items() if sequence}
     if not chains:
@@ -74,9 +74,9 @@ def read_chains(settings: Row) -> dict[str, str]:
 
 @functools.cache
 def load_model(name: str) -> Any:
-    """AbLang for ``heavy`` or ``light`` chains, with the installed weights; dropout is switched off.
+    """Return AbLang for ``heavy`` or ``light`` chains, with the installed weights; dropout is switched off.
 
-    It computes on the CPU, where a job takes half a second; on an H200 it took longer, to start CUDA.
+    It runs on the CPU, where a job takes half a second; an H200 took longer, because of the start of CUDA.
     """
     import ablang
 
@@ -87,7 +87,7 @@ def load_model(name: str) -> Any:
 
 
 def check_length(model: Any, name: str, sequence: str) -> None:
-    """End with a sentence if the model has no positions for the whole chain."""
+    """Fail if the model has no positions for the whole chain."""
     longest = model.hparams.max_position_embeddings - NOT_RESIDUES
     if len(sequence) > longest:
         fail(
@@ -97,7 +97,7 @@ def check_length(model: Any, name: str, sequence: str) -> None:
 
 
 def find_logits(model: Any, text: str) -> Any:
-    """Logits of the 20 amino acids at each residue, in the order of ``AMINO_ACIDS``; shape (residues, 20)."""
+    """Return the logits of the 20 amino acids, in the order of ``AMINO_ACIDS``; shape (residues, 20)."""
     import torch
 
     with torch.no_grad():
@@ -107,7 +107,7 @@ def find_logits(model: Any, text: str) -> Any:
 
 
 def scan_chain(model: Any, name: str, sequence: str) -> Row:
-    """Score each substitution by one pass over the whole chain."""
+    """Return the score each substitution by one pass over the whole chain."""
     logits = find_logits(model, sequence)
     rows = []
     for place, (letter, values) in enumerate(zip(sequence, logits, strict=True)):
@@ -122,7 +122,7 @@ def scan_chain(model: Any, name: str, sequence: str) -> Row:
 
 
 def fill_chain(model: Any, name: str, sequence: str, masked: range) -> Row:
-    """Fill each masked residue with the likeliest amino acid, all of the chain at once."""
+    """Fill all masked residues of the chain at once, each with the most likely amino acid."""
     import numpy
 
     text = "".join(MASK if place in masked else letter for place, letter in enumerate(sequence))
@@ -141,7 +141,7 @@ def fill_chain(model: Any, name: str, sequence: str, masked: range) -> Row:
 
 
 def describe_residue(name: str, place: int, letter: str, logs: Any) -> Row:
-    """One row of residues.csv: chain, index from 1, given and likeliest residue, 20 probabilities."""
+    """Return one row of residues.csv: chain, index from 1, given and likeliest residue, 20 probabilities."""
     import numpy
 
     best = int(logs.argmax())
@@ -158,7 +158,7 @@ def describe_residue(name: str, place: int, letter: str, logs: Any) -> Row:
 
 
 def embed_chain(model: Any, name: str, sequence: str) -> Row:
-    """Write the numbers of each residue, and their mean over the chain."""
+    """Write the embedding of each residue, and their mean over the chain."""
     import torch
 
     with torch.no_grad():
@@ -174,12 +174,12 @@ def embed_chain(model: Any, name: str, sequence: str) -> Row:
 
 
 def name_numbers(values: Any) -> Row:
-    """The columns e1, e2 and so on."""
+    """Return the columns e1, e2 and so on."""
     return {f"e{number}": f"{value:.6g}" for number, value in enumerate(values, start=1)}
 
 
 def count_work(task: str, summary: list[Row]) -> Row:
-    """The figures of the whole run."""
+    """Return the figures of the whole run."""
     residues = sum(row["residues"] for row in summary)
     if task == "scan":
         return {

@@ -1,7 +1,7 @@
-"""Scores how native the chains of an antibody or a nanobody are, with AbNatiV2.
+"""Score the nativeness of the chains of an antibody or a nanobody with AbNatiV2.
 
 Reads ``task``, ``sequence`` and ``nat``, or ``vhSequence`` and ``vlSequence``, from job.json. Numbering,
-scores and percentiles are those of AbNatiV's own functions. engine.toml lists the files of the result.
+scores and percentiles come from AbNatiV's own functions. engine.toml lists the files of the result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class AlignedDomain:
     Attributes:
         chain: ``heavy`` or ``light``.
         aligned: its letters at the 149 AHo numbers, with gaps.
-        start: index, from 0, in the given sequence; None where the domain lacks residues of it.
+        start: index, from 0, in the given sequence; None if the domain lacks residues of it.
     """
 
     chain: str
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def choose_fields(settings: Mapping[str, Any], is_pair: bool) -> dict[str, str]:
-    """The settings with the sequences of the task, by type of chain."""
+    """Return the settings with the sequences of the task, by type of chain."""
     if is_pair:
         return FIELDS
     if settings.get("nat") not in MODELS:
@@ -80,7 +80,7 @@ def choose_fields(settings: Mapping[str, Any], is_pair: bool) -> dict[str, str]:
 
 
 def list_ignored(settings: Mapping[str, Any], is_pair: bool) -> dict[str, str]:
-    """The given settings that the task has no use for, each with the reason."""
+    """Return the given settings that the task does not use, each with the reason."""
     if is_pair:
         reasons = {
             "sequence": "The task paired_score reads vhSequence and vlSequence.",
@@ -94,7 +94,7 @@ def list_ignored(settings: Mapping[str, Any], is_pair: bool) -> dict[str, str]:
 
 
 def read_sequence(settings: Mapping[str, Any], field: str) -> str:
-    """A sequence of standard amino acids; ends with a sentence where it is none."""
+    """Return a sequence of standard amino acids; fail if it is none."""
     sequence = protocol.clean_sequence(settings.get(field) or "")
     if not sequence:
         protocol.fail(f"{field} is empty. Give the sequence of a variable domain.")
@@ -104,7 +104,7 @@ def read_sequence(settings: Mapping[str, Any], field: str) -> str:
 
 @contextlib.contextmanager
 def talk_to_the_log() -> Iterator[None]:
-    """Send what AbNatiV prints to standard error."""
+    """Redirect AbNatiV's prints to standard error."""
     with contextlib.redirect_stdout(sys.stderr):
         yield
 
@@ -115,12 +115,12 @@ def load_program() -> None:
 
 
 def find_domain(chain: str, sequence: str, notes: list[str], *, is_nanobody: bool) -> AlignedDomain:
-    """Number the variable domain of the wanted type; ends with a sentence where there is none, or several."""
+    """Number the variable domain of the wanted type; fail if there is none, or if there are several."""
     from abnativ.model.alignment.mybio import anarci_alignments_of_Fv_sequences_iter
     from Bio.Seq import Seq
     from Bio.SeqRecord import SeqRecord
 
-    # The options are those of AbNatiV's own scoring with its second models.
+    # These options are those of AbNatiV's own scoring with its second models.
     with talk_to_the_log():
         found = anarci_alignments_of_Fv_sequences_iter(
             [SeqRecord(Seq(sequence), id="domain")],
@@ -148,7 +148,7 @@ def find_domain(chain: str, sequence: str, notes: list[str], *, is_nanobody: boo
 
 
 def advise(chain: str) -> str:
-    """What to do with a chain of the other type."""
+    """Say what to do with a chain of the other type."""
     other = "light" if chain == "heavy" else "heavy"
     models = " or ".join(name for name, each in MODELS.items() if each == other)
     return f"For the task score choose the model {models}; for a pair exchange the sequences."
@@ -170,7 +170,7 @@ def place_domain(chain: str, aligned: str, sequence: str, notes: list[str]) -> A
 
 
 def score_chain(domain: AlignedDomain, model: str) -> tuple[list[Row], list[Row]]:
-    """Rows of scores.csv and of residues.csv for one chain."""
+    """Return the rows of scores.csv and of residues.csv for one chain."""
     from abnativ.model.scoring_functions import abnativ_scoring
     from Bio.Seq import Seq
     from Bio.SeqRecord import SeqRecord
@@ -197,7 +197,7 @@ def score_chain(domain: AlignedDomain, model: str) -> tuple[list[Row], list[Row]
 
 
 def score_pair(domains: list[AlignedDomain]) -> tuple[list[Row], list[Row]]:
-    """Rows of scores.csv (the pair, then each chain) and of residues.csv for two chains."""
+    """Return rows of scores.csv (the pair, then each chain) and of residues.csv for two chains."""
     import pandas
     from abnativ.model.scoring_functions import abnativ_scoring_paired
 
@@ -215,7 +215,7 @@ def score_pair(domains: list[AlignedDomain]) -> tuple[list[Row], list[Row]]:
         "abnativ_score": write_number(values["AbNatiV Heavy-Light Score"]),
         "abnativ_percentile": write_number(values["AbNatiV Heavy-Light Percentile"]),
     }
-    rows = [whole | read_regions({}, "pair")]  # regions have scores by chain only
+    rows = [whole | read_regions({}, "pair")]  # regions are scored per chain only
     residues = []
     for place, domain in enumerate(domains):
         name = domain.chain.capitalize()
@@ -238,7 +238,7 @@ def score_pair(domains: list[AlignedDomain]) -> tuple[list[Row], list[Row]]:
 
 
 def read_regions(values: Mapping[str, Any], name: str) -> Row:
-    """Score and percentile of each region, by AbNatiV's name of model or chain; empty where it has none."""
+    """Return score and percentile of each region, named as by AbNatiV; empty if it has none."""
     figures = {}
     for column, region in REGIONS.items():
         score = write_number(values.get(f"AbNatiV {region}-{name} Score", math.nan))
@@ -249,10 +249,10 @@ def read_regions(values: Mapping[str, Any], name: str) -> Row:
 
 
 def make_residue_rows(domain: AlignedDomain, profile: Any, column: str) -> list[Row]:
-    """Rows of residues.csv for the residues of one domain.
+    """Return the rows of residues.csv for the residues of one domain.
 
     Raises:
-        RuntimeError: AbNatiV scored other residues than it was given.
+        RuntimeError: AbNatiV scored residues other than the given ones.
     """
     if "".join(profile["aa"]) != domain.aligned:
         raise RuntimeError("AbNatiV scored other residues than it was given")
@@ -277,7 +277,7 @@ def make_residue_rows(domain: AlignedDomain, profile: Any, column: str) -> list[
 
 
 def name_regions() -> dict[int, str]:
-    """The region of each AHo number, as AbNatiV has them."""
+    """Return the region of each AHo number, as defined by AbNatiV."""
     from abnativ.model.alignment import aho_consensus
 
     names = dict.fromkeys(aho_consensus.fr_aho_indices, "framework")
@@ -287,17 +287,17 @@ def name_regions() -> dict[int, str]:
 
 
 def count_residues(domain: AlignedDomain) -> int:
-    """How many residues of a domain are scored."""
+    """Return how many residues of a domain are scored."""
     return POSITIONS - domain.aligned.count(GAP)
 
 
 def write_number(value: float) -> float | str:
-    """The number with six decimals; empty where there is none."""
+    """Return the number with six decimals; empty if there is none."""
     return "" if math.isnan(value) else round(float(value), 6)
 
 
 def summarise(rows: list[Row]) -> Row:
-    """The figures of the whole run."""
+    """Return the figures of the whole run."""
     whole, *chains = rows
     figures = {"abnativ_score": whole["abnativ_score"]}
     figures |= {f"{row['chain']}_abnativ_score": row["abnativ_score"] for row in chains}

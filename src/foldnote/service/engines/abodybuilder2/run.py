@@ -1,10 +1,10 @@
-"""Predicts the structure of an antibody's variable domains with ABodyBuilder2 and numbers it by IMGT.
+"""Predict the structure of an antibody's variable domains with ABodyBuilder2 and number it by IMGT.
 
 Reads ``heavy`` and ``light`` from job.json. Writes outputs/prediction.pdb (chains H and L, IMGT numbers, all
-atoms, Å) and outputs/numbering.csv. The package has the weights of the first of the method's four models.
-Where those of the other three are installed, the four run; B-factors and a column of numbering.csv are then
-the root mean square distance of a residue's Cα from its mean over the models, in Å. With one model B-factors
-are zero.
+atoms, Å) and outputs/numbering.csv. The package contains the weights of the first of the method's four
+models. If those of the other three are installed, all four run; B-factors and a column of numbering.csv are
+then the root mean square distance of a residue's Cα from its mean over the models, in Å. With one model
+B-factors are zero.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Designs T-cell receptors by the lab's own copy of ADAPT.
+"""Design T-cell receptors with the lab's own copy of ADAPT.
 
 Reads job.json and the table of targets, runs design/dock_design.py, and collects outputs/design_*.pdb and
 outputs/designs.csv, the best first.
@@ -33,7 +33,7 @@ from engine_protocol import (
 TARGET_COLUMNS = ("organism", "mhc_class", "mhc", "peptide")
 ORGANISMS = ("human", "mouse")
 SCRIPTS_CDRS = "3 7"
-"""What the script designs where it is told no CDRs."""
+"""CDRs that the script designs by default."""
 STAGES = (
     ("afold1_targets", 0.05),
     ("mpnn", 0.4),
@@ -41,18 +41,18 @@ STAGES = (
     ("mpnn_pprobs", 0.85),
     ("_rf2", 0.9),
 )
-"""Names in the commands that the script prints, and the fraction that is done then."""
+"""Names in the commands that the script prints, with the fraction done at that point."""
 SCORES = (
     *("pmhc_tcr_pae", "peptide_loop_pae", "combo_score", "combo_score_wtd", "pepspec_delta"),
     *("rf2_rfab_pbind", "rf2_rfab_pmhc_tcr_pae", "rf2_cdr3_rmsd", "rf2_dgeom_rmsd", "dgeom_rmsd"),
 )
-"""Columns of scores of the program's table that are passed on where they are there."""
+"""Columns of scores in the program's table that are passed on if present."""
 DESCRIPTIONS = (
     *("organism", "mhc_class", "mhc", "peptide", "tcr_template_pdbid"),
     *("va", "ja", "cdr3a", "vb", "jb", "cdr3b", "chainseq"),
 )
 LARGEST_SEED = 2**32 - 1
-"""pandas takes no larger one."""
+"""Largest seed that pandas accepts."""
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def write_targets(source: Path, target: Path) -> None:
-    """Write the table of targets as the script reads it; ends with a sentence for one that it cannot take."""
+    """Write the table of targets in the script's format; fail for one that it cannot use."""
     lines = source.read_text("utf-8-sig", "replace").splitlines()
     rows = list(csv.DictReader((line for line in lines if line.strip()), delimiter="\t"))
     if not rows:
@@ -118,19 +118,19 @@ def write_targets(source: Path, target: Path) -> None:
 
 
 def read_stage(line: str) -> float | None:
-    """The fraction that is done when the script prints a command or its end."""
+    """Return the fraction done when the script prints a command or its end."""
     if line.strip() == "DONE":
         return 1.0
     return max((done for name, done in STAGES if name in line), default=None)
 
 
 def rank_by(rows: Sequence[dict[str, str]]) -> str:
-    """The score by which designs are ranked: the script's combination where RFantibody evaluated them."""
+    """Return the score that ranks designs: the script's combination if RFantibody evaluated them."""
     return "combo_score_wtd" if "combo_score_wtd" in rows[0] else "pmhc_tcr_pae"
 
 
 def collect(table: Path) -> Iterator[dict[str, str]]:
-    """Copy the models into the result, the best first; gives a row for each."""
+    """Copy the models into the result, the best first; return a row for each."""
     require_files("ADAPT", [table], "table of designs")
     with table.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))

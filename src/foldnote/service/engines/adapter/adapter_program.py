@@ -1,7 +1,7 @@
-"""What all adapters do: read their options, run the lab's program with log and progress, collect its files.
+"""The common part of all adapters: read options, run the lab's program with log and progress, collect files.
 
-It runs with the service's Python and uses the standard library only. The program runs with the Python that
-the user configured, in an environment that keeps libraries from calling other machines.
+It runs with the service's Python and uses only the standard library. The program runs with the Python that
+the user configured, in an environment that keeps libraries from contacting other machines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from engine_protocol import AMINO_ACIDS, clean_sequence, fail, report
 
 OUTPUTS = Path("outputs")
 PROGRAM_FOLDER = Path("program")
-"""Where the program writes, in the job's working folder."""
+"""Folder for the program's output, in the job's working folder."""
 SILENT = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
@@ -30,7 +30,7 @@ SILENT = {
     "WANDB_MODE": "disabled",
     "WANDB_DISABLED": "true",
 }
-"""Variables by which libraries are told to fetch, send and report nothing."""
+"""Variables that tell libraries to download, send and report nothing."""
 HEARTBEAT_S = 3.0
 CHUNK_BYTES = 65_536
 LONGEST_QUOTE = 300
@@ -44,18 +44,18 @@ CAUSES = (
     ("not compiled with CUDA", "It found no GPU that its PyTorch can use."),
     ("No module named", "The Python that is configured for it lacks this module."),
 )
-"""Words in a program's last lines, and what they mean to the user."""
+"""Phrases in a program's last lines, with an explanation for the user."""
 LAST_LINES = 40
 
 
 @dataclass(frozen=True)
 class ProgressSpan:
-    """The part of the whole job's progress that one run of a program is.
+    """The part that one run of a program takes in the progress of the whole job.
 
     Attributes:
-        begin: fraction of the job that is done before it.
-        end: fraction that is done after it.
-        message: what it does, in words.
+        begin: fraction of the job that is done before the run.
+        end: fraction that is done after the run.
+        message: what the run does.
     """
 
     begin: float
@@ -63,21 +63,21 @@ class ProgressSpan:
     message: str
 
     def at(self, fraction: float) -> float:
-        """The fraction of the job where this part is done to ``fraction``."""
+        """Return the fraction of the job when this part is done to ``fraction``."""
         return self.begin + (self.end - self.begin) * min(max(fraction, 0.0), 1.0)
 
 
 class LineCount:
-    """The fraction of results that the program says it made, by a line for each."""
+    """Computes the fraction of finished results from lines that the program prints for each."""
 
     def __init__(self, words: str, results: int) -> None:
-        """Expect so many lines with these words."""
+        """Expect ``results`` lines with these words."""
         self._words = words
         self._results = results
         self._made = 0
 
     def __call__(self, line: str) -> float | None:
-        """The fraction that a line tells, or None."""
+        """Return the fraction that a line reports, or None."""
         if self._words not in line:
             return None
         self._made += 1
@@ -85,7 +85,7 @@ class LineCount:
 
 
 def require_whole(settings: Mapping[str, Any], name: str, lowest: int = 1) -> int:
-    """A setting that the program takes as a whole number; ends with a sentence where it is none."""
+    """Return a setting that the program takes as a whole number; fail if it is not one."""
     value = settings[name]
     if float(value) != int(value) or int(value) < lowest:
         fail(f"{name} is {value}; the program takes a whole number of {lowest} or more.")
@@ -93,7 +93,7 @@ def require_whole(settings: Mapping[str, Any], name: str, lowest: int = 1) -> in
 
 
 def read_chains(text: str, letters: str = AMINO_ACIDS + "X") -> list[str]:
-    """The chains of a sequence with ``:`` between them; ends with a sentence for other than ``letters``."""
+    """Return the chains of a sequence with ``:`` between them; fail for other than ``letters``."""
     chains = [clean_sequence(part) for part in text.split(":")]
     for number, chain in enumerate(chains, 1):
         where = f"Chain {number} of the sequence" if len(chains) > 1 else "The sequence"
@@ -105,9 +105,9 @@ def read_chains(text: str, letters: str = AMINO_ACIDS + "X") -> list[str]:
 
 
 def read_alignment(path: Path, query: str) -> str:
-    """The text of an A3M file whose first sequence is ``query``; ends with a sentence where it is not.
+    """Return the text of an A3M file whose first sequence is ``query``; fail if it is not.
 
-    Comment lines at its head and Windows line ends are left out.
+    Leading comment lines and Windows line ends are removed.
     """
     lines = path.read_text("utf-8", "replace").splitlines()
     text = "\n".join(line for line in lines if line.strip() and not line.startswith("#")) + "\n"
@@ -136,16 +136,16 @@ def run_program(
     variables: Mapping[str, str] | None = None,
     more_logs: str = "",
 ) -> None:
-    """Run a program to its end; its output is the job's log. Ends with a sentence where it fails.
+    """Run a program to its end, with its output as the job's log; fail if it fails.
 
     Args:
-        name: what the program is called.
+        name: name of the program.
         command: program and arguments.
-        span: which part of the job's progress it is.
-        folder: where it runs; its own folder below the job's by default.
-        read_progress: the fraction done that a line of its output tells; by default that of tqdm's bars.
-        variables: more variables for its environment.
-        more_logs: pattern of files below the folder, whose ends belong into the log where the program fails.
+        span: its part of the job's progress.
+        folder: working directory; a separate folder below the job's by default.
+        read_progress: returns the fraction done that an output line reports; by default that of tqdm's bars.
+        variables: additional environment variables.
+        more_logs: pattern of files below the folder, whose last lines are added to the log after a failure.
     """
     where = folder or PROGRAM_FOLDER
     where.mkdir(parents=True, exist_ok=True)
@@ -174,12 +174,12 @@ def run_program(
 
 
 def guard(line: str) -> str:
-    """A program's own line, so that it never passes for a message of the engine."""
+    """Escape a program's line, so that it is never mistaken for a message of the engine."""
     return (" " if line.startswith("FOLDNOTE_") else "") + line
 
 
 def make_environment(python: str, variables: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The program's environment: without what is ours, with the folder of its Python first on PATH."""
+    """Return the program's environment: without our variables, with its Python's folder first on PATH."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -190,10 +190,10 @@ def make_environment(python: str, variables: Mapping[str, str] | None = None) ->
 
 
 class OutputFollower:
-    """Copies a program's output into the log line by line and tells its progress.
+    """Copies a program's output to the log line by line and reports its progress.
 
-    A bar that is drawn again and again is progress and no part of the log. While the program says nothing,
-    the time that it has run is told.
+    A redrawn progress bar counts as progress and is not logged. While the program prints nothing, the elapsed
+    time is reported.
     """
 
     def __init__(self, span: ProgressSpan, read_progress: Callable[[str], float | None]) -> None:
@@ -204,7 +204,7 @@ class OutputFollower:
         self._last: list[str] = []
 
     def follow(self, process: subprocess.Popen[bytes]) -> list[str]:
-        """Read until the program closes its output; gives its last lines."""
+        """Read until the program closes its output; return its last lines."""
         stream = process.stdout
         if stream is None:
             return []
@@ -244,7 +244,7 @@ class OutputFollower:
 
 
 def read_bar(line: str, of: int = 0) -> float | None:
-    """The fraction that a bar of tqdm shows; None where the line has none, or none with ``of`` steps."""
+    """Return the fraction that a bar of tqdm shows; None without a bar, or one without ``of`` steps."""
     found = PROGRESS_BAR.search(line)
     if found is None or (of and int(found[3]) != of):
         return None
@@ -252,7 +252,7 @@ def read_bar(line: str, of: int = 0) -> float | None:
 
 
 def explain_failure(name: str, code: int, lines: Sequence[str]) -> str:
-    """Why a program failed, as far as its last lines tell."""
+    """Explain why a program failed, as far as its last lines show."""
     how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
     text = "\n".join(lines)
     cause = next((f" {sentence}" for words, sentence in CAUSES if words in text), "")
@@ -261,7 +261,7 @@ def explain_failure(name: str, code: int, lines: Sequence[str]) -> str:
 
 
 def require_files(name: str, paths: Iterable[Path], what: str) -> list[Path]:
-    """The paths, sorted; ends with a sentence where there are none or one is empty."""
+    """Return the paths, sorted; fail if there are none or one is empty."""
     found = sorted(path for path in paths if path.is_file())
     if not found or any(path.stat().st_size == 0 for path in found):
         fail(
@@ -280,20 +280,20 @@ def copy_file(source: Path, name: str) -> Path:
 
 
 def describe_program(name: str, folder: Path, arguments: Sequence[str] = ()) -> list[str]:
-    """Notes on which copy of the program ran, and with which arguments of the lab's own."""
+    """Return notes on which copy of the program ran, and with which of the lab's arguments."""
     commit = read_commit(folder)
-    known = f"at commit {commit}" if commit else "of which no commit is known"
+    known = f"at commit {commit}" if commit else "at an unknown commit"
     more = [f"The configuration adds these arguments: {' '.join(arguments)}."] if arguments else []
     return [f"Run by your own copy of {name}, {known}.", *more]
 
 
 def describe_weights(path: Path) -> str:
-    """A note on a file of weights."""
+    """Return a note on a file of weights."""
     return f"Weights: {path.name} ({path.stat().st_size} bytes)."
 
 
 def read_commit(folder: Path) -> str:
-    """The commit that a git checkout is at; empty where that is not known."""
+    """Return the commit of a git checkout; empty if unknown."""
     try:
         head = (folder / ".git" / "HEAD").read_text("utf-8").strip()
         if not head.startswith("ref: "):

@@ -1,6 +1,6 @@
-"""What adapters read in PDB files, line by line: the residues of the first model, and what the B-factors are.
+"""Read PDB files line by line for adapters: the residues of the first model, and their B-factors.
 
-It runs with the service's Python and uses the standard library only.
+It runs with the service's Python and uses only the standard library.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ LETTERS = {
 
 
 def read_residues(text: str, atoms: Sequence[str] = ("CA",)) -> dict[str, dict[str, str]]:
-    """The standard residues of the first model, by chain and by number with insertion code: their letters.
+    """Return the letters of the first model's standard residues, by chain, and number with insertion code.
 
-    A residue counts that has all of ``atoms``.
+    A residue counts if it has all of ``atoms``.
     """
     found: dict[tuple[str, str], set[str]] = {}
     letters: dict[tuple[str, str], str] = {}
@@ -41,14 +41,14 @@ def read_residues(text: str, atoms: Sequence[str] = ("CA",)) -> dict[str, dict[s
 
 
 def mean_plddt(text: str) -> str:
-    """The mean of the Cα atoms' B-factors with two decimals; empty where there are none."""
+    """Return the mean of the Cα atoms' B-factors with two decimals; empty if there are none."""
     lines = (line for line in text.splitlines() if line.startswith("ATOM") and line[12:16].strip() == "CA")
     values = [float(line[60:66]) for line in lines]
     return f"{sum(values) / len(values):.2f}" if values else ""
 
 
 def read_protein(path: Path, what: str) -> str:
-    """The text of a PDB file with plain line ends; ends with a sentence where it has no protein."""
+    """Return the text of a PDB file with plain line ends; fail if it has no protein."""
     text = path.read_text("utf-8", "replace")
     if not read_residues(text):
         fail(f"{what} has no residues of a protein with their Cα atoms.")

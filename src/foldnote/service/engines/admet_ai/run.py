@@ -1,7 +1,7 @@
-"""Predicts ADMET properties of small molecules with ADMET-AI.
+"""Predict ADMET properties of small molecules with ADMET-AI.
 
-Reads ``smilesStrings`` from job.json. Writes outputs/properties.csv and outputs/percentiles.csv, a row for
-each given string in its order, and outputs/columns.csv, which says what each property is.
+Reads ``smilesStrings`` from job.json. Writes outputs/properties.csv and outputs/percentiles.csv, with a row
+for each given string in its order, and outputs/columns.csv, which describes each property.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 from engine_protocol import fail, read_job, report, write_notes, write_score, write_used
 
 CHUNK = 100
-"""Molecules that are predicted between two reports of progress."""
+"""Molecules predicted between two reports of progress."""
 PERCENTILE = "_drugbank_approved_percentile"
 TOO_LARGE = 1000
-"""Atoms without hydrogens above which a molecule is no small one, and takes minutes."""
+"""Heavy atoms above which a molecule is not small, and takes minutes."""
 
 
 def main() -> None:
@@ -55,9 +55,9 @@ def silence_libraries() -> None:
 
 
 def find_fault(text: str) -> str:
-    """Why ADMET-AI cannot take this string; empty where it can.
+    """Return why ADMET-AI cannot use this string; empty if it can.
 
-    The program leaves out what it cannot read, and takes an empty string for a molecule without atoms.
+    The program skips strings that it cannot read, and takes an empty string for a molecule without atoms.
     """
     from rdkit import Chem
 
@@ -80,7 +80,7 @@ def find_fault(text: str) -> str:
 
 @functools.cache
 def load_model() -> Any:
-    """ADMET-AI with the weights of its package."""
+    """Return ADMET-AI with the weights of its package."""
     silence_libraries()
     import admet_ai
 
@@ -89,7 +89,7 @@ def load_model() -> Any:
 
 
 def predict(smiles: list[str]) -> Any:
-    """The table of ADMET-AI: a row for each string, properties and percentiles as columns."""
+    """Return the table of ADMET-AI: a row for each string, properties and percentiles as columns."""
     import pandas
 
     model = load_model()
@@ -113,7 +113,7 @@ def write_tables(given: list[str], faults: list[str], predictions: Any) -> int:
     """Write the tables, with a row for each string that was given.
 
     Returns:
-        How many predictions lie outside the range that their property can have.
+        Number of predictions outside the possible range of their property.
     """
     import admet_ai
     import pandas
@@ -145,12 +145,12 @@ def write_tables(given: list[str], faults: list[str], predictions: Any) -> int:
 
 
 def is_count(values: Any) -> bool:
-    """Whether the values are whole numbers, so that none is written as 3.0."""
+    """Return whether the values are whole numbers, so that none is written as 3.0."""
     return values.dtype.kind in "iu"
 
 
 def write_csv(table: Any, name: str) -> None:
-    """Write a table to the outputs, figures with six digits."""
+    """Write a table to the outputs, with figures to six digits."""
     table.to_csv(Path("outputs") / name, index=False, float_format="%.6g")
 
 

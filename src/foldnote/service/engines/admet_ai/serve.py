@@ -1,4 +1,4 @@
-"""Prepares a worker for many jobs of ADMET-AI: its models are loaded once."""
+"""Prepare a worker for many jobs of ADMET-AI: its models are loaded once."""
 
 import os
 
@@ -9,7 +9,7 @@ RUNS_MANY = True
 
 
 def load() -> None:
-    """Load the models, on one thread: a copy of a process with a pool of threads could not use it."""
+    """Load the models, on one thread: a fork of a process with a thread pool could not use it."""
     torch.set_num_threads(1)
     run.load_model()
 
@@ -20,5 +20,5 @@ def begin() -> None:
 
 
 def use_gpu() -> None:
-    """Let the trainers of the job, to which ADMET-AI gives its models, use the GPU."""
+    """Make the job's trainers, to which ADMET-AI passes its models, use the GPU."""
     run.load_model().device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,8 +1,8 @@
-"""Runs AEV-PLIG's script with threads where it uses processes, and with more than one ligand.
+"""Run AEV-PLIG's script with threads instead of processes, and with more than one ligand.
 
-Processes hand their graphs on through sockets in the temporary folder, whose path may be too long for that
-(108 characters). The file of graphs that the script writes has a ``defaultdict`` for several of them, which
-newer versions of PyTorch read only when they are told to trust the file. What is computed is the same.
+Processes would pass on their graphs through sockets in the temporary folder, whose path may be too long for
+that (108 characters). With several graphs, the file that the script writes contains a ``defaultdict``, which
+newer versions of PyTorch read only if told to trust the file. The results are the same.
 """
 
 import concurrent.futures
@@ -18,7 +18,7 @@ _load = torch.load
 
 
 def load(place: Any, *arguments: Any, **options: Any) -> Any:
-    """Read a file of PyTorch; only the script's own ones are trusted."""
+    """Load a file of PyTorch; trust only the script's own files."""
     more = {"weights_only": False} if OWN_FILES in str(place).split("/") else {}
     return _load(place, *arguments, **options, **more)
 

@@ -1,7 +1,7 @@
-"""Predicts the affinity of ligands in their bound poses with AEV-PLIG, the authors' program, as it is.
+"""Predict the affinity of ligands in their bound poses with AEV-PLIG, the authors' unmodified program.
 
-Reads ``pdbFile`` and ``sdfFile`` from job.json; an SDF file may hold several ligands. The program is run in a
-folder of its own, with links to its modules and models. The files of the result are listed in engine.toml.
+Reads ``pdbFile`` and ``sdfFile`` from job.json; an SDF file may contain several ligands. The program runs in
+a separate folder, with links to its modules and models. The files of the result are listed in engine.toml.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from engine_protocol import fail, read_job, report, write_notes, write_score, wr
 from protein_files import Protein, ProteinResidue, read_protein, write_protein
 
 MODELS = "model_GATv2Net_ligsim90_fep_benchmark"
-"""The ten models that the authors advise for predictions."""
+"""The ten models that the authors recommend for predictions."""
 NUMBER_OF_MODELS = 10
 ELEMENTS = {"F", "N", "Cl", "O", "Br", "C", "B", "P", "I", "S"}
-"""Those of ligands that the models know."""
+"""Elements of ligands that the models know."""
 CONTACT_A = 5.1
-"""How far an atom of the ligand sees atoms of the protein."""
+"""Distance up to which protein atoms affect an atom of the ligand."""
 POCKET_A = 12.0
-"""Residues within this distance of the box around the ligands are passed on; the program itself looks at
-those within the contact distance of the box around each."""
+"""Residues within this distance of the box around the ligands are passed on; the program itself uses those
+within the contact distance of the box around each ligand."""
 MAX_ATOMS = 99_999
-"""Atoms of a PDB file that the program reads."""
+"""Maximum number of atoms in a PDB file that the program can read."""
 MAX_LIGANDS = 1000
 OUTPUTS, PROGRAM = Path("outputs"), Path("program")
 STEPS = {"Checking what molecules": 0.2, "Generating graphs": 0.4, "Make predictions": 0.7, "Saving": 0.95}
-"""How far the run is when the program writes a line that begins so."""
+"""Fraction of the run when the program writes a line with this prefix."""
 COLUMNS = ("ligand", "name", "affinity_pk", "affinity_pk_sd", "reason")
 
 
@@ -44,10 +44,10 @@ class BoundLigand:
     """One molecule of the SDF file.
 
     Attributes:
-        number: its place in the file, from 1.
+        number: its position in the file, from 1.
         name: its title; empty without one.
         text: its lines as given.
-        places: coordinates of its heavy atoms in Å, of shape (atoms, 3); None where it cannot be read.
+        places: coordinates of its heavy atoms in Å, of shape (atoms, 3); None if it cannot be read.
         reason: why there is no prediction; empty if there may be one.
     """
 
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def read_ligands(path: Path, notes: list[str]) -> list[BoundLigand]:
-    """The molecules of an SDF file, with the reasons why some cannot be used."""
+    """Return the molecules of an SDF file, with the reasons why some cannot be used."""
     from rdkit import Chem, RDLogger
 
     RDLogger.DisableLog("rdApp.*")
@@ -121,15 +121,15 @@ def read_ligands(path: Path, notes: list[str]) -> list[BoundLigand]:
 
 
 def split_blocks(text: str) -> Iterator[str]:
-    """The text of each molecule, which ends with a line ``$$$$``."""
+    """Yield the text of each molecule, which ends with a line ``$$$$``."""
     for place, block in enumerate(text.split("\n$$$$")):
-        own = block.partition("\n")[2] if place else block  # the rest of the line that ends the one before
+        own = block.partition("\n")[2] if place else block  # without the rest of the line before
         if own.strip():
             yield own.rstrip("\n") + "\n$$$$\n"
 
 
 def explain_molecule(molecule: Any) -> str:
-    """Why the models cannot read it; empty if they can."""
+    """Return why the models cannot read the molecule; empty if they can."""
     if molecule is None:
         return "RDKit cannot read it as a molecule."
     heavy = [atom for atom in molecule.GetAtoms() if atom.GetSymbol() != "H"]
@@ -152,7 +152,7 @@ def explain_molecule(molecule: Any) -> str:
 
 
 def check_contacts(ligands: Sequence[BoundLigand], protein: Protein) -> None:
-    """Note the ligands that see no atom of the protein, for which a prediction would mean nothing."""
+    """Mark the ligands that are in contact with no protein atom, for which a prediction is meaningless."""
     import numpy
 
     atoms = numpy.array([atom.pos.tolist() for residue in protein.residues for atom in residue.atoms])
@@ -165,7 +165,7 @@ def check_contacts(ligands: Sequence[BoundLigand], protein: Protein) -> None:
 
 
 def find_pocket(protein: Protein, ligands: Sequence[BoundLigand]) -> list[ProteinResidue]:
-    """The residues that the program may look at, in chains with names of one letter."""
+    """Return the residues that the program may use, in chains with names of one letter."""
     import numpy
 
     low = numpy.min([each.places.min(axis=0) for each in ligands], axis=0) - POCKET_A
@@ -183,14 +183,14 @@ def find_pocket(protein: Protein, ligands: Sequence[BoundLigand]) -> list[Protei
 
 
 def place_of(atom: Any) -> Any:
-    """Its coordinates as an array."""
+    """Return the coordinates of an atom as an array."""
     import numpy
 
     return numpy.array(atom.pos.tolist())
 
 
 def prepare_program(ligands: Sequence[BoundLigand], pocket: Sequence[ProteinResidue]) -> None:
-    """Make the folder that the program runs in: links to what it reads, and folders that it writes to."""
+    """Create the folder in which the program runs: links to its inputs, and folders for its outputs."""
     source = Path(os.environ["FOLDNOTE_WEIGHTS"]) / "program"
     for folder in ("data/processed", "output/predictions"):
         (PROGRAM / folder).mkdir(parents=True)
@@ -210,7 +210,7 @@ def prepare_program(ligands: Sequence[BoundLigand], pocket: Sequence[ProteinResi
 
 
 def run_program() -> None:
-    """Run the authors' script; its lines go to the job's log, and some of them are progress.
+    """Run the authors' script; its lines go to the job's log, and some of them report progress.
 
     Raises:
         RuntimeError: the script failed; its lines are in the log.
@@ -243,7 +243,7 @@ def run_program() -> None:
 
 
 def read_predictions() -> dict[int, list[float]]:
-    """The prediction of each model, in pK, by the number of the ligand."""
+    """Return the prediction of each model, in pK, by the number of the ligand."""
     path = PROGRAM / "output/predictions/job_predictions.csv"
     with path.open(newline="", encoding="utf-8") as stream:
         return {
@@ -255,7 +255,7 @@ def read_predictions() -> dict[int, list[float]]:
 def make_rows(
     ligands: Sequence[BoundLigand], predictions: dict[int, list[float]]
 ) -> Iterator[dict[str, Any]]:
-    """Rows of affinity.csv."""
+    """Yield the rows of affinity.csv."""
     import numpy
 
     for each in ligands:

@@ -1,4 +1,4 @@
-"""Docks two proteins by the lab's own copy of AF2Dock.
+"""Dock two proteins with the lab's own copy of AF2Dock.
 
 Reads job.json and the two structures, runs predict.py, and collects outputs/complex_*.pdb by falling ipTM and
 outputs/scores.csv.
@@ -34,7 +34,7 @@ from pdb_lines import mean_plddt, read_protein
 
 NAME = "complex"
 LARGEST_SEED = 2**32 - 1
-"""numpy takes no larger one."""
+"""Largest seed that numpy accepts."""
 COLUMNS = ("rank", "file", "sample", "iptm", "mean_plddt")
 
 
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def collect(folder: Path, samples: int) -> list[dict[str, str]]:
-    """Copy the complexes into the result by falling ipTM; gives a row for each."""
+    """Copy the complexes into the result by falling ipTM; return a row for each."""
     (table,) = require_files("AF2Dock", [folder / f"{NAME}_s0_{samples - 1}_iptm.csv"], "table of ipTM")
     with table.open(newline="", encoding="utf-8") as file:
         scores = {row["sample_idx"]: row["iptm"] for row in csv.DictReader(file)}

@@ -1,4 +1,4 @@
-"""Predicts complexes from a template by the lab's own copy of AF_unmasked.
+"""Predict complexes from a template with the lab's own copy of AF_unmasked.
 
 Reads job.json and the template, runs prepare_templates.py once for each template slot and then
 run_alphafold.py, and collects outputs/ranked_*.pdb and outputs/scores.csv.
@@ -36,7 +36,7 @@ NETWORKS = 5
 LARGEST_SEED = 2**31 - 1
 COLUMNS = ("rank", "file", "network", "ranking_confidence", "mean_plddt")
 PREDICTED = "predict time (includes compilation time"
-"""What the program says after each prediction."""
+"""Line that the program prints after each prediction."""
 
 
 def main() -> None:
@@ -98,7 +98,7 @@ def main() -> None:
 
 
 def read_networks(text: str, version: str) -> list[str]:
-    """The networks to run; ends with a sentence for one that is not of the chosen weights."""
+    """Return the networks to run; fail for one that does not belong to the chosen weights."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     known = [f"model_{number}_{version}" for number in range(1, NETWORKS + 1)]
     if strange := [name for name in names if name not in known]:
@@ -107,7 +107,7 @@ def read_networks(text: str, version: str) -> list[str]:
 
 
 def collect(folder: Path, predictions: int) -> list[dict[str, str]]:
-    """Copy the predictions into the result, the best first; gives a row for each."""
+    """Copy the predictions into the result, the best first; return a row for each."""
     (ranking,) = require_files("AF_unmasked", [folder / "ranking_debug.json"], "ranking")
     content = json.loads(ranking.read_text("utf-8"))
     order = content.pop("order")

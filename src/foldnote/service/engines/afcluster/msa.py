@@ -1,4 +1,4 @@
-"""Reads an A3M alignment and measures its sequences, as AF-Cluster does."""
+"""Read an A3M alignment and measure its sequences, as AF-Cluster does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNKNOWN = len(ALPHABET)
 GAP_CUTOFF = 0.25
 """Sequences with this share of gaps or more are left out."""
 BLOCK_BYTES = 200_000_000
-"""Memory of two blocks of encoded sequences."""
+"""Memory for two blocks of encoded sequences."""
 
 Codes = NDArray[np.uint8]
 
@@ -28,7 +28,7 @@ class AlignedRows:
 
     Attributes:
         query: (header, sequence of the aligned columns).
-        headers: of the other sequences that have few enough gaps.
+        headers: headers of the other sequences with few enough gaps.
         rows: their aligned columns.
         notes: what was left out.
     """
@@ -40,7 +40,7 @@ class AlignedRows:
 
 
 def read_msa(path: Path) -> AlignedRows:
-    """The alignment without insertions and without sequences of many gaps; else a sentence for the user."""
+    """Return the alignment without insertions and without sequences with many gaps; fail if unreadable."""
     rows = read_rows(path.read_text("utf-8", "replace"), "the alignment")
     aligned = [
         (name[1:].strip() or "unnamed", "".join(c for c in row if c.isupper() or c == "-"))
@@ -59,7 +59,7 @@ def read_msa(path: Path) -> AlignedRows:
 
 
 def choose_rows(aligned: Sequence[tuple[str, str]], length: int) -> AlignedRows:
-    """Leave out what has too many gaps."""
+    """Leave out sequences with too many gaps."""
     others = aligned[1:]
     kept = [(header, row) for header, row in others if row.count("-") / length < GAP_CUTOFF]
     notes = []
@@ -75,14 +75,14 @@ def choose_rows(aligned: Sequence[tuple[str, str]], length: int) -> AlignedRows:
         )
     if not kept:
         fail(
-            "No sequence beside the query is left to be clustered."
+            "No sequence besides the query is left to cluster."
             + (f" {notes[0]}" if notes else " The alignment holds the query only.")
         )
     return AlignedRows(aligned[0], [header for header, _ in kept], [row for _, row in kept], notes)
 
 
 def encode(rows: Sequence[str]) -> Codes:
-    """The place of each letter in the alphabet, shape (n, columns)."""
+    """Return the place of each letter in the alphabet, shape (n, columns)."""
     table = np.full(256, UNKNOWN, dtype=np.uint8)
     table[np.frombuffer(ALPHABET.encode(), dtype=np.uint8)] = np.arange(UNKNOWN, dtype=np.uint8)
     letters = np.frombuffer("".join(rows).encode("ascii", "replace"), dtype=np.uint8)
@@ -90,13 +90,13 @@ def encode(rows: Sequence[str]) -> Codes:
 
 
 def make_one_hot(codes: Codes) -> NDArray[np.float32]:
-    """The encoding of the paper, shape (n, 21 columns)."""
+    """Return the encoding of the paper, shape (n, 21 columns)."""
     lookup = np.vstack([np.eye(UNKNOWN, dtype=np.float32), np.zeros((1, UNKNOWN), dtype=np.float32)])
     return lookup[codes].reshape(len(codes), -1)
 
 
 def measure_squares(codes: Codes, others: Codes) -> NDArray[np.float32]:
-    """Squared Euclidean distances of the encodings, whole numbers, shape (n, m)."""
+    """Return the squared Euclidean distances of the encodings, whole numbers, shape (n, m)."""
     known = [(each != UNKNOWN).sum(axis=1) for each in (codes, others)]
     shared = make_one_hot(codes) @ make_one_hot(others).T
     squares: NDArray[np.float32] = (known[0][:, None] + known[1][None, :]).astype(np.float32) - 2 * shared
@@ -104,11 +104,11 @@ def measure_squares(codes: Codes, others: Codes) -> NDArray[np.float32]:
 
 
 def count_block_rows(columns: int) -> int:
-    """How many sequences have encodings that take half of the memory for blocks."""
+    """Return how many encoded sequences fit into half of the memory for blocks."""
     return max(64, min(4096, BLOCK_BYTES // (2 * 4 * UNKNOWN * columns)))
 
 
 def vote(codes: Codes) -> str:
-    """The most frequent letter of each column; of equally frequent ones the first of the alphabet."""
+    """Return the most frequent letter of each column; the first of the alphabet in a tie."""
     counts = np.stack([(codes == place).sum(axis=0) for place in range(UNKNOWN)])
     return "".join(ALPHABET[place] for place in counts.argmax(axis=0))

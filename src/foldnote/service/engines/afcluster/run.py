@@ -1,7 +1,7 @@
-"""Clusters a multiple sequence alignment by DBSCAN, as AF-Cluster does before it predicts structures.
+"""Cluster a multiple sequence alignment by DBSCAN, as AF-Cluster does before it predicts structures.
 
-Reads ``a3mFile`` from job.json. Writes what engine.toml lists: an alignment of each cluster with the query
-first, random alignments for comparison, and tables of clusters, sequences and the scan of eps.
+Reads ``a3mFile`` from job.json. Writes the files that engine.toml lists: an alignment of each cluster with
+the query first, random alignments for comparison, and tables of clusters, sequences and the scan of eps.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 OUTPUTS = Path("outputs")
 MIN_SAMPLES = 3
 EPS_VALUES = np.arange(3, 20.5, 0.5)
-"""Scanned from the first to the last, in the units of the encoding: the square root of twice the number of
-columns that differ."""
+"""Range of the scan, from the first to the last, in units of the encoding: the square root of twice the
+number of columns that differ."""
 SAMPLE = 0.25
-"""Share of the sequences that each eps is tried on."""
+"""Share of the sequences on which each eps is tried."""
 FEWEST_TO_SAMPLE = 40
-"""With fewer sequences a quarter cannot show clusters, and eps is tried on all."""
+"""With fewer sequences, a quarter is too small to show clusters, and eps is tried on all."""
 CONTROLS, CONTROL_SIZES = 10, (10, 100)
 MAX_SEQUENCES = 30_000
 MAX_PAIRS = 80_000_000
-"""Pairs of near sequences that are kept in the memory: about 1.5 GB."""
+"""Maximum pairs of near sequences kept in memory: about 1.5 GB."""
 UNCLUSTERED = -1
 
 CLUSTER_COLUMNS = (
@@ -44,8 +44,9 @@ CLUSTER_COLUMNS = (
 the share of columns that are as in the query, and of 1 - Levenshtein distance / columns from query and
 consensus, as the authors' program writes them. A row is a cluster."""
 SEQUENCE_COLUMNS = ("sequence", "cluster", "gap_share", "identity_to_query", "pc1", "pc2")
-"""Columns of sequences.csv: a row is a sequence, the query first; cluster is empty for the query and for what
-is in none; shares 0 to 1; pc1 and pc2 are the first two principal components of the one-hot encoding."""
+"""Columns of sequences.csv: a row is a sequence, the query first; cluster is empty for the query and for
+sequences in no cluster; shares 0 to 1; pc1 and pc2 are the first two principal components of the one-hot
+encoding."""
 SCAN_COLUMNS = ("eps", "clusters", "unclustered", "sequences")
 """Columns of eps_scan.csv: clusters, and sequences in none, of the random sample of ``sequences``."""
 
@@ -79,7 +80,7 @@ def main() -> None:
 
 
 def choose_eps(codes: Codes, random: np.random.Generator, notes: list[str]) -> tuple[float, list[Any]]:
-    """The eps with the most clusters in random samples, the smallest of several; and the whole scan."""
+    """Return the eps with the most clusters in random samples, the smallest in a tie, and the whole scan."""
     if len(codes) < FEWEST_TO_SAMPLE:
         notes.append(
             f"With {len(codes)} sequences eps was chosen on all of them; the authors' program takes a random"
@@ -91,7 +92,7 @@ def choose_eps(codes: Codes, random: np.random.Generator, notes: list[str]) -> t
         size = len(codes) if len(codes) < FEWEST_TO_SAMPLE else round(SAMPLE * len(codes))
         labels = cluster(codes[random.permutation(len(codes))[:size]], float(eps))
         unclustered = int((labels == UNCLUSTERED).sum())
-        groups = len(set(labels.tolist()))  # those in no cluster count as one, as in the authors' program
+        groups = len(set(labels.tolist()))  # noise counts as one, as in the authors' program
         counts.append(groups)
         rows.append([f"{eps:g}", groups - (unclustered > 0), unclustered, size])
         if eps > 10 and groups == 1:
@@ -100,10 +101,10 @@ def choose_eps(codes: Codes, random: np.random.Generator, notes: list[str]) -> t
 
 
 def cluster(codes: Codes, eps: float, start: float = 0.0, end: float = 0.0) -> NDArray[np.int64]:
-    """The cluster of each sequence by DBSCAN of the one-hot encodings; -1 for none.
+    """Return the cluster of each sequence by DBSCAN of the one-hot encodings; -1 for none.
 
-    The distances come in blocks, since those of all pairs may not fit into the memory. Progress goes from
-    ``start`` to ``end``; none is told where they are the same.
+    Distances are computed in blocks, since those of all pairs may not fit into memory. Progress is reported
+    from ``start`` to ``end``, or not at all if they are equal.
     """
     from scipy.sparse import csr_array
     from sklearn.cluster import DBSCAN
@@ -124,19 +125,19 @@ def cluster(codes: Codes, eps: float, start: float = 0.0, end: float = 0.0) -> N
     pointers = np.concatenate([[0], np.cumsum(counts)])
     found = np.concatenate(places)
     graph = csr_array((np.ones(len(found), dtype=np.float32), found, pointers), shape=(len(codes),) * 2)
-    model = DBSCAN(eps=1.0, min_samples=MIN_SAMPLES, metric="precomputed")  # near or not is known already
+    model = DBSCAN(eps=1.0, min_samples=MIN_SAMPLES, metric="precomputed")  # distances are thresholded
     labels: NDArray[np.int64] = model.fit_predict(graph)
     return labels
 
 
 def find_near(own: Codes, codes: Codes, eps: float, step: int) -> list[NDArray[np.int32]]:
-    """For each of some sequences the places of all that are at most ``eps`` away, itself included."""
+    """Return for each of some sequences the indices of all at most ``eps`` away, itself included."""
     parts = [measure_squares(own, codes[first : first + step]) for first in range(0, len(codes), step)]
     return [np.flatnonzero(row <= eps**2).astype(np.int32) for row in np.hstack(parts)]
 
 
 def find_places(codes: Codes, query: Codes, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """First two principal components of the sequences and, in the last row, the query; and their shares."""
+    """Return the first two principal components of the sequences, the query last, and their shares."""
     import scipy.sparse
     from sklearn.decomposition import PCA
 
@@ -152,7 +153,7 @@ def find_places(codes: Codes, query: Codes, seed: int) -> tuple[NDArray[np.float
 
 
 def write_clusters(given: AlignedRows, codes: Codes, labels: NDArray[np.int64]) -> list[list[Any]]:
-    """Write an alignment of each cluster, the query first; gives the rows of clusters.csv."""
+    """Write an alignment of each cluster, the query first; return the rows of clusters.csv."""
     query = encode([given.query[1]])[0]
     width = len(str(labels.max())) if labels.max() > 999 else 3
     rows = []
@@ -169,14 +170,14 @@ def write_clusters(given: AlignedRows, codes: Codes, labels: NDArray[np.int64]) 
 
 
 def average_identity(rows: Sequence[str], other: str) -> float:
-    """The mean of 1 - Levenshtein distance / columns."""
+    """Return the mean of 1 - Levenshtein distance / columns."""
     from rapidfuzz.distance import Levenshtein
 
     return float(np.mean([1 - Levenshtein.distance(row, other) / len(other) for row in rows]))
 
 
 def write_controls(given: AlignedRows, random: np.random.Generator) -> None:
-    """Write alignments of sequences that are drawn at random, with which clusters are compared."""
+    """Write alignments of randomly drawn sequences, for comparison with the clusters."""
     for size in CONTROL_SIZES:
         if len(given.rows) > size:
             OUTPUTS.joinpath("controls").mkdir(exist_ok=True)
@@ -194,7 +195,7 @@ def write_a3m(path: Path, given: AlignedRows, members: Sequence[int] | NDArray[n
 def list_sequences(
     given: AlignedRows, codes: Codes, labels: NDArray[np.int64], places: NDArray[np.float64]
 ) -> list[list[Any]]:
-    """Rows of sequences.csv."""
+    """Return the rows of sequences.csv."""
     query = encode([given.query[1]])
     identities = np.append((codes == query).mean(axis=1), 1.0)
     names = [header.split()[0] for header in (*given.headers, given.query[0])]

@@ -1,7 +1,7 @@
-"""Samples structures by the lab's own copy of AFsample2.
+"""Sample structures with the lab's own copy of AFsample2.
 
-Reads job.json and, where there is one, the alignment, runs run_afsample2.py, and collects
-outputs/sample_*.pdb and outputs/scores.csv.
+Reads job.json and the alignment, if there is one, runs run_afsample2.py, and collects outputs/sample_*.pdb
+and outputs/scores.csv.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from engine_protocol import (
 from pdb_lines import mean_plddt
 
 ALIGNMENT = "foldnote.alignment"
-"""The job's own alignment among its files."""
+"""Name of the job's own alignment among its files."""
 NETWORKS = 5
 LARGEST_SEED = 2**31 - 1
 """The program multiplies the seed by the number of predictions."""
 COLUMNS = ("rank", "file", "network", "ranking_confidence", "ptm", "iptm", "mean_plddt")
 SAVED = "Saved results to"
-"""What the program says after each structure."""
+"""Line that the program prints after each structure."""
 
 
 def main() -> None:
@@ -73,7 +73,7 @@ def main() -> None:
             f"--model_preset={'multimer_v3' if is_complex else 'monomer'}",
             f"--models_to_use={','.join(networks)}",
             f"--nstruct={each}",
-            # The program makes the larger of the two numbers.
+            # The program makes the larger of the two numbers of predictions.
             *(["--num_multimer_predictions_per_model=1"] if is_complex else []),
             f"--msa_rand_fraction={fraction}",
             f"--random_seed={seed}",
@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def collect(folder: Path, samples: int) -> list[dict[str, str]]:
-    """Copy the structures into the result by falling confidence; gives a row for each."""
+    """Copy the structures into the result by falling confidence; return a row for each."""
     paths = require_files("AFsample2", folder.glob("unrelaxed_*.pdb"), "structures")
     if len(paths) != samples:
         fail(f"AFsample2 wrote {len(paths)} structures, and {samples} were asked for.")

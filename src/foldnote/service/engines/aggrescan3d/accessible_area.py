@@ -1,9 +1,9 @@
 """Solvent-accessible areas by Lee and Richards' slices, relative to the residue in Ala-X-Ala.
 
-Lee and Richards: J. Mol. Biol. 55, 379 (1971). Each atom's sphere, its radius and that of a water added, is
-cut into slices across z; of each slice's circle the arcs inside other spheres are taken away. Radii and
-reference areas are those of NACCESS (Hubbard and Thornton 1993) as FreeSASA's configuration has them
-(Mitternacht 2016, MIT licence), so that areas are FreeSASA's of the same number of slices.
+Lee and Richards: J. Mol. Biol. 55, 379 (1971). The sphere of each atom, with its radius plus that of a water,
+is cut into slices across z; in each slice, the arcs inside other spheres are removed from the circle. Radii
+and reference areas are those of NACCESS (Hubbard and Thornton 1993) as in FreeSASA's configuration
+(Mitternacht 2016, MIT licence), so that areas equal FreeSASA's for the same number of slices.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from protein_files import ProteinResidue
 
 PROBE_A = 1.4
-"""Radius of a water."""
+"""Radius of a water molecule in Å."""
 SLICES = 100
-"""For each atom. FreeSASA's usual 20 move some residues across the limit of 10 %."""
+"""Slices per atom. FreeSASA's default of 20 moves some residues across the limit of 10 %."""
 
 ALIPHATIC, CARBON, AMIDE, AMINE, OXYGEN, SULFUR, SELENIUM = 1.87, 1.76, 1.65, 1.50, 1.40, 1.85, 1.80
 BACKBONE = {"N": AMIDE, "CA": ALIPHATIC, "C": CARBON, "O": OXYGEN}
@@ -48,7 +48,7 @@ SIDE_CHAINS: dict[str, dict[str, float]] = {
     "TYR": {**dict.fromkeys(("CG", "CD1", "CD2", "CE1", "CE2", "CZ"), CARBON), "OH": OXYGEN},
     "VAL": dict.fromkeys(("CG1", "CG2"), ALIPHATIC),
 }
-"""Radii in Å of the side chains' atoms; Cβ, which all but glycine have, is aliphatic."""
+"""Radii in Å of side-chain atoms; Cβ, which all but glycine have, is aliphatic."""
 ELEMENTS = {"C": 1.70, "N": 1.55, "O": 1.52, "S": 1.80, "SE": 1.90, "P": 1.80}
 """Radii in Å of atoms with unusual names (Bondi 1964)."""
 OTHER_NAMES = {"OXT": OXYGEN, "OT1": OXYGEN, "OT2": OXYGEN, "OC1": OXYGEN, "OC2": OXYGEN, "SE": SELENIUM}
@@ -65,7 +65,7 @@ Floats = NDArray[np.float64]
 
 
 def find_radius(residue: str, atom: str, element: str) -> float | None:
-    """Radius of a heavy atom in Å, of its element where the name is unusual; None for an unknown element."""
+    """Return a heavy atom's radius in Å, its element's if the name is unusual; None if that is unknown."""
     named = BACKBONE.get(atom) or OTHER_NAMES.get(atom) or SIDE_CHAINS[residue].get(atom)
     if atom == "CB":
         return ALIPHATIC
@@ -75,7 +75,7 @@ def find_radius(residue: str, atom: str, element: str) -> float | None:
 
 
 def list_missing(residue: ProteinResidue) -> list[str]:
-    """Names of the heavy atoms that a residue ought to have and has not."""
+    """Return the names of the heavy atoms that a residue should have but lacks."""
     names = {SYNONYMS.get((residue.name, atom.name), atom.name) for atom in residue.atoms}
     wanted = [*BACKBONE, *(["CB"] if residue.name != "GLY" else []), *SIDE_CHAINS[residue.name]]
     if names & {"OT1", "OC1"}:
@@ -86,11 +86,11 @@ def list_missing(residue: ProteinResidue) -> list[str]:
 def measure_relative_areas(
     residues: Sequence[ProteinResidue], report: Callable[[float], None]
 ) -> tuple[Floats, Counter[str]]:
-    """Area of each residue in % of that in Ala-X-Ala, and the atoms that were left out for want of a radius.
+    """Return each residue's area in % of that in Ala-X-Ala, and the atoms left out for lack of a radius.
 
     Args:
-        residues: all that stand in each other's way.
-        report: is told the share of atoms that are done.
+        residues: all residues that can occlude each other.
+        report: called with the share of atoms that are done.
     """
     owners, points, radii = [], [], []
     unknown: Counter[str] = Counter()
@@ -110,12 +110,12 @@ def measure_relative_areas(
 
 
 def measure_areas(points: Floats, radii: Floats, report: Callable[[float], None] = lambda _: None) -> Floats:
-    """Accessible area of each sphere in Å².
+    """Return the accessible area of each sphere in Å².
 
     Args:
         points: centres, shape (n, 3), Å.
         radii: shape (n,), Å, without the water's.
-        report: is told the share of spheres that are done.
+        report: called with the share of spheres that are done.
     """
     reach = radii + PROBE_A
     areas = 4 * np.pi * reach**2
@@ -134,7 +134,7 @@ def measure_areas(points: Floats, radii: Floats, report: Callable[[float], None]
 
 
 def _measure_sphere(radius: float, offsets: Floats, others: Floats) -> float:
-    """Area of one sphere outside its neighbours, whose centres are given relative to its own."""
+    """Return the area of one sphere outside its neighbours, whose centres are given relative to its own."""
     thickness = 2 * radius / SLICES
     heights = -radius + thickness * (np.arange(SLICES) + 0.5)
     circles = np.sqrt(radius**2 - heights**2)[:, None]
@@ -158,10 +158,10 @@ def _measure_sphere(radius: float, offsets: Floats, others: Floats) -> float:
 
 
 def _measure_gaps(starts: Floats, ends: Floats) -> Floats:
-    """What arcs leave free of each circle, in radians.
+    """Return the part of each circle that the arcs leave free, in radians.
 
     Args:
-        starts: where arcs begin, shape (circles, arcs), 0 to 2π; 2π for an arc that is none.
+        starts: where arcs begin, shape (circles, arcs), 0 to 2π; 2π for an empty arc.
         ends: where they end, not before they begin.
     """
     order = np.argsort(starts, axis=1)

@@ -1,4 +1,4 @@
-"""Scores the residues of one protein by the static Aggrescan3D score.
+"""Score the residues of one protein by the static Aggrescan3D score.
 
 Reads job.json and the file of ``pdbFile``. Writes outputs/residues.csv (a row for each residue),
 outputs/chains.csv (a row for each chain) and outputs/aggrescan3d.pdb, the protein with the score in the
@@ -25,7 +25,7 @@ CHAIN_COLUMNS = ("chain", "residues", "a3d_total", "a3d_mean", "a3d_max", "a3d_m
 """Columns of chains.csv: chain; residues with a score; sum, mean, highest and lowest of their scores."""
 OUTPUTS = Path("outputs")
 MIN_WHOLE = 0.5
-"""Share of residues with all heavy atoms below which areas mean nothing."""
+"""Share of residues with all heavy atoms below which areas are meaningless."""
 MAX_NAMED = 10
 REMARK = (
     "B-FACTOR COLUMN: STATIC AGGRESCAN3D SCORE OF THE RESIDUE, WITHOUT A UNIT.",
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def check_side_chains(protein: Protein) -> None:
-    """Note residues that lack atoms; end with a sentence for the user where most do."""
+    """Note residues that lack atoms; fail if most of them do."""
     lacking = [residue for residue in protein.residues if list_missing(residue)]
     if len(protein.residues) - len(lacking) < MIN_WHOLE * len(protein.residues):
         fail(
@@ -76,7 +76,7 @@ def check_side_chains(protein: Protein) -> None:
 
 
 def find_alphas(protein: Protein) -> Any:
-    """Places of the Cα atoms, shape (n, 3), Å; NaN where a residue has none, which is noted."""
+    """Return Cα positions, shape (n, 3), Å; NaN for a residue without one, which is noted."""
     atoms = [residue.find("CA") for residue in protein.residues]
     if lost := sum(atom is None for atom in atoms):
         protein.notes.append(f"{lost} residues without a Cα atom are scored without their neighbours.")
@@ -106,7 +106,7 @@ def write_tables(residues: Sequence[ProteinResidue], exposed: Any, scores: Any) 
 
 
 def summarise(scores: Any) -> dict[str, float]:
-    """Sum, mean, highest and lowest score, as the original reports them."""
+    """Return the sum, mean, highest and lowest score, as the original reports them."""
     return {
         "a3d_total": float(scores.sum()),
         "a3d_mean": float(scores.mean()),

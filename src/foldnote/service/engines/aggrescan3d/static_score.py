@@ -1,9 +1,9 @@
 """The static Aggrescan3D score of each residue.
 
 Zambrano, Jamroz, Szczasiuk, Pujols, Kmiecik, Ventura: Nucleic Acids Research 43, W306 (2015). A residue's own
-aggregation propensity counts the more, the more of it is exposed, and not at all below 10 %; the exposed
-residues about it are added, weaker with their distance. Propensities are those of AGGRESCAN (Conchillo-Solé
-et al., BMC Bioinformatics 8, 65, 2007), measured in living cells.
+aggregation propensity is weighted by its exposure, with none below 10 %; those of exposed residues around it
+are added, with weights that fall with distance. Propensities are those of AGGRESCAN (Conchillo-Solé et al.,
+BMC Bioinformatics 8, 65, 2007), measured in living cells.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ PROPENSITIES = {
     "Q": -1.1394, "R": -1.7534, "N": -1.2104, "E": -1.7304, "D": -1.7014,
 }  # fmt: skip
 MIN_EXPOSED = 10.0
-"""% of relative area below which a residue is buried."""
+"""Relative area in % below which a residue is buried."""
 MAX_EXPOSED = 55.0
-"""% above which more area changes nothing."""
+"""Relative area in % above which more area has no effect."""
 SCALE, STEEPNESS = 0.0599, 0.0521
 DISTANCE_A = 10.0
-"""Between Cα atoms, as far as residues count for each other."""
+"""Cα distance up to which residues affect each other."""
 NEIGHBOUR_SCALE, DECAY = 1.2915, 2.56
 
 Floats = NDArray[np.float64]
 
 
 def score_residues(letters: str, exposed: Floats, alphas: Floats) -> Floats:
-    """The score of each residue, without a unit: above 0 it tends to aggregate.
+    """Return the score of each residue, without a unit: above 0 it tends to aggregate.
 
     Args:
         letters: one-letter codes.
         exposed: relative areas in %, shape (n,).
-        alphas: places of the Cα atoms, shape (n, 3), Å; NaN for a residue without one, which is scored by
+        alphas: positions of the Cα atoms, shape (n, 3), Å; NaN for a residue without one, which is scored by
             itself.
     """
     percents = np.round(exposed, 1)  # the original reads them from a table with one decimal

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from variants import LETTERS, Codes
 
 MAX_FOR_PROCESS = 3_000
-"""Measured variants up to which the Gaussian process is used: its time grows with their cube."""
+"""Maximum measured variants for the Gaussian process, whose time grows with their cube."""
 MAX_FOR_KERNEL = 800
-"""Variants on which the kernel's parameters are fitted."""
+"""Maximum variants on which the kernel's parameters are fitted."""
 FEWEST_FOR_NETWORKS = 50
 MEMBERS, HIDDEN = 5, (30, 30)
 """The published ensemble: five networks with two hidden layers of 30."""
@@ -24,32 +24,32 @@ Floats = NDArray[np.float64]
 
 
 class FitnessModel(Protocol):
-    """A model that was fitted."""
+    """A fitted model."""
 
     name: str
     noise: float
-    """Standard deviation of a measurement, in units of the fitness; 0 where it is not known apart."""
+    """Standard deviation of a measurement, in units of the fitness; 0 if it is not known separately."""
 
     def predict(self, codes: Codes) -> tuple[Floats, Floats]:
-        """Means and standard deviations of the fitness itself, without the noise of measuring it."""
+        """Return means and standard deviations of the fitness itself, without measurement noise."""
 
     def draw(self, codes: Codes, count: int, random: np.random.Generator) -> Floats:
-        """Functions drawn from the model, shape (count, n)."""
+        """Draw functions from the model, shape (count, n)."""
 
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """Predictions of every measured variant by models that did not see it."""
+    """Predictions of every measured variant by models that were not trained on it."""
 
     means: Floats
     deviations: Floats
-    """Of a measurement."""
+    """Standard deviation of a measurement."""
     density: float
     """Mean logarithm of the predicted density of the values."""
 
 
 def encode(codes: Codes) -> NDArray[np.float32]:
-    """The one-hot encoding, shape (n, 21 sites)."""
+    """Return the one-hot encoding, shape (n, 21 sites)."""
     return np.eye(len(LETTERS), dtype=np.float32)[codes].reshape(len(codes), -1)
 
 
@@ -59,7 +59,7 @@ class GaussianProcess:
     name = "Gaussian process"
 
     def __init__(self, codes: Codes, values: Floats, seed: int, kernel: Any = None) -> None:
-        """Fit to the values; with a kernel its parameters stay."""
+        """Fit to the values; if a kernel is given, its parameters are kept."""
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
@@ -71,7 +71,7 @@ class GaussianProcess:
             some = np.random.default_rng(seed).permutation(len(codes))[:MAX_FOR_KERNEL]
             finder = GaussianProcessRegressor(start, n_restarts_optimizer=2, random_state=seed)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a parameter at its bound is an answer, too
+                warnings.simplefilter("ignore")  # a parameter at its bound is a valid result, too
                 kernel = finder.fit(encode(codes[some]), scaled[some]).kernel_
         self.kernel = kernel
         self.model = GaussianProcessRegressor(kernel, optimizer=None).fit(encode(codes), scaled)
@@ -79,7 +79,7 @@ class GaussianProcess:
         self.noise = float(np.sqrt(kernel.k2.noise_level)) * self.spread
 
     def compare(self, codes: Codes, others: Codes) -> Floats:
-        """The covariances of the scaled fitness, shape (n, m); the same as the kernel without its noise."""
+        """Return covariances of the scaled fitness, shape (n, m), as the kernel without its noise."""
         shared = (encode(codes) @ encode(others).T).astype(np.float64)
         squares = 2.0 * (codes.shape[1] - shared)
         covariances: Floats = self.variance * np.exp(-squares / (2 * self.scale**2))
@@ -131,11 +131,11 @@ class NetworkEnsemble:
                 hidden_layer_sizes=HIDDEN, max_iter=300, n_iter_no_change=20, random_state=seed + number
             )
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # 300 rounds are what is wanted
+                warnings.simplefilter("ignore")  # stopping after 300 rounds is intended
                 self.members.append(member.fit(csr_array(encode(codes[some])), scaled[some]))
 
     def list_predictions(self, codes: Codes) -> Floats:
-        """The prediction of each network, shape (members, n)."""
+        """Return the prediction of each network, shape (members, n)."""
         encoded = encode(codes)
         return np.array([each.predict(encoded) for each in self.members]) * self.spread + self.center
 
@@ -152,13 +152,13 @@ class NetworkEnsemble:
 def choose_model(
     codes: Codes, values: Floats, seed: int, tell: Callable[[float, str], None]
 ) -> tuple[FitnessModel, CrossValidation, dict[str, float]]:
-    """The model whose cross-validation gives the measured values the greatest density.
+    """Return the model whose cross-validation gives the measured values the greatest density.
 
     Args:
         codes: letters of the measured variants.
         values: their fitness.
-        seed: of all random numbers.
-        tell: is told the fraction that is done, 0 to 1, and what is being done.
+        seed: seed of all random numbers.
+        tell: called with the fraction done, 0 to 1, and a message.
 
     Returns:
         The model fitted to all variants, its cross-validation, and the density of each model by name.
@@ -197,7 +197,7 @@ def validate(
     make: Callable[[Codes, Floats], FitnessModel],
     tell: Callable[[float], None],
 ) -> CrossValidation:
-    """Predict each variant by a model of those in the other folds."""
+    """Predict each variant with a model trained on the other folds."""
     from sklearn.model_selection import KFold
 
     count = len(codes)
@@ -212,7 +212,7 @@ def validate(
 
 
 def judge(values: Floats, means: Floats, deviations: Floats) -> CrossValidation:
-    """The mean logarithm of the density of normal distributions."""
+    """Return the mean logarithm of the density of normal distributions."""
     scores = ((values - means) / deviations) ** 2 + np.log(2 * np.pi * deviations**2)
     return CrossValidation(means, deviations, float(-0.5 * scores.mean()))
 
@@ -220,7 +220,7 @@ def judge(values: Floats, means: Floats, deviations: Floats) -> CrossValidation:
 def predict_all(
     model: FitnessModel, codes: Codes, tell: Callable[[float, str], None]
 ) -> tuple[Floats, Floats]:
-    """:meth:`FitnessModel.predict` in chunks."""
+    """Call :meth:`FitnessModel.predict` in chunks."""
     means, deviations = np.zeros(len(codes)), np.zeros(len(codes))
     for first in range(0, len(codes), CHUNK):
         tell(first / len(codes), f"Predicting {len(codes)} variants")

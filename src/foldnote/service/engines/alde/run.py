@@ -1,7 +1,7 @@
-"""Proposes the variants to measure next from those that were measured, as in ALDE.
+"""Propose the variants to measure next from those that were measured, as in ALDE.
 
-Reads ``csvFile`` from job.json. Writes what engine.toml lists: the candidates in the order of their upper
-confidence bound, and the measured variants with their cross-validated predictions.
+Reads ``csvFile`` from job.json. Writes the files that engine.toml lists: the candidates in the order of their
+upper confidence bound, and the measured variants with their cross-validated predictions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UCB_DEVIATIONS = 2.0
 """The published upper confidence bound: mean + sqrt(4) standard deviations."""
 MAX_WRITTEN = 10_000
 BATCH = 96
-"""Variants of a round in the paper; so many are drawn by Thompson sampling."""
+"""Variants per round in the paper, and number drawn by Thompson sampling."""
 MAX_DRAWN_FROM = 2_000
 Z_95, Z_68 = 1.959964, 0.994458
 
@@ -37,14 +37,14 @@ CANDIDATE_COLUMNS = (
     "thompson_order",
     "distance_to_measured",
 )
-"""Columns of candidates.csv: a row is a variant without a measurement. ``mean``, ``standard_deviation``
-(of the model, without the noise of measuring) and ``acquisition`` (mean + 2 standard deviations) in units
-of the fitness, as ``expected_improvement`` over the best measured value; ``thompson_order``, 1 to 96, of
-those that Thompson sampling picks among the first 2,000; ``distance_to_measured``, sites that differ from
+"""Columns of candidates.csv: a row is a variant without a measurement. ``mean``, ``standard_deviation`` (of
+the model, without measurement noise) and ``acquisition`` (mean + 2 standard deviations) in units of the
+fitness, as ``expected_improvement`` over the best measured value; ``thompson_order``, 1 to 96, of variants
+that Thompson sampling picks among the first 2,000; ``distance_to_measured``, number of sites that differ from
 the nearest measured variant."""
 MEASURED_COLUMNS = ("variant", "measured", "replicates", "cv_mean", "cv_standard_deviation", "in_95_percent")
-"""Columns of measured.csv: a row is a measured variant; ``cv_`` what a model of the other folds predicts,
-with the noise of measuring."""
+"""Columns of measured.csv: a row is a measured variant; ``cv_`` columns are predictions by a model of the
+other folds, including measurement noise."""
 
 
 def main() -> None:
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def check_library(library: VariantLibrary) -> None:
-    """End with a sentence for the user where nothing can be learned."""
+    """Fail if nothing can be learned from the table."""
     count = len(library.codes)
     if count < FEWEST:
         fail(f"Different variants with a measured value: {count}. A model needs at least {FEWEST}.")
@@ -91,7 +91,7 @@ def list_rows(
     deviations: Floats,
     random: np.random.Generator,
 ) -> list[list[Any]]:
-    """Rows of candidates.csv, in the given order."""
+    """Return the rows of candidates.csv, in the given order."""
     best = library.codes[int(library.values.argmax())]
     improvements = find_improvement(means, deviations, float(library.values.max()))
     picked = {place: number for number, place in enumerate(pick_by_thompson(model, codes, random), start=1)}
@@ -116,12 +116,12 @@ def list_rows(
 
 
 def spell(codes: Codes) -> list[str]:
-    """The letters of a variant at the sites."""
+    """Return the letters of a variant at the sites."""
     return [LETTERS[code] for code in codes]
 
 
 def find_improvement(means: Floats, deviations: Floats, best: float) -> Floats:
-    """The expected improvement over ``best`` of normal distributions."""
+    """Return the expected improvement over ``best`` of normal distributions."""
     sure = np.maximum(deviations, 1e-12)
     z = (means - best) / sure
     improvement: Floats = np.maximum((means - best) * norm.cdf(z) + sure * norm.pdf(z), 0.0)
@@ -129,7 +129,7 @@ def find_improvement(means: Floats, deviations: Floats, best: float) -> Floats:
 
 
 def pick_by_thompson(model: FitnessModel, codes: Codes, random: np.random.Generator) -> list[int]:
-    """Places of the variants that functions drawn from the model have as their best, each once."""
+    """Return the indices of the variants that drawn functions rank best, each once."""
     some = codes[:MAX_DRAWN_FROM]
     picked: list[int] = []
     for function in model.draw(some, min(BATCH, len(some)), random):
@@ -140,7 +140,7 @@ def pick_by_thompson(model: FitnessModel, codes: Codes, random: np.random.Genera
 
 
 def list_measured(library: VariantLibrary, check: CrossValidation) -> list[list[Any]]:
-    """Rows of measured.csv, the best first."""
+    """Return the rows of measured.csv, the best first."""
     order = np.argsort(-library.values, kind="stable")
     near = find_covered(library, check, Z_95)
     return [
@@ -157,7 +157,7 @@ def list_measured(library: VariantLibrary, check: CrossValidation) -> list[list[
 
 
 def find_covered(library: VariantLibrary, check: CrossValidation, width: float) -> Any:
-    """Which measured values are within so many standard deviations of their prediction."""
+    """Return which measured values are within ``width`` standard deviations of their prediction."""
     return np.abs(library.values - check.means) <= width * check.deviations
 
 
@@ -186,7 +186,7 @@ def write_summary(
 
 
 def correlate(library: VariantLibrary, check: CrossValidation) -> float:
-    """Spearman's rank correlation in cross-validation; 0 where it is not defined."""
+    """Return Spearman's rank correlation in cross-validation; 0 if it is undefined."""
     if np.ptp(check.means) == 0:
         return 0.0
     return float(np.nan_to_num(spearmanr(library.values, check.means).statistic))

@@ -1,4 +1,4 @@
-"""Reads a table of measured variants and lists the variants that could be measured next."""
+"""Read a table of measured variants and list the variants that could be measured next."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WILD_TYPE = re.compile(r"_?(wt|wild[ _-]?type)", re.IGNORECASE)
 MUTATION = re.compile(r"([A-Za-z])(\d+)([A-Za-z*-])")
 SEPARATORS = re.compile(r"[\s:,;/+_|]+")
 SHORT = 8
-"""Letters up to which a sequence is taken as the mutated sites alone, so that all of them may vary."""
+"""Length up to which a sequence is taken as the mutated sites only, all of which may vary."""
 MAX_ENUMERATED = 3_200_000
 """20 letters at five sites, the size of the published campaign."""
 MAX_SEEN = 200_000
@@ -46,13 +46,13 @@ class VariantLibrary:
 
     Attributes:
         sites: number of each site, as in the table or from 1.
-        base: letters of the whole sequence; of mutations, the wild type's letters of the sites.
-        codes: letters of the measured variants at the sites, shape (n, sites), as places in ``LETTERS``.
+        base: letters of the whole sequence; for mutations, the wild type's letters at the sites.
+        codes: letters of the measured variants at the sites, shape (n, sites), as indices into ``LETTERS``.
         values: their mean measured values, shape (n,).
-        replicates: how many values each has, shape (n,).
+        replicates: number of values of each, shape (n,).
         asked: variants of the table without a value, shape (m, sites).
-        is_mutations: whether the table names mutations such as A12V, and not sequences.
-        names: of the columns that were read: variant, fitness.
+        is_mutations: whether the table contains mutations such as A12V, not sequences.
+        names: names of the columns that were read: variant, fitness.
         notes: what was left out or averaged.
     """
 
@@ -67,7 +67,7 @@ class VariantLibrary:
     notes: list[str] = field(default_factory=list)
 
     def write(self, codes: Codes) -> str:
-        """One variant as the table writes them."""
+        """Format one variant as in the table."""
         letters = [LETTERS[code] for code in codes]
         if not self.is_mutations:
             whole = list(self.base)
@@ -78,13 +78,13 @@ class VariantLibrary:
 
 
 def describe_changes(before: Sequence[str], after: Sequence[str], sites: Sequence[int], joint: str) -> str:
-    """The substitutions from one variant to another, such as ``A12V:G13S``."""
+    """Return the substitutions from one variant to another, such as ``A12V:G13S``."""
     rows = zip(before, sites, after, strict=True)
     return joint.join(f"{old}{site}{new}" for old, site, new in rows if old != new)
 
 
 def read_library(path: Path) -> VariantLibrary:
-    """The variants of the table; a sentence for the user where it cannot be used."""
+    """Return the variants of the table; fail if it cannot be used."""
     header, rows = read_rows(path.read_bytes().decode("utf-8-sig", "replace"))
     variant, fitness = find_columns(header, rows)
     texts = [row[variant].strip() for row in rows]
@@ -102,7 +102,7 @@ def read_library(path: Path) -> VariantLibrary:
 
 
 def read_rows(text: str) -> tuple[list[str], list[list[str]]]:
-    """The header and the rows of a table with commas, semicolons or tabs."""
+    """Return the header and the rows of a table with commas, semicolons or tabs."""
     lines = [line for line in text.replace("\x00", "").splitlines() if line.strip()]
     if len(lines) < 2:
         fail("The table is empty. Give a CSV file with a header and a row for each variant.")
@@ -118,7 +118,7 @@ def read_rows(text: str) -> tuple[list[str], list[list[str]]]:
 
 
 def read_number(text: str) -> float:
-    """The value of a cell, with a point or a comma; NaN where it has none that is finite."""
+    """Return the value of a cell, with a point or a comma; NaN if it is not finite."""
     try:
         value = float(text.strip().replace(",", "."))
     except ValueError:
@@ -127,7 +127,7 @@ def read_number(text: str) -> float:
 
 
 def find_columns(header: list[str], rows: list[list[str]]) -> tuple[int, int]:
-    """The columns of variants and of fitness: by their names, else by what they hold."""
+    """Find the columns of variants and of fitness: by their names, else by their content."""
     plain = [re.sub(r"[\s-]+", "_", name.lower()) for name in header]
     numeric = [place for place in range(len(header)) if holds_numbers([row[place] for row in rows])]
     worded = [place for place in range(len(header)) if holds_variants([row[place] for row in rows])]
@@ -147,7 +147,7 @@ def find_columns(header: list[str], rows: list[list[str]]) -> tuple[int, int]:
 
 
 def choose_column(names: list[str], places: list[int], known: Sequence[str]) -> int | None:
-    """The first place with a known name, else the only one."""
+    """Return the first column with a known name, else the only one."""
     for name in known:
         found = next((place for place in places if names[place] == name), None)
         if found is not None:
@@ -156,13 +156,13 @@ def choose_column(names: list[str], places: list[int], known: Sequence[str]) -> 
 
 
 def holds_numbers(cells: list[str]) -> bool:
-    """Whether most cells that are filled are numbers."""
+    """Return whether most non-empty cells are numbers."""
     filled = [cell for cell in cells if cell.strip()]
     return 2 * sum(not math.isnan(read_number(cell)) for cell in filled) > len(filled)
 
 
 def holds_variants(cells: list[str]) -> bool:
-    """Whether most cells that are filled are sequences or mutations."""
+    """Return whether most non-empty cells are sequences or mutations."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     good = sum(
         split_mutations(cell) is not None or re.fullmatch(r"[A-Za-z*-]+", cell) is not None for cell in filled
@@ -171,7 +171,7 @@ def holds_variants(cells: list[str]) -> bool:
 
 
 def split_mutations(text: str) -> list[tuple[str, int, str]] | None:
-    """The mutations of ``A12V:G13S``, none of ``WT``; None for any other text."""
+    """Return the mutations of ``A12V:G13S``, none of ``WT``; None for any other text."""
     if WILD_TYPE.fullmatch(text):
         return []
     found = [MUTATION.fullmatch(part) for part in SEPARATORS.split(text.strip())]
@@ -183,7 +183,7 @@ def split_mutations(text: str) -> list[tuple[str, int, str]] | None:
 def parse_variants(
     texts: list[str], column: str, notes: list[str]
 ) -> tuple[list[int], str, Codes, bool, list[bool]]:
-    """Sites, base, letters, whether they are mutations, and which of the texts can be used."""
+    """Return sites, base, letters, whether they are mutations, and which texts can be used."""
     if not texts:
         fail(f"The column {column} is empty.")
     parsed = [split_mutations(text) for text in texts]
@@ -195,7 +195,7 @@ def parse_variants(
 def parse_mutations(
     parsed: list[list[tuple[str, int, str]] | None], texts: list[str], notes: list[str]
 ) -> tuple[list[int], str, Codes, bool, list[bool]]:
-    """Variants that are named by their mutations."""
+    """Parse variants that are given by their mutations."""
     wild: dict[int, str] = {}
     for text, each in zip(texts, parsed, strict=True):
         for old, site, _ in each or []:
@@ -217,13 +217,13 @@ def parse_mutations(
 
 
 def are_usable(mutations: list[tuple[str, int, str]]) -> bool:
-    """Whether all letters are known and no residue is changed twice."""
+    """Return whether all letters are known and no residue is changed twice."""
     has_letters = all(old in LETTERS and new in LETTERS for old, _, new in mutations)
     return has_letters and len({site for _, site, _ in mutations}) == len(mutations)
 
 
 def parse_sequences(texts: list[str], notes: list[str]) -> tuple[list[int], str, Codes, bool, list[bool]]:
-    """Variants that are given by their sequences, all of one length."""
+    """Parse variants that are given by their sequences, all of one length."""
     usable = [all(letter in LETTERS for letter in text) for text in texts]
     note_unusable(usable, notes)
     good = [text for text, is_good in zip(texts, usable, strict=True) if is_good]
@@ -243,7 +243,7 @@ def parse_sequences(texts: list[str], notes: list[str]) -> tuple[list[int], str,
 
 
 def shorten(text: str) -> str:
-    """A sequence that fits into a sentence."""
+    """Shorten a sequence to fit into a sentence."""
     return text if len(text) <= 20 else f"{text[:17]}…"
 
 
@@ -262,7 +262,7 @@ def gather(
     names: tuple[str, str],
     notes: list[str],
 ) -> VariantLibrary:
-    """Average the values of equal variants, and keep apart those without a value."""
+    """Average the values of equal variants, and separate those without a value."""
     known = ~np.isnan(values)
     distinct, owner = np.unique(codes, axis=0, return_inverse=True)
     owner = owner.ravel()
@@ -294,7 +294,7 @@ def gather(
 
 
 def list_candidates(library: VariantLibrary, random: np.random.Generator) -> tuple[Codes, str]:
-    """Variants that were not measured, shape (m, sites), and how they were chosen, in words."""
+    """Return variants that were not measured, shape (m, sites), and a description of the selection."""
     together = np.concatenate([library.codes, library.asked])
     everything = [np.arange(GAP + has_gap, dtype=np.uint8) for has_gap in (together == GAP).any(axis=0)]
     seen = [np.unique(column) for column in together.T]
@@ -314,18 +314,18 @@ def list_candidates(library: VariantLibrary, random: np.random.Generator) -> tup
 
 
 def count_combinations(choices: Sequence[NDArray[np.uint8]]) -> int:
-    """The number of combinations."""
+    """Return the number of combinations."""
     return math.prod(len(each) for each in choices)
 
 
 def combine(choices: Sequence[NDArray[np.uint8]]) -> Codes:
-    """All combinations, shape (m, sites)."""
+    """Return all combinations, shape (m, sites)."""
     grids = np.meshgrid(*choices, indexing="ij")
     return np.stack([grid.ravel() for grid in grids], axis=1).astype(np.uint8)
 
 
 def sample(library: VariantLibrary, seen: Sequence[NDArray[np.uint8]], random: np.random.Generator) -> Codes:
-    """Single substitutions and recombinations of the best measured variants."""
+    """Return single substitutions and recombinations of the best measured variants."""
     parents = library.codes[np.argsort(-library.values, kind="stable")[:PARENTS]]
     singles = []
     for parent, (site, letters) in itertools.product(parents, enumerate(seen)):

@@ -1,12 +1,12 @@
 """The algorithm of AlphaCutter: which residues are non-globular, and which of the others make a domain.
 
-Tam and Iwasaki: Proteomics (2023), doi:10.1002/pmic.202300176. A stretch of loop, or of α-helix, that touches
-nothing far along the chain and no other chain is non-globular from a length on. What lies between such
-stretches are fragments; fragments that touch each other, of one chain or of several, are one domain.
-Fragments that are too short are dropped from their domain, then domains that are too small or have too low a
-pLDDT.
+Tam and Iwasaki: Proteomics (2023), doi:10.1002/pmic.202300176. A stretch of loop or of α-helix that has no
+contact far along the chain or with another chain is non-globular from a minimum length on. The rest of the
+chain consists of fragments; fragments in contact with each other, of one chain or of several, form one
+domain. Fragments that are too short are removed from their domain, then domains that are too small or have
+too low a pLDDT.
 
-Two residues touch where two of their atoms are at most 4.5 Å apart, as in the authors' program.
+Two residues are in contact if two of their atoms are at most 4.5 Å apart, as in the authors' program.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ CONTACT_A = 4.5
 BREAK_A = 4.5
 """Consecutive Cα atoms further apart than this (Å) are not neighbours in the chain."""
 LOOP, HELIX = "-", "H"
-"""States of DSSP that count: no state at all, and α-helix; turns, bends and strands are neither."""
+"""States of DSSP that count: no state at all, and α-helix; not turns, bends and strands."""
 
 Contacts = NDArray[np.int64]
-"""Pairs of places of residues that touch, shape (n, 2), each in both orders."""
+"""Pairs of indices of residues in contact, shape (n, 2), each in both orders."""
 
 
 @dataclass(frozen=True)
 class CutterSettings:
-    """The numbers that decide; lengths are in residues."""
+    """The parameters of the algorithm; lengths are in residues."""
 
     loop_min: float
     helix_min: float
@@ -43,7 +43,7 @@ class CutterSettings:
 
     @classmethod
     def read(cls, settings: Mapping[str, Any]) -> CutterSettings:
-        """The numbers of a job, with AlphaCutter's own where one is missing."""
+        """Read the parameters of a job, with AlphaCutter's defaults for missing ones."""
         return cls(
             loop_min=settings.get("loop_min", 20),
             helix_min=settings.get("helix_min", 30),
@@ -59,10 +59,10 @@ class CutRegion:
     """A stretch of one chain.
 
     Attributes:
-        start, end: places of its first residue and of the one behind its last.
+        start, end: indices of its first residue and of the one after its last.
         kind: ``loop``, ``helix`` or ``fragment``.
-        domain: number of the domain that it belongs to, from 1; 0 where it was removed.
-        reason: why it was removed; empty where it was kept.
+        domain: number of its domain, from 1; 0 if it was removed.
+        reason: why it was removed; empty if it was kept.
     """
 
     start: int
@@ -77,12 +77,12 @@ class CutRegion:
 
 @dataclass(frozen=True)
 class ChainLayout:
-    """Where residues stand in their chains.
+    """Positions of residues in their chains.
 
     Attributes:
         chains: name of each residue's chain.
-        piece: number of the unbroken piece of chain that each residue is in.
-        place: place along the chain; across a break it goes on by the difference of the residue numbers.
+        piece: number of the unbroken piece of chain of each residue.
+        place: position along the chain; across a break it increases by the difference of the residue numbers.
     """
 
     chains: Sequence[str]
@@ -91,11 +91,11 @@ class ChainLayout:
 
 
 def lay_out(residues: Sequence[ProteinResidue], alphas: NDArray[np.float64]) -> ChainLayout:
-    """Pieces and places along the chains.
+    """Return pieces and positions along the chains.
 
     Args:
         residues: chain by chain.
-        alphas: places of their Cα atoms, shape (n, 3), Å; NaN where there is none, which breaks the chain.
+        alphas: positions of their Cα atoms, shape (n, 3), Å; NaN if there is none, which breaks the chain.
     """
     piece, place = np.zeros(len(residues), dtype=np.int64), np.zeros(len(residues), dtype=np.int64)
     for index in range(1, len(residues)):
@@ -108,12 +108,12 @@ def lay_out(residues: Sequence[ProteinResidue], alphas: NDArray[np.float64]) -> 
 
 
 def read_number(residue: ProteinResidue) -> int:
-    """The residue number without its insertion code."""
+    """Return the residue number without its insertion code."""
     return int(residue.number if residue.number[-1].isdigit() else residue.number[:-1])
 
 
 def find_contacts(residues: Sequence[ProteinResidue]) -> Contacts:
-    """Which residues touch."""
+    """Return which residues are in contact."""
     owners = np.array([index for index, residue in enumerate(residues) for _ in residue.atoms])
     points = np.array([atom.pos.tolist() for residue in residues for atom in residue.atoms])
     found = []
@@ -124,7 +124,7 @@ def find_contacts(residues: Sequence[ProteinResidue]) -> Contacts:
 
 
 def count_far_contacts(contacts: Contacts, layout: ChainLayout, local_range: float) -> NDArray[np.int64]:
-    """How many residues each one touches in other chains or beyond the local range of its own."""
+    """Return each residue's number of contacts in other chains or beyond the local range of its own."""
     names = np.array(layout.chains)
     ones, others = contacts[:, 0], contacts[:, 1]
     is_far = np.abs(layout.place[ones] - layout.place[others]) > local_range
@@ -139,14 +139,14 @@ def cut(
     plddt: NDArray[np.float64],
     settings: CutterSettings,
 ) -> list[CutRegion]:
-    """Every region of the protein, in the order of its residues.
+    """Return every region of the protein, in the order of its residues.
 
     Args:
-        states: the letter of DSSP for each residue.
-        contacts: which residues touch.
-        layout: where residues stand in their chains.
+        states: DSSP letter of each residue.
+        contacts: residues in contact.
+        layout: positions of residues in their chains.
         plddt: pLDDT of each residue, 0 to 100.
-        settings: the numbers that decide.
+        settings: parameters of the algorithm.
     """
     is_lonely = count_far_contacts(contacts, layout, settings.local_contact_range) == 0
     removed = [
@@ -158,9 +158,9 @@ def cut(
 
 
 def _find_runs(wanted: NDArray[np.bool_], layout: ChainLayout, least: float, kind: str) -> list[CutRegion]:
-    """Unbroken stretches of wanted residues that are long enough to be non-globular.
+    """Return unbroken stretches of wanted residues that are long enough to be non-globular.
 
-    They are what windows of the least length cover together.
+    A stretch is the union of windows of the minimum length.
     """
     return [
         CutRegion(
@@ -182,7 +182,7 @@ def _find_fragments(removed: Sequence[CutRegion], layout: ChainLayout) -> list[C
 
 
 def _find_stretches(wanted: NDArray[np.bool_], piece: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Starts and ends of runs of wanted residues within a piece of chain."""
+    """Return the starts and ends of runs of wanted residues within a piece of chain."""
     found = []
     start = None
     for index, is_wanted in enumerate(wanted):
@@ -197,7 +197,7 @@ def _find_stretches(wanted: NDArray[np.bool_], piece: NDArray[np.int64]) -> list
 def _join_domains(
     fragments: Sequence[CutRegion], contacts: Contacts, plddt: NDArray[np.float64], settings: CutterSettings
 ) -> list[CutRegion]:
-    """The fragments with the numbers of their domains, or the reason why they were removed."""
+    """Return the fragments with the numbers of their domains, or the reason for their removal."""
     found = []
     number = 0
     for members in _find_groups(fragments, contacts, len(plddt)):
@@ -223,7 +223,7 @@ def _join_domains(
 
 
 def _find_groups(fragments: Sequence[CutRegion], contacts: Contacts, count: int) -> list[list[CutRegion]]:
-    """Fragments that touch each other directly or through others, in the order of their first residues."""
+    """Group fragments in contact, directly or through others, in the order of their first residues."""
     owner = np.full(count, -1)
     for index, one in enumerate(fragments):
         owner[one.start : one.end] = index

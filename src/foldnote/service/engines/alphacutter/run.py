@@ -1,4 +1,4 @@
-"""Cuts the non-globular regions out of one structure by the algorithm of AlphaCutter.
+"""Cut the non-globular regions out of one structure by the algorithm of AlphaCutter.
 
 Reads job.json and the file of ``pdbFile``. Writes outputs/regions.csv (a row for each region, kept or
 removed), outputs/residues.csv (a row for each residue), outputs/domains.pdb, the protein with the number of
@@ -26,7 +26,7 @@ REGION_COLUMNS = (
     "sequence",
 )
 """Columns of regions.csv: region, 1-based; chain; numbers of its first and last residue with insertion code;
-residues in it; kind (loop, helix or fragment); domain, 1-based, empty where it was removed; kept, yes or no;
+residues in it; kind (loop, helix or fragment); domain, 1-based, empty if it was removed; kept, yes or no;
 reason for the removal; mean pLDDT, 0 to 100, over its residues; one-letter sequence."""
 RESIDUE_COLUMNS = (
     *("chain", "number", "residue", "secondary", "far_contacts", "plddt", "region", "domain"),
@@ -34,13 +34,13 @@ RESIDUE_COLUMNS = (
 )
 """Columns of residues.csv: chain; residue number with insertion code; three-letter name; letter of DSSP, of
 which ``-`` is loop and ``H`` α-helix; residues that it touches in other chains or beyond the local range;
-pLDDT, 0 to 100; region; domain, empty where it was removed; what it is a part of, in words."""
+pLDDT, 0 to 100; region; domain, empty if it was removed; what it is a part of, in words."""
 OUTPUTS = Path("outputs")
 BACKBONE = ("N", "CA", "C", "O")
 MIN_WHOLE = 0.5
-"""Share of residues with a whole backbone below which secondary structure means nothing."""
+"""Share of residues with a complete backbone below which secondary structure is meaningless."""
 MAX_RANGES = 4
-"""Ranges of residues that a file's name tells."""
+"""Maximum residue ranges in a file name."""
 EXPERIMENT = re.compile(r"DIFFRACTION|MICROSCOPY|NMR|CRYSTALLOGRAPHY|SCATTERING", re.IGNORECASE)
 DOMAIN_REMARK = (
     "B-FACTOR COLUMN: NUMBER OF THE DOMAIN, FROM 1; 0 FOR REMOVED RESIDUES.",
@@ -88,20 +88,20 @@ def main() -> None:
 
 
 def read_plddt(protein: Protein, settings: CutterSettings) -> tuple[Any, bool]:
-    """The B-factor of each residue as pLDDT, 0 to 100, shape (n,), and whether it can be one.
+    """Return the B-factor of each residue as pLDDT, 0 to 100, shape (n,), and whether it can be one.
 
-    Values from 0 to 1 are taken for shares. Ends with a sentence for the user where a least pLDDT is asked
-    for and the column cannot be one.
+    Values from 0 to 1 are taken for fractions. Fail if a minimum pLDDT is requested and the column cannot be
+    one.
     """
     values = np.array([np.mean([atom.b_iso for atom in each.atoms]) for each in protein.residues])
     if is_experimental(protein):
-        doubt = "the file names an experiment, so that its B-factor column is no pLDDT"
+        doubt = "the file names an experiment, so its B-factor column is not a pLDDT"
     elif values.min() < 0 or values.max() > 100:
         doubt = (
-            f"the B-factor column goes from {values.min():.1f} to {values.max():.1f}, so that it is no pLDDT"
+            f"the B-factor column goes from {values.min():.1f} to {values.max():.1f}, so it is not a pLDDT"
         )
     elif values.max() - values.min() < 1e-6:
-        doubt = "the B-factor column has one value throughout, so that it is no pLDDT"
+        doubt = "the B-factor column has one value throughout, so it is not a pLDDT"
     else:
         if values.max() <= 1:
             protein.notes.append("The B-factors are 0 to 1 and were taken for pLDDT divided by 100.")
@@ -114,14 +114,14 @@ def read_plddt(protein: Protein, settings: CutterSettings) -> tuple[Any, bool]:
 
 
 def is_experimental(protein: Protein) -> bool:
-    """Whether the file's header names an experiment."""
+    """Return whether the file's header names an experiment."""
     return bool(EXPERIMENT.search(dict(protein.structure.info).get("_exptl.method", "")))
 
 
 def find_states(protein: Protein) -> Any:
-    """The letter of DSSP for each residue, shape (n,), chain by chain, as AlphaCutter asks for it.
+    """Return the DSSP letter of each residue, shape (n,), chain by chain, with AlphaCutter's options.
 
-    Residues without a whole backbone are no loop and no helix.
+    Residues without a complete backbone are neither loop nor helix.
     """
     atoms = [[residue.find(name) for name in BACKBONE] for residue in protein.residues]
     whole = np.array([all(row) for row in atoms])
@@ -147,13 +147,13 @@ def find_states(protein: Protein) -> Any:
 
 
 def find_alphas(protein: Protein) -> Any:
-    """Places of the Cα atoms, shape (n, 3), Å; NaN where a residue has none."""
+    """Return the positions of the Cα atoms, shape (n, 3), Å; NaN for a residue without one."""
     atoms = [residue.find("CA") for residue in protein.residues]
     return np.array([atom.pos.tolist() if atom else [np.nan] * 3 for atom in atoms])
 
 
 def list_domains(residues: Sequence[ProteinResidue], regions: Sequence[CutRegion]) -> list[int]:
-    """Number of each residue's domain; 0 where it was removed."""
+    """Return the number of each residue's domain; 0 if it was removed."""
     numbers = [0] * len(residues)
     for region in regions:
         numbers[region.start : region.end] = [region.domain] * len(region)
@@ -209,7 +209,7 @@ def write_domains(residues: Sequence[ProteinResidue], numbers: Sequence[int], re
 
 
 def name_ranges(residues: Sequence[ProteinResidue]) -> str:
-    """First and last residue in each chain, such as ``A12-150_B3-90``."""
+    """Return the first and last residue in each chain, such as ``A12-150_B3-90``."""
     chains = defaultdict(list)
     for residue in residues:
         chains[residue.chain].append(residue.number)

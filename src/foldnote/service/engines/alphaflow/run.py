@@ -1,4 +1,4 @@
-"""Samples conformations by the lab's own copy of AlphaFlow.
+"""Sample conformations with the lab's own copy of AlphaFlow.
 
 Reads job.json and the alignment, writes the table, the alignments' folder and the arguments that predict.py
 takes, and collects outputs/ensemble.pdb and outputs/conformations.csv.
@@ -35,9 +35,9 @@ from engine_protocol import (
 )
 
 MODES = {"alphaflow": "alphafold", "esmflow": "esmfold"}
-"""The task and what predict.py calls it."""
+"""The tasks, with their names in predict.py."""
 TRAINED_ON = {"pdb": "pdb", "md-atlas": "md"}
-"""The model and what the files of its weights call it."""
+"""The models, with their names in the files of weights."""
 COLUMNS = ("model", "batch", "mean_plddt")
 CA_NAME = slice(12, 16)
 B_FACTOR = slice(60, 66)
@@ -97,7 +97,7 @@ def main() -> None:
 
 
 class BatchProgress:
-    """The fraction of all batches, from the bars that predict.py draws anew for each."""
+    """Computes the fraction of all batches from the bars that predict.py draws for each batch."""
 
     def __init__(self, batches: int) -> None:
         self._batches = batches
@@ -105,7 +105,7 @@ class BatchProgress:
         self._last = 0.0
 
     def __call__(self, line: str) -> float | None:
-        """The fraction that a line tells, or None."""
+        """Return the fraction that a line reports, or None."""
         fraction = read_bar(line)
         if fraction is None:
             return None
@@ -116,7 +116,7 @@ class BatchProgress:
 
 
 def find_weights(folder: Path, task: str, model: str, version: str) -> Path:
-    """The newest file of the published weights; ends with a sentence where there is none."""
+    """Return the newest file of the published weights; fail if there is none."""
     pattern = f"{task}_{TRAINED_ON[model]}_{version}_*.pt"
     found = sorted(folder.glob(pattern))
     if not found:
@@ -125,7 +125,7 @@ def find_weights(folder: Path, task: str, model: str, version: str) -> Path:
 
 
 def merge(files: Sequence[Path], target: Path) -> Iterator[dict[str, Any]]:
-    """Write the conformations of all batches into one file, numbered from 1; gives a row for each."""
+    """Write the conformations of all batches into one file, numbered from 1; return a row for each."""
     number = 0
     with target.open("w", encoding="utf-8") as merged:
         for batch, path in enumerate(files, 1):

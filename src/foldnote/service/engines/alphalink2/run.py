@@ -1,4 +1,4 @@
-"""Predicts complexes from crosslinks by the lab's own copy of AlphaLink2.
+"""Predict complexes from crosslinks with the lab's own copy of AlphaLink2.
 
 Reads job.json and the crosslinks, runs unifold/homo_search.py, generate_crosslink_pickle.py and inference.py,
 and collects outputs/sample_*.pdb, outputs/relaxed_best.pdb and outputs/scores.csv.
@@ -45,7 +45,7 @@ DATABASES = {
     "template_mmcif_dir": "pdb_mmcif/mmcif_files",
     "obsolete_pdbs_path": "pdb_mmcif/obsolete.dat",
 }
-"""Flags of homo_search.py and where the program's own script has the databases."""
+"""Flags of homo_search.py, and the locations of databases in the program's own script."""
 SEARCH_UNTIL = "--max_template_date=3000-01-01"
 SAMPLED = re.compile(r"Model (\d+) Crosslink satisfaction: (\S+) Model confidence: (\S+)")
 FILE = re.compile(r"AlphaLink2_\d+_[\d.]+\.pdb")
@@ -137,7 +137,7 @@ def main() -> None:
 
 
 def collect(folder: Path, seed: int, samples: int, told: dict[int, tuple[str, str]]) -> list[dict[str, Any]]:
-    """Copy the samples into the result by falling confidence; gives a row for each."""
+    """Copy the samples into the result by falling confidence; return a row for each."""
     if len(told) != samples:
         fail(f"AlphaLink2 predicted {len(told)} samples, and {samples} were asked for.")
     (best,) = require_files("AlphaLink2", list(folder.glob("AlphaLink2_*_best.pdb"))[:1], "relaxed structure")
@@ -146,7 +146,7 @@ def collect(folder: Path, seed: int, samples: int, told: dict[int, tuple[str, st
     rows: list[dict[str, Any]] = []
     ranked = sorted(told.items(), key=lambda row: -float(row[1][1]))
     for rank, (sample, (satisfaction, confidence)) in enumerate(ranked, 1):
-        # The program names a file by the seed of its sample, which it takes from ours in this way.
+        # The program names a file by the seed of its sample, which it derives from ours in this way.
         name = f"AlphaLink2_{hash((seed, sample)) % 100000}_{confidence}.pdb"
         found = [path for path in files if path.name == name]
         (path,) = require_files("AlphaLink2", found, f"structure of sample {sample + 1}")

@@ -13,7 +13,7 @@ from domains import SPECIES, check_letters, describe_germlines, number_domain, r
 from engine_protocol import clean_sequence, fail, report, write_notes, write_score, write_table, write_used
 
 SCHEMES = ("imgt", "kabat", "chothia", "aho")
-"""Schemes whose regions are told; ``aho`` numbers have North's definition."""
+"""Schemes whose regions are reported; ``aho`` numbers use North's definition."""
 REGION_COLUMNS = (
     "chain",
     "region",
@@ -40,9 +40,9 @@ GERMLINE_COLUMNS = (
     "j_gene",
     "j_identity",
 )
-"""Columns of germlines.csv: chain (H, L); chain_type with kappa K apart from lambda L; species and bit_score
-(bits) of the best profile; species and names of the most identical germline genes with the identity, 0 to 1.
-A row is a chain."""
+"""Columns of germlines.csv: chain (H, L); chain_type, which distinguishes kappa K from lambda L; species and
+bit_score (bits) of the best profile; species and names of the most identical germline genes with the
+identity, 0 to 1. A row is a chain."""
 _FIELDS = {"H": "heavySequence", "L": "lightSequence"}
 _TYPES = {"H": ("H",), "L": ("K", "L")}
 _NAMES = {"H": "heavy", "L": "light"}
@@ -80,9 +80,9 @@ def annotate_antibody(settings: dict[str, Any]) -> None:
 
 
 def _find_domain(chain: str, sequence: str, species: tuple[str, ...], notes: list[str]) -> tuple[int, Any]:
-    """Index among the domains of the sequence, and details, of the first domain of this chain.
+    """Return index among the domains of the sequence, and details, of the first domain of this chain.
 
-    Ends with a sentence for the user where there is none.
+    Fail if there is none.
     """
     _, details = run_anarci(sequence, "imgt", species)
     fitting = [index for index, detail in enumerate(details) if detail["chain_type"] in _TYPES[chain]]
@@ -139,7 +139,7 @@ def _describe_chain(chain: str, detail: Any) -> dict[str, str | int]:
 
 
 def _sum_up(numbering: list[dict[str, str | int]], germlines: list[dict[str, str | int]]) -> dict[str, Any]:
-    """Figures of the whole: germline genes, their identities (0 to 1), and residues of the CDR3 by IMGT."""
+    """Return summary figures: germline genes, their identities (0 to 1), and the CDR3's residues by IMGT."""
     figures: dict[str, Any] = {}
     for row in germlines:
         name = _NAMES[str(row["chain"])]

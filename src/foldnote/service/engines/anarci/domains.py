@@ -1,4 +1,4 @@
-"""Calls of ANARCI, and what both of its tools write of a domain."""
+"""Calls of ANARCI, and the parts of the results that both of its tools write for a domain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CLASS_OF_TYPE = {"K": "L"}
 
 
 def check_letters(sequence: str, what: str = "sequence") -> None:
-    """End with a sentence for the user unless ANARCI takes the letters and the length."""
+    """Fail unless ANARCI accepts the letters and the length."""
     from anarci import validate_sequence
 
     if not sequence:
@@ -28,7 +28,7 @@ def check_letters(sequence: str, what: str = "sequence") -> None:
 
 
 def run_anarci(sequence: str, scheme: str, species: Sequence[str] = SPECIES) -> tuple[list, list]:
-    """Domains and their details, empty when there are none; the arguments are those of the ANARCI program."""
+    """Return domains and their details, if any; the arguments are those of the ANARCI program."""
     numbered, details, _ = load_anarci()(
         [("sequence", sequence)], scheme=scheme, assign_germline=True, allowed_species=list(species), ncpu=1
     )
@@ -38,7 +38,7 @@ def run_anarci(sequence: str, scheme: str, species: Sequence[str] = SPECIES) -> 
 def number_domain(
     domain: Any, detail: Any, sequence: str, scheme: str, index: int
 ) -> list[dict[str, str | int]]:
-    """Rows of numbering.csv for one domain."""
+    """Return the rows of numbering.csv for one domain."""
     numbering, _, _ = domain
     if not numbering:
         fail(f"The scheme {scheme} has too few positions for a loop of domain {index}. Use another.")
@@ -48,12 +48,12 @@ def number_domain(
 
 
 def chain_of(detail: Any) -> str:
-    """The chain's letter: kappa and lambda are both L."""
+    """Return the chain's letter: kappa and lambda are both L."""
     return _CLASS_OF_TYPE.get(detail["chain_type"], detail["chain_type"])
 
 
 def describe_germlines(detail: Any) -> dict[str, str]:
-    """The most identical V and J genes, with their identities (0 to 1, four decimals); empty where none."""
+    """Return the most identical V and J genes, with identities (0 to 1, four decimals); empty if none."""
     germlines = detail.get("germlines") or {}
     v_name, v_identity = germlines.get("v_gene", (None, None))
     j_name, j_identity = germlines.get("j_gene", (None, None))

@@ -1,4 +1,4 @@
-"""Tool ``anarci``: number every variable domain of one sequence, in the scheme that is asked for.
+"""Tool ``anarci``: number every variable domain of one sequence in the requested scheme.
 
 Reads ``sequence`` and ``scheme`` from job.json. Writes outputs/numbering.csv, a row for each numbered
 residue, and outputs/summary.csv, a row for each domain with its species and germline genes.
@@ -29,10 +29,10 @@ SUMMARY_COLUMNS = (
     "j_identity",
     "scheme",
 )
-"""Columns of summary.csv: domain, 1-based; chain (H, L, A, B, G, D); chain_type with kappa K apart from
-lambda L; species, e_value and bit_score (bits) of the best profile; start and end, 1-based and both included,
-in the given sequence; species and names of the most identical germline genes with the identity, 0 to 1. A row
-is a domain."""
+"""Columns of summary.csv: domain, 1-based; chain (H, L, A, B, G, D); chain_type, which distinguishes kappa K
+from lambda L; species, e_value and bit_score (bits) of the best profile; start and end, 1-based and both
+included, in the given sequence; species and names of the most identical germline genes with the identity, 0
+to 1. A row is a domain."""
 
 RECEPTOR_CHAINS = {"A": "alpha", "B": "beta", "G": "gamma", "D": "delta"}
 SCHEMES_FOR_RECEPTORS = ("imgt", "aho")
@@ -57,7 +57,7 @@ def number_sequence(settings: dict[str, Any]) -> None:
 
 
 def number_domains(sequence: str, scheme: str) -> tuple[list, list]:
-    """ANARCI's numbering and details of each domain, of which there is at least one."""
+    """Return ANARCI's numbering and details of each domain; fail if there is none."""
     try:
         domains, details = run_anarci(sequence, scheme)
     except AssertionError as exc:
@@ -74,11 +74,11 @@ def number_domains(sequence: str, scheme: str) -> tuple[list, list]:
 
 
 def refuse_receptors(details: list, scheme: str) -> None:
-    """End with a sentence for the user where the scheme has no numbers for a T-cell receptor.
+    """Fail if the scheme has no numbers for a T-cell receptor.
 
     Args:
         details: ANARCI's details of all domains, which the IMGT scheme has of every kind.
-        scheme: the scheme that was asked for.
+        scheme: the requested scheme.
     """
     for index, detail in enumerate(details, start=1):
         if (kind := RECEPTOR_CHAINS.get(detail["chain_type"])) and scheme not in SCHEMES_FOR_RECEPTORS:
@@ -89,7 +89,7 @@ def refuse_receptors(details: list, scheme: str) -> None:
 
 
 def summarise(index: int, rows: list[dict[str, str | int]], detail: Any, scheme: str) -> dict[str, str | int]:
-    """One row of summary.csv."""
+    """Return one row of summary.csv."""
     places = [row["index"] for row in rows if row["domain"] == index]
     return {
         "domain": index,

@@ -1,8 +1,9 @@
-"""Searches ANARCI's profiles in this process, with PyHMMER, which is HMMER 3.4 as a library.
+"""Search ANARCI's profiles in this process, with PyHMMER, which is HMMER 3.4 as a library.
 
-ANARCI starts ``hmmscan`` for each call, which reads the profiles anew, and parses what it prints. Here they
-are read once, a sequence is searched once however many schemes number it, and figures are rounded as in the
-text, so that the result is the same. Larralde & Zeller (2023) Bioinformatics 39, btad214.
+ANARCI starts ``hmmscan`` for each call, which reads the profiles again, and parses its output. Here the
+profiles are read once, a sequence is searched once regardless of the number of schemes, and figures are
+rounded as in the text output, so that the result is the same. Larralde & Zeller (2023) Bioinformatics 39,
+btad214.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from typing import Any
 _STATES = 128
 """Match states of a profile: the positions of IMGT."""
 _REMEMBERED = 16
-"""Sequences whose alignments are kept."""
+"""Number of sequences whose alignments are cached."""
 
 
 @dataclass
 class ProfileDomain:
-    """A domain of a profile in a sequence, with the names that ANARCI reads of Biopython's HSP.
+    """A domain of a profile in a sequence, with the attributes of Biopython's HSP that ANARCI reads.
 
     Starts and ends count from 0, the ends excluded. ``order`` is written by ANARCI.
     """
@@ -44,7 +45,7 @@ class ProfileDomain:
 
 @dataclass
 class SearchedSequence:
-    """All domains that a search found in a sequence of ``seq_len`` residues, the best profile's first."""
+    """All domains found in a sequence of ``seq_len`` residues, those of the best profile first."""
 
     seq_len: int
     hsps: list[ProfileDomain] = field(default_factory=list)
@@ -52,7 +53,7 @@ class SearchedSequence:
 
 @functools.cache
 def load_anarci() -> Callable[..., tuple[list, list, list]]:
-    """The function ``anarci`` of the program, which searches and compares by what this module has."""
+    """Return ANARCI's function ``anarci``, patched to search and compare with this module."""
     program: Any = importlib.import_module("anarci.anarci")
     _load_profiles(program.HMM_path)
 
@@ -77,7 +78,7 @@ def load_anarci() -> Callable[..., tuple[list, list, list]]:
 
 @functools.cache
 def _load_profiles(folder: str) -> tuple[Any, Any]:
-    """The amino acid alphabet and all profiles of ANARCI."""
+    """Return the amino acid alphabet and all profiles of ANARCI."""
     from pyhmmer.easel import Alphabet
     from pyhmmer.plan7 import HMMPressedFile, OptimizedProfileBlock
 
@@ -103,7 +104,7 @@ def _search(sequence: str, folder: str) -> tuple[tuple[Any, ...], ...]:
 
 
 def _read_domain(hit: Any, domain: Any) -> tuple[Any, ...]:
-    """The fields of a ``ProfileDomain``, with as many digits as the program prints."""
+    """Return the fields of a ``ProfileDomain``, rounded as in the program's output."""
     aligned = domain.alignment
     reference = "".join("." if letter == "." else "x" for letter in aligned.hmm_sequence)
     return (
@@ -125,9 +126,9 @@ def _as_text(name: str | bytes) -> str:
 
 
 def measure_identity(state_sequence: str, germline_sequence: str) -> float:
-    """Share of a germline's residues, 0 to 1, that an aligned sequence has, too; 0 without residues.
+    """Return the share of a germline's residues, 0 to 1, that an aligned sequence shares; 0 without any.
 
-    It gives what ANARCI's ``get_identity`` gives, in a tenth of the time.
+    The result equals that of ANARCI's ``get_identity``, in a tenth of the time.
     """
     assert len(state_sequence) == len(germline_sequence) == _STATES
     compared = _STATES - germline_sequence.count("-")

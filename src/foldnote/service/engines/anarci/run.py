@@ -1,4 +1,4 @@
-"""Runs a job of either tool of ANARCI: the numbering of one sequence, or the annotation of an antibody."""
+"""Run a job of either tool of ANARCI: the numbering of one sequence, or the annotation of an antibody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prepares a worker for many jobs of ANARCI."""
+"""Prepare a worker for many jobs of ANARCI."""
 
 from profiles import load_anarci
 

@@ -1,4 +1,4 @@
-"""Fills masks, scores or embeds the chains of an antibody with AntiBERTy.
+"""Fill masks, score or embed the chains of an antibody with AntiBERTy.
 
 Reads ``task``, ``heavyChain``, ``lightChain``, their masks and ``attention`` from job.json. The files that a
 task writes are listed in engine.toml.
@@ -19,7 +19,7 @@ from residue_masks import read_masks
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 LONGEST = 510
-"""Residues that the model can read: its 512 positions without the start and the end token."""
+"""Maximum residues: the model's 512 positions without the start and the end token."""
 BATCH = 16
 FIELDS = {"heavy": ("heavyChain", "heavyMask"), "light": ("lightChain", "lightMask")}
 OUTPUTS = Path("outputs")
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def read_chains(settings: dict[str, Any], molecule: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Sequences by chain, and ignored settings with their reasons."""
+    """Return the sequences by chain, and ignored settings with their reasons."""
     chains, ignored = {}, {}
     for name, (field, mask) in FIELDS.items():
         sequence = protocol.clean_sequence(settings.get(field) or "")
@@ -81,7 +81,7 @@ def read_chains(settings: dict[str, Any], molecule: str) -> tuple[dict[str, str]
 
 @functools.cache
 def load_runner() -> Any:
-    """AntiBERTy with the weights of its package."""
+    """Return AntiBERTy with the weights of its package."""
     os.environ["TQDM_DISABLE"] = "1"
     logging.getLogger("transformers").setLevel(logging.ERROR)
     from antiberty import AntiBERTyRunner
@@ -90,7 +90,7 @@ def load_runner() -> Any:
 
 
 def find_doubts(summary: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Notes on chains that the model takes for the other kind."""
+    """Yield notes on chains that the model classifies as the other kind."""
     for name, row in summary.items():
         if row["chain_type"].lower() != name:
             yield (
@@ -100,7 +100,7 @@ def find_doubts(summary: dict[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def find_probabilities(runner: Any, texts: list[str]) -> Any:
-    """Probabilities of the 20 amino acids at each residue of texts of one length, masked where ``_`` stands.
+    """Return probabilities of the 20 amino acids at each residue of equally long texts, masked at ``_``.
 
     Returns:
         Array of shape (texts, residues, 20) in the order of ``LETTERS``. Only amino acids are considered.
@@ -120,7 +120,7 @@ def find_probabilities(runner: Any, texts: list[str]) -> Any:
 def fill_masks(
     runner: Any, chains: dict[str, str], masks: dict[str, range], summary: dict[str, dict[str, Any]]
 ) -> None:
-    """Fill each masked residue with the most probable amino acid, all of a chain at once."""
+    """Fill all masked residues of a chain at once, each with the most probable amino acid."""
     rows, fasta = [], []
     for name, sequence in chains.items():
         masked = masks.get(name, range(0))
@@ -138,7 +138,7 @@ def fill_masks(
 
 
 def score_chains(runner: Any, chains: dict[str, str], summary: dict[str, dict[str, Any]]) -> None:
-    """Mask one residue after another; the pseudo log-likelihood is the mean of the given ones'."""
+    """Mask one residue at a time; the pseudo log-likelihood is the mean over the given residues."""
     import numpy
 
     rows, score = [], {}
@@ -163,7 +163,7 @@ def score_chains(runner: Any, chains: dict[str, str], summary: dict[str, dict[st
 
 
 def describe_residue(name: str, place: int, sequence: str, probabilities: Any) -> dict[str, Any]:
-    """One row of residues.csv: chain, index from 1, given and most probable residue, 20 probabilities."""
+    """Return a row of residues.csv: chain, index from 1, given and likeliest residue, 20 probabilities."""
     import numpy
 
     best = int(probabilities.argmax())
@@ -180,7 +180,7 @@ def describe_residue(name: str, place: int, sequence: str, probabilities: Any) -
 
 
 def embed_chains(runner: Any, chains: dict[str, str], *, with_attention: bool) -> None:
-    """Write the last layer's embeddings, and the attention where it is asked for."""
+    """Write the last layer's embeddings and, if requested, the attention."""
     import numpy
 
     means = []

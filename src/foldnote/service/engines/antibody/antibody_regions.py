@@ -1,7 +1,7 @@
-"""Which numbered position lies in which framework or CDR, and the table that the antibody engines write.
+"""The framework or CDR of each numbered position, and the table that the antibody engines write.
 
-It runs inside the engines' own environments and uses the standard library only. It numbers nothing: positions
-come from ANARCI. CDR definitions differ between authors, so each row of a table names the one that was used:
+It runs inside the engines' own environments and uses only the standard library. It does not number residues:
+positions come from ANARCI. CDR definitions differ between authors, so each row of a table names the one used:
 
 - ``imgt``: Lefranc et al. (2003) Dev. Comp. Immunol. 27, 55-77; the same positions for all receptors.
 - ``kabat``: Kabat et al. (1991) Sequences of Proteins of Immunological Interest, 5th edition.
@@ -21,7 +21,7 @@ from collections.abc import Iterable
 COLUMNS = ("chain", "index", "residue", "position", "region", "scheme", "cdr_definition")
 """Columns of numbering.csv: chain (H, L, or A, B, G, D for a T-cell receptor); index, 1-based in the given
 sequence; residue, one letter; position, number and insertion letter; region, FR1 to FR4 and CDR1 to CDR3,
-empty where the definition says nothing; scheme of numbering; cdr_definition, empty where region is. A row is
+empty if the definition says nothing; scheme of numbering; cdr_definition, empty if region is. A row is
 a residue.
 """
 
@@ -53,7 +53,7 @@ _BOUNDS = {
 
 
 def find_region(scheme: str, chain: str, number: int) -> str:
-    """Region of position ``number``; empty where the scheme's definition says nothing of this chain."""
+    """Return the region of position ``number``; empty if the scheme does not define it for this chain."""
     definition = DEFINITION_OF_SCHEME[scheme]
     if definition == "wolfguy":
         return _find_wolfguy_region(number)
@@ -76,7 +76,7 @@ def _find_wolfguy_region(number: int) -> str:
 def number_rows(
     numbering: Iterable[tuple[tuple[int, str], str]], *, scheme: str, chain: str, first_index: int
 ) -> list[dict[str, str | int]]:
-    """Rows of numbering.csv from ANARCI's pairs ((number, insertion), letter), gaps left out.
+    """Return the rows of numbering.csv from ANARCI's pairs ((number, insertion), letter), gaps left out.
 
     Args:
         numbering: ANARCI's result for one domain.

@@ -1,6 +1,6 @@
-"""Write down the errors that a method predicts of each residue's place.
+"""Summarise the errors that a method predicts for the positions of residues.
 
-It runs inside the engines' own environments and uses the standard library only.
+It runs inside the engines' own environments and uses only the standard library.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ ERROR = "predicted_error"
 def summarise_errors(
     rows: Sequence[Mapping[str, str | int]], errors: Sequence[float], chains: Iterable[str] = "H"
 ) -> dict[str, float]:
-    """Mean predicted error of the whole and of chains' third CDRs, in Å; empty without errors.
+    """Return the mean predicted error of the whole and of chains' third CDRs, in Å; empty without errors.
 
     Args:
-        rows: those of numbering.csv.
+        rows: rows of numbering.csv.
         errors: one for each row, in Å.
         chains: the chains whose third CDRs are summarised: H, or A and B of a T-cell receptor.
     """

@@ -1,6 +1,6 @@
-"""Say what a sequence lacks of a whole variable domain, before a model makes a structure of it.
+"""Say which ends of a variable domain a sequence lacks, before a model predicts its structure.
 
-It runs inside the engines' own environments and uses the standard library only. Numbers are those of IMGT.
+It runs inside the engines' own environments and uses only the standard library. Numbers are those of IMGT.
 """
 
 from __future__ import annotations
@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _FIRST, _LAST = 7, 121
-"""A domain begins at the first or before it, and ends at the last or after it, as ImmuneBuilder asks."""
+"""A complete domain begins at or before the first and ends at or after the last, as ImmuneBuilder
+requires."""
 
 
 def explain_missing_ends(field: str, numbers: Iterable[int]) -> str:
-    """A sentence for the user if residues at an end of the domain lack; else empty.
+    """Return a sentence for the user if residues at an end of the domain are missing; else empty.
 
     Args:
-        field: the setting with the sequence.
-        numbers: IMGT numbers of the residues that are there.
+        field: the setting that contains the sequence.
+        numbers: IMGT numbers of the residues that are present.
     """
     there = list(numbers)
     if max(there) >= _LAST and min(there) <= _FIRST:

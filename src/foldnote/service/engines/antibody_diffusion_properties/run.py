@@ -1,6 +1,6 @@
-"""Redesigns CDRs by the lab's own copy of Antibody-Diffusion-Properties.
+"""Redesign CDRs with the lab's own copy of Antibody-Diffusion-Properties.
 
-Reads job.json and the complex, writes a configuration, runs design_pdb.py and, where asked for, eval.py, and
+Reads job.json and the complex, writes a configuration, runs design_pdb.py and, if requested, eval.py, and
 collects outputs/design_*.pdb, outputs/reference.pdb and outputs/designs.csv.
 """
 
@@ -38,12 +38,12 @@ from pdb_lines import read_protein, read_residues
 
 NAME = "Antibody-Diffusion-Properties"
 CONFIGS = {"DDG_Hydropathy": "ddg_and_hydro", "Hydropathy": "hydro", "DDG": "ddg"}
-"""The property and how the program's configuration is called that samples by it."""
+"""The properties, with the names of the program's configurations that sample by them."""
 LARGEST_SEED = 2**32 - 1
-"""numpy takes no larger one."""
+"""Largest seed that numpy accepts."""
 CDRS = 6
 SCORES = {"pred_ddg": "ddg_kcal_mol", "hydro": "hydropathy", "rmsd": "rmsd_a", "seqid": "identity_percent"}
-"""Columns of eval.py's table and what they are called here."""
+"""Columns of eval.py's table, with their names here."""
 COLUMNS = ("cdr", "design", "file", "sequence", "before", *SCORES.values())
 
 
@@ -74,7 +74,7 @@ def main() -> None:
     property_name = CONFIGS[settings["property"]]
     config = (code / "configs" / "test" / f"codesign_single_{property_name}.yml").read_text("utf-8")
     (place / "design.yml").write_text(change_config(config, str(weights), designs), "utf-8")
-    # Its models of ΔΔG are found relative to the checkout, so it runs there; it writes to our folder only.
+    # Its models of ΔΔG are located relative to the checkout, so it runs there; it writes only to our folder.
     is_scored = settings.get("scoring") == "binding-ddg"
     run_program(
         NAME,
@@ -106,7 +106,7 @@ def main() -> None:
 
 
 def change_config(text: str, weights: str, designs: int) -> str:
-    """The program's YAML with the path of the weights and the number of designs."""
+    """Return the program's YAML with the path of the weights and the number of designs."""
     for key, value in (("checkpoint", json.dumps(weights)), ("num_samples", str(designs))):
         row = re.compile(rf"^(\s*{key}:).*$", re.M)
         if not row.search(text):
@@ -116,13 +116,13 @@ def change_config(text: str, weights: str, designs: int) -> str:
 
 
 class CdrProgress:
-    """The fraction of all CDRs, from the lines with which the program begins one and the bars in it."""
+    """Computes the fraction of all CDRs from the line that begins each one and the bars in it."""
 
     def __init__(self) -> None:
         self._begun = 0
 
     def __call__(self, line: str) -> float | None:
-        """The fraction that a line tells, or None."""
+        """Return the fraction that a line reports, or None."""
         if "Start sampling for:" in line:
             self._begun += 1
             return (self._begun - 1) / CDRS
@@ -131,7 +131,7 @@ class CdrProgress:
 
 
 def score(python: str, code: Path, place: Path) -> dict[tuple[str, str], dict[str, str]]:
-    """The scores of eval.py by CDR and file of the program."""
+    """Return the scores of eval.py by CDR and file of the program."""
     run_program(
         f"eval.py of {NAME}",
         [python, code / "eval.py", "--no_energy", "--root", place / "results"],
@@ -146,7 +146,7 @@ def score(python: str, code: Path, place: Path) -> dict[tuple[str, str], dict[st
 def collect(
     results: Path, reference: str, scores: Mapping[tuple[str, str], Mapping[str, str]]
 ) -> Iterator[dict[str, Any]]:
-    """Copy the designs into the result; gives a row for each."""
+    """Copy the designs into the result; return a row for each."""
     before = read_residues(reference)
     for item in json.loads((results / "metadata.json").read_text("utf-8"))["items"]:
         cdr = item["tag"]
@@ -166,7 +166,7 @@ def collect(
 
 
 def cut(chains: Mapping[str, Mapping[str, str]], first: list[Any], last: list[Any]) -> str:
-    """The residues of a chain from the first to the last, each with chain, number and insertion code."""
+    """Return the residues of a chain from first to last, each with chain, number and insertion code."""
     chain = chains.get(first[0], {})
     names = list(chain)
     begin, end = f"{first[1]}{first[2]}".strip(), f"{last[1]}{last[2]}".strip()

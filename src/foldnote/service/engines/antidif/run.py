@@ -1,4 +1,4 @@
-"""Designs antibody sequences by the lab's own copy of AntiDIF.
+"""Design antibody sequences with the lab's own copy of AntiDIF.
 
 Reads job.json and the structure, writes the program's config.yaml and list of structures, runs its module
 run.run, and collects outputs/sequences.fasta and outputs/sequences.csv.
@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def change_config(text: str, values: Mapping[str, object]) -> str:
-    """The program's YAML with the values of some keys changed; ends with a sentence where it lacks one."""
+    """Return the program's YAML with some values changed; fail if it lacks one of the keys."""
     for key, value in values.items():
         row = re.compile(rf"^(\s*{key}:).*$", re.M)
         if not row.search(text):
@@ -108,7 +108,7 @@ def change_config(text: str, values: Mapping[str, object]) -> str:
 
 
 def split(designs: Sequence[tuple[str, str]], lengths: Mapping[str, int]) -> Iterator[dict[str, object]]:
-    """A row for each design and chain, from sequences without a mark between the chains."""
+    """Yield a row for each design and chain, from sequences without a separator between the chains."""
     for number, (design, native) in enumerate(designs, 1):
         whole = sum(lengths.values())
         if len(design) != whole or len(native) != len(design):

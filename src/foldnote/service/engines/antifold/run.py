@@ -1,8 +1,8 @@
-"""Scores and samples the sequence of an antibody's backbone with AntiFold.
+"""Score and sample the sequence of an antibody's backbone with AntiFold.
 
 Reads ``task``, ``pdbFile``, the names of the chains and ``includeAntigen`` from job.json, and
-``numSequences``, ``temperature`` and ``regions`` where they are given. Scores, perplexities and samples are
-those of AntiFold's own functions. The files of the result are listed in engine.toml.
+``numSequences``, ``temperature`` and ``regions`` if given. Scores, perplexities and samples come from
+AntiFold's own functions. The files of the result are listed in engine.toml.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from protein_files import Protein, ProteinResidue, read_protein, write_protein
 OUTPUTS = Path("outputs")
 BACKBONE = ("N", "CA", "C")
 REGIONS = ("CDR1", "CDR2", "CDR3")
-"""What is sampled if nothing else is asked for."""
+"""Regions that are sampled by default."""
 NUMBER_OF_SEQUENCES, TEMPERATURE = 10, 0.2
 MAX_SEQUENCES = 1000
 LONGEST_TEMPERATURE = 10.0
 MAX_RESIDUES = 2000
-"""Residues of all chains together: memory grows with their number squared."""
+"""Maximum residues of all chains together: memory grows with the square of their number."""
 NO_IMGT_POSITION = 10
-"""A heavy chain has no residue of this number by IMGT; AntiFold tells other schemes by it."""
+"""A heavy chain has no residue with this IMGT number; AntiFold recognises other schemes by it."""
 MORE = ("numSequences", "temperature", "regions")
-"""Settings beyond those of the form, which a service may pass on."""
+"""Settings that the form lacks but a service may pass on."""
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a job asks for.
+    """The request of a job.
 
     Attributes:
         chains: names of the chains: heavy or nanobody, light, and antigen.
         is_paired: whether there is a light chain.
-        number: how many sequences are sampled.
-        temperature: of the sampling.
-        regions: which regions are sampled, by AntiFold's names.
+        number: number of sequences to sample.
+        temperature: sampling temperature.
+        regions: regions to sample, by AntiFold's names.
     """
 
     chains: tuple[str, ...]
@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def read_wanted(settings: Mapping[str, Any], protein: Protein, ignored: dict[str, str]) -> Wanted:
-    """Check the settings against the structure; ends with a sentence where they do not fit."""
+    """Check the settings against the structure; fail if they do not fit."""
     is_paired = settings["task"] == "antibody"
     heavy, light = (str(settings.get(name) or "").strip() for name in ("heavyChain", "lightChain"))
     antigen = str(settings.get("antigenChain") or "").strip()
@@ -130,7 +130,7 @@ def read_wanted(settings: Mapping[str, Any], protein: Protein, ignored: dict[str
 
 
 def read_sampling(settings: Mapping[str, Any]) -> tuple[int, float, tuple[str, ...]]:
-    """How many sequences, at which temperature, and of which regions."""
+    """Return the number of sequences, the temperature, and the regions."""
     number, temperature = settings.get(MORE[0], NUMBER_OF_SEQUENCES), settings.get(MORE[1], TEMPERATURE)
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_SEQUENCES:
         fail(f"numSequences is {number!r}; give a whole number from 0 to {MAX_SEQUENCES}.")
@@ -146,7 +146,7 @@ def read_sampling(settings: Mapping[str, Any]) -> tuple[int, float, tuple[str, .
 
 
 def choose_residues(protein: Protein, wanted: Wanted, notes: list[str]) -> list[ProteinResidue]:
-    """The residues of the wanted chains in their order, with a whole backbone."""
+    """Return the residues of the wanted chains in order, if their backbone is complete."""
     chosen, broken = [], 0
     for name in wanted.chains:
         chain = [each for each in protein.residues if each.chain == name]
@@ -172,7 +172,7 @@ def choose_residues(protein: Protein, wanted: Wanted, notes: list[str]) -> list[
 
 
 def rename_chains(residues: Sequence[ProteinResidue], wanted: Wanted) -> list[ProteinResidue]:
-    """The residues in chains with names of one letter, which AntiFold needs."""
+    """Return the residues in chains with names of one letter, which AntiFold needs."""
     from dataclasses import replace
 
     names = dict(zip(wanted.chains, "HLA" if wanted.is_paired else "HA", strict=False))
@@ -181,7 +181,7 @@ def rename_chains(residues: Sequence[ProteinResidue], wanted: Wanted) -> list[Pr
 
 @functools.cache
 def load_model() -> Any:
-    """AntiFold with the installed weights; the package's own download of weights is never used."""
+    """Return AntiFold with the installed weights; the package's own download of weights is never used."""
     logging.getLogger("antifold").setLevel(logging.ERROR)
     import torch
     from antifold import antiscripts, esm
@@ -195,7 +195,7 @@ def load_model() -> Any:
 
 
 def find_log_probabilities(model: Any, path: Path, wanted: Wanted) -> Any:
-    """AntiFold's table of the residues with their logits, as its command line makes it."""
+    """Return AntiFold's table of the residues with their logits, as its command line makes it."""
     import pandas
     from antifold.antiscripts import get_pdbs_logits
 
@@ -210,10 +210,10 @@ def find_log_probabilities(model: Any, path: Path, wanted: Wanted) -> Any:
 
 
 def make_residue_rows(table: Any, residues: Sequence[ProteinResidue]) -> list[Row]:
-    """Rows of residues.csv, with the chains and numbers of the file.
+    """Return the rows of residues.csv, with the chains and numbers of the file.
 
     Raises:
-        RuntimeError: AntiFold read other residues than it was given.
+        RuntimeError: AntiFold read residues other than the given ones.
     """
     from antifold.antiscripts import df_logits_to_logprobs
 
@@ -237,7 +237,7 @@ def make_residue_rows(table: Any, residues: Sequence[ProteinResidue]) -> list[Ro
 
 
 def sample(table: Any, wanted: Wanted, seed: int) -> list[Row]:
-    """The given sequence and sampled ones, with AntiFold's scores of them."""
+    """Return the given sequence and sampled ones, with AntiFold's scores."""
     from antifold import antiscripts
 
     heavy, light = antiscripts.get_dfs_HL(table)

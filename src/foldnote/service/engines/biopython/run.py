@@ -1,7 +1,7 @@
-"""Calculates figures of protein sequences with Biopython's ProtParam, and finds motifs of modifications.
+"""Calculate properties of protein sequences with Biopython's ProtParam, and find modification motifs.
 
 Reads job.json and the file of ``fastaFile``. Writes outputs/properties.csv, outputs/composition.csv,
-outputs/motifs.csv, and of the first sequences outputs/hydropathy.csv and outputs/charge.csv.
+outputs/motifs.csv and, for the first sequences, outputs/hydropathy.csv and outputs/charge.csv.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from Bio.SeqUtils.ProtParam import ProteinAnalysis, ProtParamData
 
 MAX_SEQUENCES = 10_000
 MAX_LENGTH = 100_000
-"""Residues of one sequence; titin has 34,350."""
+"""Maximum residues of one sequence; titin has 34,350."""
 MAX_DRAWN = 20
-"""Sequences whose hydropathy and charge by pH are written, and MAX_DRAWN_RESIDUES in all."""
+"""Maximum sequences whose hydropathy and charge by pH are written, with MAX_DRAWN_RESIDUES in all."""
 MAX_DRAWN_RESIDUES = 20_000
 ALIPHATIC = {"A": 1.0, "V": 2.9, "I": 3.9, "L": 3.9}
 """Volume of the side chains relative to alanine's (Ikai, J. Biochem. 88, 1895, 1980)."""
 NEUTRAL_PH, LEAST_PH, GREATEST_PH = 7.0, -2.0, 18.0
-"""Where the search for the isoelectric point begins, and its bounds. Biopython's own search ends at 4.05 and
-12, but the pI of prothymosin is 3.7, and that of a chain of arginines 12.6. The net charge of the longest
-sequence that is read, of aspartates or arginines alone, is 0 within these bounds."""
+"""Start and bounds of the search for the isoelectric point. Biopython's own search ends at 4.05 and 12, but
+the pI of prothymosin is 3.7, and that of a chain of arginines 12.6. The net charge of the longest accepted
+sequence, of aspartates or arginines alone, reaches 0 within these bounds."""
 DIPEPTIDES = 2
-"""Residues below which the instability index, a mean over dipeptides, does not exist."""
+"""Length below which the instability index, a mean over dipeptides, is undefined."""
 FIGURES = (
     *("residues", "molecular_weight_da", "isoelectric_point", "charge", "extinction_reduced"),
     *("extinction_bridged", "absorbance_reduced", "absorbance_bridged", "gravy", "aliphatic_index"),
@@ -47,8 +47,8 @@ MOTIFS = (
     ("cleavage", "DP", "acid-labile bond between aspartate and proline"),
     ("pyroglutamate", "^[QE]", "first residue, which may cyclise"),
 )
-"""Kind, pattern and description of each motif; of deamidation and isomerisation those that are the most
-frequent in antibodies (Lu et al., mAbs 11, 45, 2019, doi:10.1080/19420862.2018.1548233)."""
+"""Kind, pattern and description of each motif; for deamidation and isomerisation, those most frequent in
+antibodies (Lu et al., mAbs 11, 45, 2019, doi:10.1080/19420862.2018.1548233)."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """The sequences of a FASTA file; a text without names is one sequence."""
+    """Return the sequences of a FASTA file; a text without names is one sequence."""
     text = path.read_bytes().decode("utf-8-sig", "replace")
     entries: list[Entry] = []
     name, lines = "", []
@@ -118,11 +118,11 @@ def read_entries(path: Path) -> list[Entry]:
 
 
 def find_problem(sequence: str) -> str:
-    """Why a sequence has no figures, as a sentence; empty where it has."""
+    """Return why a sequence has no figures, as a sentence; empty if it has."""
     if not sequence:
         return "The sequence is empty."
     if not all(letter.isalpha() or letter in "-.*" for letter in sequence):
-        return "It is no sequence: it has digits or other signs. Give one-letter codes of amino acids."
+        return "It is not a sequence: it has digits or other signs. Give one-letter codes of amino acids."
     if strange := protocol.name_strange_letters(sequence):
         return f"The sequence has {strange}; figures are those of the 20 standard amino acids."
     if len(sequence) > MAX_LENGTH:
@@ -131,7 +131,7 @@ def find_problem(sequence: str) -> str:
 
 
 def measure(sequence: str, ph: float) -> dict[str, Any]:
-    """The figures of one sequence, by the names of ``FIGURES``."""
+    """Return the figures of one sequence, by the names of ``FIGURES``."""
     protein = ProteinAnalysis(sequence, monoisotopic=False)
     mass = protein.molecular_weight()
     reduced, bridged = protein.molar_extinction_coefficient()
@@ -166,7 +166,7 @@ def write_composition(entries: Sequence[Entry]) -> None:
 
 
 def find_motifs(entry: Entry) -> Iterator[dict[str, Any]]:
-    """Rows of motifs.csv by position, overlapping ones included."""
+    """Yield the rows of motifs.csv by position, overlapping ones included."""
     found = []
     for kind, pattern, meaning in MOTIFS:
         lookahead = f"(?={pattern})" if not pattern.startswith("^") else pattern
@@ -179,7 +179,7 @@ def find_motifs(entry: Entry) -> Iterator[dict[str, Any]]:
 
 
 def choose_drawn(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """The first sequences, as many as fit into a plot."""
+    """Yield the first sequences, as many as fit into a plot."""
     left = MAX_DRAWN_RESIDUES
     for entry in entries[:MAX_DRAWN]:
         left -= len(entry.sequence)
@@ -189,7 +189,7 @@ def choose_drawn(entries: Sequence[Entry]) -> Iterator[Entry]:
 
 
 def write_hydropathy(entries: Sequence[Entry], window: int) -> None:
-    """Write hydropathy.csv; near the ends the mean is that of the residues that are there."""
+    """Write hydropathy.csv; near the ends the mean is over the existing residues."""
     half = window // 2
     rows = []
     for entry in entries:
@@ -215,7 +215,7 @@ def write_charges(entries: Sequence[Entry]) -> None:
 
 
 def list_notes(entries: Sequence[Entry], known: Sequence[Entry], drawn: Sequence[Entry]) -> list[str]:
-    """What must be known of these figures."""
+    """Return notes for readers of these figures."""
     notes = []
     if lost := len(entries) - len(known):
         notes.append(f"{lost} of {len(entries)} sequences have no figures; the column problem says why.")

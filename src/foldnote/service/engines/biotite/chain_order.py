@@ -1,4 +1,4 @@
-"""Finds the order in which the chains of one structure fit those of another."""
+"""Find the order in which the chains of one structure match those of another."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tm_search import GAP_PENALTIES, Motion, TraceSearch, find_scale, start_by_a
 
 Chains = list[list[TracedResidue]]
 MAX_PAIRS = 36
-"""Pairs of chains that are superposed; of larger complexes only the chains with the most residues are."""
+"""Maximum pairs of chains to superpose; larger complexes use only the chains with the most residues."""
 TRIED = 4
 
 
 def order_chains(fixed: Chains, mobile: Chains) -> tuple[Chains, list[Motion]]:
-    """The mobile chains in the order that fits best, and the superpositions that speak for it.
+    """Return the mobile chains in the best matching order, and the superpositions that support it.
 
-    Chains are superposed one by one; each superposition says which chains come to lie on which. The order of
-    the file is tried as well.
+    Chains are superposed one by one; each superposition shows which chains coincide. The order of the file is
+    tried as well.
     """
     if len(mobile) == 1:
         return mobile, []
@@ -42,13 +42,13 @@ def order_chains(fixed: Chains, mobile: Chains) -> tuple[Chains, list[Motion]]:
 
 
 def superpose_chains(ours: list[TracedResidue], theirs: list[TracedResidue]) -> list[Motion]:
-    """A superposition of two chains: biotite's or, of Cα atoms alone, that of the search."""
+    """Superpose two chains with biotite or, for Cα atoms alone, with our own search."""
     found = start_by_alphabets(make_array([ours]), make_array([theirs]))[:1]
     return found or [TraceSearch(find_points(ours), find_points(theirs)).run([]).motion]
 
 
 def match_chains(fixed: Chains, mobile: Chains, motion: Motion) -> tuple[float, tuple[int, ...], Motion]:
-    """How well the chains lie on one another, and the order in which the mobile ones do."""
+    """Return how well the chains coincide, and the order in which the mobile ones do."""
     scale = find_scale(min(sum(map(len, fixed)), sum(map(len, mobile))))
     trees = [cKDTree(find_points(chain)) for chain in fixed]
     moved = [motion.move(find_points(chain)) for chain in mobile]
@@ -61,7 +61,7 @@ def match_chains(fixed: Chains, mobile: Chains, motion: Motion) -> tuple[float, 
 
 
 def score_order(fixed: Chains, mobile: Chains, motions: Sequence[Motion]) -> float:
-    """The TM-score that an order reaches with little search."""
+    """Return the TM-score that an order reaches in a short search."""
     points = [find_points([residue for chain in chains for residue in chain]) for chains in (fixed, mobile)]
     search = TraceSearch(points[0], points[1])
     starts = [*motions[:2], *start_by_alphabets(make_array(fixed), make_array(mobile))[:1]]

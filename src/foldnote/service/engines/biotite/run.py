@@ -1,7 +1,7 @@
-"""Aligns every structure with the first one and superposes them.
+"""Align every structure with the first one and superpose them.
 
-Reads ``pdbFiles`` and ``alignChain`` from job.json. Writes what engine.toml lists: the superposed structures,
-tables of scores, pairs and transforms, and the alignments.
+Reads ``pdbFiles`` and ``alignChain`` from job.json. Writes the files that engine.toml lists: the superposed
+structures, tables of scores, pairs and transforms, and the alignments.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tm_search import FULL_STARTS, TracePairing, TraceSearch, find_motion, start
 
 OUTPUTS = Path("outputs")
 MAX_RESIDUES = 5_000
-"""Residues of one structure: time and memory grow with the square."""
+"""Maximum residues of one structure: time and memory grow with the square."""
 ALIGNMENT_COLUMNS = (
     "structure",
     "reference",
@@ -45,10 +45,10 @@ ALIGNMENT_COLUMNS = (
     "reference_coverage",
     "file",
 )
-"""Columns of alignment.csv: a row is a structure but the first. ``chains`` in the order in which they were
-aligned with those of the reference; ``rmsd`` in Å, the least that the aligned Cα atoms can have; both
-TM-scores 0 to 1, each of its own best superposition; ``identity`` 0 to 1, of the aligned residues;
-``reference_coverage`` 0 to 1, aligned residues by residues of the reference."""
+"""Columns of alignment.csv: a row is a structure except the first. ``chains`` in the order in which they were
+aligned with those of the reference; ``rmsd`` in Å, the minimum for the aligned Cα atoms; both TM-scores 0 to
+1, each of its own best superposition; ``identity`` 0 to 1, of the aligned residues; ``reference_coverage`` 0
+to 1, aligned residues by residues of the reference."""
 PAIR_COLUMNS = (
     "structure",
     "reference_chain",
@@ -60,9 +60,10 @@ PAIR_COLUMNS = (
     "distance",
 )
 """Columns of pairs.csv: a row is a pair of aligned residues; numbers as in the files, with the insertion
-code; ``distance`` of their Cα atoms in Å as they lie in the written structures."""
+code; ``distance`` of their Cα atoms in Å in the written structures."""
 TRANSFORM_COLUMNS = ("structure", *(f"r{i}{j}" for i in "123" for j in "123"), "t1", "t2", "t3")
-"""Columns of transforms.csv: new place = R · place + t, t in Å. A row is a structure but the first."""
+"""Columns of transforms.csv: new position = R · position + t, t in Å. A row is a structure except the
+first."""
 
 
 @dataclass(frozen=True)
@@ -102,14 +103,14 @@ def main() -> None:
 
 
 def check_size(structure: InputStructure) -> None:
-    """End with a sentence for the user where a structure is too long."""
+    """Fail if a structure is too long."""
     count = len(structure.residues)
     if count > MAX_RESIDUES:
         fail(f"{structure.name} has {count} residues to align; {MAX_RESIDUES} is the most. Name one chain.")
 
 
 def align(reference: InputStructure, other: InputStructure) -> Aligned:
-    """The best alignment of a structure with the reference."""
+    """Return the best alignment of a structure with the reference."""
     chains, starts = order_chains(reference.chains, other.chains)
     residues = [residue for chain in chains for residue in chain]
     fixed, mobile = find_points(reference.residues), find_points(residues)
@@ -134,7 +135,7 @@ def write_structures(reference: InputStructure, found: Sequence[Aligned]) -> Non
 
 
 def name_file(number: int, structure: InputStructure) -> str:
-    """A file's name without its suffix; the number keeps the order."""
+    """Return a file's name without its suffix; the number preserves the order."""
     return f"{number:02d}_{re.sub(r'[^A-Za-z0-9._-]+', '_', structure.name).strip('_') or 'structure'}"
 
 
@@ -154,7 +155,7 @@ def write_tables(reference: InputStructure, found: Sequence[Aligned]) -> None:
 
 
 def summarise(reference: InputStructure, each: Aligned, stem: str) -> list[Any]:
-    """One row of alignment.csv."""
+    """Return one row of alignment.csv."""
     count = len(each.pairing.rows)
     return [
         each.structure.name,
@@ -173,13 +174,13 @@ def summarise(reference: InputStructure, each: Aligned, stem: str) -> list[Any]:
 
 
 def count_identical(fixed: Sequence[TracedResidue], each: Aligned) -> int:
-    """Aligned residues with the same letter; an unknown letter is like none."""
+    """Count aligned residues with the same letter; an unknown letter matches none."""
     pairs = zip(each.pairing.rows, each.pairing.mobile_rows, strict=True)
     return sum(fixed[i].letter == each.residues[j].letter != "X" for i, j in pairs)
 
 
 def list_pairs(fixed: Sequence[TracedResidue], each: Aligned) -> list[list[Any]]:
-    """Rows of pairs.csv."""
+    """Return the rows of pairs.csv."""
     moved = each.pairing.motion.move(find_points(each.residues))
     targets = find_points(fixed)
     rows = []

@@ -1,4 +1,4 @@
-"""Reads the protein chains of PDB and mmCIF files, and writes whole structures in another frame."""
+"""Read the protein chains of PDB and mmCIF files, and write whole structures in another frame."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine_protocol import fail
 from tm_search import FEWEST, Motion, Points
 
 BACKBONE = ("N", "CA", "C", "CB")
-"""Atoms that biotite's structural alphabets are computed from."""
+"""Atoms from which biotite's structural alphabets are computed."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class InputStructure:
 
 
 def read_structures(paths: Sequence[Path], chain: str) -> list[InputStructure]:
-    """The structures of the files; ``chain`` is the chain to align, empty for all."""
+    """Return the structures of the files; ``chain`` is the chain to align, empty for all."""
     names: list[str] = []
     for path in paths:
         stem = "_".join(path.name.rsplit(".", 1)[0].split()) or "structure"
@@ -55,7 +55,7 @@ def read_structures(paths: Sequence[Path], chain: str) -> list[InputStructure]:
 
 
 def read_structure(path: Path, name: str, chain: str) -> InputStructure:
-    """One structure, with at least three residues to align; else a sentence for the user."""
+    """Return one structure with at least three residues to align; fail otherwise."""
     text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     is_pdb = "_atom_site." not in text
     try:
@@ -75,7 +75,7 @@ def read_structure(path: Path, name: str, chain: str) -> InputStructure:
 
 
 def check_places(found: InputStructure) -> None:
-    """End with a sentence for the user where an atom has no place, since none could be moved along."""
+    """Fail if an atom has no coordinates, since it could not be moved with the others."""
     for each in found.content[0].all():
         if not all(map(math.isfinite, each.atom.pos.tolist())):
             where = f"{each.residue.name} {each.chain.name}:{each.residue.seqid}"
@@ -85,14 +85,14 @@ def check_places(found: InputStructure) -> None:
 
 
 def read_cif(text: str) -> Any:
-    """The first block of mmCIF with atoms."""
+    """Return the first block of mmCIF with atoms."""
     document = gemmi.cif.read_string(text)
     block = next((each for each in document if each.find_values("_atom_site.Cartn_x")), document[0])
     return gemmi.make_structure_from_block(block)
 
 
 def read_chains(found: InputStructure, wanted: str) -> None:
-    """Find the residues with a Cα atom of the wanted chain, or of all chains."""
+    """Find the residues with a Cα atom in the wanted chain, or in all chains."""
     left_out = alternate = repeated = 0
     sizes = {}
     for chain in found.content[0]:
@@ -130,7 +130,7 @@ def read_chains(found: InputStructure, wanted: str) -> None:
 
 
 def explain_missing(name: str, sizes: dict[str, int], wanted: str) -> str:
-    """Why nothing can be aligned."""
+    """Explain why nothing can be aligned."""
     chains = [chain for chain, size in sizes.items() if size >= FEWEST]
     if wanted and wanted not in sizes:
         named = ", ".join(chain.strip() or "one without a name" for chain in chains)
@@ -141,7 +141,7 @@ def explain_missing(name: str, sizes: dict[str, int], wanted: str) -> str:
 
 
 def is_amino_acid(residue: Any) -> bool:
-    """Whether a residue is a protein's: by its name, or by its backbone."""
+    """Return whether a residue is an amino acid, by its name or by its backbone."""
     if not residue.find_atom("CA", "*", gemmi.Element("C")):
         return False
     if residue_names.is_amino_acid(residue.name):
@@ -151,7 +151,7 @@ def is_amino_acid(residue: Any) -> bool:
 
 
 def read_residue(chain: str, residue: Any) -> TracedResidue:
-    """The backbone of a residue; of alternate locations the most occupied."""
+    """Return the backbone of a residue; for alternate locations, the most occupied."""
     atoms: dict[str, tuple[float, float, float]] = {}
     most: dict[str, float] = {}
     for atom in residue:
@@ -161,12 +161,12 @@ def read_residue(chain: str, residue: Any) -> TracedResidue:
 
 
 def find_points(residues: Sequence[TracedResidue]) -> Points:
-    """Cα coordinates, shape (n, 3), Å."""
+    """Return Cα coordinates, shape (n, 3), Å."""
     return np.array([residue.atoms["CA"] for residue in residues], dtype=np.float64)
 
 
 def make_array(chains: Sequence[Sequence[TracedResidue]]) -> Any:
-    """The backbones as an array of atoms of biotite, each chain with a name of its own."""
+    """Return the backbones as an array of biotite atoms, each chain with a unique name."""
     from biotite.structure import AtomArray
 
     rows = [
@@ -186,7 +186,7 @@ def make_array(chains: Sequence[Sequence[TracedResidue]]) -> Any:
 
 
 def move_structure(structure: InputStructure, motion: Motion) -> None:
-    """Move all atoms of the file, and drop what held only in its own frame."""
+    """Move all atoms of the file, and drop data that is only valid in its original frame."""
     change = gemmi.Transform()
     change.mat.fromlist(motion.rotation.tolist())
     change.vec.fromlist(motion.shift.tolist())
@@ -199,7 +199,7 @@ def move_structure(structure: InputStructure, motion: Motion) -> None:
 
 
 def write_structure(structure: InputStructure, stem: str) -> str:
-    """Write a structure as PDB, or as mmCIF where it came so or does not fit; gives the file's name."""
+    """Write a structure as PDB, or as mmCIF if that was its format or is needed; return the file's name."""
     is_pdb = structure.is_pdb and fits_pdb(structure.content[0])
     path = Path(f"{stem}.pdb" if is_pdb else f"{stem}.cif")
     path.write_text(make_text(structure.content, is_pdb=is_pdb), "utf-8")
@@ -221,7 +221,7 @@ def write_all(structures: Sequence[InputStructure]) -> None:
 
 
 def fits_pdb(model: Any) -> bool:
-    """Whether the names and numbers of a model have room in the PDB format."""
+    """Return whether a model's names and numbers fit the PDB format."""
     return (
         all(len(chain.name) <= 1 for chain in model)
         and model.count_atom_sites() < 99_999
@@ -230,7 +230,7 @@ def fits_pdb(model: Any) -> bool:
 
 
 def make_text(content: Any, *, is_pdb: bool) -> str:
-    """The content of a file."""
+    """Return the content of a file."""
     if is_pdb:
         text: str = content.make_pdb_string()
         return text

@@ -1,8 +1,8 @@
-"""Pairs the residues of two chains of Cα atoms for the greatest TM-score, as the paper of TM-align describes.
+"""Pair the residues of two chains of Cα atoms for the maximum TM-score, as in the paper of TM-align.
 
 The TM-score and its search are those of Zhang and Skolnick (Proteins 57, 702, 2004; Nucleic Acids Res. 33,
-2302, 2005). This is a program of its own: biotite gives the first pairs by its structural alphabets and the
-alignment of residues by a matrix of scores.
+2302, 2005). This is an independent implementation: biotite provides the first pairs, with its structural
+alphabets, and the alignment of residues by a score matrix.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Points = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 GAP_PENALTIES = (0.6, 0.0)
-"""Of opening a gap, in units of the score of a perfect pair; extending one costs nothing."""
+"""Penalty for opening a gap, in units of the score of a perfect pair; extending one costs nothing."""
 SCALE = 1000
-"""biotite aligns with whole numbers."""
+"""Scale of scores: biotite aligns with whole numbers."""
 MAX_ROUNDS = 20
 QUICK_STARTS, FULL_STARTS = 6, 60
 FRAGMENT = 20
@@ -30,7 +30,7 @@ MAX_FRAGMENTS = 40
 MAX_OFFSETS = 300
 PAIRED, REFINED, POLISHED = 60, 12, 4
 FEWEST = 3
-"""Pairs that a superposition needs."""
+"""Minimum number of pairs for a superposition."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class Motion:
     shift: Points
 
     def move(self, points: Points) -> Points:
-        """The points, shape (n, 3), in the other frame."""
+        """Return the points, shape (n, 3), in the other frame."""
         moved: Points = points @ self.rotation.T + self.shift
         return moved
 
 
 @dataclass(frozen=True)
 class TracePairing:
-    """Pairs of residues in order, with the superposition and TM-score by the shorter chain."""
+    """Pairs of residues in order, with their superposition and the TM-score by the shorter chain."""
 
     rows: Rows
     mobile_rows: Rows
@@ -57,23 +57,23 @@ class TracePairing:
 
 
 def find_scale(length: int) -> float:
-    """d0 of the TM-score in Å, 0.5 at least."""
+    """Return d0 of the TM-score in Å, at least 0.5."""
     return max(1.24 * max(length - 15, 0) ** (1 / 3) - 1.8, 0.5)
 
 
 def find_limit(length: int) -> float:
-    """TM-align's limit d8 of the distance of a pair, in Å."""
+    """Return TM-align's distance limit d8 of a pair, in Å."""
     return float(1.5 * length**0.3 + 3.5)
 
 
 def superpose(points: Points, targets: Points) -> Motion:
-    """The motion of ``points`` with the least RMSD from ``targets`` (Kabsch)."""
+    """Return the motion of ``points`` with the minimum RMSD from ``targets`` (Kabsch)."""
     rotations, shifts = superpose_many(points, targets, np.ones((1, len(points))))
     return Motion(rotations[0], shifts[0])
 
 
 def superpose_many(points: Points, targets: Points, weights: Points) -> tuple[Points, Points]:
-    """One motion for each row of ``weights``, shape (k, n): rotations (k, 3, 3) and shifts (k, 3)."""
+    """Return one motion for each row of ``weights``, shape (k, n): rotations (k, 3, 3), shifts (k, 3)."""
     total = weights.sum(axis=1, keepdims=True)
     middles, ends = weights @ points / total, weights @ targets / total
     covariance = np.einsum("kn,ni,nj->kij", weights, points, targets, optimize=True)
@@ -85,9 +85,9 @@ def superpose_many(points: Points, targets: Points, weights: Points) -> tuple[Po
 
 
 def find_motion(points: Points, targets: Points, length: int, starts: int) -> tuple[Motion, float]:
-    """The superposition of given pairs with the greatest TM-score by ``length``, and that score.
+    """Return the superposition of given pairs with the maximum TM-score by ``length``, and that score.
 
-    It begins with fragments of the pairs and superposes again what is near, until that stays.
+    The search starts from fragments of the pairs and superposes near pairs again, until they do not change.
     """
     scale = find_scale(length)
     near = min(max(scale, 4.5), 8.0)
@@ -113,7 +113,7 @@ def find_motion(points: Points, targets: Points, length: int, starts: int) -> tu
 
 
 def cut_fragments(count: int, starts: int) -> Points:
-    """Fragments of ``count`` pairs as rows of ones and zeros: all pairs, halves, quarters and so on."""
+    """Return fragments of ``count`` pairs as rows of ones and zeros: all pairs, halves, quarters etc."""
     rows = []
     size = count
     while size >= max(FEWEST, 4 if count > 4 else FEWEST) or size == count:
@@ -129,7 +129,7 @@ def cut_fragments(count: int, starts: int) -> Points:
 
 
 def pair_residues(scores: Points, gap_penalty: float) -> tuple[Rows, Rows]:
-    """The pairs in order with the greatest sum of ``scores`` (n, m) less the gaps' penalties."""
+    """Return the pairs in order with the maximum sum of ``scores`` (n, m) minus gap penalties."""
     from biotite.sequence import PurePositionalSequence
     from biotite.sequence.align import SubstitutionMatrix, align_optimal, remove_gaps
 
@@ -147,18 +147,18 @@ class TraceSearch:
 
     Args:
         fixed: Cα atoms of one chain, shape (n, 3), Å; at least three.
-        mobile: those of the other.
+        mobile: Cα atoms of the other chain.
     """
 
     def __init__(self, fixed: Points, mobile: Points) -> None:
-        """Keep the chains."""
+        """Store the chains."""
         self.fixed, self.mobile = fixed, mobile
         self.length = min(len(fixed), len(mobile))
         self.scale = find_scale(self.length)
         self.wide = self.scale + 0.8
 
     def run(self, given: Iterable[Motion]) -> TracePairing:
-        """The best pairs that are found from the given superpositions and from those of fragments."""
+        """Return the best pairs found from the given superpositions and from those of fragments."""
         starts = self.choose([*self.thread(), *self.superpose_fragments()])
         own = sort_pairings(self.pair(start, GAP_PENALTIES[0]) for start in starts)
         found = [self.pair(start, GAP_PENALTIES[0]) for start in given] + own[:REFINED]
@@ -166,18 +166,18 @@ class TraceSearch:
         return sort_pairings(self.polish(each) for each in found[:POLISHED])[0]
 
     def pair(self, motion: Motion, gap_penalty: float) -> TracePairing:
-        """The best pairs under a superposition, scored as they lie."""
+        """Return the best pairs under a superposition, scored without moving them."""
         terms = 1 / (1 + (cdist(self.fixed, motion.move(self.mobile)) / self.wide) ** 2)
         rows, mobile_rows = pair_residues(terms, gap_penalty)
         return TracePairing(rows, mobile_rows, motion, float(terms[rows, mobile_rows].sum()) / self.length)
 
     def fit(self, rows: Rows, mobile_rows: Rows, starts: int) -> TracePairing:
-        """Given pairs, superposed for the greatest TM-score."""
+        """Superpose given pairs for the maximum TM-score."""
         motion, score = find_motion(self.mobile[mobile_rows], self.fixed[rows], self.length, starts)
         return TracePairing(rows, mobile_rows, motion, score)
 
     def refine(self, start: TracePairing) -> TracePairing:
-        """Pair and superpose in turn until the pairs stay."""
+        """Pair and superpose alternately until the pairs do not change."""
         best = start if len(start.rows) < FEWEST else self.fit(start.rows, start.mobile_rows, QUICK_STARTS)
         for gap_penalty in GAP_PENALTIES:
             motion, last = best.motion, None
@@ -193,7 +193,7 @@ class TraceSearch:
         return best
 
     def polish(self, found: TracePairing) -> TracePairing:
-        """The pairs that are near enough, superposed with the full search."""
+        """Superpose the pairs that are near enough, with the full search."""
         best = self.fit(found.rows, found.mobile_rows, FULL_STARTS)
         moved = best.motion.move(self.mobile[best.mobile_rows])
         far = np.linalg.norm(moved - self.fixed[best.rows], axis=1)
@@ -201,7 +201,7 @@ class TraceSearch:
         return TracePairing(best.rows[near], best.mobile_rows[near], best.motion, best.score)
 
     def thread(self) -> list[Motion]:
-        """Superpositions without a gap, at evenly spaced offsets of one chain against the other."""
+        """Return gapless superpositions, at evenly spaced offsets of one chain against the other."""
         n, m = len(self.fixed), len(self.mobile)
         least = max(FEWEST, min(self.length, max(self.length // 2, 5)))
         found = []
@@ -211,13 +211,13 @@ class TraceSearch:
         return found
 
     def superpose_fragments(self) -> list[Motion]:
-        """Superpositions of fragments of both chains."""
+        """Return the superpositions of fragments of both chains."""
         size = min(FRAGMENT, max(FEWEST, self.length // 2))
         pieces = [cut_pieces(points, size) for points in (self.fixed, self.mobile)]
         return [superpose(mobile, fixed) for fixed in pieces[0] for mobile in pieces[1]]
 
     def choose(self, motions: list[Motion]) -> list[Motion]:
-        """The motions under which most residues come to lie near some residue of the other chain."""
+        """Return the motions under which most residues are near a residue of the other chain."""
         some = self.mobile[:: max(1, len(self.mobile) // 60)]
         tree = cKDTree(self.fixed)
         moved = np.concatenate([motion.move(some) for motion in motions])
@@ -227,18 +227,18 @@ class TraceSearch:
 
 
 def cut_pieces(points: Points, size: int) -> list[Points]:
-    """Fragments of a chain, evenly spaced."""
+    """Return the fragments of a chain, evenly spaced."""
     places = np.linspace(0, len(points) - size, min(len(points) - size + 1, MAX_FRAGMENTS)).astype(int)
     return [points[place : place + size] for place in places]
 
 
 def sort_pairings(found: Iterable[TracePairing]) -> list[TracePairing]:
-    """The greatest score first."""
+    """Sort pairings by score, the highest first."""
     return sorted(found, key=lambda each: -each.score)
 
 
 def start_by_alphabets(fixed: Any, mobile: Any) -> list[Motion]:
-    """Superpositions of two arrays of atoms by biotite's 3Di and protein blocks, where there are any."""
+    """Return superpositions of two atom arrays by biotite's 3Di and protein blocks, if available."""
     from biotite.structure import BadStructureError, superimpose_structural_homologs
 
     found = []
@@ -248,7 +248,7 @@ def start_by_alphabets(fixed: Any, mobile: Any) -> list[Motion]:
                 fixed, mobile, structural_alphabet=alphabet, max_iterations=20
             )
         except (BadStructureError, ValueError, IndexError, np.linalg.LinAlgError):
-            continue  # no pairs in common, such as of Cα atoms alone
+            continue  # no common pairs, such as for Cα atoms alone
         matrix = np.asarray(change.as_matrix(), dtype=np.float64).reshape(4, 4)
         found.append(Motion(matrix[:3, :3], matrix[:3, 3]))
     return found

@@ -1,4 +1,4 @@
-"""Translates the settings of a job into the input file of Boltz, and refuses what Boltz could not read."""
+"""Translate the settings of a job into the input file of Boltz, and refuse what Boltz cannot read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_ATOM_NAME = 4
 
 @dataclass
 class Complex:
-    """What is predicted."""
+    """The complex to predict."""
 
     chains: list[InputChain] = field(default_factory=list)
     constraints: list[dict[str, Any]] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Complex:
     notes: list[str] = field(default_factory=list)
 
     def write(self, path: Path) -> None:
-        """Write the input of Boltz: YAML, of which JSON is a part."""
+        """Write the input of Boltz: YAML, of which JSON is a subset."""
         content: dict[str, Any] = {"version": 1, "sequences": [_describe(each) for each in self.chains]}
         if self.constraints:
             content["constraints"] = self.constraints
@@ -37,11 +37,11 @@ class Complex:
 
 
 def read_complex(job: Mapping[str, Any], components: Path) -> Complex:
-    """The complex of a job; ends with a sentence for the user where it cannot be predicted.
+    """Return the complex of a job; fail if it cannot be predicted.
 
     Args:
-        job: as job.json has it.
-        components: folder with the chemical components that Boltz knows, a ``.pkl`` each.
+        job: content of job.json.
+        components: folder with the chemical components that Boltz knows, one ``.pkl`` file each.
     """
     settings = job["settings"]
     made = Complex(read_chains(settings, _count_atoms, lambda code: _count_component_atoms(code, components)))
@@ -54,7 +54,7 @@ def read_complex(job: Mapping[str, Any], components: Path) -> Complex:
 
 
 def _count_atoms(molecule: Any, number: int) -> int:
-    """Heavy atoms of a molecule whose atoms Boltz can name."""
+    """Count the heavy atoms of a molecule whose atoms Boltz can name."""
     from rdkit import Chem
 
     whole = Chem.AddHs(molecule)

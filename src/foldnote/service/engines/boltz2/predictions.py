@@ -1,4 +1,4 @@
-"""Takes over what Boltz wrote, in its own order of the models."""
+"""Collect the files that Boltz wrote, in its own order of the models."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ COLUMNS = ("rank", "file", *FIGURES)
 """Columns of ranking.csv; rank 1 is the best."""
 AFFINITY = f"affinity_{NAME}.json"
 _LEFT = f"pre_affinity_{NAME}.npz"
-"""What Boltz hands on to its second network."""
+"""File that Boltz passes to its second network."""
 
 
 def read_models(source: Path) -> list[dict[str, Any]]:
-    """A row of the table for each model that Boltz made, in its own order; empty without any."""
+    """Return a row of the table for each model of Boltz, in its own order; empty without any."""
     rows = []
     while (model := source / f"{NAME}_model_{len(rows)}.cif").exists():
         figures = json.loads((source / f"confidence_{model.stem}.json").read_text("utf-8"))
@@ -41,7 +41,7 @@ def read_models(source: Path) -> list[dict[str, Any]]:
 
 
 def collect(rows: Sequence[dict[str, Any]], source: Path, target: Path) -> dict[str, float]:
-    """Move Boltz's files into ``target``, with the table of the models; gives the affinity, if any."""
+    """Move Boltz's files into ``target``, with the table of the models; return the affinity, if any."""
     for path in sorted(source.iterdir()):
         if path.name != _LEFT:
             shutil.move(path, target / path.name)
@@ -51,7 +51,7 @@ def collect(rows: Sequence[dict[str, Any]], source: Path, target: Path) -> dict[
 
 
 def strip_confidence(target: Path) -> None:
-    """Take away what looks like a confidence or an affinity and, of stand-in weights, is none."""
+    """Remove what looks like a confidence or an affinity but is none, because weights are stand-ins."""
     for path in sorted(target.iterdir()):
         if path.suffix in (".json", ".npz") or path.name == "ranking.csv":
             path.unlink()

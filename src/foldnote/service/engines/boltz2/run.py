@@ -1,8 +1,8 @@
-"""Predicts the structure of a complex of proteins, nucleic acids and ligands with Boltz-2.
+"""Predict the structure of a complex of proteins, nucleic acids and ligands with Boltz-2.
 
-Reads job.json and its files. Writes what Boltz writes into outputs/, with ranking.csv (a row for each model,
+Reads job.json and its files. Writes Boltz's own output into outputs/, with ranking.csv (a row for each model,
 in Boltz's own order) and chains.csv. Boltz's program runs in this process, so that its sampling steps can be
-counted. It finds its weights in a cache folder of this run and fetches nothing.
+counted. It finds its weights in a cache folder of this run and downloads nothing.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ CACHE = Path("cache-boltz")
 COMPONENTS = "mols"
 STRUCTURE, AFFINITY = "boltz2_conf.ckpt", "boltz2_aff.ckpt"
 SCORES = ("confidence_score", "complex_plddt", "ptm", "iptm", "ligand_iptm")
-"""What of the best model is a figure of the run, by Boltz's names."""
+"""Values of the best model that become figures of the run, by Boltz's names."""
 AT_ONCE = 5
-"""Models that Boltz samples at once."""
+"""Number of models that Boltz samples at once."""
 AFFINITY_SAMPLES = 5
-"""Samples of which Boltz predicts the affinity, one after another."""
+"""Number of samples for which Boltz predicts the affinity, one after another."""
 AFFINITIES = ("affinity_pred_value", "affinity_probability_binary")
 
 
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def arguments(settings: Mapping[str, Any], seed: int) -> list[str]:
-    """Options of ``boltz predict`` for the settings."""
+    """Return the options of ``boltz predict`` for the settings."""
     import torch
 
     accelerator = "gpu" if torch.cuda.is_available() else "cpu"
@@ -68,19 +68,19 @@ def arguments(settings: Mapping[str, Any], seed: int) -> list[str]:
     }
     options = [word for option, value in counts.items() for word in (option, str(value))]
     options += ["--out_dir", str(OUT), "--cache", str(CACHE), "--accelerator", accelerator]
-    # Kernels need a package of NVIDIA's that is not installed; the results are the same.
+    # The kernels need a package by NVIDIA that is not installed; the results are the same.
     options += ["--no_kernels", "--num_workers", "0", "--preprocessing-threads", "1"]
     options += ["--write_full_pae", "--write_full_pde"]
     return options + (["--use_potentials"] if settings.get("usePotentials") else [])
 
 
 def link_weights(weights: Path, *, needs_affinity: bool) -> None:
-    """Give Boltz its weights where it looks for them, so that it fetches none."""
+    """Link the weights where Boltz looks for them, so that it downloads none."""
     CACHE.mkdir()
     for name in (STRUCTURE, AFFINITY, COMPONENTS):
         if (weights / name).exists():
             (CACHE / name).symlink_to(weights / name)
-    (CACHE / f"{COMPONENTS}.tar").touch()  # Boltz looks for the archive that it was unpacked from
+    (CACHE / f"{COMPONENTS}.tar").touch()  # Boltz looks for the original archive
     if not (CACHE / AFFINITY).exists():
         if needs_affinity:
             fail("The weights that predict affinities are not installed: foldnote engines install boltz2.")
@@ -88,7 +88,7 @@ def link_weights(weights: Path, *, needs_affinity: bool) -> None:
 
 
 def run_boltz(options: list[str], settings: Mapping[str, Any]) -> None:
-    """Run ``boltz predict``, and tell how far its sampling is."""
+    """Run ``boltz predict``, and report the progress of its sampling."""
     import boltz.main
     from boltz.model.models.boltz2 import Boltz2
     from boltz.model.modules.diffusionv2 import AtomDiffusion
@@ -118,7 +118,7 @@ def run_boltz(options: list[str], settings: Mapping[str, Any]) -> None:
 
 @dataclass
 class Sampling:
-    """Steps of one network's diffusion, and the part of the run that they are."""
+    """Steps of one network's diffusion, and their part of the run."""
 
     what: str
     begin: float

@@ -21,14 +21,14 @@ from protein_files import Protein, ProteinResidue, write_protein
 
 BAITS = AMINO_ACIDS
 BAIT_DISTANCE = 50
-"""Positions between two baits, so that AlphaFold takes none for a neighbour of another."""
+"""Positions between two baits, so that AlphaFold does not treat them as neighbours."""
 HEAD = "split_nosc_pair_A_split_nosc_pair_B_0.pickle"
-"""The first of the authors' heads for proteins without side chains, which their notebook uses."""
+"""The first of the authors' heads for proteins without side chains, used in their notebook."""
 SITE = 0.5
 """p(bind) above which a residue counts in score.json."""
 MAX_RESIDUES = 600
 MAX_TRAINED_RESIDUES = 500
-"""The longest proteins with which the authors trained."""
+"""Length of the longest proteins in the authors' training."""
 MIN_RESIDUES = 5
 Floats = NDArray[np.floating[Any]]
 
@@ -53,7 +53,7 @@ def predict_binding(job: dict[str, Any], protein: Protein, notes: list[str]) -> 
 
 
 def find_pairs(given: GivenChain) -> Floats:
-    """AlphaFold's pair representation, shape (residues + 20, residues + 20, 128)."""
+    """Return AlphaFold's pair representation, shape (residues + 20, residues + 20, 128)."""
     model = network.make_model("binder", debug=True, model_names=["model_1_ptm"])
     model.prep_inputs(
         pdb_filename=str(given.path), chain="A", binder_len=len(BAITS), rm_target_sc=True, rm_target_seq=False
@@ -66,7 +66,7 @@ def find_pairs(given: GivenChain) -> Floats:
 
 
 def apply_head(pair: Floats, head: dict[str, Floats]) -> Floats:
-    """What each bait adds to the logit of each residue: shape (residues, 20)."""
+    """Return each bait's contribution to the logit of each residue: shape (residues, 20)."""
     count = len(BAITS)
     there, back = pair[:-count, -count:], pair[-count:, :-count].swapaxes(0, 1)
     flat = np.concatenate([part.reshape(len(part), -1) for part in (there, back)], -1)
@@ -79,10 +79,10 @@ class HeadReader(pickle.Unpickler):
     """Reads the authors' pickled JAX arrays as NumPy arrays, and nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """The few classes that such a file needs.
+        """Return one of the few classes that such a file needs.
 
         Raises:
-            UnpicklingError: the file asks for another one.
+            UnpicklingError: the file refers to another class.
         """
         if (module, name) == ("jax._src.array", "_reconstruct_array"):
             return _read_array
@@ -100,7 +100,7 @@ def _read_array(make: Any, arguments: tuple[Any, ...], state: Any, _kind: object
 
 
 def read_head(path: Path) -> dict[str, Floats]:
-    """Mean, deviation, weights and bias of the head."""
+    """Return mean, deviation, weights and bias of the head."""
     with path.open("rb") as stream:
         head = HeadReader(stream).load()
     return {name: array for part in head.values() for name, array in part.items()}

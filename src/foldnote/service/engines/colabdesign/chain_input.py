@@ -1,4 +1,4 @@
-"""The one chain that a job names, written as a PDB file that ColabDesign reads without surprises."""
+"""The chain that a job names, written as a PDB file that ColabDesign reads correctly."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ BACKBONE = ("N", "CA", "C")
 CHAIN = "A"
 """Name of the chain in the file that ColabDesign reads."""
 _NUMBERS = range(-999, 10000)
-"""Residue numbers that the PDB format has room for."""
+"""Residue numbers that fit the PDB format."""
 
 
 @dataclass(frozen=True)
 class GivenChain:
-    """The residues of a chain that have a whole backbone.
+    """The residues of a chain that have a complete backbone.
 
     Attributes:
         residues: with chain and number as in the file.
-        path: the same as PDB file, chain ``A``.
+        path: PDB file of these residues, as chain ``A``.
     """
 
     residues: tuple[ProteinResidue, ...]
@@ -37,13 +37,13 @@ class GivenChain:
 
 
 def take_chain(protein: Protein, name: str, notes: list[str], *, keeps_numbers: bool) -> GivenChain:
-    """The chain ``name``; ends with a sentence where there is none, or nothing of it can be used.
+    """Return the chain ``name``; fail if it does not exist, or none of it can be used.
 
     Args:
         protein: what the file has.
-        name: the chain's name as the job has it.
-        notes: gets sentences on what was left out.
-        keeps_numbers: whether residue numbers stay, which tell AlphaFold of gaps; else they count from 1.
+        name: the chain's name in the job.
+        notes: receives sentences on what was left out.
+        keeps_numbers: whether to keep residue numbers, which show gaps to AlphaFold; else they count from 1.
     """
     chain = [residue for residue in protein.residues if residue.chain == name]
     if not chain:
@@ -65,7 +65,7 @@ def take_chain(protein: Protein, name: str, notes: list[str], *, keeps_numbers: 
 
 
 def number_anew(residues: Sequence[ProteinResidue], notes: list[str]) -> list[str]:
-    """The residues' own numbers if they ascend and have no insertion codes, else 1, 2, 3 and so on."""
+    """Return the residues' own numbers if they ascend without insertion codes, else 1, 2, 3 and so on."""
     plain = [residue.number for residue in residues if re.fullmatch(r"-?\d+", residue.number)]
     numbers = [int(number) for number in plain]
     ascend = all(one < two for one, two in pairwise(numbers))

@@ -1,4 +1,4 @@
-"""AfCycDesign: sequences that AlphaFold folds, as head-to-tail cyclic peptides, onto a given backbone.
+"""AfCycDesign: sequences that AlphaFold folds onto a given backbone as head-to-tail cyclic peptides.
 
 The procedure is that of the authors' notebook (af_cyc_design.ipynb of ColabDesign): fixed-backbone design
 with residue offsets counted around the ring, by ColabDesign's three stages.
@@ -23,12 +23,12 @@ from protein_files import Protein
 STEPS = (300, 100, 10)
 """Steps of ColabDesign's stages: logits, softmax of falling temperature, and one-hot sequence."""
 STAND_IN_STEPS = (4, 3, 2)
-"""The same with stand-in parameters, whose designs mean nothing however long they take."""
+"""The same with stand-in parameters, whose designs are meaningless however long they take."""
 STAGES = ("logits", "soft", "hard")
 MIN_RESIDUES, MAX_RESIDUES = 4, 50
 MAX_DESIGNS = 100
 PEPTIDE_BOND_A = 2.0
-"""Distances from C to N above this, in Å, are no peptide bond, also not a stretched one."""
+"""C-N distance in Å above which there is no peptide bond, not even a stretched one."""
 CONFIDENCES = ("plddt", "ptm", "pae")
 Row = dict[str, Any]
 
@@ -55,19 +55,19 @@ def design_peptides(job: dict[str, Any], protein: Protein, notes: list[str]) -> 
         course += design(model, (job["seed"] + number - 1) % 2**32, steps, follow, number)
         rows.append(describe(model, number))
         write_model(model, number)
-        # After each, so that a run which is ended keeps those that it has.
+        # After each design, so that an aborted run keeps the finished ones.
         write_results(given, sorted(rows, key=lambda row: float(row["loss"])), course)
 
 
 def read_count(number: object) -> int:
-    """The number of designs; ends with a sentence where it cannot be used."""
+    """Return the number of designs; fail if it is invalid."""
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_DESIGNS:
         fail(f"numDesigns is {number!r}; give a whole number from 1 to {MAX_DESIGNS}.")
     return number
 
 
 def note_gaps(given: GivenChain, notes: list[str]) -> None:
-    """Note where the given chain is broken, which the ring is not, and whether its ends meet."""
+    """Note breaks of the given chain, which the ring does not have, and whether its ends meet."""
     ends = [(one.find("C"), two.find("N")) for one, two in pairwise(given.residues)]
     gaps = sum(one.pos.dist(two.pos) > PEPTIDE_BOND_A for one, two in ends)
     if gaps:
@@ -78,16 +78,16 @@ def note_gaps(given: GivenChain, notes: list[str]) -> None:
     closure = given.residues[-1].find("C").pos.dist(given.residues[0].find("N").pos)
     if closure > PEPTIDE_BOND_A:
         notes.append(
-            f"The given backbone is no ring: its last C is {closure:.1f} Å from its first N. The design"
+            f"The given backbone is not a ring: its last C is {closure:.1f} Å from its first N. The design"
             " is one, so that it cannot match the backbone there. If the chain is the target of a binder"
             " to be designed: this engine designs none."
         )
 
 
 def count_around(length: int) -> NDArray[np.int64]:
-    """Offsets between residues of a ring, shape (length, length): the shorter way, signed by its direction.
+    """Return residue offsets around a ring, shape (length, length): the shorter way, signed by direction.
 
-    Two residues half a ring apart keep the sign that they have in the chain.
+    Two residues half a ring apart keep the sign of their order in the chain.
     """
     places = np.arange(length)
     offset = places[:, None] - places[None, :]
@@ -98,7 +98,7 @@ def count_around(length: int) -> NDArray[np.int64]:
 
 
 def follow_steps(done: int, total: int, what: str) -> Callable[[Any], None]:
-    """A callback of ColabDesign that reports the progress of each step."""
+    """Return a callback of ColabDesign that reports the progress of each step."""
     told = iter(range(done + 1, total + 1))
 
     def tell(_model: Any) -> None:
@@ -111,7 +111,7 @@ def follow_steps(done: int, total: int, what: str) -> Callable[[Any], None]:
 def design(
     model: Any, seed: int, steps: tuple[int, int, int], follow: Callable[[Any], None], number: int
 ) -> Iterator[Row]:
-    """Run the three stages from a new random sequence; gives the rows of loss.csv."""
+    """Run the three stages from a new random sequence; return the rows of loss.csv."""
     with contextlib.redirect_stdout(sys.stderr):
         model.restart(seed=seed)
     model.design_3stage(*steps, verbose=0, callback=follow)
@@ -124,7 +124,7 @@ def design(
 
 
 def describe(model: Any, number: int) -> Row:
-    """The row of designs.csv for the best design of this run, by its loss in the last stage."""
+    """Return the row of designs.csv for the best design of this run, by its loss in the last stage."""
     best = network.find_course(model)["best"]["aux"]
     log, places = best["log"], np.asarray(best["all"]["atom_positions"][0], float)
     row = {

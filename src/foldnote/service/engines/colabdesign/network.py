@@ -12,21 +12,21 @@ from typing import Any
 PARAMETERS = "alphafold_params_2021-07-14"
 HEADS = "af2bind"
 _STACK = "evoformer/evoformer_iteration/"
-"""In the names of parameters that are stacked by block."""
+"""Prefix of the names of parameters that are stacked by block."""
 
 
 def has_stand_ins() -> bool:
-    """Whether the parameters are random numbers, whose figures mean nothing."""
+    """Return whether the parameters are random numbers, whose figures are meaningless."""
     return os.environ.get("FOLDNOTE_WEIGHTS_STATE") == "stand-in"
 
 
 def find_weights(name: str) -> Path:
-    """The folder of installed weights with this name."""
+    """Return the folder of installed weights with this name."""
     return Path(os.environ["FOLDNOTE_WEIGHTS"]) / name
 
 
 def make_model(protocol: str, **arguments: Any) -> Any:
-    """ColabDesign's model of a protocol, with as many blocks as the parameters have (48 as published)."""
+    """Return ColabDesign's model of a protocol, with as many blocks as the parameters (published: 48)."""
     warnings.simplefilter("ignore")
     from colabdesign import mk_afdesign_model
 
@@ -40,12 +40,12 @@ def make_model(protocol: str, **arguments: Any) -> Any:
 
 
 def find_inputs(model: Any) -> dict[str, Any]:
-    """The features that AlphaFold gets, which ColabDesign has no function to change."""
+    """Return AlphaFold's input features, which ColabDesign has no function to change."""
     inputs: dict[str, Any] = vars(model)["_inputs"]
     return inputs
 
 
 def find_course(model: Any) -> dict[str, Any]:
-    """The log of the steps since the last restart, and what belongs to the best one."""
+    """Return the log of the steps since the last restart, with the data of the best one."""
     course: dict[str, Any] = vars(model)["_tmp"]
     return course

@@ -1,4 +1,4 @@
-"""Runs AF2BIND or AfCycDesign by ColabDesign.
+"""Run AF2BIND or AfCycDesign with ColabDesign.
 
 Reads ``pdbFile`` and ``chain``, and for AfCycDesign ``numDesigns``, from job.json. The files of the results
 are listed in engine.toml.

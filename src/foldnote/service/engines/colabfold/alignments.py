@@ -1,4 +1,4 @@
-"""The user's own alignment, checked against the sequence and written as ColabFold reads it."""
+"""The user's own alignment, checked against the sequence and written in ColabFold's format."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _LETTERS = frozenset(string.ascii_uppercase + "-")
 
 
 def write_alignment(source: Path, chains: Sequence[str], target: Path) -> None:
-    """Write the alignment for the program; ends with a sentence for the user where it does not fit.
+    """Write the alignment for the program; fail if it does not match.
 
-    The alignment of one chain, or of one that is there several times, is plain A3M. That of a complex of
-    different chains is the A3M that ColabFold itself writes: a first line with lengths and numbers of copies.
+    The alignment of one chain, or of one with several copies, is plain A3M. That of a complex of different
+    chains is the A3M that ColabFold itself writes: a first line with lengths and numbers of copies.
     """
     text = source.read_text("utf-8", "replace")
     rows = read_rows(text, SUBJECT)

@@ -1,6 +1,6 @@
-"""Translates the settings of a job into arguments of colabfold_batch.
+"""Translate the settings of a job into arguments of colabfold_batch.
 
-What has no counterpart there is refused, or told as ignored with the reason.
+Settings without a counterpart are refused, or reported as ignored with the reason.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from own_databases import OwnDatabases, find_own_databases
 
 PUBLIC_SERVER = "https://api.colabfold.com"
 NO_SERVER = "http://127.0.0.1:9"
-"""A port of this machine where nobody answers: what the program is given where nothing may be sent."""
+"""A port of this machine on which nothing listens: the server address if nothing may be sent."""
 LAB_SERVER = "FOLDNOTE_MSA_SERVER"
-"""Variable with the address of the lab's own MSA server (the API of ColabFold's)."""
+"""Variable with the address of the lab's own MSA server (with the API of ColabFold's)."""
 CONSENT = "msa-server"
 ALIGNMENT_FIELD = "foldnote.alignment"
 LONGEST = 1200
-"""Letters in all chains: more need more memory than a run reserves, and days on a CPU."""
+"""Maximum residues in all chains: more need more memory than a run reserves, and days on a CPU."""
 LARGEST_SEED = 2**31 - 1
 LEFT_TO_SERVICE = ("chooseBest",)
-"""Settings that are honoured outside of a run: which of the models a pipeline passes on."""
+"""Settings that take effect outside of a run: which of the models a pipeline passes on."""
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Where the parameters of a model type are, and the mark by which ColabFold knows that all are there."""
+    """Location of a model type's parameters, and ColabFold's marker that they are complete."""
 
     folder: str
     pattern: str
@@ -60,13 +60,13 @@ class RunPlan:
     seed: int
     arguments: list[str]
     alignment: Path | None = None
-    """The user's own; None without one."""
+    """The user's own alignment; None without one."""
     databases: OwnDatabases | None = None
-    """The lab's own, in which the alignment is searched; None where it is not."""
+    """The lab's own databases, if the alignment is searched in them; else None."""
     pairing: str | None = None
-    """How rows of different chains are paired in that search; None for what ColabFold does by default."""
+    """How rows of different chains are paired in that search; None for ColabFold's default."""
     relaxed: int = 0
-    """How many of the best models are relaxed."""
+    """Number of the best models to relax."""
     has_ipsae: bool = False
     used: dict[str, Any] = field(default_factory=dict)
     """Settings whose values were computed or changed."""
@@ -76,7 +76,7 @@ class RunPlan:
 
 
 def plan_run(job: Mapping[str, Any], environment: Mapping[str, str]) -> RunPlan:
-    """What to run; ends with a sentence for the user where that is not possible."""
+    """Plan the run; fail if it is impossible."""
     settings, files = job["settings"], job["files"]
     chains = read_chains(settings["sequence"])
     models, recycles = (
@@ -117,7 +117,7 @@ def plan_run(job: Mapping[str, Any], environment: Mapping[str, str]) -> RunPlan:
 
 
 def read_chains(text: str) -> list[str]:
-    """The chains of the sequence, without white space and in capitals."""
+    """Return the chains of the sequence, without white space and in capitals."""
     chains = [clean_sequence(part) for part in text.split(":")]
     if not all(chains):
         fail("The sequence has an empty chain. Separate chains by one ':' each, and end with a letter.")
@@ -136,14 +136,14 @@ def read_chains(text: str) -> list[str]:
 
 
 def read_whole(name: str, value: float) -> int:
-    """A setting that counts something."""
+    """Return a setting that counts something as a whole number."""
     if value != int(value):
         fail(f"{name} is {value:g}; it must be a whole number.")
     return int(value)
 
 
 def read_seed(given: float | None, offered: int) -> int:
-    """The seed of all random numbers: the setting's, else that of the job."""
+    """Return the seed of all random numbers: from the settings, else the job's."""
     if given is None:
         return offered
     if given != int(given) or not 0 <= given <= LARGEST_SEED:
@@ -152,7 +152,7 @@ def read_seed(given: float | None, offered: int) -> int:
 
 
 def read_model_type(given: str, chains: list[str]) -> str:
-    """The model's type, of which ``auto`` is made by the number of chains."""
+    """Return the type of the model; ``auto`` is resolved by the number of chains."""
     if given == "auto":
         return "alphafold2_multimer_v3" if len(chains) > 1 else "alphafold2_ptm"
     if given not in PARAMETERS:
@@ -164,7 +164,7 @@ def read_model_type(given: str, chains: list[str]) -> str:
 
 
 def choose_server(job: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
-    """The MSA server that may be asked: the lab's own, the public one if the user agreed, else None."""
+    """Return the MSA server to use: the lab's own, the public one if the user agreed, else None."""
     has_agreed = CONSENT in job.get("extensions", {}).get("external", [])
     own = environment.get(LAB_SERVER, "").rstrip("/")
     if own and urlsplit(own).scheme not in ("http", "https"):
@@ -177,9 +177,9 @@ def choose_server(job: Mapping[str, Any], environment: Mapping[str, str]) -> str
 def plan_alignment(
     plan: RunPlan, settings: Mapping[str, Any], server: str | None, own: OwnDatabases | None
 ) -> bool:
-    """Where the alignment comes from; gives whether a server is asked for it.
+    """Plan the source of the alignment; return whether a server is asked for it.
 
-    Databases of the lab's own come before any server, since nothing is sent then.
+    The lab's own databases come before any server, since then nothing is sent.
     """
     uses_msa, pairing = settings.get("useMSA", True), settings.get("pairMode")
     if plan.alignment is not None and not uses_msa:
@@ -210,14 +210,14 @@ def plan_alignment(
 def plan_templates(
     plan: RunPlan, settings: Mapping[str, Any], files: Mapping[str, list[str]], server: str | None
 ) -> None:
-    """Templates: the user's file, those that a server finds in the PDB, or none."""
+    """Plan the templates: the user's file, those that a server finds in the PDB, or none."""
     mode, given = settings.get("templateMode", "pdb100"), files.get("templateFiles")
     if mode == "custom":
         if not given:
             fail("templateMode is custom, and there is no template: give templateFiles, or choose none.")
         folder = Path("templates")
         folder.mkdir()
-        # hhsearch's hits are read by names of four letters
+        # hhsearch expects hits with names of four letters
         (folder / "tmpl.cif").write_text(read_template(Path(given[0])), "utf-8")
         plan.arguments += ["--templates", "--custom-template-path", str(folder)]
         return
@@ -233,7 +233,7 @@ def plan_templates(
 
 
 def read_template(path: Path) -> str:
-    """The text of a template, which has atoms in mmCIF."""
+    """Return the text of a template that has atoms in mmCIF."""
     text = path.read_text("utf-8", "replace").replace("\r\n", "\n")
     if "_atom_site." not in text:
         fail("The file in templateFiles is not mmCIF with atoms, so it cannot be a template.")
@@ -246,7 +246,7 @@ def read_template(path: Path) -> str:
 
 
 def plan_guess(plan: RunPlan, files: Mapping[str, list[str]]) -> None:
-    """The structure from which the prediction begins; its residues are those of the sequence, one for one."""
+    """Plan the initial structure of the prediction; its residues must be those of the sequence."""
     if not files.get("initialGuess"):
         return
     text = Path(files["initialGuess"][0]).read_text("utf-8", "replace").replace("\r\n", "\n")
@@ -264,7 +264,7 @@ def plan_guess(plan: RunPlan, files: Mapping[str, list[str]]) -> None:
 
 
 def count_residues(path: Path, *, is_cif: bool) -> int:
-    """Residues of a structure as ColabFold reads it."""
+    """Count the residues of a structure as ColabFold reads it."""
     from alphafold.common import protein
     from colabfold.input import pdb_to_string
 
@@ -282,7 +282,7 @@ def count_residues(path: Path, *, is_cif: bool) -> int:
 
 
 def refuse_databases(plan: RunPlan, settings: Mapping[str, Any], *, searches: bool) -> None:
-    """Databases that ColabFold does not have are refused where they would be searched."""
+    """Refuse databases that ColabFold does not have if they would be searched."""
     database = settings.get("msaDatabase", "uniref")
     searches_own = plan.databases is not None
     subject = "The service's own databases have" if searches_own else "ColabFold's servers search"
@@ -299,7 +299,7 @@ def refuse_databases(plan: RunPlan, settings: Mapping[str, Any], *, searches: bo
 
 
 def plan_ipsae(plan: RunPlan, settings: Mapping[str, Any]) -> None:
-    """Files of complexes always have the score; the setting makes it a figure of the job, too."""
+    """Make the ipSAE score a figure of the job; files of complexes always contain it."""
     if settings.get("ipsaeScoring") and len(plan.chains) == 1:
         plan.ignored["ipsaeScoring"] = "There is one chain, and so no interface."
     plan.has_ipsae = bool(settings.get("ipsaeScoring")) and len(plan.chains) > 1

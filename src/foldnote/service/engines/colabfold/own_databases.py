@@ -1,6 +1,6 @@
-"""Searches the lab's own MMseqs2 databases for the alignment of a job, by ColabFold's program for that.
+"""Search the lab's own MMseqs2 databases for the alignment of a job, with ColabFold's program.
 
-``colabfold_search`` runs the search, and pairs the sequences of a complex's chains, by the MMseqs2 and in the
+``colabfold_search`` runs the search and pairs the sequences of a complex's chains, with the MMseqs2 and the
 databases that the administrator has configured. Nothing is sent anywhere.
 """
 
@@ -23,13 +23,13 @@ from engine_protocol import fail, report
 from program_lines import read_lines, start
 
 FOLDER = Path("search")
-"""Where the program works, in the job's folder; it is removed afterwards."""
+"""The program's working folder, in the job's folder; it is removed afterwards."""
 BEGIN, END = 0.02, 0.2
-"""The part of the run's progress that the search is."""
+"""The part of the search in the run's progress."""
 NEEDED_FLAGS = {"search": "--prefilter-mode", "pairaln": "--pairing-dummy-mode"}
-"""For each module of MMseqs2 a flag that ColabFold's program uses and earlier releases lack."""
+"""For each module of MMseqs2, a flag that ColabFold's program uses and that earlier releases lack."""
 STEPS, STEPS_OF_SECOND, STEPS_OF_PAIRING = 20, 10, 19
-"""Commands of MMseqs2 for one database, for a second one, and to pair sequences."""
+"""Number of MMseqs2 commands for one database, for a second one, and to pair sequences."""
 FIRST_NAME = 101
 """ColabFold calls the chains of a job 101, 102, …"""
 LONGEST_QUOTE = 200
@@ -44,35 +44,35 @@ _ERRORS = (
     "not found",
     "could not",
 )
-"""Words, one of which is in a line by which MMseqs2 says what is wrong."""
+"""Words in the lines with which MMseqs2 reports errors."""
 
 
 @dataclass(frozen=True)
 class OwnDatabases:
-    """What the administrator has configured."""
+    """The databases that the administrator has configured."""
 
     program: str
-    """MMseqs2."""
+    """The MMseqs2 program."""
     uniref: Path
     environmental: Path | None = None
     sensitivity: str = ""
-    """Empty for that of ColabFold's server."""
+    """Empty for the default of ColabFold's server."""
     arguments: tuple[str, ...] = ()
-    """More ones for ColabFold's program."""
+    """Additional arguments of ColabFold's program."""
 
     @property
     def paths(self) -> list[Path]:
-        """The databases that are searched."""
+        """The databases to search."""
         return [self.uniref, *([self.environmental] if self.environmental else [])]
 
     @property
     def names(self) -> str:
-        """Their names in words."""
+        """Their names, in words."""
         return " and ".join(path.name for path in self.paths)
 
 
 def find_own_databases(options: Mapping[str, Any]) -> OwnDatabases | None:
-    """The databases of the configuration; None without."""
+    """Return the configured databases; None without any."""
     if "uniref" not in options:
         return None
     environmental = options.get("environmental")
@@ -86,7 +86,7 @@ def find_own_databases(options: Mapping[str, Any]) -> OwnDatabases | None:
 
 
 def describe(databases: OwnDatabases) -> list[dict[str, Any]]:
-    """What the manifest says of the databases: name, date, size, and by what they are searched."""
+    """Return the databases for the manifest: name, date, size, and the searching program."""
     program = f"MMseqs2 {read_version(databases.program)}".strip()
     rows = []
     for path in databases.paths:
@@ -104,17 +104,17 @@ def describe(databases: OwnDatabases) -> list[dict[str, Any]]:
 
 
 def read_version(program: str) -> str:
-    """The version that MMseqs2 says it is: a release, or the commit that it was built from."""
+    """Return MMseqs2's own version: a release, or the commit from which it was built."""
     return _ask(program, "version").strip().partition("\n")[0][:LONGEST_QUOTE]
 
 
 def search(chains: Sequence[str], pairing: str | None, databases: OwnDatabases, target: Path) -> int:
-    """Search the databases and write the alignment; gives how many rows it has beside the job's own.
+    """Search the databases and write the alignment; return its number of rows besides the job's own.
 
     Args:
-        chains: their sequences.
-        pairing: whether rows of a complex are paired; None for what ColabFold does by default.
-        databases: what is searched.
+        chains: sequences of the chains.
+        pairing: whether rows of a complex are paired; None for ColabFold's default.
+        databases: the databases to search.
         target: the A3M file, in the layout of ColabFold.
     """
     is_complex = len(chains) > 1
@@ -135,7 +135,7 @@ def search(chains: Sequence[str], pairing: str | None, databases: OwnDatabases, 
 
 
 def refuse_old_program(databases: OwnDatabases, *, is_complex: bool) -> None:
-    """End the run where MMseqs2 is too old for ColabFold's program, which would fail after the first step."""
+    """Fail if MMseqs2 is too old for ColabFold's program, which would fail after the first step."""
     for module in ("search", "pairaln") if is_complex else ("search",):
         if NEEDED_FLAGS[module] not in _ask(databases.program, module, "-h"):
             fail(
@@ -147,7 +147,7 @@ def refuse_old_program(databases: OwnDatabases, *, is_complex: bool) -> None:
 
 
 def make_command(query: Path, databases: OwnDatabases) -> list[str]:
-    """The command line of ColabFold's program, without the pairing."""
+    """Return the command line of ColabFold's program, without the pairing."""
     program = Path(sys.executable).with_name("colabfold_search")
     environmental = databases.environmental
     return [
@@ -161,12 +161,12 @@ def make_command(query: Path, databases: OwnDatabases) -> list[str]:
 
 
 def list_steps(databases: OwnDatabases, *, is_complex: bool) -> int:
-    """About how many commands of MMseqs2 the search is."""
+    """Return the approximate number of MMseqs2 commands of the search."""
     return STEPS + (len(databases.paths) - 1) * STEPS_OF_SECOND + is_complex * STEPS_OF_PAIRING
 
 
 def follow(process: subprocess.Popen[str], steps: int, databases: OwnDatabases) -> tuple[str, list[str]]:
-    """Copy what the program says into the log and tell how far it is; gives its last module and lines."""
+    """Copy the output to the log and report the progress; return the last module and lines."""
     lines: list[str] = []
     done, module, began = 0, "", time.monotonic()
     message = f"Searching {databases.uniref.name}"
@@ -186,7 +186,7 @@ def follow(process: subprocess.Popen[str], steps: int, databases: OwnDatabases) 
 
 
 def explain(module: str, lines: Sequence[str], databases: OwnDatabases) -> str:
-    """Why the search failed, in a sentence without paths."""
+    """Explain why the search failed, in a sentence without paths."""
     said = next(_find_errors(lines), "")
     where = f" in mmseqs {module}" if module else ""
     quote = f": {said}" if said else ""
@@ -197,9 +197,9 @@ def explain(module: str, lines: Sequence[str], databases: OwnDatabases) -> str:
 
 
 def _find_errors(lines: Sequence[str]) -> Iterator[str]:
-    """Lines of MMseqs2 that say what is wrong, the last first, with names in place of paths.
+    """Yield the lines in which MMseqs2 reports errors, the last first, with names in place of paths.
 
-    What ColabFold's program says after them is only where it noticed.
+    ColabFold's own lines after them only say where it noticed the error.
     """
     own = list(itertools.takewhile(lambda line: not line.startswith("Traceback"), lines))
     for line in reversed(own):
@@ -208,7 +208,7 @@ def _find_errors(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _ask(program: str, *arguments: str) -> str:
-    """What MMseqs2 writes when it is called with these arguments."""
+    """Return the output of MMseqs2 for these arguments."""
     try:
         done = subprocess.run(
             [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False

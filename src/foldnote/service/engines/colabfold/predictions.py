@@ -1,4 +1,4 @@
-"""Takes over what ColabFold wrote, in its own order of the models."""
+"""Collect the files that ColabFold wrote, in its own order of the models."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ model and of the relaxed one; mean pLDDT (0 to 100); pTM, ipTM and the highest i
 1). Empty where the model has none."""
 _SCORES = re.compile(rf"{NAME}_scores_(rank_(\d+)_(.+)_seed_(\d+))\.json")
 _LEFT = frozenset({"log.txt"})
-"""Files of ColabFold that are not results: the job's log has the same lines."""
+"""Files of ColabFold that are not results: the job's log contains the same lines."""
 
 
 def read_models(source: Path) -> list[dict[str, Any]]:
-    """A row of the table for each model that ColabFold made, in its own order; empty without any."""
+    """Return a row of the table for each model of ColabFold, in its own order; empty without any."""
     found = [(match, path) for path in source.glob("*.json") if (match := _SCORES.fullmatch(path.name))]
     return [make_row(match, path) for match, path in sorted(found, key=lambda each: int(each[0][2]))]
 
 
 def has_templates(source: Path) -> bool:
-    """Whether ColabFold used a template for any chain, by what it says of them."""
+    """Return whether ColabFold used a template for any chain, according to its own output."""
     named = json.loads((source / f"{NAME}_template_domain_names.json").read_text("utf-8"))
     return any(names for names in named.values())
 
@@ -44,7 +44,7 @@ def collect(rows: Sequence[dict[str, Any]], source: Path, target: Path) -> None:
 
 
 def make_row(found: re.Match[str], path: Path) -> dict[str, Any]:
-    """One model's row of the table."""
+    """Return one model's row of the table."""
     scores = json.loads(path.read_text("utf-8"))
     residues = scores["plddt"]
     pairs = scores.get("ipsae") or {}
@@ -62,7 +62,7 @@ def make_row(found: re.Match[str], path: Path) -> dict[str, Any]:
 
 
 def strip_confidence(target: Path) -> None:
-    """Take away what looks like a confidence and, of stand-in parameters, is none."""
+    """Remove what looks like a confidence but is none, because the parameters are stand-ins."""
     plots = (f"{NAME}_plddt.png", f"{NAME}_pae.png")
     for path in sorted(target.iterdir()):
         if path.suffix == ".pdb":

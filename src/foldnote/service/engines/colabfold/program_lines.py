@@ -1,4 +1,4 @@
-"""The lines of a program while it runs, and that it is silent for a while, so that progress is told again."""
+"""The output lines of a running program, with a mark for silence, so that progress is reported again."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import threading
 from collections.abc import Iterator
 
 QUIET_S = 5.0
-"""Seconds without a line of the program after which the progress is told again."""
+"""Seconds without output after which the progress is reported again."""
 
 
 def start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
-    """Start a program; all that it writes is one stream."""
+    """Start a program with all of its output in one stream."""
     return subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -25,7 +25,7 @@ def start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[s
 
 
 def read_lines(process: subprocess.Popen[str]) -> Iterator[str | None]:
-    """The lines of the program, and None where it has said nothing for a while."""
+    """Yield the lines of the program, and None after a period of silence."""
     waiting: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     stream = process.stdout
     assert stream is not None

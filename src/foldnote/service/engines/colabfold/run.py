@@ -1,9 +1,9 @@
-"""Predicts the structure of a protein or a complex with ColabFold's batch program.
+"""Predict the structure of a protein or a complex with ColabFold's batch program.
 
-Reads job.json and its files. Writes what ColabFold writes into outputs/, and outputs/ranking.csv (a row for
+Reads job.json and its files. Writes ColabFold's own output into outputs/, and outputs/ranking.csv (a row for
 each model, in ColabFold's own order). A sequence leaves the machine only if the user agreed for this job, or
-if the lab has named a server of its own: without either, the program is given no server that could be asked.
-Where the lab has databases on this machine, the alignment is searched there, before anything else.
+if the lab has configured its own server: without either, the program is given no server that could be
+reached. If the lab has databases on this machine, the alignment is searched there before anything else.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def write_query(plan: RunPlan) -> Path:
-    """The input of the program: the sequence, or its alignment, the user's or from the lab's databases."""
+    """Write the program's input: the sequence, or its alignment, the user's or from the lab's databases."""
     if plan.alignment is not None:
         path = Path(f"{NAME}.a3m")
         write_alignment(plan.alignment, plan.chains, path)
@@ -87,7 +87,7 @@ def write_query(plan: RunPlan) -> Path:
 
 
 def link_parameters(model_type: str) -> None:
-    """Give the program the parameters where it looks for them, and the mark that keeps it from fetching."""
+    """Link the parameters where the program looks for them, with the marker that prevents a download."""
     family = PARAMETERS[model_type]
     folder = Path(os.environ["FOLDNOTE_WEIGHTS"]) / family.folder
     found = sorted(folder.glob(family.pattern))
@@ -113,7 +113,7 @@ def start_prediction(plan: RunPlan, query: Path) -> subprocess.Popen[str]:
 
 
 def follow(process: subprocess.Popen[str], plan: RunPlan) -> list[str]:
-    """Copy what the program says into the log, and tell how far it is; gives its lines."""
+    """Copy the program's output to the log, and report the progress; return its lines."""
     lines: list[str] = []
     steps = plan.models * (plan.recycles + 1)
     step, message, began = 0, "Loading the parameters", time.monotonic()
@@ -145,9 +145,9 @@ def follow(process: subprocess.Popen[str], plan: RunPlan) -> list[str]:
 
 
 def relax(model: Path) -> str:
-    """Relax a model with Amber by ColabFold's program for that; gives the file's name, empty if it failed.
+    """Relax a model with Amber, using ColabFold's program; return the file's name, empty if it failed.
 
-    ColabFold's batch program would do the same, and lose all models where it cannot.
+    ColabFold's batch program can also relax, but loses all models if that fails.
     """
     relaxed = model.with_name(model.name.replace("_unrelaxed_", "_relaxed_"))
     program = Path(sys.executable).with_name("colabfold_relax")
@@ -156,7 +156,7 @@ def relax(model: Path) -> str:
 
 
 def explain(lines: list[str]) -> str:
-    """Why there is no model, in a sentence."""
+    """Explain in a sentence why there is no model."""
     said = "".join(lines)
     found = (sentence for words, sentence in _FAULTS if words in said)
     return next(found, "ColabFold made no model; the log says why.")

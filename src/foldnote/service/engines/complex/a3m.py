@@ -1,7 +1,7 @@
-"""Reads alignments of the user's in A3M and holds their rows to the columns of the first one.
+"""Read users' A3M alignments and check their rows against the columns of the first one.
 
-It runs inside the engines' own environments and uses the standard library only. A row is a name, which begins
-with '>', and a sequence; ``subject`` is the alignment in words, in the middle of a sentence.
+It runs inside the engines' own environments and uses only the standard library. A row is a name, which begins
+with '>', and a sequence; ``subject`` describes the alignment, for the middle of a sentence.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from engine_protocol import clean_sequence, fail
 
 
 def read_alignment(path: Path, subject: str, letters: Collection[str]) -> list[tuple[str, str]]:
-    """The rows of the alignment of one protein, of which the first is its sequence, in capitals.
+    """Return the rows of the alignment of one protein; the first is its sequence, in capitals.
 
     Args:
-        path: of the A3M file.
-        subject: the alignment in words.
-        letters: capitals that the method takes, and '-'.
+        path: path of the A3M file.
+        subject: description of the alignment.
+        letters: capitals that the method accepts, and '-'.
     """
     rows = read_rows(path.read_text("utf-8", "replace"), subject)
     query = clean_sequence(rows[0][1])
@@ -29,7 +29,7 @@ def read_alignment(path: Path, subject: str, letters: Collection[str]) -> list[t
 
 
 def read_rows(text: str, subject: str) -> list[tuple[str, str]]:
-    """The rows of an A3M text, each in one line; comments, blanks and null characters are passed over."""
+    """Return the rows of an A3M text, one line each; comments, blanks and null characters are skipped."""
     rows: list[tuple[str, list[str]]] = []
     for line in filter(None, map(str.strip, text.replace("\x00", "").lstrip("\ufeff").splitlines())):
         if line.startswith(">"):
@@ -47,7 +47,7 @@ def read_rows(text: str, subject: str) -> list[tuple[str, str]]:
 
 
 def check_rows(rows: Sequence[tuple[str, str]], query: str, subject: str, letters: Collection[str]) -> None:
-    """Every row has known letters and, but for the first, which is the query, the query's columns."""
+    """Check that every row has known letters and, except for the query, which is first, its columns."""
     for number, (_, row) in enumerate(rows, start=1):
         if odd := sorted({letter for letter in row if letter.upper() not in letters}):
             fail(f"Sequence {number} of {subject} has {odd[0]!r}; letters of amino acids and '-' are taken.")
@@ -60,5 +60,5 @@ def check_rows(rows: Sequence[tuple[str, str]], query: str, subject: str, letter
 
 
 def write_rows(rows: Iterable[tuple[str, str]], path: Path, head: str = "") -> None:
-    """Write the rows with a line a sequence, below the line ``head`` if there is one."""
+    """Write two lines per row, below the line ``head`` if there is one."""
     path.write_text(head + "".join(f"{name}\n{row}\n" for name, row in rows), "utf-8")

@@ -1,7 +1,7 @@
-"""The chains of a complex that is predicted from sequences and molecules, as the settings of a job have them.
+"""The chains of a complex to predict from sequences and molecules, as given in the settings of a job.
 
-It runs inside the environments of engines that have RDKit. Whatever cannot be predicted ends the run with a
-sentence for the user.
+It runs inside the environments of engines that have RDKit. Anything that cannot be predicted ends the run
+with a sentence for the user.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ POLYMERS = {
     "dna": ("dna", "ACGTN"),
     "rna": ("rna", "ACGUN"),
 }
-"""Of each setting with chains of residues their kind and their letters."""
+"""Kind and letters of the chains of residues in each setting."""
 ALIGNED_LETTERS = frozenset(AMINO_ACIDS + "XBZUOJ-")
 """Letters of the rows of an alignment."""
 MOST_TOKENS = 2000
-"""Residues and atoms of ligands together: memory grows with their square, and time faster."""
+"""Maximum residues and ligand atoms together: memory grows with their square, and time faster."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class InputChain:
     content: str
     """The sequence, SMILES or code of the component."""
     form: str
-    """What that is: ``sequence``, ``smiles`` or ``ccd``."""
+    """Form of the text: ``sequence``, ``smiles`` or ``ccd``."""
     tokens: int
     """Residues, or heavy atoms of a ligand."""
     alignment: str = ""
@@ -50,12 +50,12 @@ def read_chains(
     measure_molecule: Callable[[Any, int], int],
     measure_component: Callable[[str], int],
 ) -> list[InputChain]:
-    """The chains in the order of the settings, called A, B, …, Z, AA, AB, ….
+    """Return the chains in the order of the settings, named A, B, …, Z, AA, AB, ….
 
     Args:
-        settings: those of the job.
-        measure_molecule: gives the heavy atoms of a molecule of RDKit, which is the n-th ligand, from 1.
-        measure_component: gives those of the chemical component with a code.
+        settings: settings of the job.
+        measure_molecule: returns the heavy atoms of an RDKit molecule, the n-th ligand, from 1.
+        measure_component: returns those of the chemical component with a code.
     """
     names = _name_chains()
     chains = [
@@ -116,12 +116,12 @@ def _refuse_size(chains: Sequence[InputChain]) -> None:
 def add_alignments(
     chains: Sequence[InputChain], paths: Sequence[str], place: Callable[[int], Path], notes: list[str]
 ) -> list[InputChain]:
-    """The chains with the alignments whose first row is their sequence.
+    """Return the chains with the alignments whose first row is their sequence.
 
     Args:
-        chains: of the complex.
+        chains: chains of the complex.
         paths: the user's alignments.
-        place: where the checked n-th alignment is written, from 1; its folder is made.
+        place: path for the checked n-th alignment, from 1; its folder is created.
         notes: a sentence is added where proteins have no alignment.
     """
     proteins = {each.content for each in chains if each.kind == "protein"}
@@ -151,7 +151,7 @@ def add_alignments(
 
 
 def write_chains(chains: Iterable[InputChain]) -> None:
-    """Write chains.csv: which chain is which sequence, molecule or component."""
+    """Write chains.csv: the sequence, molecule or component of each chain."""
     write_table(
         "chains.csv",
         [

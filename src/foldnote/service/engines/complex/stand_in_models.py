@@ -1,4 +1,4 @@
-"""Models that were made with stand-in weights, without what looks like a confidence and is none.
+"""Remove apparent confidences from models that were made with stand-in weights.
 
 It runs inside the environments of engines that have Gemmi.
 """

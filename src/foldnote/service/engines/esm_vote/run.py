@@ -1,8 +1,8 @@
-"""Recommends substitutions of an antibody by the vote of six protein language models.
+"""Recommend substitutions of an antibody by the vote of six protein language models.
 
 The procedure of Hie B. L. et al., Nature Biotechnology 42, 275 (2024): a model reads the wild type once,
-without masking, and recommends at each position the residue with the greatest probability, if it is not the
-wild type's. Reads ``sequence`` from job.json. The files of the result are listed in engine.toml.
+without masking, and recommends at each position the most probable residue, if it is not the wild type's.
+Reads ``sequence`` from job.json. The files of the result are listed in engine.toml.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MODELS = {"ESM-1b": "esm1b_t33_650M_UR50S"} | {
 }
 """Name of each model in the result, and of its file."""
 LONGEST = 1022
-"""Residues that the models can read: their 1024 positions without those of the start and the end token."""
+"""Maximum residues: the models' 1024 positions without those of the start and the end token."""
 FEWEST_VOTES = 2
 """Votes from which the paper tested a substitution."""
 OUTPUTS = Path("outputs")
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def read_sequence(settings: Mapping[str, Any]) -> str:
-    """The wild type, cleaned."""
+    """Return the wild type, cleaned."""
     sequence = protocol.clean_sequence(settings["sequence"])
     if not sequence:
         protocol.fail("The sequence is empty. Give the wild type of one antibody chain.")
@@ -61,9 +61,9 @@ def read_sequence(settings: Mapping[str, Any]) -> str:
 
 
 def load_model(file: str) -> tuple[Any, Any]:
-    """A model in fair-esm's format and its alphabet.
+    """Return a model in fair-esm's format and its alphabet.
 
-    Of pickled classes only that of its arguments is allowed.
+    Unpickling is limited to the class of its arguments.
     """
     import esm
     import torch
@@ -72,17 +72,17 @@ def load_model(file: str) -> tuple[Any, Any]:
     with torch.serialization.safe_globals([argparse.Namespace]):
         content = torch.load(path, map_location="cpu", weights_only=True)
     content = {key: content[key] for key in ("args", "model")}
-    # The head that predicts contacts is not used; fair-esm does without it under the name of a model without.
+    # The contact head is not used; with the name of a model without one, fair-esm omits it.
     model, alphabet = esm.pretrained.load_model_and_alphabet_core(f"esm1v_{file}", content)
     return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), alphabet
 
 
 def read_with_model(file: str, sequence: str) -> tuple[Any, str]:
-    """What a model finds at each residue.
+    """Return a model's result at each residue.
 
     Returns:
         Log-probabilities of the 20 amino acids, of shape (residues, 20), among all tokens of the model; and
-        the likeliest token of each residue, ``.`` where that is no amino acid.
+        the most likely token of each residue, ``.`` if that is no amino acid.
     """
     import torch
 
@@ -97,7 +97,7 @@ def read_with_model(file: str, sequence: str) -> tuple[Any, str]:
 
 
 def list_substitutions(sequence: str, mean: Any, likeliest: Mapping[str, str]) -> list[Row]:
-    """Rows of substitutions.csv: most votes first, then by the gain in log-probability."""
+    """Return the rows of substitutions.csv: most votes first, then by the gain in log-probability."""
     voters: dict[tuple[int, str], list[str]] = {}
     for name, letters in likeliest.items():
         for place, (own, best) in enumerate(zip(sequence, letters, strict=True)):
@@ -125,7 +125,7 @@ def list_substitutions(sequence: str, mean: Any, likeliest: Mapping[str, str]) -
 
 
 def list_positions(sequence: str, mean: Any, substitutions: list[Row]) -> list[Row]:
-    """Rows of positions.csv."""
+    """Return the rows of positions.csv."""
     votes = dict.fromkeys(range(1, len(sequence) + 1), 0)
     for row in substitutions:
         votes[row["index"]] += row["votes"]
@@ -150,7 +150,7 @@ COLUMNS = {
 
 
 def write_rows(name: str, rows: list[Row]) -> None:
-    """Write a CSV file, with its header also where there are no rows."""
+    """Write a CSV file, with its header even if there are no rows."""
     with (OUTPUTS / name).open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, COLUMNS[name])
         writer.writeheader()

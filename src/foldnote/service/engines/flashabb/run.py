@@ -1,4 +1,4 @@
-"""Predicts an antibody's variable domains with FlashABB, and its TAP scores with FlashTAP.
+"""Predict an antibody's variable domains with FlashABB, and its TAP scores with FlashTAP.
 
 Reads ``heavy``, ``light`` and ``developability`` from job.json. Writes outputs/prediction.pdb (chains H and
 L, IMGT numbers, heavy atoms, Å, not refined), outputs/numbering.csv and outputs/developability.csv. Neither
@@ -32,9 +32,9 @@ SCORES = {
     "SFvCSP": "symmetry of the charges of heavy and light domain",
 }
 BOND = (1.2, 1.5)
-"""Å between C and the next N; 1.33 in proteins."""
+"""Range in Å of the distance between C and the next N; 1.33 in proteins."""
 CLASH = 2.0
-"""Å between atoms of residues that are no neighbours in the chain, below which they overlap."""
+"""Distance in Å below which atoms of residues that are not neighbours in the chain overlap."""
 
 
 def main() -> None:
@@ -72,7 +72,7 @@ def main() -> None:
 
 @functools.cache
 def load_model() -> Any:
-    """FlashABB with the weights of its package, on the CPU, where a domain takes a second."""
+    """Return FlashABB with the weights of its package, on the CPU, where a domain takes a second."""
     from flash_abb import pretrained
 
     return pretrained(device="cpu")
@@ -80,14 +80,14 @@ def load_model() -> Any:
 
 @functools.cache
 def load_profiler() -> Any:
-    """FlashTAP with the weights of its package."""
+    """Return FlashTAP with the weights of its package."""
     from flash_abb import pretrained_tap
 
     return pretrained_tap(device="cpu")
 
 
 def predict(model: Any, pair: str) -> Any:
-    """What FlashABB says of a pair ``heavy|light``."""
+    """Return FlashABB's result for a pair ``heavy|light``."""
     import torch
 
     with torch.inference_mode():
@@ -95,7 +95,7 @@ def predict(model: Any, pair: str) -> Any:
 
 
 def write_structure(domains: list[FvDomain], result: Any) -> None:
-    """Write the structure by FlashABB's own writer, and number it by IMGT."""
+    """Write the structure with FlashABB's own writer, and number it by IMGT."""
     with tempfile.TemporaryDirectory() as folder:
         result.to_pdbs(["model"], pdb_dir=folder)
         lines = (Path(folder) / "model.pdb").read_text("utf-8").splitlines()
@@ -106,7 +106,7 @@ def write_structure(domains: list[FvDomain], result: Any) -> None:
 
 
 def measure_geometry() -> dict[str, float | int]:
-    """The share of peptide bonds of a usual length, and the pairs of atoms that overlap."""
+    """Return the share of peptide bonds of a usual length, and the number of overlapping atom pairs."""
     import numpy
     from scipy.spatial import cKDTree
 
@@ -138,7 +138,7 @@ def measure_geometry() -> dict[str, float | int]:
 
 
 def write_scores(profiler: Any, pair: str) -> dict[str, float]:
-    """Write the TAP scores and the probabilities of their flags; gives them as figures of the run."""
+    """Write the TAP scores and the probabilities of their flags; return them as figures of the run."""
     result = profiler([pair])
     scores, flags = result.scores[0], result.flag_probs[0]
     protocol.write_table(
@@ -158,7 +158,7 @@ def write_scores(profiler: Any, pair: str) -> dict[str, float]:
 
 
 def note_geometry(figures: Mapping[str, float | int | str]) -> list[str]:
-    """A remark on strained geometry."""
+    """Return a remark on strained geometry."""
     share, overlaps = float(figures["usualPeptideBonds"]), int(figures["overlappingAtoms"])
     if share == 1 and not overlaps:
         return []

@@ -1,13 +1,13 @@
-"""Scores docked poses with GNINA's convolutional neural networks, for the engine that docked them.
+"""Score docked poses with GNINA's convolutional neural networks, for the engine that docked them.
 
     run.py FOLDER
 
-The folder has receptor.pdb and the poses, pose-1.sdf to pose-N.sdf, each with one molecule; a pose whose
-receptor is another one, since side chains were flexible, has it as receptor-N.pdb. Prints a line of JSON
-after each pose, ``{"pose": 1, "poses": 9}``, and writes scores.json into the folder: ``scores``, a
-row for each pose in their order (CNNscore, 0 to 1; CNNaffinity, pK; CNNvariance, pK squared); ``outside``,
-for each pose how many atoms lie outside of the cube that the networks see, whose ``edge`` is in Å; and
-``asMetal``, elements of the ligand that have no type of their own and are seen as a metal. Nothing is
+The folder contains receptor.pdb and the poses, pose-1.sdf to pose-N.sdf, each with one molecule. A pose with
+a different receptor, because side chains were flexible, has it as receptor-N.pdb. The program prints a line
+of JSON after each pose, ``{"pose": 1, "poses": 9}``, and writes scores.json into the folder: ``scores``, a
+row for each pose in order (CNNscore, 0 to 1; CNNaffinity, pK; CNNvariance, pK squared); ``outside``, the
+number of each pose's atoms outside of the cube that the networks see, whose ``edge`` is in Å; and
+``asMetal``, elements of the ligand that have no type of their own and are treated as a metal. Nothing is
 random, and a pose's figures do not depend on the other poses.
 """
 
@@ -20,17 +20,17 @@ from pathlib import Path
 from typing import Any
 
 EDGE = 23.5
-"""Å of the cube about the ligand's centre that the networks were trained on."""
+"""Edge in Å of the cube about the ligand's centre, as in the training of the networks."""
 RESOLUTION = 0.5
-"""Å between two points of its grid."""
+"""Grid spacing in Å."""
 ENSEMBLE = "default"
-"""The five networks that GNINA 1.0 takes where no others are asked for (McNutt et al. 2021)."""
+"""The five networks that GNINA 1.0 uses by default (McNutt et al. 2021)."""
 TYPES = "poses.types"
 METAL = "GenericMetal"
 
 
 def main() -> None:
-    """Score the poses of the folder that is named."""
+    """Score the poses in the given folder."""
     folder = Path(sys.argv[1])
     count = len(list(folder.glob("pose-*.sdf")))
     networks = load_networks()
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def load_networks() -> Any:
-    """The ensemble, ready to predict."""
+    """Return the ensemble, ready to predict."""
     import torch
     from gninatorch.gnina import setup_gnina_model
 
@@ -56,7 +56,7 @@ def load_networks() -> Any:
 
 
 def read_batches(folder: Path, count: int) -> Any:
-    """A batch of one for each pose, with its receptor."""
+    """Yield a batch of one for each pose, with its receptor."""
     import molgrid
 
     lines = []
@@ -77,7 +77,7 @@ def read_batches(folder: Path, count: int) -> Any:
 
 
 def score(networks: Any, batch: Any) -> dict[str, float]:
-    """The figures of one pose."""
+    """Return the figures of one pose."""
     import molgrid
     import torch
 
@@ -95,12 +95,12 @@ def score(networks: Any, batch: Any) -> dict[str, float]:
 
 
 def count_outside(places: Any) -> int:
-    """How many atoms lie outside of the cube about the middle of all; ``places`` in Å, shape (atoms, 3)."""
+    """Count the atoms outside of the cube around their centre; ``places`` in Å, shape (atoms, 3)."""
     return int((abs(places - places.mean(axis=0)) > EDGE / 2).any(axis=1).sum())
 
 
 def find_metals(ligand: Any, elements: list[str]) -> set[str]:
-    """Elements of the ligand's heavy atoms whose type is that of metals."""
+    """Return the elements of the ligand's heavy atoms whose type is that of metals."""
     import molgrid
 
     names = list(molgrid.defaultGninaLigandTyper.get_type_names())
@@ -109,7 +109,7 @@ def find_metals(ligand: Any, elements: list[str]) -> set[str]:
 
 
 def read_elements(path: Path) -> list[str]:
-    """Elements of the heavy atoms of a record of SDF, version V2000, in their order."""
+    """Return the elements of the heavy atoms of a record of SDF, version V2000, in their order."""
     lines = path.read_text("utf-8").splitlines()
     every = [line[31:34].strip() for line in lines[4 : 4 + int(lines[3][:3])]]
     return [element for element in every if element not in ("H", "D", "T")]

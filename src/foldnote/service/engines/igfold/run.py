@@ -1,9 +1,10 @@
-"""Predicts an antibody's variable domains or a nanobody with IgFold, and numbers them by IMGT.
+"""Predict an antibody's variable domains or a nanobody with IgFold, and number them by IMGT.
 
 Reads ``heavy``, ``light``, ``models`` and ``refinement`` from job.json. Writes outputs/prediction.pdb (chains
 H and L, IMGT numbers, Å) and outputs/numbering.csv. B-factors and a column of numbering.csv are the error
 that IgFold predicts of each residue: the root mean square of those of N, Cα, C and Cβ, in Å. AntiBERTy is
-version 0.1.3, whose package has the weights; the one that IgFold names gives the same coordinates with them.
+version 0.1.3, whose package contains the weights; the version that IgFold names gives the same coordinates
+with them.
 """
 
 from __future__ import annotations
@@ -81,9 +82,9 @@ def main() -> None:
 
 @functools.cache
 def load_runner() -> Any:
-    """IgFold's four models and AntiBERTy, with the weights of their packages.
+    """Return IgFold's four models and AntiBERTy, with the weights of their packages.
 
-    AntiBERTy 0.1.3 takes no device; it chooses the one that IgFold chooses.
+    AntiBERTy 0.1.3 has no option for the device; it chooses the one that IgFold chooses.
     """
     import antiberty
     import igfold.runner
@@ -93,7 +94,7 @@ def load_runner() -> Any:
 
 
 def fold(runner: Any, domains: Sequence[FvDomain], count: int) -> tuple[Any, int]:
-    """What IgFold's own function predicts, and the 1-based number of the model that it took.
+    """Return the prediction of IgFold's own function, and the 1-based number of the chosen model.
 
     ``prmsd`` of the prediction is the error of each residue's N, Cα, C and Cβ, in Å, (1, residues, 4).
     """
@@ -114,7 +115,7 @@ def fold(runner: Any, domains: Sequence[FvDomain], count: int) -> tuple[Any, int
 
 
 def announce_model(model: Any, outcomes: list[Any], count: int) -> None:
-    """Report each model, and keep what it gives: IgFold does not say whose structure it takes."""
+    """Report each model and store its output: IgFold does not say whose structure it chooses."""
     refine_gradients = model.gradient_refine
 
     def refine_and_report(*arguments: Any) -> Any:
@@ -128,10 +129,10 @@ def announce_model(model: Any, outcomes: list[Any], count: int) -> None:
 def write_structure(
     prediction: Any, domains: Sequence[FvDomain], seed: int | None
 ) -> tuple[int | None, list[str]]:
-    """Write the structure by IgFold's own function, refined if there is a seed.
+    """Write the structure with IgFold's own function, refined if there is a seed.
 
-    PDBFixer places the missing atoms at random, from where the minimisation can turn a Cα inside out, most
-    often that of a proline. The refinement is then repeated with the next seed.
+    PDBFixer places the missing atoms at random, from where the minimisation can invert a Cα, most often that
+    of a proline. The refinement is then repeated with the next seed.
 
     Returns:
         The seed of the structure that was kept, and remarks.
@@ -161,7 +162,7 @@ def write_structure(
 
 
 def find_inverted(path: Path) -> list[str]:
-    """Chain and number of each residue whose Cα is that of a D-amino acid."""
+    """Return chain and number of each residue whose Cα is that of a D-amino acid."""
     import numpy
 
     places: dict[str, dict[str, Any]] = {}
@@ -179,13 +180,13 @@ def find_inverted(path: Path) -> list[str]:
 
 
 def name_position(domain: FvDomain, place: int) -> str:
-    """Chain and IMGT number of the residue at a 1-based place of the domain."""
+    """Return chain and IMGT number of the residue at a 1-based position of the domain."""
     (number, insertion), _ = domain.numbering[place - 1]
     return f"{domain.chain}:{number}{insertion}"
 
 
 def number_structure(domains: Sequence[FvDomain]) -> None:
-    """Number the residues by IMGT, and say in the file itself what it is."""
+    """Number the residues by IMGT, and describe the structure in the file itself."""
     lines = PREDICTION.read_text("utf-8").splitlines()
     written = [f"REMARK   1 {text}".ljust(80) for text in REMARKS]
     written += renumber(lines, {each.chain: each for each in domains})

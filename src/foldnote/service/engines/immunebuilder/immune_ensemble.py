@@ -1,6 +1,6 @@
 """Predict immune receptors with the models of ImmuneBuilder, refine one of them, and write the result.
 
-What its three methods have in common; each declares a `Method` of its own. It runs inside the environment of
+The common part of its three methods; each declares its own `Method`. It runs inside the environment of
 ABodyBuilder2, which all of them use.
 """
 
@@ -26,7 +26,7 @@ PREDICTION = Path("outputs/prediction.pdb")
 EVERY = (1, 2, 3, 4)
 ATTEMPTS = 2
 SHORTEST = 71
-"""Residues that ImmuneBuilder asks of a variable domain, at least."""
+"""Minimum residues of a variable domain, as ImmuneBuilder requires."""
 REMARK_OF_ERRORS = "B-FACTORS ARE PREDICTED ERRORS IN ANGSTROM: SPREAD OF THE FOUR MODELS"
 REMARK_OF_ONE = "B-FACTORS ARE ZERO: ONE MODEL GIVES NO ERROR ESTIMATE"
 REMARK_OF_STAND_INS = "THE WEIGHTS WERE STAND-INS: COORDINATES AND B-FACTORS MEAN NOTHING"
@@ -41,7 +41,7 @@ CHAINS_IN_WORDS = {
     "G": "a T-cell receptor's gamma chain",
     "D": "a T-cell receptor's delta chain",
 }
-"""By ANARCI's letter for the type of a chain."""
+"""Descriptions by ANARCI's letter for the type of a chain."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ReceptorChain:
     letter: str
     """Its name in ImmuneBuilder and in the structure."""
     field: str
-    """The setting that has its sequence."""
+    """The setting that contains its sequence."""
     kinds: frozenset[str]
     """ANARCI's letters for the types that it may have."""
 
@@ -61,21 +61,21 @@ class Method:
     """One of ImmuneBuilder's methods."""
 
     name: str
-    """That of its class in ImmuneBuilder."""
+    """Name of its class in ImmuneBuilder."""
     receptor: str
-    """What it predicts, in capitals, for the header of the structure."""
+    """Molecule that it predicts, in capitals, for the header of the structure."""
     whole: str
-    """What its models are superposed on."""
+    """Target on which its models are superposed."""
     chains: tuple[ReceptorChain, ...]
-    """In the order of the prediction's residues."""
+    """Chains in the order of the prediction's residues."""
     weights: str
     """Name of a model's file, with ``{}`` for its number."""
     species: tuple[str, ...] | None = ("human", "mouse")
-    """Those whose profiles ANARCI compares with; None for all."""
+    """Species whose profiles ANARCI compares; None for all."""
     packaged: tuple[int, ...] = ()
-    """Models whose weights the package has; they run alone where the others are not installed."""
+    """Models whose weights are in the package; they run alone if the others are not installed."""
     third_cdrs: str = "H"
-    """The chains whose third CDRs have a mean error of their own."""
+    """Chains whose third CDRs have a separate mean error."""
     remedy: str = ""
     """What to do where weights are missing or damaged."""
 
@@ -116,7 +116,7 @@ def run_job(method: Method) -> None:
 
 
 def find_models(method: Method) -> tuple[int, ...]:
-    """The models that can run: all four, or those of the package where the weights of others are optional."""
+    """Return the models to run: all four, or those of the package if the other weights are optional."""
     has_all = os.environ.get("FOLDNOTE_OPTIONAL_WEIGHTS") == "yes"
     return EVERY if has_all or not method.packaged else method.packaged
 
@@ -138,7 +138,7 @@ def move_models(method: Method) -> None:
 
 @functools.cache
 def load_predictor(method: Method, models: tuple[int, ...]) -> Any:
-    """The method with these models; the package's own download of weights is never used."""
+    """Return the method with these models; the package's own download of weights is never used."""
     import ImmuneBuilder
     from ImmuneBuilder.util import are_weights_ready
 
@@ -160,9 +160,9 @@ def load_predictor(method: Method, models: tuple[int, ...]) -> Any:
 
 
 def check_chain(method: Method, chain: ReceptorChain, sequence: str) -> None:
-    """End with a sentence for the user unless ``sequence`` is one whole variable domain of this chain.
+    """Fail unless ``sequence`` is one complete variable domain of this chain.
 
-    ImmuneBuilder makes the same demands, as assertions.
+    ImmuneBuilder has the same requirements, as assertions.
     """
     from anarci import anarci, validate_sequence
 
@@ -191,7 +191,7 @@ def check_chain(method: Method, chain: ReceptorChain, sequence: str) -> None:
 
 
 def explain_unrecognised(method: Method, chain: ReceptorChain, sequence: str) -> str:
-    """Why a sequence is not taken for this chain: ANARCI takes it for another one, or for none."""
+    """Explain why ANARCI does not recognise the sequence as this chain."""
     from anarci import anarci
 
     _, found, _ = anarci([("sequence", sequence)], scheme="imgt")
@@ -208,10 +208,10 @@ def explain_unrecognised(method: Method, chain: ReceptorChain, sequence: str) ->
 
 
 def refine_prediction(prediction: Any) -> tuple[int, bool]:
-    """Write one model, refined with OpenMM; gives its place, and whether it passed the refinement's checks.
+    """Write one model, refined with OpenMM; return its index, and whether the refinement passed the checks.
 
-    The model nearest to the mean of all is tried first, as ``save_all`` of ImmuneBuilder does.
-    (``save`` looks the place up in the inverse of the ranking, and so may take another model.)
+    The model nearest to the mean of all is tried first, as in ``save_all`` of ImmuneBuilder.
+    (``save`` looks the index up in the inverse of the ranking, and so may take another model.)
     """
     from ImmuneBuilder import refine
 
@@ -228,7 +228,7 @@ def refine_prediction(prediction: Any) -> tuple[int, bool]:
 
 
 def announce_rounds(refine: Any) -> None:
-    """Report each energy minimisation, of which the first is often the only one."""
+    """Report each energy minimisation; often there is only one."""
     minimize, rounds = refine.minimize_energy, iter(range(1, 1000))
 
     def minimize_and_report(*arguments: Any, **options: Any) -> Any:
@@ -240,7 +240,7 @@ def announce_rounds(refine: Any) -> None:
 
 
 def finish_structure(method: Method, path: Path, errors: Sequence[float]) -> None:
-    """Say in the PDB file itself what it is, and write the errors, if there are any, as B-factors."""
+    """Describe the structure in the PDB file itself, and write the errors, if any, as B-factors."""
     which = "FOUR MODELS" if errors else "MODEL 1 OF 4"
     remarks = [
         f"{method.receptor} STRUCTURE MODELLED USING {method.name.upper()}, {which}",
@@ -264,7 +264,7 @@ def finish_structure(method: Method, path: Path, errors: Sequence[float]) -> Non
 
 
 def number_chain(prediction: Any, chain: str, sequence: str) -> list[dict[str, str | int]]:
-    """Rows of numbering.csv: the residues that were modelled, with their place in the given sequence."""
+    """Return rows of numbering.csv: the modelled residues, with their index in the given sequence."""
     numbering = prediction.numbered_sequences[chain]
     modelled = "".join(letter for _, letter in numbering)
     return number_rows(numbering, scheme="imgt", chain=chain, first_index=sequence.index(modelled) + 1)
@@ -278,7 +278,7 @@ def write_summary(
     is_refined: bool,
     model: int,
 ) -> None:
-    """Write figures and notes, of which none is a quality that was not measured."""
+    """Write figures and notes, none of which is a quality that was not measured."""
     modelled = {chain: sum(row["chain"] == chain for row in rows) for chain in sequences}
     notes = [_explain_errors(method, model) if errors else NO_CONFIDENCE]
     for chain, sequence in sequences.items():

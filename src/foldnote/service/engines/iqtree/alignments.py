@@ -1,7 +1,7 @@
-"""Aligns sequences of different lengths with Kalign, and checks codons.
+"""Align sequences of different lengths with Kalign, and check codons.
 
-Codons are aligned as the amino acids that they stand for, by the standard genetic code, so that no gap
-falls into one.
+Codons are aligned as the amino acids that they encode in the standard genetic code, so that no gap falls
+within a codon.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ MISSING = "---"
 
 
 def align(sequences: list[Sequence], mode: str, notes: list[str]) -> list[Sequence]:
-    """The sequences at the same length, aligned by Kalign if their lengths differ.
+    """Return the sequences at the same length, aligned by Kalign if their lengths differ.
 
-    In mode CODON, a sequence that is out of frame or has an internal stop codon is refused.
+    In mode CODON, refuse a sequence that is out of frame or has an internal stop codon.
     """
     is_aligned = len({len(each.letters) for each in sequences}) == 1
     if mode == "CODON":
@@ -40,7 +40,7 @@ def align(sequences: list[Sequence], mode: str, notes: list[str]) -> list[Sequen
 
 
 def describe_alignment(sequences: list[Sequence], mode: str) -> str:
-    """What was aligned, by what, and how long the alignment is."""
+    """Describe what was aligned, with which program, and the length of the alignment."""
     import kalign
 
     sites = len(sequences[0].letters)
@@ -52,14 +52,14 @@ def describe_alignment(sequences: list[Sequence], mode: str) -> str:
 
 
 def align_letters(sequences: list[Sequence], mode: str) -> list[Sequence]:
-    """The sequences aligned as amino acids or nucleotides."""
+    """Return the sequences aligned as amino acids or nucleotides."""
     kind = "protein" if mode == "AA" else "dna"
     rows = run_kalign([each.ungapped for each in sequences], kind)
     return [Sequence(each.name, row) for each, row in zip(sequences, rows, strict=True)]
 
 
 def run_kalign(sequences: list[str], kind: str) -> list[str]:
-    """Rows of the alignment, in the order of the sequences.
+    """Return the rows of the alignment, in the order of the sequences.
 
     Raises:
         RuntimeError: the rows are not the sequences with gaps.
@@ -73,7 +73,7 @@ def run_kalign(sequences: list[str], kind: str) -> list[str]:
 
 
 def align_codons(sequences: list[Sequence]) -> list[Sequence]:
-    """The codons aligned as their amino acids are."""
+    """Return the codons aligned like their amino acids."""
     codons = [split_codons(each.ungapped) for each in sequences]
     rows = run_kalign(["".join(map(translate, each)) for each in codons], "protein")
     aligned = []
@@ -85,17 +85,17 @@ def align_codons(sequences: list[Sequence]) -> list[Sequence]:
 
 
 def split_codons(letters: str) -> list[str]:
-    """Triplets of letters."""
+    """Return the triplets of letters."""
     return [letters[place : place + 3] for place in range(0, len(letters), 3)]
 
 
 def translate(codon: str) -> str:
-    """The amino acid of a codon, ``*`` for a stop, X where letters are ambiguous or missing."""
+    """Return the amino acid of a codon: ``*`` for a stop, X if letters are ambiguous or missing."""
     return CODE.get(codon, "X")
 
 
 def check_codons(sequences: list[Sequence], notes: list[str], *, is_aligned: bool) -> list[Sequence]:
-    """The sequences without their final stops, of whole codons; refuses what is out of frame."""
+    """Return the sequences without final stops, in whole codons; refuse sequences that are out of frame."""
     for each in sequences:
         if rest := len(each.ungapped) % 3:
             fail(
@@ -129,7 +129,7 @@ def check_codons(sequences: list[Sequence], notes: list[str], *, is_aligned: boo
 
 
 def drop_empty_sites(sequences: list[Sequence], width: int, notes: list[str]) -> list[Sequence]:
-    """The alignment without the sites at which no sequence has a letter."""
+    """Return the alignment without the sites at which no sequence has a letter."""
     rows = [each.letters for each in sequences]
     for each in sequences:
         if not each.ungapped:

@@ -1,10 +1,9 @@
 """IQ-TREE as a program: ``python iqtree_program.py -s alignment.fasta -m LG -asr -seed 7``.
 
-The package piqtree has the whole of IQ-TREE as one compiled library, and functions for a part of it, which
-ancestral sequences and the standard bootstrap do not belong to. This program hands its arguments to IQ-TREE's
-own parser, draws from IQ-TREE's own random numbers and starts the analysis, as IQ-TREE's ``main`` does; so
-every option of the manual works. It is a process of its own, since IQ-TREE ends its process where it finds
-a mistake.
+The package piqtree contains all of IQ-TREE as one compiled library, but functions only for a part of it,
+without ancestral sequences and the standard bootstrap. This program passes its arguments to IQ-TREE's own
+parser, uses IQ-TREE's own random numbers and starts the analysis, as IQ-TREE's ``main`` does; so every option
+of the manual works. It is a separate process, since IQ-TREE exits when it finds an error.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from collections.abc import Sequence
 
 SEED_OPTION = "-seed"
 CHECKPOINT_BYTES = 1 << 14
-"""Room for an object of IQ-TREE's class Checkpoint, many times its size."""
+"""Bytes for an object of IQ-TREE's class Checkpoint, many times its size."""
 AVX, AVX512 = 7, 9
 """Ids of instruction sets, as IQ-TREE's vectorclass library numbers them."""
 
@@ -54,14 +53,14 @@ class Library:
 
 
 def take(loaded: ctypes.CDLL, name: str, result: object, *arguments: object) -> object:
-    """One function of the library with its types."""
+    """Return one function of the library with its types."""
     function = getattr(loaded, name)
     function.restype, function.argtypes = result, list(arguments)
     return function
 
 
 def load_library() -> Library:
-    """The compiled part of piqtree, without its Python part.
+    """Return the compiled part of piqtree, without its Python part.
 
     Raises:
         SystemExit: piqtree is not installed.
@@ -73,7 +72,7 @@ def load_library() -> Library:
 
 
 def find_kernel(library: Library) -> bytes:
-    """The fastest of IQ-TREE's likelihood kernels that this processor can run."""
+    """Return the fastest of IQ-TREE's likelihood kernels that this processor can run."""
     known = library.find_instruction_set()
     if known >= AVX512:
         return b"AVX512"
@@ -85,4 +84,4 @@ def find_kernel(library: Library) -> bytes:
 if __name__ == "__main__":
     main(sys.argv[1:])
     sys.stdout.flush()
-    os._exit(0)  # the library's own clean-up at exit is for a program that it is linked into
+    os._exit(0)  # the library's own exit handlers expect to be linked into the program

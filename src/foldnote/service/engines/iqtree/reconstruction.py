@@ -1,4 +1,4 @@
-"""Reads what IQ-TREE wrote, and writes the result: tree, nodes, ancestors, probabilities, models."""
+"""Read IQ-TREE's output, and write the result: tree, nodes, ancestors, probabilities, models."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ substitutions per site; support of that branch in per cent; given sequences belo
 best state's probability; sites whose best state has less than 0.8; sites with a gap. A row is a node."""
 SITE_COLUMNS = ("node", "site", "state", "probability", "second_state", "second_probability", "gap")
 """Columns of probabilities.csv: ancestor; site of the alignment, 1-based (a codon for CODON); the most
-probable state and its probability; the second, empty where none has any; 1 where
-parsimony puts a gap. A row is an ancestor's site."""
+probable state and its probability; the second, empty if none has any; 1 if parsimony puts a gap. A row is an
+ancestor's site."""
 MODEL_COLUMNS = ("model", "tree_log_likelihood", "aic", "aicc", "bic", "bic_weight")
 UNCERTAIN = 0.8
 OUTPUTS = Path("outputs")
@@ -39,7 +39,7 @@ _NUMBER = r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
 
 @dataclass
 class Reconstruction:
-    """What IQ-TREE found."""
+    """The result of IQ-TREE."""
 
     program: str
     model: str
@@ -50,7 +50,7 @@ class Reconstruction:
     states: list[str]
     """Residues, bases or codons, in the order of the probabilities."""
     sites: dict[str, list[array[float]]]
-    """For each ancestor the probabilities at each site."""
+    """For each ancestor, the probabilities at each site."""
     gaps: dict[str, list[bool]]
     models: list[dict[str, Any]]
     nodes: list[dict[str, Any]]
@@ -58,22 +58,22 @@ class Reconstruction:
 
     @property
     def root_name(self) -> str:
-        """The node that the tree is drawn from."""
+        """The node from which the tree is drawn."""
         return self.tree.name
 
     @property
     def gap_sites(self) -> int:
-        """Sites with a gap, over all ancestors."""
+        """Number of sites with a gap, over all ancestors."""
         return sum(map(sum, self.gaps.values()))
 
     @property
     def total_sites(self) -> int:
-        """Sites of all ancestors."""
+        """Number of sites of all ancestors."""
         return sum(map(len, self.gaps.values()))
 
 
 def read_reconstruction(prefix: Path, sequences: list[Sequence], mode: str) -> Reconstruction:
-    """What the files of a run say, with the sequences' own names."""
+    """Read the files of a run, with the sequences' own names."""
     text = prefix.with_suffix(".iqtree").read_text("utf-8")
     tree = read_newick(prefix.with_suffix(".treefile").read_text("utf-8"))
     for node in tree.walk():
@@ -110,7 +110,7 @@ def rename_ancestors(tree: Node, taken: set[str]) -> None:
 
 
 def read_states(path: Path, tree: Node) -> tuple[list[str], dict[str, list[array[float]]]]:
-    """The states and, for each ancestor, its rows of the table of probabilities."""
+    """Return the states and, for each ancestor, its rows of the table of probabilities."""
     names = {node.label: node.name for node in tree.walk() if not node.is_tip}
     sites: dict[str, list[array[float]]] = {name: [] for name in names.values()}
     states: list[str] = []
@@ -125,14 +125,14 @@ def read_states(path: Path, tree: Node) -> tuple[list[str], dict[str, list[array
 
 
 def list_gaps(sequence: Sequence, mode: str) -> list[bool]:
-    """Whether the sequence has a gap at each site."""
+    """Return whether the sequence has a gap at each site."""
     width = 3 if mode == "CODON" else 1
     letters = sequence.letters
     return [not letters[at : at + width].strip("-") for at in range(0, len(letters), width)]
 
 
 def read_figure(text: str, label: str) -> float:
-    """The number after a label of the report.
+    """Return the number after a label of the report.
 
     Raises:
         RuntimeError: the report does not have it.
@@ -144,7 +144,7 @@ def read_figure(text: str, label: str) -> float:
 
 
 def read_model(text: str) -> str:
-    """The model that the tree was built with.
+    """Return the model that the tree was built with.
 
     Raises:
         RuntimeError: the report does not name it.
@@ -158,7 +158,7 @@ def read_model(text: str) -> str:
 
 
 def list_models(text: str) -> list[dict[str, Any]]:
-    """Rows of models.csv: the models that were compared, best BIC first, or the one that was asked for."""
+    """Return the rows of models.csv: the compared models, best BIC first, or the requested one."""
     figure = r"(-?\d+\.\d+)\s+"
     sign = r"[+-]\s+(\S+)\s+"
     row = re.compile(rf"^(\S+)\s+{figure}{figure}{sign}{figure}{sign}{figure}[+-]\s+(\S+)\s*$", re.M)
@@ -182,7 +182,7 @@ def list_models(text: str) -> list[dict[str, Any]]:
 
 
 def describe_node(node: Node, found: Reconstruction, tip_gaps: dict[str, int]) -> dict[str, Any]:
-    """One row of nodes.csv."""
+    """Return one row of nodes.csv."""
     row: dict[str, Any] = {
         "node": node.name,
         "kind": "tip" if node.is_tip else "ancestor",
@@ -206,7 +206,7 @@ def describe_node(node: Node, found: Reconstruction, tip_gaps: dict[str, int]) -
 
 
 def write_reconstruction(found: Reconstruction, mode: str) -> None:
-    """Write every file of the result but the alignment."""
+    """Write all files of the result except the alignment."""
     OUTPUTS.joinpath("tree.nwk").write_text(write_newick(found.tree), "utf-8")
     OUTPUTS.joinpath("report.txt").write_text(found.report, "utf-8")
     write_table("nodes.csv", found.nodes, NODE_COLUMNS)
@@ -221,7 +221,7 @@ def write_reconstruction(found: Reconstruction, mode: str) -> None:
 
 
 def spell(found: Reconstruction, node: str, gap: str) -> str:
-    """The most probable states of an ancestor; with a gap, that stands where parsimony puts one."""
+    """Return the most probable states of an ancestor, with ``gap`` where parsimony puts one."""
     letters = (found.states[site.index(max(site))] for site in found.sites[node])
     if not gap:
         return "".join(letters)
@@ -229,7 +229,7 @@ def spell(found: Reconstruction, node: str, gap: str) -> str:
 
 
 def list_sites(found: Reconstruction) -> Iterator[tuple[Any, ...] | list[Any]]:
-    """Rows of probabilities.csv."""
+    """Yield the rows of probabilities.csv."""
     for node, sites in found.sites.items():
         for place, probabilities in enumerate(sites):
             order = sorted(range(len(probabilities)), key=lambda index: -probabilities[index])
@@ -246,7 +246,7 @@ def list_sites(found: Reconstruction) -> Iterator[tuple[Any, ...] | list[Any]]:
 
 
 def list_probabilities(found: Reconstruction) -> Iterator[tuple[Any, ...] | list[Any]]:
-    """Rows of all_probabilities.csv."""
+    """Yield the rows of all_probabilities.csv."""
     for node, sites in found.sites.items():
         for place, probabilities in enumerate(sites, start=1):
             yield (node, place, *(f"{each:.5f}" for each in probabilities))

@@ -1,9 +1,9 @@
-"""Builds a tree of related sequences with IQ-TREE and reconstructs the sequences of its ancestors.
+"""Build a tree of related sequences with IQ-TREE and reconstruct the sequences of its ancestors.
 
 Reads job.json and the file of sequences. Sequences of different lengths are aligned first. Writes to outputs/
 the tree, a table of its nodes, the ancestors with the probability of every state, the models that were
-compared and the alignment. IQ-TREE gets short names of our own for the sequences, so that no character of a
-name can change what it does.
+compared and the alignment. IQ-TREE gets short generated names for the sequences, so that no character of a
+name can affect it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ MODELS = {
 """Models that exist for each kind of sequence."""
 KINDS = {"AA": "amino acids", "DNA": "nucleotides", "CODON": "codons"}
 FEWEST_ULTRAFAST = 1000
-"""Replicates below which IQ-TREE has no ultrafast bootstrap."""
+"""Minimum replicates of IQ-TREE's ultrafast bootstrap."""
 FEWEST_SUPPORTED = 4
-"""Sequences below which a tree has no branch that could be supported."""
+"""Minimum sequences for a tree with a branch that can be supported."""
 SEEDS = 2**31
-"""IQ-TREE's seeds are smaller."""
+"""Upper bound of IQ-TREE's seeds."""
 PREFIX = "iqtree"
 WORKING_FILE = Path("aligned.fasta")
 SECONDS_BETWEEN_REPORTS = 2.0
@@ -86,13 +86,13 @@ def check_model(mode: str, model: str) -> None:
 
 
 def join_names(names: tuple[str, ...]) -> str:
-    """Names with commas, and ``or`` before the last."""
+    """Join names with commas, and ``or`` before the last."""
     *others, last = names
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def check_replicates(value: float) -> int:
-    """The number of replicates, which must be whole."""
+    """Return the number of replicates, which must be whole."""
     if value != int(value):
         fail(f"bootstrap is {value:g}; give a whole number of replicates from 100 to 10000.")
     return int(value)
@@ -108,7 +108,7 @@ def check_differences(sequences: list[Sequence]) -> None:
 
 
 def name_row(place: int) -> str:
-    """The name of a sequence in IQ-TREE's files, from its 0-based place."""
+    """Return the name of a sequence in IQ-TREE's files, from its 0-based index."""
     return f"row{place:06d}"
 
 
@@ -124,7 +124,7 @@ def write_alignment(sequences: list[Sequence]) -> None:
 def make_options(
     mode: str, model: str, seed: int, replicates: int, outgroup: int | None, *, is_fast: bool
 ) -> list[str]:
-    """IQ-TREE's command line.
+    """Return IQ-TREE's command line.
 
     The ultrafast bootstrap needs 1000 replicates and is not available with the fast search; otherwise the
     standard bootstrap is run.
@@ -140,7 +140,7 @@ def make_options(
 
 
 def run_iqtree(options: list[str], standard_replicates: int, names: list[str]) -> None:
-    """Run IQ-TREE to its end, with its log and its progress; a mistake that it finds ends the run."""
+    """Run IQ-TREE to its end, with its log and progress; an error that it reports ends the run."""
     program = Path(__file__).with_name("iqtree_program.py")
     command = [sys.executable, "-u", str(program), *options]
     sys.stdout.write(f"iqtree {' '.join(options)}\n")
@@ -166,7 +166,7 @@ def run_iqtree(options: list[str], standard_replicates: int, names: list[str]) -
 
 
 def estimate(line: str, replicate: int, replicates: int) -> tuple[float, str]:
-    """Share of the work and what is done, from a line of the log and the replicate that runs."""
+    """Return the share of the work and a message, from a line of the log and the current replicate."""
     if replicate:
         return 0.1 + 0.8 * replicate / (replicates + 1), f"Bootstrap replicate {replicate} of {replicates}"
     if found := re.match(r"Iteration (\d+) / LogL", line):
@@ -178,7 +178,7 @@ def estimate(line: str, replicate: int, replicates: int) -> tuple[float, str]:
 
 
 def explain_failure(status: int, last: deque[str], names: list[str]) -> None:
-    """End with IQ-TREE's own message, if any, with the sequences' own names.
+    """Fail with IQ-TREE's own message, if any, with the sequences' own names.
 
     Raises:
         RuntimeError: IQ-TREE ended without a message.
@@ -193,7 +193,7 @@ def explain_failure(status: int, last: deque[str], names: list[str]) -> None:
 def describe(
     found: Reconstruction, options: list[str], settings: dict[str, Any], replicates: int
 ) -> list[str]:
-    """What a reader of the result must know."""
+    """Return what a reader of the result must know."""
     notes = [f"{found.program}, seed {options[options.index('-seed') + 1]}: {found.model}."]
     if "-B" in options:
         notes.append(

@@ -1,4 +1,4 @@
-"""Reads FASTA, Clustal and PHYLIP, and cleans the sequences: letters, gaps, names."""
+"""Read FASTA, Clustal and PHYLIP, and clean the sequences: letters, gaps, names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Sequence:
 
 
 def read_sequences(text: str, mode: str, notes: list[str]) -> list[Sequence]:
-    """The sequences of a file with clean letters and unique names; what was changed is added to the notes."""
+    """Read sequences with clean letters and unique names; changes are added to the notes."""
     text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     lines = [line.rstrip() for line in text.split("\n") if line.strip()]
     if not lines:
@@ -57,7 +57,7 @@ def read_sequences(text: str, mode: str, notes: list[str]) -> list[Sequence]:
 
 
 def read_fasta(lines: list[str]) -> list[tuple[str, str]]:
-    """Headers and letters."""
+    """Read headers and letters."""
     records: list[tuple[str, list[str]]] = []
     for line in lines:
         if line.startswith(">"):
@@ -68,7 +68,7 @@ def read_fasta(lines: list[str]) -> list[tuple[str, str]]:
 
 
 def read_clustal(lines: list[str]) -> list[tuple[str, str]]:
-    """Names and letters; blocks of one name are joined, lines of conservation left out."""
+    """Read names and letters; join blocks of one name, and skip lines of conservation."""
     parts: dict[str, list[str]] = {}
     for line in lines:
         words = line.split()
@@ -78,7 +78,7 @@ def read_clustal(lines: list[str]) -> list[tuple[str, str]]:
 
 
 def read_phylip(lines: list[str]) -> list[tuple[str, str]]:
-    """Names and letters of a relaxed, a strict, an interleaved or a sequential file."""
+    """Read names and letters of a relaxed, a strict, an interleaved or a sequential file."""
     count, sites = (int(word) for word in lines[0].split()[:2])
     body = lines[1:]
     readings = (
@@ -97,13 +97,13 @@ def read_phylip(lines: list[str]) -> list[tuple[str, str]]:
 
 
 def split_phylip(line: str, *, is_strict: bool) -> tuple[str, str]:
-    """Name and letters of a line: ten columns of name, or all before the first space."""
+    """Split a line into name and letters: ten columns of name, or all before the first space."""
     name, letters = (line[:10], line[10:]) if is_strict else ([*line.split(None, 1), "", ""])[:2]
     return name.strip(), "".join(letters.split())
 
 
 def read_interleaved(lines: list[str], count: int, sites: int, *, is_strict: bool) -> list[tuple[str, str]]:
-    """Blocks of ``count`` lines, the first with the names; empty where the lines are not such."""
+    """Read blocks of ``count`` lines, the first with the names; empty if the lines do not match."""
     del sites
     if count < 1 or len(lines) % count:
         return []
@@ -118,7 +118,7 @@ def read_interleaved(lines: list[str], count: int, sites: int, *, is_strict: boo
 
 
 def read_sequential(lines: list[str], count: int, sites: int, *, is_strict: bool) -> list[tuple[str, str]]:
-    """One sequence after another, each over as many lines as its sites need; empty where that fails."""
+    """Read one sequence after another, each over as many lines as its sites need; empty if that fails."""
     records: list[tuple[str, str]] = []
     rest = iter(lines)
     for line in rest:
@@ -130,7 +130,7 @@ def read_sequential(lines: list[str], count: int, sites: int, *, is_strict: bool
 
 
 def make_names(heads: list[str], notes: list[str]) -> list[str]:
-    """A name for each header: its first word, or all of it where first words repeat, else with a number."""
+    """Make a name for each header: its first word, or all of it if first words repeat, else with a number."""
     words = [(head.split(None, 1) or [""])[0] or f"sequence_{place}" for place, head in enumerate(heads, 1)]
     repeated = {word for word, times in Counter(words).items() if times > 1}
     if not repeated:
@@ -155,7 +155,7 @@ def make_names(heads: list[str], notes: list[str]) -> list[str]:
 
 
 def clean_letters(raw: list[str], names: list[str], mode: str, notes: list[str]) -> list[str]:
-    """Capitals, ``-`` for gaps, T for U; unknown letters of the kind, or an end with a sentence."""
+    """Return capitals, ``-`` for gaps, T for U, and the kind's unknown letter; fail for other letters."""
     capitals = [re.sub(f"[{re.escape(GAPS)}]", "-", letters.upper()) for letters in raw]
     unknown = "-X?" if mode == "AA" else "-NX?"
     for name, letters in zip(names, capitals, strict=True):
@@ -176,7 +176,7 @@ def clean_letters(raw: list[str], names: list[str], mode: str, notes: list[str])
 
 
 def refuse_letters(name: str, wrong: list[str], letters: str, mode: str) -> NoReturn:
-    """End with the letter, its place and, for a protein in another mode, what to do."""
+    """Fail with the letter, its position and, for a protein in another mode, what to do."""
     kind = "an amino acid" if mode == "AA" else "a nucleotide"
     hint = " Set mode to AA for proteins." if mode != "AA" and set(letters) <= AMINO_ACIDS | {"-"} else ""
     place = letters.index(wrong[0]) + 1
@@ -184,7 +184,7 @@ def refuse_letters(name: str, wrong: list[str], letters: str, mode: str) -> NoRe
 
 
 def clean_protein(sequences: list[str], notes: list[str]) -> list[str]:
-    """X for ``?`` and for residues that no model has; a stop at the end is a gap."""
+    """Replace ``?`` and residues that no model has by X; a stop at the end becomes a gap."""
     rare = sum(each.count(letter) for each in sequences for letter in RARE)
     if rare:
         notes.append(f"{rare} residue(s) U or O are treated as unknown (X), since no model has them.")
@@ -195,14 +195,14 @@ def clean_protein(sequences: list[str], notes: list[str]) -> list[str]:
 
 
 def clean_nucleotides(sequences: list[str], notes: list[str]) -> list[str]:
-    """T for U, N for ``?`` and X."""
+    """Replace U by T, and ``?`` and X by N."""
     if any("U" in each for each in sequences):
         notes.append("U was read as T; ancestors are written with T.")
     return [re.sub(r"[?X]", "N", each.replace("U", "T")) for each in sequences]
 
 
 def find_outgroup(wanted: str | None, sequences: list[Sequence]) -> int | None:
-    """The place of the outgroup among the sequences; None without one."""
+    """Return the index of the outgroup among the sequences; None without one."""
     if not wanted:
         return None
     names = [each.name for each in sequences]
@@ -212,6 +212,6 @@ def find_outgroup(wanted: str | None, sequences: list[Sequence]) -> int | None:
 
 
 def shorten_list(names: list[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names, and how many more there are."""
     more = len(names) - MAX_NAMED
     return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")

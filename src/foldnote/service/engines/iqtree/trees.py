@@ -29,7 +29,7 @@ class Node:
         return not self.children
 
     def walk(self) -> Iterator[Node]:
-        """The node and all below it, each before its children."""
+        """Yield the node and all below it, each before its children."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -37,12 +37,12 @@ class Node:
             stack.extend(reversed(node.children))
 
     def count_tips(self) -> int:
-        """How many given sequences are below it."""
+        """Count the given sequences below it."""
         return sum(node.is_tip for node in self.walk())
 
 
 def read_newick(text: str) -> Node:
-    """The tree of a Newick text whose labels need no quotes; a label is ``name`` or ``name/support``."""
+    """Parse a Newick text whose labels need no quotes; a label is ``name`` or ``name/support``."""
     root = node = Node()
     for piece in _PIECE.findall(text.strip()):
         if piece == "(":
@@ -71,7 +71,7 @@ def _read_label(node: Node, text: str) -> None:
 
 
 def write_newick(root: Node) -> str:
-    """The tree as Newick; names with other characters than letters, digits and ``_.-|`` stand in quotes.
+    """Return the tree as Newick; names with characters besides letters, digits and ``_.-|`` are quoted.
 
     An ancestor with support is labelled ``name/support``, as IQ-TREE does.
     """
@@ -91,16 +91,16 @@ def _quote(label: str) -> str:
 
 
 def find_gaps(root: Node, rows: dict[str, Sequence[bool]]) -> dict[str, list[bool]]:
-    """Whether each ancestor has a gap at each site, by Fitch's parsimony on gap or no gap.
+    """Return for each ancestor whether it has a gap at each site, by Fitch's parsimony on gap or no gap.
 
-    Where both cost the same the ancestor has no gap.
+    If both cost the same, the ancestor has no gap.
 
     Args:
         root: the tree.
         rows: for each tip, whether it has a gap at each site.
 
     Returns:
-        For each ancestor, one value a site.
+        For each ancestor, one value per site.
     """
     order = list(root.walk())
     possible: dict[Node, list[int]] = {}
@@ -123,6 +123,6 @@ def find_gaps(root: Node, rows: dict[str, Sequence[bool]]) -> dict[str, list[boo
 
 
 def _join_sets(states: Sequence[int]) -> int:
-    """The states that most children allow: 1 no gap, 2 gap, 3 both."""
+    """Return the states that most children allow: 1 no gap, 2 gap, 3 both."""
     without, with_gap = (sum(bool(each & bit) for each in states) for bit in (1, 2))
     return (without >= with_gap) + 2 * (with_gap >= without)

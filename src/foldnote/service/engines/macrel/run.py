@@ -1,4 +1,4 @@
-"""Predicts with Macrel whether a peptide is antimicrobial, and whether it is haemolytic.
+"""Predict with Macrel whether a peptide is antimicrobial, and whether it is haemolytic.
 
 Reads ``sequence`` from job.json. Writes outputs/prediction.csv, one row.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 import engine_protocol as protocol
 
 RELIABLE = (10, 100)
-"""Fewest and most residues of the peptides that the models were made for."""
+"""Minimum and maximum residues of the peptides for which the models were made."""
 LONGEST = 10_000
 FAMILIES = {
     "CLP": "cationic, linear",
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def check_sequence(sequence: str) -> None:
-    """End with a sentence for the user where Macrel would skip the sequence or fall over."""
+    """Fail if Macrel would skip the sequence or crash."""
     if not sequence.removeprefix("M"):
         protocol.fail(
             "The sequence has no residue beside a first methionine. Give the sequence of a peptide."
@@ -66,7 +66,7 @@ def check_sequence(sequence: str) -> None:
 
 
 def run_macrel(sequence: str) -> dict[str, str]:
-    """The row of the program's table for the peptide."""
+    """Return the row of the program's table for the peptide."""
     Path("peptide.fasta").write_text(f">peptide\n{sequence}\n", "utf-8")
     program = Path(sys.executable).with_name("macrel")
     options = ["--fasta", "peptide.fasta", "--output", "macrel", "--keep-negatives", "--threads", "1"]
@@ -84,7 +84,7 @@ def run_macrel(sequence: str) -> dict[str, str]:
 
 
 def list_notes(sequence: str, read: str) -> list[str]:
-    """What must be known of this prediction."""
+    """Return notes on this prediction for readers."""
     notes = []
     if read != sequence:
         notes.append("Macrel leaves out a first methionine; it judged the peptide without it.")

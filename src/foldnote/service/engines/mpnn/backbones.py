@@ -1,4 +1,4 @@
-"""Reads the protein chains of a structure with their backbone atoms, as the MPNN models need them."""
+"""Read the protein chains of a structure with their backbone atoms, as the MPNN models need them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from structure_files import read_structure_file
 BACKBONE = ("N", "CA", "C", "O")
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 BROKEN = 2.5
-"""Å between C and the next N from which on residues are missing between the two."""
+"""C-N distance in Å from which on residues are missing between the two."""
 LONGEST_GAP = 64
-"""Missing residues that are filled in at most; the models see no difference from 33 on."""
+"""Maximum missing residues to fill in; from 33 on the models see no difference."""
 Place = tuple[float, float, float]
 NOWHERE: Place = (math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
 class BackboneResidue:
-    """One residue; ``number`` is empty where it is missing from the structure."""
+    """One residue; ``number`` is empty if it is missing from the structure."""
 
     number: str
     letter: str
@@ -35,7 +35,7 @@ class BackboneResidue:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all backbone atoms are there."""
+        """Whether all backbone atoms are present."""
         return all(name in self.atoms for name in BACKBONE)
 
     @property
@@ -46,23 +46,23 @@ class BackboneResidue:
 
 @dataclass
 class Backbone:
-    """The protein chains of the first model by id, and what else it has."""
+    """The protein chains of the first model by id, and the rest of the file."""
 
     chains: dict[str, list[BackboneResidue]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     others: list[tuple[str, Any]] = field(default_factory=list)
-    """Chain id and residue, as gemmi read it, of ligands, nucleic acids, waters and all else."""
+    """Chain id and residue, as gemmi objects, of ligands, nucleic acids, waters and everything else."""
     structure: Any = None
     """The whole file as gemmi read it."""
 
     @property
     def size(self) -> int:
-        """Residues of all chains, with those that are missing from the structure."""
+        """Number of residues of all chains, including those missing from the structure."""
         return sum(map(len, self.chains.values()))
 
 
 def read_backbone(path: Path) -> Backbone:
-    """The backbone of a PDB or mmCIF file; ends with a sentence for the user where there is none."""
+    """Return the backbone of a PDB or mmCIF file; fail if there is none."""
     found = Backbone()
     found.structure = structure = read_structure_file(path, found.notes)
     structure.merge_chain_parts()
@@ -76,7 +76,7 @@ def read_backbone(path: Path) -> Backbone:
 
 
 def read_chain(chain: Any) -> tuple[list[BackboneResidue], list[Any]]:
-    """The amino acids of a chain, and its other residues."""
+    """Return the amino acids of a chain, and its other residues."""
     residues: list[BackboneResidue] = []
     seen: set[str] = set()
     others: list[Any] = []
@@ -101,7 +101,7 @@ def read_chain(chain: Any) -> tuple[list[BackboneResidue], list[Any]]:
 
 
 def read_atoms(residue: Any) -> dict[str, Place]:
-    """Places of the backbone atoms."""
+    """Return the positions of the backbone atoms."""
     atoms = pick_atoms(residue)
     return {
         name: (atom.pos.x, atom.pos.y, atom.pos.z)
@@ -111,7 +111,7 @@ def read_atoms(residue: Any) -> dict[str, Place]:
 
 
 def pick_atoms(residue: Any) -> dict[str, Any]:
-    """The atoms by name; of alternate locations the one of the highest occupancy, of equal ones the first."""
+    """Return the atoms by name; for alternate locations the one of highest occupancy, or the first."""
     atoms: dict[str, Any] = {}
     for atom in residue:
         known = atoms.get(atom.name)
@@ -121,23 +121,23 @@ def pick_atoms(residue: Any) -> dict[str, Any]:
 
 
 def find_letter(residue: Any) -> str:
-    """One letter; ``X`` for what is none of the 20 amino acids. Selenomethionine counts as methionine."""
+    """Return one letter; ``X`` for none of the 20 amino acids. Selenomethionine counts as methionine."""
     name = "MET" if residue.name == "MSE" else standardize(residue.name)
     letter = gemmi.find_tabulated_residue(name).one_letter_code if is_amino_acid(name) else UNKNOWN
     return letter if letter in LETTERS else UNKNOWN
 
 
 def measure_bond(before: dict[str, Place], after: dict[str, Place]) -> float:
-    """Å from C to the next N; infinite where one is missing."""
+    """Return the distance in Å from C to the next N; infinite if one is missing."""
     if "C" not in before or "N" not in after:
         return math.inf
     return math.dist(before["C"], after["N"])
 
 
 def fill_gaps(residues: list[BackboneResidue]) -> list[BackboneResidue]:
-    """The chain with residues that are missing where it is broken and its numbers leave room.
+    """Return the chain with missing residues inserted where it is broken and its numbers allow it.
 
-    Numbers that jump while the chain goes on, as those of antibody numbering do, are no gap.
+    Jumps of the numbers in an unbroken chain, as in antibody numbering, are not gaps.
     """
     filled = residues[:1]
     for before, after in pairwise(residues):
@@ -149,12 +149,12 @@ def fill_gaps(residues: list[BackboneResidue]) -> list[BackboneResidue]:
 
 
 def digits(number: str) -> str:
-    """A residue number without its insertion code."""
+    """Return a residue number without its insertion code."""
     return number.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
 def check_backbone(found: Backbone) -> None:
-    """Note incomplete and unknown residues; end with a sentence where nothing can be designed."""
+    """Note incomplete and unknown residues; fail if nothing can be designed."""
     residues = [(chain, each) for chain, rows in found.chains.items() for each in rows]
     if not residues:
         fail("The structure has no protein chain.")
@@ -177,6 +177,6 @@ def check_backbone(found: Backbone) -> None:
 
 
 def name_some(names: list[str], most: int = 10) -> str:
-    """The first names, and how many there are beyond."""
+    """Return the first names, and the number of further ones."""
     shown = ", ".join(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -1,4 +1,4 @@
-"""What the engines of the MPNN family share: settings of sampling, and the files of the designs."""
+"""The common part of the MPNN engines: sampling options, and the files of the designs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine_protocol import fail, write_table
 from positions import join_sequence
 
 COLDEST = 1e-4
-"""Temperature in place of 0, by which the models would divide."""
+"""Temperature used in place of 0, by which the models would divide."""
 MAX_SEQUENCES = 10_000
 MAX_RESIDUES = 3000
 RESIDUES_AT_ONCE = 1000
@@ -22,7 +22,7 @@ OUTPUTS = Path("outputs")
 
 @dataclass(frozen=True)
 class DesignSettings:
-    """How to sample."""
+    """Sampling options."""
 
     number: int
     temperature: float
@@ -36,14 +36,14 @@ class DesignSettings:
 def read_options(
     settings: Mapping[str, Any], seed: int, *, weights: Mapping[str, str], noise: str, omitted: str = ""
 ) -> DesignSettings:
-    """The settings of sampling; ends with a sentence for the user where one cannot be used.
+    """Read the sampling options; fail if one is invalid.
 
     Args:
-        settings: those of the job.
-        seed: of the random numbers.
+        settings: settings of the job.
+        seed: seed of the random numbers.
         weights: name of the weights by noise level.
-        noise: the noise level where none is set.
-        omitted: amino acids that are left out where nothing is said of it.
+        noise: default noise level.
+        omitted: amino acids that are omitted by default.
     """
     number = settings.get("numSequences", 2)
     if number != int(number) or not 1 <= number <= MAX_SEQUENCES:
@@ -69,18 +69,18 @@ def read_options(
 
 
 def check_size(found: Backbone) -> None:
-    """End with a sentence for the user where there are more residues than the models are given."""
+    """Fail if the structure has more residues than the models accept."""
     if found.size > MAX_RESIDUES:
         fail(f"The structure has more than {MAX_RESIDUES} residues. Leave out chains far from the design.")
 
 
 def choose_batch(number: int, length: int) -> int:
-    """How many sequences of ``length`` residues are drawn at a time."""
+    """Return how many sequences of ``length`` residues are sampled at a time."""
     return max(1, min(LARGEST_BATCH, number, RESIDUES_AT_ONCE // length))
 
 
 def note_lost(found: Backbone, chosen: Mapping[str, set[int]], options: DesignSettings) -> None:
-    """Note what is lost of the input's sequence by the omitted amino acids."""
+    """Note which residues of the input's sequence are lost because their amino acids are omitted."""
     lost = sum(
         found.chains[chain][place].letter in options.omitted for chain in chosen for place in chosen[chain]
     )
@@ -99,9 +99,9 @@ def write_designs(
     Args:
         found: the structure.
         chosen: indices of the designed residues by chain.
-        rows: of the input and of each design, in the order of the files, with ``name``, ``letters`` (amino
-            acids by chain and index) and the figures.
-        figures: names of the columns between the name and what was changed.
+        rows: rows of the input and of each design, in the order of the files, with ``name``, ``letters``
+            (amino acids by chain and index) and the figures.
+        figures: names of the columns between the name and the changes.
     """
     chains = [chain for chain in found.chains if chain in chosen]
     table, fasta = [], []
@@ -128,7 +128,7 @@ def write_probabilities(
     probabilities: Mapping[tuple[str, int], Iterable[float]],
     measured: Mapping[str, Mapping[tuple[str, int], object]] | None = None,
 ) -> None:
-    """Write ``probabilities.csv``: one row a designed residue with the probability of each amino acid.
+    """Write ``probabilities.csv``: one row per designed residue with the probability of each amino acid.
 
     Args:
         found: the structure.

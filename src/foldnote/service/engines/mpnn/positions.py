@@ -1,4 +1,4 @@
-"""Decides from the settings which residues of which chains are designed."""
+"""Decide from the settings which residues of which chains are designed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CDRS = [f"CDR{letter}{number}" for letter in "HL" for number in (1, 2, 3)]
 
 
 def choose_positions(settings: dict[str, Any], found: Backbone) -> tuple[dict[str, set[int]], dict[str, Any]]:
-    """Indices of the designed residues by chain, and settings that were computed."""
+    """Return the indices of the designed residues by chain, and computed settings."""
     listed = read_listed("designedResidues", settings, found)
     given = [name.split() for name in settings.get("designedChains") or []]
     names = [name for entry in given for name in entry]
@@ -55,7 +55,7 @@ def choose_positions(settings: dict[str, Any], found: Backbone) -> tuple[dict[st
 
 
 def tie_chains(found: Backbone, chosen: dict[str, set[int]]) -> list[dict[str, list[int]]]:
-    """For each number that designed residues of several chains have, their positions (from 1) by chain."""
+    """Return, for each number shared by designed residues of several chains, positions (from 1) by chain."""
     groups: dict[str, dict[str, list[int]]] = {}
     for chain in sorted(chosen):
         for place in sorted(chosen[chain]):
@@ -72,7 +72,7 @@ def tie_chains(found: Backbone, chosen: dict[str, set[int]]) -> list[dict[str, l
 
 
 def read_listed(setting: str, settings: dict[str, Any], found: Backbone) -> dict[str, set[int]]:
-    """Indices of the residues that ``setting`` names, by chain; ``105-107`` is a range in file order."""
+    """Return indices of the residues in ``setting``, by chain; ``105-107`` is a range in file order."""
     listed: dict[str, set[int]] = {}
     for chain, text in (settings.get(setting) or {}).items():
         if chain not in found.chains:
@@ -95,7 +95,7 @@ def read_listed(setting: str, settings: dict[str, Any], found: Backbone) -> dict
 
 
 def read_word(word: str, chain: str, numbers: dict[str, int]) -> set[int]:
-    """Indices of one number, or of all residues of the file from one to another."""
+    """Return the index of one number, or of all residues in the file from one to another."""
     if word in numbers:
         return {numbers[word]}
     first, _, last = word[1:].partition("-")
@@ -108,7 +108,7 @@ def read_word(word: str, chain: str, numbers: dict[str, int]) -> set[int]:
 
 
 def read_pairs(given: list[list[str]]) -> list[tuple[str, str]]:
-    """Heavy and light chain of each antibody."""
+    """Return the heavy and light chain of each antibody."""
     if len(given) == 2 and all(len(entry) == 1 for entry in given):
         given = [[given[0][0], given[1][0]]]
     pairs = [(entry[0], entry[1]) for entry in given if len(entry) == 2]
@@ -118,7 +118,7 @@ def read_pairs(given: list[list[str]]) -> list[tuple[str, str]]:
 
 
 def find_regions(pairs: list[tuple[str, str]], regions: list[str], found: Backbone) -> dict[str, set[int]]:
-    """Indices of the residues of the regions, by chain."""
+    """Return the indices of the residues of the regions, by chain."""
     import immunum
 
     chosen: dict[str, set[int]] = {}
@@ -142,7 +142,7 @@ def find_regions(pairs: list[tuple[str, str]], regions: list[str], found: Backbo
 def find_bounds(
     immunum: Any, chain: str, kinds: list[str], residues: list[BackboneResidue], letter: str
 ) -> dict[str, list[int]]:
-    """Indices of the residues of each framework and CDR of a chain."""
+    """Return the indices of the residues of each framework and CDR of a chain."""
     present = [place for place, each in enumerate(residues) if each.number]
     sequence = "".join(residues[place].letter for place in present)
     kind = "heavy" if letter == "H" else "light"
@@ -168,7 +168,7 @@ def find_bounds(
 
 
 def join_sequence(residues: list[BackboneResidue], letters: dict[int, str] | None = None) -> str:
-    """The chain in one-letter code without what is missing; ``letters`` replaces residues by index."""
+    """Return the chain in one-letter code without missing residues; ``letters`` replaces some by index."""
     changed = letters or {}
     return "".join(
         changed.get(place, each.letter or UNKNOWN) for place, each in enumerate(residues) if each.number

@@ -1,4 +1,4 @@
-"""Predicts the structure of a nanobody with NanoBodyBuilder2 and numbers it by IMGT.
+"""Predict the structure of a nanobody with NanoBodyBuilder2 and number it by IMGT.
 
 Reads ``heavy`` from job.json. Writes outputs/prediction.pdb (chain H, IMGT numbers, all atoms, Å) and
 outputs/numbering.csv. B-factors and a column of numbering.csv are the root mean square distance of a

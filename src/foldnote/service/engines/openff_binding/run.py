@@ -27,9 +27,10 @@ OWN = {
     "electrostaticWindows": 5,
     "stericWindows": 14,
 }
-"""What `binding-free-energy` lets users choose and `abfe` does not."""
+"""Settings that `binding-free-energy` offers and `abfe` does not, with their values."""
 LEAST_LENGTH, MOST_LENGTH = 0.5, 200.0
-"""ps, of the equilibration that shows which atoms may hold the ligand: as long as a window between them."""
+"""Bounds in ps of the equilibration that finds atoms to hold the ligand; within
+them it is as long as a window."""
 
 
 def main() -> None:
@@ -54,7 +55,7 @@ def main() -> None:
 
 
 def check_settings(settings: dict[str, Any]) -> None:
-    """End with a sentence where a setting asks for what cannot be calculated."""
+    """Fail if a setting requests what cannot be calculated."""
     if settings["simulationType"].strip().lower() != "abfe":
         fail(
             "simulationType must be abfe: absolute binding free energies are all that this engine calculates."
@@ -66,7 +67,7 @@ def check_settings(settings: dict[str, Any]) -> None:
 
 
 def read_cofactors(paths: list[str] | None, seed: int, notes: list[str]) -> list[PreparedLigand]:
-    """Molecules that stay bound; they may be charged."""
+    """Read molecules that stay bound; they may be charged."""
     if not paths:
         return []
     found = read_ligands(Path(paths[0]), seed, notes, are_placed=True, may_be_charged=True)

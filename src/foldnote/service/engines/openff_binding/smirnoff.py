@@ -1,8 +1,8 @@
 """Give small molecules a force field of the Open Force Field Initiative, in a form that tleap reads.
 
-OpenFF's toolkit says which parameters each atom, bond, angle and torsion has. Every atom gets a type of its
-own, so that ``lig.frcmod`` has them all but the torsions, which tleap cannot express: those are added to the
-built system. Charges are AM1-BCC by AmberTools' sqm, or by OpenFF's NAGL, a neural network that was trained
+OpenFF's toolkit assigns the parameters of each atom, bond, angle and torsion. Every atom gets its own type,
+so that ``lig.frcmod`` contains all of them except the torsions, which tleap cannot express: those are added
+to the built system. Charges are AM1-BCC from AmberTools' sqm, or from OpenFF's NAGL, a neural network trained
 on such charges.
 """
 
@@ -25,12 +25,12 @@ from systems import Solute
 
 NAGL_MODEL = "openff-gnn-am1bcc-1.0.0.pt"
 SCALES_14 = {"vdW": 0.5, "Electrostatics": 0.8333333333}
-"""Of interactions between atoms three bonds apart; Amber's programs have the same ones."""
+"""Scale factors of interactions between atoms three bonds apart; Amber's programs use the same ones."""
 TORSIONS = "torsions.json"
 LETTERS, SIGNS = string.ascii_lowercase, string.digits + string.ascii_letters
-"""A type is one of each: they are 1,612."""
+"""The two characters of a type's name, which give 1,612 names."""
 IMPROPER_ORDERS = ((0, 2, 3), (2, 3, 0), (3, 0, 2))
-"""The three ways round the central atom, which is the second of four; each has a third of the constant."""
+"""The three orders around the central atom, which is the second of four; each has a third of the constant."""
 
 
 @dataclass(frozen=True)
@@ -38,25 +38,25 @@ class Smirnoff:
     """A force field of OpenFF, with charges by one of two methods."""
 
     name: str
-    """As ``openff-2.2.1``."""
+    """Name such as ``openff-2.2.1``."""
     charges: str
     """``am1bcc`` or ``nagl``."""
     suffixes: ClassVar = (".mol2", ".frcmod", ".types")
     taken: dict[str, int] = field(default_factory=dict)
-    """Numbers of types that cofactors have, by residue; those of the next molecule begin after them."""
+    """Numbers of the types of cofactors, by residue; those of the next molecule start after them."""
 
     @property
     def commands(self) -> Sequence[str]:
-        """None: each molecule's files have all that it needs."""
+        """None: each molecule's files contain all that it needs."""
         return []
 
     def load(self, stem: str) -> Sequence[str]:
-        """What loads the parameters of a molecule's files."""
+        """Return the commands that load the parameters of a molecule's files."""
         return [f"source {stem}.types", f"loadamberparams {stem}.frcmod"]
 
     @cached_property
     def force_field(self) -> Any:
-        """As OpenFF's toolkit reads it."""
+        """The force field as an object of OpenFF's toolkit."""
         from openff.toolkit import ForceField
 
         made = ForceField(f"{self.name}.offxml")
@@ -76,7 +76,7 @@ class Smirnoff:
         report(f"Parameters of {ligand.name} by {self.name}")
         try:
             (labels,) = self.force_field.label_molecules(molecule.to_topology())
-        except Exception as exc:  # the toolkit has a class for each kind of parameter
+        except Exception as exc:  # the toolkit has an exception class for each kind of parameter
             print(exc)
             fail(f"{self.name} lacks parameters for {ligand.name!r}; the log names them.")
         types = self._name_types(residue, len(charges))
@@ -91,10 +91,10 @@ class Smirnoff:
         shutil.copy(folder / TORSIONS, OUTPUTS / "parameters" / f"{number}-{slug(ligand.name)}-{TORSIONS}")
 
     def complete(self, solute: Solute, molecules: Mapping[str, Path]) -> None:
-        """Add the torsions of all molecules, constrain the bonds of their hydrogens, and cut as OpenFF does.
+        """Add the torsions of all molecules, constrain their bonds to hydrogen, and apply OpenFF's cutoff.
 
         Args:
-            solute: as tleap has built it.
+            solute: as built by tleap.
             molecules: folders by residue.
         """
         torsions = take_force(solute.system, openmm.PeriodicTorsionForce)
@@ -121,7 +121,7 @@ class Smirnoff:
         force.setSwitchingDistance(cutoff - width)
 
     def _name_types(self, residue: str, count: int) -> list[str]:
-        """Types that no other molecule of a system has; of ligands one is there at a time."""
+        """Return types that no other molecule of a system has; there is one ligand at a time."""
         first = sum(number for name, number in self.taken.items() if name != residue)
         if residue != NAME:
             self.taken[residue] = count
@@ -133,7 +133,7 @@ class Smirnoff:
     def _find_charges(
         self, ligand: PreparedLigand, molecule: Any, folder: Path, report: Callable[[str], None]
     ) -> list[float]:
-        """Partial charges in e that sum to the molecule's charge."""
+        """Return partial charges in e that sum to the molecule's charge."""
         from rdkit import Chem
 
         whole = Chem.GetFormalCharge(ligand.molecule)
@@ -145,30 +145,30 @@ class Smirnoff:
 
 
 def take_molecule(ligand: PreparedLigand) -> Any:
-    """The molecule as OpenFF's toolkit has it, with its atoms in the same order."""
+    """Return the molecule as an object of OpenFF's toolkit, with the same order of atoms."""
     from openff.toolkit import Molecule
 
     try:
         return Molecule.from_rdkit(ligand.molecule, allow_undefined_stereo=True, hydrogens_are_explicit=True)
-    except Exception as exc:  # the toolkit raises errors of its own and of RDKit
+    except Exception as exc:  # the toolkit raises its own and RDKit's exceptions
         print(exc)
         fail(f"OpenFF's toolkit cannot read {ligand.name!r}; the log says why. Check its bonds and charges.")
 
 
 def ask_nagl(ligand: PreparedLigand, molecule: Any) -> list[float]:
-    """Charges by the neural network."""
+    """Return charges by the neural network."""
     from openff.toolkit.utils.nagl_wrapper import NAGLToolkitWrapper
 
     try:
         molecule.assign_partial_charges(NAGL_MODEL, toolkit_registry=NAGLToolkitWrapper())
-    except Exception as exc:  # among them those of the network's table of known elements
+    except Exception as exc:  # including those of the network's table of known elements
         print(exc)
         fail(f"NAGL has no charges for {ligand.name!r}; the log says why. Choose am1bcc.")
     return [float(each) for each in molecule.partial_charges.m]
 
 
 def run_sqm(ligand: PreparedLigand, whole: int, folder: Path, report: Callable[[str], None]) -> list[float]:
-    """AM1-BCC charges of the molecule as it is placed."""
+    """Return AM1-BCC charges of the molecule at its coordinates."""
     from rdkit import Chem
 
     Chem.MolToMolFile(ligand.molecule, os.fspath(folder / "lig.mol"), kekulize=True)
@@ -183,13 +183,13 @@ def run_sqm(ligand: PreparedLigand, whole: int, folder: Path, report: Callable[[
 
 
 def take_force(system: openmm.System, kind: Any) -> Any:
-    """The one force of its kind."""
+    """Return the system's only force of this kind."""
     (force,) = [each for each in system.getForces() if isinstance(each, kind)]
     return force
 
 
 def keep_lengths(system: openmm.System, hydrogens: set[int]) -> None:
-    """Constrain the bonds of hydrogens, which tleap knows by the names of Amber's types only."""
+    """Constrain bonds to hydrogen, which tleap recognises only by the names of Amber's types."""
     bonds = take_force(system, openmm.HarmonicBondForce)
     for place in range(bonds.getNumBonds()):
         one, two, length, _ = bonds.getBondParameters(place)
@@ -199,7 +199,7 @@ def keep_lengths(system: openmm.System, hydrogens: set[int]) -> None:
 
 
 def write_frcmod(molecule: Any, types: Sequence[str], labels: Mapping[str, Any]) -> Iterator[str]:
-    """Lines of Amber's format, in kcal/mol, Å and degrees; torsions have no energy."""
+    """Yield lines of Amber's format, in kcal/mol, Å and degrees; torsions have no energy."""
     unit = "kilocalories_per_mole"
     yield "OpenFF, each atom with a type of its own; torsions are in the other file\nMASS"
     for atom, kind in zip(molecule.GetAtoms(), types, strict=True):
@@ -223,7 +223,7 @@ def write_frcmod(molecule: Any, types: Sequence[str], labels: Mapping[str, Any])
 
 
 def write_types(molecule: Any, types: Sequence[str]) -> str:
-    """A command that tells tleap the elements, which it passes on to OpenMM."""
+    """Return a command that tells tleap the elements, which it passes on to OpenMM."""
     rows = (
         f'{{ "{kind}" "{atom.GetSymbol()}" "sp3" }}'
         for atom, kind in zip(molecule.GetAtoms(), types, strict=True)
@@ -232,7 +232,7 @@ def write_types(molecule: Any, types: Sequence[str]) -> str:
 
 
 def write_mol2(molecule: Any, types: Sequence[str], charges: Sequence[float], residue: str) -> Iterator[str]:
-    """Lines of a molecule with one residue."""
+    """Yield the lines of a molecule with one residue."""
     places = molecule.GetConformer().GetPositions()
     yield f"@<TRIPOS>MOLECULE\n{residue}\n{len(types)} {molecule.GetNumBonds()} 1 0 0\nSMALL\nUSER_CHARGES\n"
     yield "@<TRIPOS>ATOM"
@@ -249,7 +249,7 @@ def write_mol2(molecule: Any, types: Sequence[str], charges: Sequence[float], re
 
 
 def list_torsions(labels: Mapping[str, Any]) -> Iterator[tuple[list[int], int, float, float]]:
-    """Every term of the proper and improper torsions: atoms, periodicity, phase in rad, kJ/mol."""
+    """Yield every term of the proper and improper torsions: atoms, periodicity, phase in rad, kJ/mol."""
     for atoms, each in labels["ProperTorsions"].items():
         for term, (periodicity, phase, constant) in enumerate(
             zip(each.periodicity, each.phase, each.k, strict=True)
@@ -269,5 +269,5 @@ def list_torsions(labels: Mapping[str, Any]) -> Iterator[tuple[list[int], int, f
 
 
 def read_constant(constant: Any) -> float:
-    """kJ/mol."""
+    """Return a force constant in kJ/mol."""
     return float(constant.m_as("kilojoules_per_mole"))

@@ -1,4 +1,4 @@
-"""Translates the settings of a job into the query of OpenFold 3, and refuses what it could not predict."""
+"""Translate the settings of a job into the query of OpenFold 3, and refuse what it cannot predict."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from engine_protocol import fail
 
 NAME = "prediction"
 ALIGNMENT_FILE = "colabfold_main.a3m"
-"""OpenFold 3 knows alignments by the names of their files, and passes over others. This name is that of one
-whose rows are not paired with those of other chains, of which it takes 16384."""
+"""OpenFold 3 recognises alignments by their file names, and ignores others. This name is for alignments whose
+rows are not paired with those of other chains; it reads 16384 of them."""
 FEWEST_TOKENS = 2
-"""Residues and ligand atoms without which its network fails."""
+"""Minimum residues and ligand atoms; with fewer its network fails."""
 LIGAND_FORMS = {"smiles": "smiles", "ccd": "ccd_codes"}
 
 
 @dataclass
 class FoldingQuery:
-    """What is predicted."""
+    """The complex to predict."""
 
     chains: list[InputChain]
     notes: list[str] = field(default_factory=list)
@@ -34,7 +34,7 @@ class FoldingQuery:
 
 
 def read_complex(job: Mapping[str, Any]) -> FoldingQuery:
-    """The complex of a job, as job.json has it; ends with a sentence where it cannot be predicted."""
+    """Return the complex of the job in job.json; fail if it cannot be predicted."""
     made = FoldingQuery(read_chains(job["settings"], _count_atoms, _count_component_atoms))
     if all(each.kind == "ligand" for each in made.chains):
         fail("The job has no chain of residues. Give proteins, dna or rna.")
@@ -49,7 +49,7 @@ def read_complex(job: Mapping[str, Any]) -> FoldingQuery:
 
 
 def _place_alignment(number: int) -> Path:
-    """A folder for each alignment: OpenFold 3 tells them apart by it."""
+    """Return a separate folder for each alignment, by which OpenFold 3 tells them apart."""
     return Path(f"alignment_{number}", ALIGNMENT_FILE)
 
 
@@ -79,7 +79,7 @@ def _count_component_atoms(code: str) -> int:
 
 
 def _refuse_like_texts(chains: Sequence[InputChain]) -> None:
-    """OpenFold 3 tells different molecules apart by their text alone, whatever their kind."""
+    """Fail if molecules of different kinds have the same text, by which alone OpenFold 3 tells them apart."""
     kinds: dict[str, InputChain] = {}
     for chain in chains:
         first = kinds.setdefault(chain.content, chain)

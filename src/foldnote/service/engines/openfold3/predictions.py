@@ -1,4 +1,4 @@
-"""Takes over what OpenFold 3 wrote, and ranks its models by its own score."""
+"""Collect the files that OpenFold 3 wrote, and rank its models by its own score."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from engine_protocol import write_table
 from stand_in_models import write_without_confidence
 
 FIGURES = ("sample_ranking_score", "iptm", "ptm", "avg_plddt", "gpde", "disorder", "has_clash")
-"""Figures of a model by OpenFold's names: pLDDT 0 to 100, gpde in Å, has_clash 0 or 1, the others 0 to 1 but
-for the score, which is -100 to 1.5."""
+"""Figures of a model by OpenFold's names: pLDDT 0 to 100, gpde in Å, has_clash 0 or 1, the others 0 to 1,
+except the score, which is -100 to 1.5."""
 COLUMNS = ("rank", "file", "seed", "sample", *FIGURES)
 """Columns of ranking.csv; rank 1 is the best."""
 _MODEL = re.compile(r".*_seed_(\d+)_sample_(\d+)_model\.cif")
 
 
 def read_models(source: Path) -> list[dict[str, Any]]:
-    """A row of the table for each model that OpenFold 3 made, the best first; empty without any."""
+    """Return a row of the table for each model of OpenFold 3, best first; empty without any."""
     rows = []
     for model in source.glob("seed_*/*_model.cif"):
         found = _MODEL.fullmatch(model.name)
@@ -31,7 +31,7 @@ def read_models(source: Path) -> list[dict[str, Any]]:
             continue
         figures = json.loads(scores.read_text("utf-8"))
         own = {"file": model.name, "seed": int(found[1]), "sample": int(found[2])}
-        # It has no disorder, and so no score, where the surface of a model could not be computed.
+        # Without the surface of a model, there is no disorder and therefore no score.
         rows.append(own | {name: figures[name] for name in FIGURES if math.isfinite(figures[name])})
     rows.sort(key=lambda row: (-row.get(FIGURES[0], -math.inf), row["seed"], row["sample"]))
     return [{"rank": rank, **row} for rank, row in enumerate(rows, start=1)]
@@ -47,7 +47,7 @@ def collect(rows: Sequence[dict[str, Any]], source: Path, target: Path) -> None:
 
 
 def strip_confidence(target: Path) -> None:
-    """Take away what looks like a confidence and, of stand-in weights, is none."""
+    """Remove what looks like a confidence but is none, because weights are stand-ins."""
     (target / "ranking.csv").unlink()
     for path in sorted(target.iterdir()):
         if "_confidences" in path.name:

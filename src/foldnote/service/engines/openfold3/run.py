@@ -1,9 +1,8 @@
-"""Predicts the structure of a complex of proteins, nucleic acids and ligands with OpenFold 3.
+"""Predict the structure of a complex of proteins, nucleic acids and ligands with OpenFold 3.
 
-Reads job.json and its files. Writes the models and figures that OpenFold 3 writes into outputs/, with
-ranking.csv (a row for each model, the best first) and chains.csv. OpenFold's program runs in this process, so
-that its steps can be counted. It gets the path of its weights, searches no alignments and templates, and
-fetches nothing.
+Reads job.json and its files. Writes OpenFold 3's models and figures into outputs/, with ranking.csv (a row
+for each model, the best first) and chains.csv. OpenFold's program runs in this process, so that its steps can
+be counted. It gets the path of its weights, searches no alignments and templates, and downloads nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ CACHE = Path("cache-openfold3")
 QUERY, RUNNER = Path(f"{NAME}.json"), Path("runner.yml")
 CHECKPOINT = "of3-ob-2025-06-30-174k.pt"
 SCORES = ("sample_ranking_score", "iptm", "ptm", "avg_plddt", "gpde")
-"""What of the best model is a figure of the run, by OpenFold's names."""
+"""Values of the best model that become figures of the run, by OpenFold's names."""
 SEEDS = 2**32
 STACKS = {
     "msa_module": ("msa", "msa_module"),
@@ -35,7 +34,7 @@ STACKS = {
     "diffusion_module.diffusion_transformer": ("diffusion_module", "diffusion_transformer"),
     "aux_heads.pairformer_embedding.pairformer_stack": ("heads", "pairformer_embedding", "pairformer"),
 }
-"""Parts of the network that are made of blocks, and where OpenFold's settings say of how many."""
+"""Parts of the network that consist of blocks, with the OpenFold setting for their number."""
 
 
 def main() -> None:
@@ -61,7 +60,7 @@ def main() -> None:
 
 
 def write_runner(settings: Mapping[str, Any], seeds: list[int], depths: Mapping[str, int]) -> None:
-    """Write the settings of ``run_openfold predict``: YAML, of which JSON is a part."""
+    """Write the settings of ``run_openfold predict``: YAML, of which JSON is a subset."""
     import torch
 
     architecture: dict[str, Any] = {
@@ -91,7 +90,7 @@ def write_runner(settings: Mapping[str, Any], seeds: list[int], depths: Mapping[
             "presets": ["predict"],
             "custom": {
                 "architecture": architecture,
-                # These kernels are compiled at the run, and a compiler need not be there.
+                # These kernels are compiled at run time, and there may be no compiler.
                 "settings": {"memory": {"eval": {"use_triton_triangle_kernels": False}}},
             },
         },
@@ -100,11 +99,11 @@ def write_runner(settings: Mapping[str, Any], seeds: list[int], depths: Mapping[
 
 
 def read_depths(checkpoint: Path) -> dict[str, int]:
-    """Blocks of each stack of the network whose weights these are; their values are not read."""
+    """Return the number of blocks in each stack of the network of these weights; values are not read."""
     import torch
     from openfold3.core.utils.checkpoint_loading_utils import get_state_dict_from_checkpoint
 
-    # The file is the authors', whose hash was checked.
+    # The file is the authors', and its hash was checked.
     content = torch.load(checkpoint, map_location="cpu", mmap=True, weights_only=False)
     names = get_state_dict_from_checkpoint(content, init_from_ema_weights=True)[0].keys()
     depths = dict.fromkeys(STACKS, 0)
@@ -116,9 +115,9 @@ def read_depths(checkpoint: Path) -> dict[str, int]:
 
 
 def run_openfold(checkpoint: Path, settings: Mapping[str, Any], seeds: list[int]) -> None:
-    """Run ``run_openfold predict``, and tell how far it is."""
+    """Run ``run_openfold predict``, and report its progress."""
     CACHE.mkdir()
-    os.environ["OPENFOLD_CACHE"] = str(CACHE.resolve())  # else it makes a folder in the home
+    os.environ["OPENFOLD_CACHE"] = str(CACHE.resolve())  # otherwise it creates a folder in the home
     from openfold3.core.model.latent.pairformer import PairFormerStack
     from openfold3.core.model.structure.diffusion_module import DiffusionModule
     from openfold3.projects.of3_all_atom.model import OpenFold3
@@ -144,7 +143,7 @@ def run_openfold(checkpoint: Path, settings: Mapping[str, Any], seeds: list[int]
     seed_everything(
         seeds[0]
     )  # it seeds itself only after it has turned the molecules of the first one at random
-    with redirect_stdout(sys.stderr):  # its progress bar, else lines of ours would begin within one
+    with redirect_stdout(sys.stderr):  # its progress bar would otherwise mix with our lines
         predict.main([str(word) for pair in options.items() for word in pair], standalone_mode=False)
 
 
@@ -158,7 +157,7 @@ def _call_before(function: Any, count: Any) -> Any:
 
 @dataclass
 class SeedProgress:
-    """Passes of the network and sampling steps of one seed after another."""
+    """Counts the passes of the network and the sampling steps of one seed after another."""
 
     seeds: int
     passes: int
@@ -168,17 +167,17 @@ class SeedProgress:
     done_steps: int = 0
 
     def begin_seed(self) -> None:
-        """The network begins with the next seed."""
+        """Note that the network begins with the next seed."""
         self.seed, self.done_passes, self.done_steps = self.seed + 1, 0, 0
 
     def count_pass(self) -> None:
-        """The network begins a pass; those after the sampling are of the confidence."""
+        """Note that the network begins a pass; those after the sampling compute the confidence."""
         if self.done_passes < self.passes:
             self.done_passes += 1
             self._tell(f"pass {self.done_passes} of {self.passes} of the network")
 
     def count_step(self) -> None:
-        """The sampling begins a step."""
+        """Note that the sampling begins a step."""
         self.done_steps = min(self.steps, self.done_steps + 1)
         self._tell(f"sampling step {self.done_steps} of {self.steps}")
 
@@ -192,7 +191,7 @@ class SeedProgress:
 
 
 def explain_failure(logs: Path) -> None:
-    """End the run, whose log gets what OpenFold 3 wrote of its failure."""
+    """End the run; the log receives what OpenFold 3 wrote about its failure."""
     told = "".join(path.read_text("utf-8", "replace") for path in sorted(logs.glob("predict_err_*.log")))
     sys.stdout.write(told + "\n")
     if "OutOfMemoryError" in told or "can't allocate memory" in told:

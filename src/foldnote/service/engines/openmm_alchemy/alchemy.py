@@ -1,10 +1,10 @@
 """Turn a molecular system into one whose ligand can be decoupled from its surroundings step by step.
 
 Two parameters scale the ligand's interactions. ``lambda_electrostatics`` scales its partial charges, so that
-electrostatics within the ligand vanish with those to the surroundings; a leg in vacuum gives these back.
-``lambda_sterics`` scales the Lennard-Jones interactions with the surroundings by the soft-core form of
+electrostatics within the ligand vanish together with those to the surroundings; a leg in vacuum gives these
+back. ``lambda_sterics`` scales the Lennard-Jones interactions with the surroundings by the soft-core form of
 Beutler et al. (1994, doi:10.1016/0009-2614(94)00397-1) in its common 1-1-6 variant; those within the ligand
-stay. Nothing is simulated here.
+remain. This module simulates nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from openmm import unit
 
 ELECTROSTATICS, STERICS, RESTRAINT = "lambda_electrostatics", "lambda_sterics", "lambda_restraint"
 CHARGED_GROUP, STERIC_GROUP, RESTRAINT_GROUP = 1, 2, 3
-"""Force groups: what depends on each of the parameters; group 0 has the rest. The third parameter is there
-where a restraint was added."""
+"""Force groups of the forces that depend on each parameter; group 0 has the rest. The third parameter exists
+if a restraint was added."""
 SOFTCORE_ALPHA = 0.5
 SOFT_STERICS = (
     "4*lambda_sterics*epsilon*x*(x-1);"
@@ -28,14 +28,14 @@ SOFT_STERICS = (
 """kJ/mol; distances in nm. At 1 it is the Lennard-Jones potential with Lorentz-Berthelot rules."""
 FULL_STERICS = "4*epsilon*((sigma/r)^12-(sigma/r)^6)"
 MIN_SIGMA = 0.1
-"""nm, of atoms without Lennard-Jones interactions, whose radius is 0 in Amber's files."""
+"""Radius in nm of atoms without Lennard-Jones interactions, which is 0 in Amber's files."""
 
 
 def decouple(system: openmm.System, ligand: Sequence[int]) -> openmm.System:
     """Make a copy of the system in which the interactions of the atoms in ``ligand`` can be scaled.
 
     Args:
-        system: with one NonbondedForce, in a periodic box or without cutoff.
+        system: a system with one NonbondedForce, in a periodic box or without cutoff.
         ligand: indices of a whole molecule's atoms.
 
     Raises:
@@ -70,7 +70,7 @@ def decouple(system: openmm.System, ligand: Sequence[int]) -> openmm.System:
 def scale_charges(
     nonbonded: openmm.NonbondedForce, members: set[int], charges: Sequence[float], sigmas: Sequence[float]
 ) -> set[tuple[int, int]]:
-    """Scale the charges of ``members`` and remove their Lennard-Jones part; gives their excepted pairs.
+    """Scale the charges of ``members`` and remove their Lennard-Jones part; return their excepted pairs.
 
     Raises:
         ValueError: one of them is bonded to another atom.
@@ -97,7 +97,7 @@ def scale_charges(
 def keep_sterics_within(
     inside: Sequence[int], excepted: set[tuple[int, int]], sigmas: Sequence[float], epsilons: Sequence[float]
 ) -> Any:
-    """Make the Lennard-Jones interactions within the ligand, of all pairs without exception, uncut."""
+    """Return the Lennard-Jones interactions within the ligand, of all non-excepted pairs, without cutoff."""
     force = openmm.CustomBondForce(FULL_STERICS)
     force.addPerBondParameter("sigma")
     force.addPerBondParameter("epsilon")
@@ -112,7 +112,7 @@ def keep_sterics_within(
 def soften_sterics(
     sigmas: Sequence[float], epsilons: Sequence[float], inside: Sequence[int], outside: Sequence[int]
 ) -> Any:
-    """Make the soft-core interactions between the ligand and its surroundings, without a cutoff."""
+    """Return the soft-core interactions between the ligand and its surroundings, without cutoff."""
     force = openmm.CustomNonbondedForce(SOFT_STERICS)
     force.addGlobalParameter(STERICS, 1.0)
     force.addPerParticleParameter("sigma")

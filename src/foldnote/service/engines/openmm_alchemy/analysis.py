@@ -1,9 +1,9 @@
-"""Free energies from the samples of a leg by MBAR, with what tells whether they can be trusted.
+"""Free energies from the samples of a leg by MBAR, with diagnostics of their reliability.
 
-MBAR: Shirts and Chodera (2008, doi:10.1063/1.2978177), by pymbar. Errors are of uncorrelated samples: each
-window is first thinned by its statistical inefficiency (Chodera et al. 2007, doi:10.1021/ct0502864). The
-overlap matrix is that of Klimovich, Shirts and Mobley (2015, doi:10.1007/s10822-015-9840-9), who advise at
-least 0.03 between neighbours.
+MBAR: Shirts and Chodera (2008, doi:10.1063/1.2978177), by pymbar. Errors are those of uncorrelated samples:
+    each window is first thinned by its statistical inefficiency (Chodera et al. 2007, doi:10.1021/ct0502864).
+    The overlap matrix is that of Klimovich, Shirts and Mobley (2015, doi:10.1007/s10822-015-9840-9), who
+    recommend at least 0.03 between neighbours.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.St
 
 logging.getLogger("pymbar").setLevel(logging.ERROR)
 FEW_SAMPLES = 20
-"""Below these in a window, the statistical inefficiency is not estimated, and errors are too small."""
+"""Samples per window below which the statistical inefficiency is not estimated, and errors are too small."""
 MIN_OVERLAP = 0.03
 NO_OVERLAP = 1e-9
-"""Between neighbours, below which MBAR's error is rounding only, of any size."""
+"""Overlap of neighbours below which MBAR's error is rounding only, of any size."""
 SAME = 1e-9
-"""kT between states that are the same, whose error may be the root of a negative rounding error."""
+"""Difference in kT below which states are identical; their error may be the root of a negative number."""
 FRACTIONS = tuple(step / 10 for step in range(1, 11))
 
 
@@ -38,24 +38,24 @@ class Estimate:
 
     energies: np.ndarray
     errors: np.ndarray
-    """Of the difference from the first state; NaN where the states overlap too little to tell."""
+    """Error of the difference from the first state; NaN if the overlap is too small for an estimate."""
     steps: np.ndarray
     """Error of each difference between neighbours."""
     overlap: np.ndarray
     """Shape (states, states); each row sums to 1."""
     inefficiency: tuple[float, ...]
-    """Of each window: correlated samples that are worth one."""
+    """For each window, the number of correlated samples that count as one."""
     samples: tuple[int, ...]
-    """Of each window, those that were used."""
+    """For each window, the number of samples used."""
 
     @property
     def total(self) -> float:
-        """Of the last state from the first, in kT."""
+        """Free energy of the last state relative to the first, in kT."""
         return float(self.energies[-1])
 
     @property
     def error(self) -> float:
-        """Of `total`, in kT."""
+        """Error of `total`, in kT."""
         return float(self.errors[-1])
 
     @property
@@ -65,7 +65,7 @@ class Estimate:
 
 
 def estimate(windows: Sequence[np.ndarray]) -> Estimate:
-    """Estimate the free energies of the states from reduced potentials, a window for each state."""
+    """Estimate the free energies of the states from reduced potentials, with one window per state."""
     thinned, inefficiency = zip(*(thin(each, place) for place, each in enumerate(windows)), strict=True)
     counts = [each.shape[1] for each in thinned]
     energies = np.hstack(thinned)
@@ -89,7 +89,7 @@ def estimate(windows: Sequence[np.ndarray]) -> Estimate:
 
 
 def thin(window: np.ndarray, place: int) -> tuple[np.ndarray, float]:
-    """Keep as many samples of a window as are uncorrelated; gives them and the statistical inefficiency."""
+    """Return the uncorrelated samples of a window and its statistical inefficiency."""
     count = window.shape[1]
     neighbour = place + 1 if place + 1 < window.shape[0] else place - 1
     series = window[neighbour] - window[place]
@@ -124,7 +124,7 @@ def follow(windows: Sequence[np.ndarray]) -> list[Convergence]:
 
 
 def disagree(rows: Sequence[Convergence]) -> bool:
-    """Whether the first and the last half differ by more than twice their error, or it is unknown."""
+    """Return whether first and last half differ by more than twice their error, or the error is unknown."""
     for row in rows:
         if math.isclose(row.fraction, 0.5):
             error = math.hypot(row.forward[1], row.reverse[1])
@@ -133,8 +133,8 @@ def disagree(rows: Sequence[Convergence]) -> bool:
 
 
 def spread_by_chance(error: float, repeats: int) -> float:
-    """The standard deviation that repeats of a known error exceed in 5% of all cases, by chi-squared.
+    """Return the standard deviation that repeats with this error exceed in 5 % of cases (chi-squared).
 
-    Windows that miss a slow motion have small errors, and another figure in each repeat.
+    Windows that miss a slow motion have small errors, but different figures in each repeat.
     """
     return error * math.sqrt(float(chi2.ppf(0.95, repeats - 1)) / (repeats - 1))

@@ -1,7 +1,7 @@
-"""Where checkpoints of a job are, so that the attempt after one that was killed goes on with them.
+"""Location of a job's checkpoints, so that the attempt after a killed one continues from them.
 
-An attempt's own folder is gone with it. The engine's cache is not: it has a folder for each combination of
-settings, inputs and seed, which goes when the job is complete.
+An attempt's own folder is lost with it, but the engine's cache is not: it has a folder for each combination
+of settings, inputs and seed, which is removed when the job is complete.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = "2"
-"""Changes with whatever makes earlier checkpoints useless."""
+"""Format version; change it whenever earlier checkpoints become useless."""
 KEPT_S = 30 * 86_400.0
-"""After that long without a change, checkpoints of a job that was given up are removed."""
+"""Time without a change after which checkpoints of an abandoned job are removed."""
 
 
 @contextmanager
 def keep_checkpoints(job: Mapping[str, Any]) -> Iterator[Path]:
-    """The folder of this job's checkpoints; removed if the job ends well, kept if it is interrupted.
+    """Yield the folder of this job's checkpoints; remove it if the job ends well, keep it if interrupted.
 
-    A second run of the same job at the same time has a folder of its own, which no attempt finds again.
+    A second run of the same job at the same time gets a separate folder, which no later attempt finds.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME", "cache")) / "checkpoints"
     folder = cache / digest_job(job)
@@ -49,7 +49,7 @@ def keep_checkpoints(job: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def digest_job(job: Mapping[str, Any]) -> str:
-    """Name settings, seed and the content of the inputs."""
+    """Return a digest of the settings, the seed and the content of the inputs."""
     asked = [FORMAT, job["type"], job["seed"], job["settings"]]
     known = hashlib.sha256(json.dumps(asked, sort_keys=True).encode())
     for field, places in sorted(job["files"].items()):
@@ -59,7 +59,7 @@ def digest_job(job: Mapping[str, Any]) -> str:
 
 
 def remove_old(cache: Path, own: Path) -> None:
-    """Remove folders in which nothing has changed for long."""
+    """Remove folders in which nothing has changed for a long time."""
     for folder in cache.iterdir():
         newest = max((path.stat().st_mtime for path in [folder, *folder.rglob("*")]), default=0.0)
         if folder != own and time.time() - newest > KEPT_S:

@@ -1,7 +1,7 @@
-"""Let the windows of a leg exchange their configurations between two blocks, as in replica exchange.
+"""Exchange configurations between the windows of a leg after each block, as in replica exchange.
 
-Many attempts are made to swap those of two states drawn at random, each accepted by Metropolis's rule, which
-comes close to drawing the assignment itself (Chodera and Shirts 2011, doi:10.1063/1.3660669).
+Many swaps of two randomly drawn states are attempted, each accepted by the Metropolis rule; this comes close
+to drawing the assignment itself (Chodera and Shirts 2011, doi:10.1063/1.3660669).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from windows import Exchange, SampledWindow
 
 
 def exchange(windows: Sequence[SampledWindow], before: Exchange | None, seed: int) -> Exchange:
-    """Exchange the configurations of windows that have simulated as many blocks.
+    """Exchange the configurations of windows that have simulated the same number of blocks.
 
     Args:
         before: the exchange before this one.
-        seed: of the random numbers.
+        seed: seed of the random numbers.
     """
     origins = assign(np.column_stack([each.last for each in windows]), seed)
     ends = [windows[place].configuration for place in origins]
@@ -31,11 +31,12 @@ def exchange(windows: Sequence[SampledWindow], before: Exchange | None, seed: in
 
 
 def assign(potentials: np.ndarray, seed: int) -> np.ndarray:
-    """Draw which configuration each state goes on with.
+    """Draw the configuration with which each state continues.
 
     Args:
-        potentials: reduced, shape (states, configurations), where the state of the same number has each now.
-        seed: of the random numbers.
+        potentials: reduced, shape (states, configurations); each state now has the configuration of the same
+            index.
+        seed: seed of the random numbers.
 
     Returns:
         The configuration of each state, shape (states,).
@@ -54,11 +55,11 @@ def assign(potentials: np.ndarray, seed: int) -> np.ndarray:
 
 
 def count_crossings(origins: np.ndarray) -> int:
-    """How often a configuration came from the first state to the last or back, by `Exchange.origins`."""
+    """Count moves of a configuration from the first state to the last or back, by `Exchange.origins`."""
     states = origins.shape[1]
     held = np.arange(states)
     ends = {0: 0, states - 1: states - 1}
-    """The end at which a configuration was last."""
+    """The end that a configuration visited last."""
     crossings = 0
     for row in origins:
         held = held[row]

@@ -1,4 +1,4 @@
-"""Write the tables of legs, windows, overlap and convergence, and what a reader of them must know."""
+"""Write the tables of legs, windows, overlap and convergence, and notes for their readers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LEG_COLUMNS = (
     *("windows", "production_ps_per_window", "stopped_early", "crossings"),
 )
 """Columns of legs.csv; the free energy is that of switching the interactions off; how often a configuration
-came from the first window to the last or back."""
+moved from the first window to the last or back."""
 FIGURES_OF_WINDOWS = (
     *("free_energy_kcal_per_mol", "error_kcal_per_mol", "overlap_with_next"),
     *("samples", "statistical_inefficiency", "exchanged_share"),
 )
-"""Columns of windows.csv after those of its state: free energy from the first window with its error; samples
-that were used; share of the exchanges at which it took over the configuration of another window."""
+"""Columns of windows.csv after those of its state: free energy relative to the first window with its error;
+samples used; share of the exchanges at which it took over the configuration of another window."""
 OVERLAP_COLUMNS = ("ligand", "repeat", "leg", "window", "other_window", "overlap")
 CONVERGENCE_COLUMNS = (
     *("ligand", "repeat", "leg", "fraction", "forward_kcal_per_mol", "forward_error_kcal_per_mol"),
@@ -40,8 +40,8 @@ def write_legs(
     """Write the four tables.
 
     Args:
-        parameters: those of the states, columns of windows.csv.
-        more: further rows of legs.csv.
+        parameters: parameters of the states, columns of windows.csv.
+        more: additional rows of legs.csv.
     """
     windows = ("ligand", "repeat", "leg", "window", *parameters, *FIGURES_OF_WINDOWS)
     write_table("legs.csv", [*map(list_leg, legs), *more], LEG_COLUMNS)
@@ -53,7 +53,7 @@ def write_legs(
 
 
 def round_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Figures with four decimals, nothing and unknown ones as an empty cell."""
+    """Round figures to four decimals; missing and unknown ones become empty."""
     return {
         name: "" if value is None else round_figure(value) if isinstance(value, float) else value
         for name, value in row.items()
@@ -61,12 +61,12 @@ def round_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def round_figure(value: float) -> str:
-    """Four decimals; nothing for an unknown error."""
+    """Format four decimals; empty for an unknown error."""
     return f"{value + 0.0:.4f}" if math.isfinite(value) else ""
 
 
 def list_leg(each: LegResult) -> dict[str, Any]:
-    """A row of legs.csv."""
+    """Return a row of legs.csv."""
     return each.key() | round_row(
         {
             "free_energy_kcal_per_mol": each.total,
@@ -81,7 +81,7 @@ def list_leg(each: LegResult) -> dict[str, Any]:
 
 
 def list_windows(each: LegResult) -> list[dict[str, Any]]:
-    """Rows of windows.csv."""
+    """Return the rows of windows.csv."""
     found = each.estimate
     beside = [*np.diag(found.overlap, 1).tolist(), None]
     shares = each.exchanged_shares
@@ -103,7 +103,7 @@ def list_windows(each: LegResult) -> list[dict[str, Any]]:
 
 
 def list_overlap(each: LegResult) -> list[dict[str, Any]]:
-    """Rows of overlap.csv."""
+    """Return the rows of overlap.csv."""
     return [
         each.key() | {"window": one + 1, "other_window": two + 1, "overlap": f"{value:.4f}"}
         for (one, two), value in np.ndenumerate(each.estimate.overlap)
@@ -111,7 +111,7 @@ def list_overlap(each: LegResult) -> list[dict[str, Any]]:
 
 
 def list_convergence(each: LegResult) -> list[dict[str, Any]]:
-    """Rows of convergence.csv."""
+    """Return the rows of convergence.csv."""
     names, rows = CONVERGENCE_COLUMNS[4:], []
     for row in each.convergence:
         values = (value * each.unit for value in (*row.forward, *row.reverse))
@@ -123,13 +123,13 @@ def list_convergence(each: LegResult) -> list[dict[str, Any]]:
 def summarize(
     name: str, values: Sequence[float], errors: Sequence[float], legs: Sequence[LegResult]
 ) -> dict[str, Any]:
-    """Figures of a free energy over its repeats.
+    """Return the figures of a free energy over its repeats.
 
     Args:
-        name: of the column that has the mean.
+        name: name of the column with the mean.
         values: one for each repeat, in kcal/mol.
         errors: MBAR's error of each.
-        legs: those of all repeats.
+        legs: legs of all repeats.
     """
     count = len(values)
     mbar_error = math.sqrt(sum(error**2 for error in errors)) / count
@@ -147,7 +147,7 @@ def summarize(
 
 
 def repeats_differ(row: dict[str, Any]) -> bool:
-    """Whether the repeats of a row of `summarize` are further apart than MBAR's errors explain."""
+    """Return whether the repeats of a row of `summarize` differ by more than MBAR's errors explain."""
     count, error = row["repeats"], row["mbar_error_kcal_per_mol"]
     if count < 2 or error is None:
         return False
@@ -156,7 +156,7 @@ def repeats_differ(row: dict[str, Any]) -> bool:
 
 
 def describe_legs(legs: Sequence[LegResult], rows: Sequence[dict[str, Any]]) -> list[str]:
-    """What a reader of the figures must know of the legs, and of the free energies: rows of `summarize`."""
+    """Return notes on the legs and the free energies (rows of `summarize`) for readers of the figures."""
     notes = []
     if apart := sum(map(repeats_differ, rows)):
         notes.append(

@@ -1,4 +1,4 @@
-"""Sample the legs of a free energy until their error is small enough, and say how each of them did."""
+"""Sample the legs of a free energy until their error is small enough, and report their quality."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from sampling import Leg, Lengths, sample
 from systems import LONGEST_STEP
 
 KCAL = 4.184
-"""kJ."""
+"""kJ per kcal."""
 MIN_SHARE = 0.2
-"""Of the production, before which no leg ends early."""
+"""Share of the production before which no leg ends early."""
 MIN_SAMPLES = 25
-"""Uncorrelated samples of each window, likewise."""
+"""Uncorrelated samples of each window before which no leg ends early."""
 REPORT_S = 2.0
 
 
@@ -35,21 +35,21 @@ class LegResult:
     estimate: Estimate
     convergence: Sequence[Convergence]
     production: float
-    """ps of each window."""
+    """Time in ps of each window."""
     is_early: bool
     sampled: int
-    """Samples of each window, of which the estimate uses the uncorrelated ones."""
+    """Samples of each window; the estimate uses the uncorrelated ones."""
     origins: np.ndarray
-    """Shape (exchanges, windows): at each exchange, the window whose configuration one took over."""
+    """Shape (exchanges, windows): at each exchange, the window whose configuration each one took over."""
 
     @property
     def unit(self) -> float:
-        """kcal/mol of 1 kT."""
+        """kcal/mol per kT."""
         return 1 / self.leg.beta / KCAL
 
     @property
     def total(self) -> float:
-        """Free energy of switching off."""
+        """Free energy of switching the interactions off."""
         return self.estimate.total * self.unit
 
     @property
@@ -59,44 +59,44 @@ class LegResult:
 
     @property
     def is_converged(self) -> bool:
-        """Whether neighbours overlap, both halves agree and there are samples enough to tell."""
+        """Whether neighbours overlap, both halves agree and there are enough samples for both checks."""
         is_told = self.sampled >= FEW_SAMPLES and math.isfinite(self.error)
         return is_told and self.estimate.least_overlap >= MIN_OVERLAP and not disagree(self.convergence)
 
     @property
     def crossings(self) -> int:
-        """How often a configuration came from the first window to the last or back."""
+        """How often a configuration moved from the first window to the last or back."""
         return count_crossings(self.origins)
 
     @property
     def exchanged_shares(self) -> list[float | None]:
-        """Share of the exchanges at which each window took over the configuration of another."""
+        """The share of exchanges at which each window took over the configuration of another."""
         count, windows = self.origins.shape
         moved = self.origins != np.arange(windows)
         return [float(each) for each in moved.mean(axis=0)] if count else [None] * windows
 
     def key(self) -> dict[str, Any]:
-        """The first columns of its rows."""
+        """Return the first columns of its rows."""
         return {"ligand": self.ligand, "repeat": self.repeat, "leg": self.leg.name}
 
 
 @dataclass
 class Progress:
-    """Reports what share of all legs is done, at most every REPORT_S."""
+    """Reports the share of all legs that is done, at most every REPORT_S."""
 
     total: int
     done: int = 0
     told: float = field(default_factory=time.monotonic)
 
     def tell(self, part: float, message: str) -> None:
-        """Report that a ``part`` of the present leg is done."""
+        """Report that a ``part`` of the current leg is done."""
         if time.monotonic() - self.told > REPORT_S:
             self.told = time.monotonic()
             report(0.02 + 0.97 * (self.done + part) / self.total, message)
 
 
 def plan_lengths(settings: dict[str, Any], notes: list[str]) -> Lengths:
-    """The lengths of the settings in whole blocks."""
+    """Return the lengths of the settings in whole blocks."""
     timestep = settings["timestep"]
     if timestep > LONGEST_STEP:
         notes.append("The solute's hydrogens have a mass of 3 u, since the time step is above 2 fs.")
@@ -106,7 +106,7 @@ def plan_lengths(settings: dict[str, Any], notes: list[str]) -> Lengths:
 def run_leg(
     ligand: str, repeat: int, leg: Leg, folder: Path, target: float, tell: Callable[[float], None]
 ) -> LegResult:
-    """Sample a leg until its error is at most ``target`` in kcal/mol, or to its end where that is 0."""
+    """Sample a leg until its error is at most ``target`` in kcal/mol, or completely if ``target`` is 0."""
 
     def is_enough(windows: Sequence[np.ndarray]) -> bool:
         if target <= 0 or windows[0].shape[1] < MIN_SHARE * planned:

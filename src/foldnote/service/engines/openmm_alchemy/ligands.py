@@ -1,6 +1,6 @@
 """Read ligands and give them GAFF parameters and AM1-BCC charges with AmberTools.
 
-antechamber, sqm, parmchk2 and tleap are separate programs; nothing of them is imported.
+antechamber, sqm, parmchk2 and tleap are run as separate programs; none of their code is imported.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any
 from engine_protocol import fail
 
 ELEMENTS = frozenset({"H", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I"})
-"""What GAFF, OpenFF's force fields and AM1-BCC have parameters for."""
+"""Elements for which GAFF, OpenFF's force fields and AM1-BCC have parameters."""
 MAX_LIGAND_ATOMS = 70
-"""Atoms without hydrogens; the semi-empirical calculation of a larger one takes hours."""
+"""Maximum heavy atoms; the semi-empirical calculation of a larger molecule takes hours."""
 MAX_LIGANDS = 50
 MAX_EXCESS = 0.05
-"""e; more than rounding leaves."""
+"""Charge in e above what rounding leaves."""
 NAME = "LIG"
 OUTPUTS = Path("outputs")
 POLL_S = 0.05
@@ -36,12 +36,12 @@ class PreparedLigand:
     """A molecule with hydrogens and coordinates."""
 
     name: str
-    """As in the file, or ``ligand 3``."""
+    """Name from the file, or such as ``ligand 3``."""
     molecule: Any
 
     @property
     def smiles(self) -> str:
-        """Without hydrogens."""
+        """SMILES without hydrogens."""
         from rdkit import Chem
 
         return str(Chem.MolToSmiles(Chem.RemoveHs(self.molecule)))
@@ -59,11 +59,11 @@ def read_ligands(
     """Read every molecule of an SDF file, or of a file with a SMILES on each line.
 
     Args:
-        seed: of the coordinates of those that have none.
-        notes: gets what was added.
-        are_placed: whether they must have coordinates, which a file of SMILES has not.
-        may_be_charged: whether molecules with a charge are taken, which are not switched off.
-        most: atoms without hydrogens that a molecule may have.
+        seed: seed for the coordinates of those that have none.
+        notes: receives sentences on what was added.
+        are_placed: whether they must have coordinates, which a file of SMILES lacks.
+        may_be_charged: whether charged molecules are accepted, which are not switched off.
+        most: maximum heavy atoms of a molecule.
     """
     from rdkit import RDLogger
 
@@ -90,7 +90,7 @@ def read_ligands(
 
 
 def read_records(text: str) -> Any:
-    """Names and molecules of an SDF file; one that cannot be read is None."""
+    """Yield names and molecules of an SDF file; None for an unreadable one."""
     from rdkit import Chem
 
     supplier = Chem.SDMolSupplier()
@@ -100,7 +100,7 @@ def read_records(text: str) -> Any:
 
 
 def read_lines(text: str) -> Any:
-    """Names and molecules of lines that have a SMILES and, after white space, may have a name."""
+    """Yield names and molecules of lines with a SMILES and, after white space, an optional name."""
     from rdkit import Chem
 
     for line in text.splitlines():
@@ -112,7 +112,7 @@ def read_lines(text: str) -> Any:
 
 
 def has_place(molecule: Any) -> bool:
-    """Whether a molecule has coordinates in three dimensions."""
+    """Return whether a molecule has three-dimensional coordinates."""
     return molecule.GetNumConformers() > 0 and bool(molecule.GetConformer().Is3D())
 
 
@@ -124,7 +124,7 @@ def prepare(
     may_be_charged: bool = False,
     most: int = MAX_LIGAND_ATOMS,
 ) -> Any:
-    """Check a molecule and give it the hydrogens and coordinates that it lacks."""
+    """Check a molecule and add missing hydrogens and coordinates."""
     from rdkit import Chem
 
     if molecule is None or molecule.GetNumAtoms() == 0:
@@ -139,7 +139,7 @@ def prepare(
 
 
 def check(name: str, molecule: Any, may_be_charged: bool, most: int) -> None:
-    """End with a sentence for the user where a molecule cannot be calculated."""
+    """Fail if a molecule cannot be calculated."""
     from rdkit import Chem
 
     if len(Chem.GetMolFrags(molecule)) > 1:
@@ -164,7 +164,7 @@ def check(name: str, molecule: Any, may_be_charged: bool, most: int) -> None:
 
 
 def embed(name: str, molecule: Any, seed: int, notes: list[str]) -> Any:
-    """Give coordinates by ETKDG version 3, relaxed with MMFF94 where that has parameters."""
+    """Give coordinates by ETKDG version 3, relaxed with MMFF94 if that has parameters."""
     from rdkit import Chem
     from rdkit.Chem import AllChem
 
@@ -193,7 +193,7 @@ def parametrize(
 ) -> Path:
     """Write ``lig.mol2`` with atom types and charges and ``lig.frcmod`` with further parameters.
 
-    The charges of AM1-BCC sum to a few thousandths of e, being rounded; that is spread over all atoms.
+    The charges of AM1-BCC are rounded and sum to a few thousandths of e, which are spread over all atoms.
     ``residue`` is the name of the molecule's residue.
     """
     from rdkit import Chem
@@ -258,19 +258,19 @@ def neutralize(source: Path, target: Path) -> None:
 
 
 def read_mol2_charges(path: Path) -> list[float]:
-    """Partial charges in e of the atoms of a mol2 file."""
+    """Return the partial charges in e of the atoms of a mol2 file."""
     body = path.read_text().partition("@<TRIPOS>ATOM\n")[2].partition("@<TRIPOS>BOND")[0]
     return [float(line.split()[8]) for line in body.splitlines()]
 
 
 def build(folder: Path, commands: Sequence[str], report: Callable[[str], None]) -> str:
-    """Run tleap with the commands in the folder; gives what it wrote."""
+    """Run tleap with the commands in the folder; return its output."""
     (folder / "leap.in").write_text("\n".join([*commands, "quit", ""]))
     return run_program("tleap", ["-f", "leap.in"], folder, report)
 
 
 def run_program(name: str, arguments: Sequence[str], folder: Path, report: Callable[[str], None]) -> str:
-    """Run a program of AmberTools in the folder; gives its output, which also goes to the log."""
+    """Run a program of AmberTools in the folder; return its output, which also goes to the log."""
     program = Path(sys.executable).parent / name
     log = folder / f"{name}.log"
     begun = told = time.monotonic()
@@ -295,5 +295,5 @@ def run_program(name: str, arguments: Sequence[str], folder: Path, report: Calla
 
 
 def slug(text: str) -> str:
-    """A file name for a ligand's name."""
+    """Return a file name for a ligand's name."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:40] or "ligand"

@@ -1,8 +1,8 @@
 """Hydration free energies of small molecules by alchemical decoupling with OpenMM.
 
-Reads job.json and the file of ``ligandsSDF``. For each molecule the charges and then the Lennard-Jones
+Reads job.json and the file of ``ligandsSDF``. For each molecule, the charges and then the Lennard-Jones
 interactions with the water are switched off, in a periodic box; the charges also in the gas phase, which
-gives back what they do within the molecule. Writes outputs/free-energies.csv (a row for each molecule),
+gives back their effect within the molecule. Writes outputs/free-energies.csv (a row for each molecule),
 legs.csv, windows.csv, overlap.csv and convergence.csv, and the force field's parameters. Blocks of the
 simulation are checkpoints.
 """
@@ -31,7 +31,7 @@ FREE_ENERGY_COLUMNS = (
     *("sd_of_repeats_kcal_per_mol", "mbar_error_kcal_per_mol", "repeats", "least_overlap", "is_converged"),
 )
 """Columns of free-energies.csv: name; SMILES; mean over the repeats; the larger of the standard error of the
-repeats and the error of MBAR, empty where MBAR has none; standard deviation of the repeats, empty for one;
+repeats and the error of MBAR, empty if MBAR has none; standard deviation of the repeats, empty for one;
 MBAR's error of the mean; number of repeats; smallest overlap of neighbouring states; whether overlap is at
 least MIN_OVERLAP, both halves of each leg agree and each window has FEW_SAMPLES or more."""
 
@@ -129,7 +129,7 @@ def hydrate(
 
 
 def combine(legs: Sequence[LegResult], ligand: str) -> dict[str, Any] | None:
-    """The row of free-energies.csv for a ligand, without name and SMILES; None before its legs are done."""
+    """Return a ligand's row of free-energies.csv, without name and SMILES; None before its legs are done."""
     own = [each for each in legs if each.ligand == ligand]
     if not own:
         return None
@@ -142,7 +142,7 @@ def combine(legs: Sequence[LegResult], ligand: str) -> dict[str, Any] | None:
 
 
 def write_results(ligands: Sequence[PreparedLigand], legs: Sequence[LegResult], repeats: int) -> None:
-    """Write the tables of all ligands that are done."""
+    """Write the tables of all finished ligands."""
     rows = [
         {"ligand": ligand.name, "smiles": ligand.smiles, **round_row(row)}
         for ligand in ligands
@@ -153,7 +153,7 @@ def write_results(ligands: Sequence[PreparedLigand], legs: Sequence[LegResult], 
 
 
 def make_score(ligands: Sequence[PreparedLigand], legs: Sequence[LegResult], repeats: int) -> dict[str, Any]:
-    """Figures of the whole; the free energy where there is one molecule."""
+    """Return figures of the whole run; the free energy if there is one molecule."""
     rows = [combine(legs, ligand.name) for ligand in ligands]
     figures: dict[str, Any] = {"ligands": len(rows), "repeats": repeats}
     if len(rows) == 1 and rows[0]:

@@ -1,10 +1,10 @@
-"""Sample the alchemical states of one leg with OpenMM, block by block, so that a killed run goes on.
+"""Sample the alchemical states of one leg with OpenMM, block by block, so that a killed run can continue.
 
 A leg is a system and a row of states. Each state has a window: the reduced potentials of its samples in every
-state. After each block of all windows they exchange their configurations. A block is simulated by a new
-context whose random numbers come from the seed and from the block's place only. What a block gives therefore
-depends on nothing but the arrays that were saved after the one before it, and a run that was killed ends with
-the figures of one that was not, where the platform itself is deterministic.
+state. After each block, the windows exchange their configurations. A block is simulated in a new context
+whose random numbers depend only on the seed and the block's index. Therefore the result of a block depends
+only on the arrays that were saved after the previous one, and a killed run ends with the same figures as an
+uninterrupted one, if the platform itself is deterministic.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from openmm import unit
 from windows import Configuration, Exchange, SampledWindow, name_exchange, name_window
 
 GAS_CONSTANT = 8.31446261815324e-3
-"""kJ/(mol K)."""
+"""Gas constant in kJ/(mol K)."""
 FRICTION = 1.0
-"""1/ps."""
+"""Friction in 1/ps."""
 PRESSURE = 1.01325
-"""bar."""
+"""Pressure in bar."""
 BAROSTAT_STEPS = 25
 GROUP_OF = {ELECTROSTATICS: CHARGED_GROUP, STERICS: STERIC_GROUP, RESTRAINT: RESTRAINT_GROUP}
 SETTLING_STEPS, SETTLING_STEP = 1000, 0.001
@@ -39,18 +39,18 @@ State = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long each window is simulated. Times in ps."""
+    """Simulation times of each window, in ps."""
 
     timestep: float
     interval: float
-    """Between two samples."""
+    """Time between two samples."""
     equilibration_blocks: int
     production_blocks: int
     block: float
 
     @classmethod
     def plan(cls, timestep: float, equilibration: float, production: float) -> Lengths:
-        """Split the lengths into blocks, at least ten of production where it is long enough."""
+        """Split the lengths into blocks, with at least ten of production if it is long enough."""
         interval = max(1, round(min(1.0, max(production / 40, 0.1)) / timestep)) * timestep
         samples = max(1, round(production / interval))
         per_block = max(1, min(50, samples // 10))
@@ -64,7 +64,7 @@ class Lengths:
         )
 
     def rounded(self) -> dict[str, float]:
-        """The lengths in ps that are simulated, by their settings."""
+        """Return the simulated lengths in ps, by their settings."""
         blocks = {"equilLength": self.equilibration_blocks, "prodLength": self.production_blocks}
         return {name: round(count * self.block, 6) for name, count in blocks.items()}
 
@@ -81,12 +81,12 @@ class Lengths:
 
 @dataclass
 class Leg:
-    """What is simulated: one solute in one surrounding."""
+    """The simulated system: one solute in one environment."""
 
     name: str
     system: openmm.System
     positions: np.ndarray
-    """nm."""
+    """Positions in nm."""
     box: np.ndarray | None
     """Box vectors in nm; None in vacuum."""
     states: Sequence[State]
@@ -103,7 +103,7 @@ class Leg:
 
 @dataclass
 class Samples:
-    """What the windows of a leg gave."""
+    """The samples of a leg's windows."""
 
     energies: Sequence[np.ndarray]
     """Reduced potentials of each window, shape (states, samples), of the parts that depend on a parameter."""
@@ -123,7 +123,7 @@ def list_states(electrostatics: int, sterics: int) -> list[dict[str, float]]:
 
 
 def space_sterics(count: int) -> list[float]:
-    """Values of ``lambda_sterics`` below 1, denser towards 0, where a cavity closes."""
+    """Return the values of ``lambda_sterics`` below 1, denser towards 0, where a cavity closes."""
     return [1 - (step / count) ** 0.8 for step in range(1, count + 1)]
 
 
@@ -136,9 +136,9 @@ def sample(
     """Simulate every window of the leg.
 
     Args:
-        folder: of the checkpoints; windows that are there go on where they stopped.
-        report: is told, every few seconds, what fraction is done.
-        is_enough: is asked after each block of all windows, and ends the leg early where it is true.
+        folder: folder of the checkpoints; existing windows continue where they stopped.
+        report: called every few seconds with the fraction done.
+        is_enough: called after each block of all windows; True ends the leg early.
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths = [name_window(folder, place) for place in range(len(leg.states))]
@@ -147,7 +147,7 @@ def sample(
     first = leg.lengths.equilibration_blocks
     begun = max(first, 1)  # of the exchanges
     if latest is None and any(each is not None and each.blocks > begun for each in windows):
-        windows = [None] * len(paths)  # with what they went on is not known
+        windows = [None] * len(paths)  # their starting points are unknown
     total = first + leg.lengths.production_blocks
     work = total * len(leg.states)
     for goal in range(first, total + 1):
@@ -176,7 +176,7 @@ def sample(
 
 
 def start_window(leg: Leg, place: int, before: SampledWindow | None) -> SampledWindow:
-    """Begin a window at the end of the one before it, or the first one at the leg's structure."""
+    """Begin a window at the end of the previous one, or the first one at the leg's structure."""
     nothing = np.zeros((len(leg.states), 0)), np.zeros(0)
     if before is not None:
         return SampledWindow(0, *before.configuration, *nothing)
@@ -191,7 +191,7 @@ def start_window(leg: Leg, place: int, before: SampledWindow | None) -> SampledW
 def advance(
     leg: Leg, place: int, window: SampledWindow, start: Configuration, report: Callable[[float], None]
 ) -> None:
-    """Simulate one more block of a window from ``start``; samples of the equilibration are not kept."""
+    """Simulate one more block of a window from ``start``; discard samples of the equilibration."""
     lengths = leg.lengths
     is_production = window.blocks >= lengths.equilibration_blocks
     with run_state(leg, place, window.blocks, lengths.timestep, start.box) as (context, integrator):
@@ -211,7 +211,7 @@ def advance(
 
 
 def take_configuration(context: openmm.Context) -> Configuration:
-    """Read where the context is.
+    """Read the current configuration of the context.
 
     Raises:
         OpenMMException: it has no finite coordinates.
@@ -232,11 +232,11 @@ def take_configuration(context: openmm.Context) -> Configuration:
 def run_state(
     leg: Leg, place: int, block: int | str, timestep: float, box: np.ndarray | None = None
 ) -> Iterator[tuple[openmm.Context, Any]]:
-    """A context of OpenMM in one state, with its integrator and random numbers of its own.
+    """Yield a context of OpenMM in one state, with its own integrator and random numbers.
 
     Args:
-        block: names the part of the window, for the random numbers.
-        timestep: in ps.
+        block: identifies the part of the window, for the random numbers.
+        timestep: time step in ps.
         box: in nm; the leg's if None.
     """
     system = openmm.XmlSerializer.clone(leg.system)
@@ -254,7 +254,7 @@ def run_state(
 
 
 def make_context(system: openmm.System, integrator: Any, platform: str) -> openmm.Context:
-    """Make a context with reproducible forces where the platform has them."""
+    """Make a context with reproducible forces if the platform supports them."""
     program = openmm.Platform.getPlatformByName(platform)
     known = program.getPropertyNames()
     wanted = {"DeterministicForces": "true", "Precision": "mixed"}
@@ -264,9 +264,9 @@ def make_context(system: openmm.System, integrator: Any, platform: str) -> openm
 
 
 def evaluate(context: openmm.Context, leg: Leg, own: State) -> np.ndarray:
-    """Reduced potentials of the present coordinates in every state; leaves the context in its ``own``.
+    """Return reduced potentials of the current coordinates in every state; restore the context's ``own``.
 
-    A force depends on one parameter only, so that each is evaluated once for each of that one's values.
+    A force depends on one parameter only, so each is evaluated once per value of that parameter.
     """
     total = np.zeros(len(leg.states))
     present = context.getParameters()
@@ -281,14 +281,14 @@ def evaluate(context: openmm.Context, leg: Leg, own: State) -> np.ndarray:
 
 
 def measure(context: openmm.Context, name: str, value: float, group: int) -> float:
-    """Potential energy in kJ/mol of one group of forces with one parameter at ``value``."""
+    """Return the potential energy in kJ/mol of one group of forces with one parameter at ``value``."""
     context.setParameter(name, value)
     energy = context.getState(energy=True, groups=1 << group).getPotentialEnergy()
     return float(energy.value_in_unit(unit.kilojoule_per_mole))
 
 
 def set_state(context: openmm.Context, state: State) -> None:
-    """Set the parameters that the system has."""
+    """Set those parameters that the system has."""
     present = context.getParameters()
     for name, value in state.items():
         if name in present:
@@ -296,13 +296,13 @@ def set_state(context: openmm.Context, state: State) -> None:
 
 
 def draw_seed(*parts: object) -> int:
-    """A seed from 1 to 2**31 - 1 for the place in the run that the parts name."""
+    """Return a seed from 1 to 2**31 - 1 for the point in the run that the parts identify."""
     digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:4], "big") % (2**31 - 1) + 1
 
 
 def describe_platform(platform: str) -> str:
-    """What the user should know of the platform of a run."""
+    """Return a note for the user on the platform of a run."""
     told = f"OpenMM ran on its platform {platform}."
     if platform in ("Reference", "CPU"):
         return told
@@ -310,7 +310,7 @@ def describe_platform(platform: str) -> str:
 
 
 def find_platform() -> str:
-    """The fastest platform that works here: a GPU's, or the CPU."""
+    """Return the fastest platform that works here: a GPU's, or the CPU."""
     for name in ("CUDA", "HIP", "OpenCL"):
         system = openmm.System()
         system.addParticle(1.0)

@@ -15,15 +15,15 @@ from openmm import app, unit
 from scipy.spatial import cKDTree
 
 CUTOFF = 0.9
-"""nm, of Lennard-Jones interactions, whose tail is corrected for, and of the direct part of PME."""
+"""Cutoff in nm of Lennard-Jones interactions, whose tail is corrected for, and of the direct part of PME."""
 HEAVY_HYDROGEN = 3.0
-"""Mass in u of a solute's hydrogens where the time step is above LONGEST_STEP; the atoms that they are bonded
-to become lighter by as much (Hopkins et al. 2015, doi:10.1021/ct5010406)."""
+"""Mass in u of a solute's hydrogens if the time step is above LONGEST_STEP; the atoms to which they are
+bonded become lighter by the same amount (Hopkins et al. 2015, doi:10.1021/ct5010406)."""
 LONGEST_STEP = 2.0
-"""fs, without heavier hydrogens."""
+"""Longest time step in fs without heavier hydrogens."""
 WATER_TO_WATER, WATER_TO_SOLUTE = 0.21, 0.26
-"""nm between oxygen atoms across the faces of a box, and from an oxygen to a solute's atom, below which a
-water is left out."""
+"""Minimum distances in nm between oxygen atoms across the faces of a box, and from an oxygen to a solute's
+atom; closer waters are removed."""
 WATERS = {
     "tip3p": ("source leaprc.water.tip3p",),
     "spce": ("source leaprc.water.spce",),
@@ -35,7 +35,7 @@ WATERS = {
         "HOH = TP5",
     ),
 }
-"""tleap's commands. AmberTools has no ions for TIP5P: there they are those for TIP3P."""
+"""tleap's commands. AmberTools has no ions for TIP5P, which uses those for TIP3P."""
 FORCE_FIELDS = {"gaff": "leaprc.gaff", "gaff2": "leaprc.gaff2"}
 
 
@@ -46,13 +46,13 @@ class Solute:
     system: openmm.System
     topology: app.Topology
     positions: np.ndarray
-    """nm."""
+    """Positions in nm."""
     box: np.ndarray | None
     ligand: tuple[int, ...]
     """Indices of the ligand's atoms."""
 
     def decouple(self) -> openmm.System:
-        """The system with a ligand whose interactions can be scaled."""
+        """Return the system with a ligand whose interactions can be scaled."""
         return decouple(self.system, self.ligand)
 
 
@@ -67,8 +67,8 @@ def build_ligand_legs(
     """Build the ligand in water and alone, from ``lig.mol2`` and ``lig.frcmod`` in the folder.
 
     Args:
-        padding: least distance in nm between the ligand and the edge of the box.
-        timestep: in fs.
+        padding: minimum distance in nm between the ligand and the edge of the box.
+        timestep: time step in fs.
     """
     waters, box = fill_box(read_positions(folder / "lig.mol2"), padding)
     write_solvent(waters, [], folder / "waters.pdb")
@@ -95,7 +95,7 @@ def build_ligand_legs(
 
 
 def read_system(stem: Path, timestep: float, *, is_periodic: bool) -> Solute:
-    """Read what tleap has written; bonds of hydrogens keep their lengths, waters are rigid."""
+    """Read tleap's output; bonds to hydrogen keep their lengths, waters are rigid."""
     structure = app.AmberInpcrdFile(str(stem.with_suffix(".inpcrd")))
     box = structure.boxVectors if is_periodic else None
     program = app.AmberPrmtopFile(str(stem.with_suffix(".prmtop")), periodicBoxVectors=box)
@@ -119,7 +119,7 @@ def read_system(stem: Path, timestep: float, *, is_periodic: bool) -> Solute:
 
 
 def turn_lone_pairs(system: openmm.System) -> None:
-    """Put the lone pairs of waters with five sites on the side of the oxygen that has no hydrogens.
+    """Move the lone pairs of five-site waters to the side of the oxygen that has no hydrogens.
 
     OpenMM 8.6.1 reads them from a prmtop with the sign of the hydrogens' weights reversed, so that they lie
     between the hydrogens, and liquid TIP5P has a seventh of its energy.
@@ -133,18 +133,18 @@ def turn_lone_pairs(system: openmm.System) -> None:
 
 
 def read_positions(path: Path) -> np.ndarray:
-    """Coordinates in nm of the atoms of a mol2 file."""
+    """Return the coordinates in nm of the atoms of a mol2 file."""
     body = path.read_text().partition("@<TRIPOS>ATOM\n")[2].partition("@<TRIPOS>BOND")[0]
     return np.array([[float(word) / 10 for word in line.split()[2:5]] for line in body.splitlines()])
 
 
 def fill_box(solute: np.ndarray, padding: float) -> tuple[np.ndarray, np.ndarray]:
-    """Fill a cube about the solute with liquid water; gives the waters and the cube's edges, in nm.
+    """Fill a cube around the solute with liquid water; return the waters and the cube's edges, in nm.
 
-    A cube, since an elongated molecule that turns in a flat box comes close to its image.
+    The box is a cube, since an elongated molecule that turns in a flat box comes close to its image.
 
-    Copies of a box of equilibrated water that OpenMM brings are laid side by side and cut. The solute is not
-    moved: it is in the cube's middle, as the waters' coordinates have it.
+    Copies of a box of equilibrated water from OpenMM are stacked and cut. The solute is not moved: it is in
+    the middle of the cube, in the coordinates of the waters.
 
     Returns:
         Coordinates of shape (waters, 3, 3), oxygen first, and three edges.

@@ -1,4 +1,4 @@
-"""What the windows of a leg have between two blocks: files from which a run that was killed goes on.
+"""State of the windows of a leg between two blocks: files from which a killed run continues.
 
 A window is an alchemical state with the samples that were taken in it.
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 
 class Configuration(NamedTuple):
-    """Where a trajectory is. Positions and box vectors in nm, velocities in nm/ps."""
+    """State of a trajectory. Positions and box vectors in nm, velocities in nm/ps."""
 
     positions: np.ndarray
     velocities: np.ndarray
@@ -24,13 +24,13 @@ class Configuration(NamedTuple):
 
 @dataclass
 class Checkpoint:
-    """Numbers and arrays in a file that is replaced as a whole."""
+    """Numbers and arrays in a file that is replaced atomically."""
 
     blocks: int
-    """Blocks that are simulated."""
+    """Number of simulated blocks."""
 
     def save(self, path: Path) -> None:
-        """Write the file; another process finds the old or the new one, never half of it."""
+        """Write the file; other processes see the old or the new one, never a partial one."""
         draft = path.with_suffix(".new")
         with draft.open("wb") as stream:
             np.savez(stream, **{name: np.asarray(value) for name, value in vars(self).items()})
@@ -40,7 +40,7 @@ class Checkpoint:
 
     @classmethod
     def load(cls, path: Path) -> Self | None:
-        """Read a file that was saved; None if there is none that can be read."""
+        """Read a saved file; return None if there is no readable one."""
         try:
             with np.load(path, allow_pickle=False) as arrays:
                 blocks, *others = (arrays[each.name] for each in fields(cls))
@@ -59,17 +59,17 @@ class SampledWindow(Checkpoint):
     energies: np.ndarray
     """Reduced potentials, shape (states, samples), of the parts that depend on a parameter."""
     last: np.ndarray
-    """The same of the last configuration, shape (states,); empty before the first block."""
+    """Those of the last configuration, shape (states,); empty before the first block."""
 
     @property
     def configuration(self) -> Configuration:
-        """At the end of the last block."""
+        """The configuration at the end of the last block."""
         return Configuration(self.positions, self.velocities, self.box)
 
 
 @dataclass
 class Exchange(Checkpoint):
-    """The configurations with which the windows go on after an exchange; their first axis is the windows'."""
+    """The configurations with which the windows continue after an exchange; the first axis is windows."""
 
     positions: np.ndarray
     velocities: np.ndarray
@@ -78,15 +78,15 @@ class Exchange(Checkpoint):
     """Shape (exchanges, states): at each exchange, the window whose configuration a state took over."""
 
     def configuration(self, place: int) -> Configuration:
-        """With which a window goes on."""
+        """Return the configuration with which a window continues."""
         return Configuration(self.positions[place], self.velocities[place], self.box[place])
 
 
 def name_window(folder: Path, place: int) -> Path:
-    """The checkpoint of a window."""
+    """Return the path of a window's checkpoint."""
     return folder / f"window-{place:03}.npz"
 
 
 def name_exchange(folder: Path) -> Path:
-    """The checkpoint of the last exchange."""
+    """Return the path of the last exchange's checkpoint."""
     return folder / "exchange.npz"

@@ -1,10 +1,10 @@
 """Choose the six atoms of the restraint from an equilibration of the bound complex.
 
-The rule: sets of three receptor and three ligand atoms are drawn at random, all with the run's seed. A set is
-taken into account if every angle on which a dihedral depends is between 45° and 135° on average and stays
-three standard deviations away from a line, and if the atoms are not farther apart than REACH. Of these sets
-the one is chosen whose six coordinates would have the least mean energy in the restraint at full strength,
-which is the one that the bound ligand feels least. The values of the restraint are the means of the frames.
+The rule: sets of three receptor and three ligand atoms are drawn at random, with the run's seed. A set is
+considered if every angle on which a dihedral depends is between 45° and 135° on average and stays three
+standard deviations away from a line, and if the atoms are not farther apart than REACH. Of these sets, the
+one is chosen whose six coordinates would have the lowest mean energy in the restraint at full strength, i.e.
+the one that disturbs the bound ligand least. The values of the restraint are the means over the frames.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from engine_protocol import fail
 from restraint import Restraint, angle, measure
 
 DRAWN = 20_000
-"""Sets."""
+"""Number of sets to draw."""
 LIMITS = ((45.0, 3.0), (30.0, 2.0))
-"""Degrees of an angle's mean from 0° and 180°, at least, and so many standard deviations; the second row is
-for complexes in which no set keeps the first."""
+"""Minimum distance of an angle's mean from 0° and 180° in degrees, and in standard deviations; the second row
+is for complexes in which no set meets the first."""
 REACH = 1.5
-"""nm between the atoms of a set."""
+"""Maximum distance in nm between the atoms of a set."""
 NEAREST = 0.25
-"""nm between P1 and L1, and between two atoms of the receptor; below it they are bonded."""
+"""Minimum distance in nm between P1 and L1, and between two atoms of the receptor; closer ones are bonded."""
 
 
 def choose_restraint(
@@ -38,11 +38,11 @@ def choose_restraint(
 
     Args:
         frames: coordinates in nm, shape (frames, atoms, 3); molecules are whole.
-        receptor: indices of the atoms that may be anchors there.
-        ligand: likewise, at least three.
-        constants: of distances in kJ/(mol nm²) and angles in kJ/(mol rad²).
-        seed: of the random draw.
-        reach: nm; a small box has less than REACH.
+        receptor: indices of the receptor atoms that may be anchors.
+        ligand: the same for the ligand, at least three.
+        constants: force constants of distances in kJ/(mol nm²) and angles in kJ/(mol rad²).
+        seed: seed of the random draw.
+        reach: maximum distance in nm, below REACH in a small box.
     """
     draw = np.random.default_rng(seed)
     sets = np.hstack([pick(draw, receptor), pick(draw, ligand)])
@@ -72,7 +72,7 @@ def choose_restraint(
 def restrain_given(
     frames: np.ndarray, receptor: Sequence[int], ligand: Sequence[int], constants: tuple[float, float]
 ) -> Restraint:
-    """The restraint of six atoms that the user has named, with the mean values of the frames."""
+    """Return the restraint of six atoms given by the user, with the mean values of the frames."""
     sets = np.array([*receptor, *ligand])
     found = measure(frames, sets[:3, None], sets[3:, None])
     bent = [angle(*(frames[:, each] for each in trio)) for trio in (sets[:3], sets[3:])]
@@ -87,7 +87,7 @@ def restrain_given(
 
 
 def keep_bent(angles: np.ndarray, limit: tuple[float, float]) -> np.ndarray:
-    """Whether angles stay away from a line; in rad, with the frames in the axis after the first one."""
+    """Return whether angles stay away from a line; in rad, with the frames on the second axis."""
     means, spread = angles.mean(axis=1), angles.std(axis=1)
     apart = np.minimum(means, np.pi - means)
     return (apart > np.radians(limit[0])) & (apart > limit[1] * spread)
@@ -100,7 +100,7 @@ def pick(draw: np.random.Generator, atoms: Sequence[int]) -> np.ndarray:
 
 
 def weigh(found: np.ndarray, constants: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the six coordinates of each set, and the mean energy of their restraint in kJ/mol."""
+    """Return the means of each set's six coordinates, and their mean restraint energy in kJ/mol."""
     turns = found[3:]
     centres = np.arctan2(np.sin(turns).mean(axis=1), np.cos(turns).mean(axis=1))
     means = np.concatenate([found[:3].mean(axis=1), centres])
@@ -111,7 +111,7 @@ def weigh(found: np.ndarray, constants: tuple[float, float]) -> tuple[np.ndarray
 
 
 def make_restraint(atoms: np.ndarray, values: np.ndarray, constants: tuple[float, float]) -> Restraint:
-    """A restraint of plain numbers."""
+    """Return a restraint of plain numbers."""
     p1, p2, p3, l1, l2, l3 = (int(each) for each in atoms)
     distance, *angles = (float(each) for each in values)
     return Restraint((p1, p2, p3), (l1, l2, l3), (distance, *angles), *constants)

@@ -1,8 +1,8 @@
 """The closed cycle of a binding free energy, for ligands and receptors whose force field is given.
 
-In the complex a restraint is switched on, then the ligand's charges and its Lennard-Jones interactions with
-all else are switched off; in water alone the same without a restraint. With the free energy of letting the
-restrained, decoupled ligand go to 1 mol/L:
+In the complex, a restraint is switched on, then the ligand's charges and its Lennard-Jones interactions with
+the rest are switched off; in water alone, the same without a restraint. With the free energy of releasing the
+restrained, decoupled ligand to 1 mol/L:
 
     binding = decoupling in water - decoupling in the complex - release - RT ln(symmetry number)
 
@@ -43,21 +43,21 @@ FREE_ENERGY_COLUMNS = (
     *("sd_of_repeats_kcal_per_mol", "mbar_error_kcal_per_mol", "repeats", "least_overlap", "is_converged"),
 )
 """Columns of free-energies.csv: name; SMILES; mean over the repeats at 1 mol/L; the larger of the standard
-error of the repeats and the error of MBAR, empty where MBAR has none; standard deviation of the repeats,
-empty for one; MBAR's error of the mean; number of repeats; smallest overlap of neighbouring states; whether
-overlap, halves of the samples and their number are as they should be."""
+error of the repeats and the error of MBAR, empty if MBAR has none; standard deviation of the repeats, empty
+for one; MBAR's error of the mean; number of repeats; smallest overlap of neighbouring states; whether
+overlap, halves of the samples and their number are sufficient."""
 RESTRAINT_COLUMNS = (
     *("ligand", "P1", "P2", "P3", "L1", "L2", "L3", "distance_angstrom", "angle_a_deg", "angle_b_deg"),
     *("dihedral_a_deg", "dihedral_b_deg", "dihedral_c_deg", "distance_constant_kcal_per_mol_per_angstrom2"),
     *("angle_constant_kcal_per_mol_per_rad2", "release_kcal_per_mol"),
 )
-"""Columns of restraints.csv: anchors of the protein as chain:residue:atom, of molecules their number in the
-file; values and constants of the restraint, whose energy is half the constant times the square; free energy
-of letting the restrained ligand go to 1 mol/L."""
+"""Columns of restraints.csv: anchors of the protein as chain:residue:atom, those of molecules as their number
+in the file; values and constants of the restraint, whose energy is half the constant times the square; free
+energy of releasing the restrained ligand to 1 mol/L."""
 MOST_ANCHORS = 60
-"""Atoms of the receptor among which anchors are sought."""
+"""Atoms of the receptor among which anchors are chosen."""
 AWAY = 0.6
-"""nm between ligand and receptor, beyond which the ligand has left."""
+"""Distance in nm between ligand and receptor beyond which the ligand has left."""
 
 
 @dataclass
@@ -68,31 +68,31 @@ class Bound:
     restraint: Restraint
     complex: BuiltComplex
     release: float
-    """kcal/mol."""
+    """Free energy in kcal/mol."""
     legs: list[LegResult] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Calculation:
-    """What all ligands of a job have in common."""
+    """The data that all ligands of a job share."""
 
     settings: Mapping[str, Any]
-    """Those of `binding-free-energy`, without its files."""
+    """Settings of `binding-free-energy`, without its files."""
     force_field: SmallMolecules
     receptor: Receptor
     seed: int
     lengths: Lengths
     platform: str
     folder: Path
-    """Of the checkpoints."""
+    """Folder of the checkpoints."""
     progress: Progress
 
     def tell(self, message: str) -> None:
-        """Report what is done between the legs."""
+        """Report the activity between the legs."""
         self.progress.tell(0.0, message)
 
     def own_seed(self, *names: object) -> int:
-        """A seed that follows from the job's and from names."""
+        """Derive a seed from the job's and from names."""
         return draw_seed(self.seed, *names)
 
 
@@ -107,12 +107,12 @@ def calculate(
     """Calculate the binding free energy of every ligand, and write the results of the job.
 
     Args:
-        job: as the engine was given it, for seed and checkpoints.
-        settings: those of `binding-free-energy`, without its files.
-        receptor: what the ligands are bound to.
-        ligands: where they are bound.
-        force_field: of ligands, cofactors and a host.
-        notes: what is to be said beside the results.
+        job: content of job.json, for seed and checkpoints.
+        settings: settings of `binding-free-energy`, without its files.
+        receptor: the molecule to which the ligands are bound.
+        ligands: the ligands at their bound positions.
+        force_field: force field of ligands, cofactors and a host.
+        notes: sentences for readers of the results.
     """
     seed = job["seed"] or 1
     for ligand in ligands:
@@ -150,7 +150,7 @@ def calculate(
 
 
 def check_ligand(ligand: PreparedLigand, receptor: Receptor) -> None:
-    """End with a sentence where a ligand cannot be restrained, or is not bound."""
+    """Fail if a ligand cannot be restrained, or is not bound."""
     if ligand.molecule.GetNumHeavyAtoms() < 3:
         fail(
             f"Molecule {ligand.name!r} has fewer than three atoms without hydrogens, which the restraint of"
@@ -160,7 +160,7 @@ def check_ligand(ligand: PreparedLigand, receptor: Receptor) -> None:
 
 
 def prepare_others(own: Calculation) -> dict[str, Path]:
-    """Parameters of a host or of cofactors, once for all ligands: their folders by the residue's name."""
+    """Prepare parameters of a host or of cofactors once for all ligands; return folders by residue name."""
     made = {}
     for residue, molecule in own.receptor.molecules.items():
         place = made[residue] = Path("systems") / residue
@@ -197,7 +197,7 @@ def prepare(number: int, ligand: PreparedLigand, others: Mapping[str, Path], own
 
 
 def check_bound(ligand: PreparedLigand, built: BuiltComplex, found: Equilibrated) -> None:
-    """End with a sentence where the ligand has left its place."""
+    """Fail if the ligand has left its place."""
     last = found.frames[-1]
     pairs = last[list(built.heavy)][:, None] - last[list(built.receptor)][None]
     if np.linalg.norm(pairs, axis=-1).min() > AWAY:
@@ -207,7 +207,7 @@ def check_bound(ligand: PreparedLigand, built: BuiltComplex, found: Equilibrated
 def find_restraint(
     built: BuiltComplex, found: Equilibrated, settings: Mapping[str, Any], seed: int
 ) -> Restraint:
-    """The restraint by the atoms that the job names, or by those that fluctuate least."""
+    """Return the restraint on the atoms that the job names, or on those that fluctuate least."""
     constants = (
         settings["restraintDistanceConstant"] * KCAL * 100,
         settings["restraintAngleConstant"] * KCAL,
@@ -223,7 +223,7 @@ def find_restraint(
 
 
 def find_anchors(built: BuiltComplex, given: tuple[str, str]) -> tuple[list[int], list[int]]:
-    """Indices of the atoms that are named; each setting names three."""
+    """Return the indices of the named atoms; each setting names three."""
     found = []
     for name, text, atoms in (
         ("receptorAnchors", given[0], built.anchors),
@@ -287,7 +287,7 @@ def tell_part(progress: Progress, begun: float, share: float, message: str, part
 
 
 def keep_structure(number: int, bound: Bound, receptor: Receptor, window: SampledWindow | None) -> None:
-    """Write receptor and ligand as they are at the end of the window in which nothing is switched."""
+    """Write receptor and ligand at the end of the window with all interactions."""
     if window is None:
         return
     target = OUTPUTS / "complexes"
@@ -302,7 +302,7 @@ def keep_structure(number: int, bound: Bound, receptor: Receptor, window: Sample
 
 
 def combine(bound: Bound, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of free-energies.csv for a ligand, without name and SMILES."""
+    """Return a ligand's row of free-energies.csv, without name and SMILES."""
     thermal = GAS_CONSTANT * settings["temperature"] / KCAL
     given = bound.release + thermal * math.log(settings["symmetryNumber"])
     values, errors = [], []
@@ -314,7 +314,7 @@ def combine(bound: Bound, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_results(done: Sequence[Bound], settings: Mapping[str, Any]) -> None:
-    """Write the tables of all ligands that are done."""
+    """Write the tables of all finished ligands."""
     rows = [
         {"ligand": each.ligand.name, "smiles": each.ligand.smiles, **round_row(combine(each, settings))}
         for each in done
@@ -330,7 +330,7 @@ def write_results(done: Sequence[Bound], settings: Mapping[str, Any]) -> None:
 
 
 def list_restraint(bound: Bound) -> list[Any]:
-    """A row of restraints.csv."""
+    """Return a row of restraints.csv."""
     restraint = bound.restraint
     titles = [bound.complex.titles[index] for index in (*restraint.receptor, *restraint.ligand)]
     distance, *angles = restraint.values
@@ -345,7 +345,7 @@ def list_restraint(bound: Bound) -> list[Any]:
 
 
 def make_score(done: Sequence[Bound], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Figures of the whole; the free energy where there is one ligand."""
+    """Return figures of the whole run; the free energy if there is one ligand."""
     figures: dict[str, Any] = {"ligands": len(done), "repeats": settings["protocolRepeats"]}
     if len(done) == 1:
         row = combine(done[0], settings)

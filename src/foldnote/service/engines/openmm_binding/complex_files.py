@@ -20,7 +20,7 @@ STANDARD_NAMES = {
     "LYN": "LYS",
     "NHE": "NH2",
 }
-"""Names of the PDB for those of the force field; which protons a residue has is seen from its hydrogens."""
+"""PDB names for those of the force field; a residue's protonation is visible from its hydrogens."""
 
 
 def write_complex(
@@ -33,11 +33,11 @@ def write_complex(
     """Write the first molecules of a built complex, receptor and ligand.
 
     Args:
-        topology: of all atoms, the receptor's and the ligand's first.
-        positions: nm, of the atoms that are written, shape (atoms, 3).
-        residues: those of a protein in the order of the topology; none of a host molecule.
-        remark: a line that says what it is.
-        path: of the file.
+        topology: topology of all atoms, the receptor's and the ligand's first.
+        positions: positions in nm of the atoms to write, shape (atoms, 3).
+        residues: residues of a protein in the order of the topology; empty for a host molecule.
+        remark: a line that describes the file.
+        path: path of the file.
     """
     named = copy_topology(topology, len(positions), list(residues))
     with path.open("w") as stream:
@@ -47,7 +47,7 @@ def write_complex(
 
 
 def copy_topology(topology: app.Topology, count: int, residues: list[ReceptorResidue]) -> app.Topology:
-    """The first ``count`` atoms with the chains of ``residues``; each further molecule has one of its own."""
+    """Copy the first ``count`` atoms with the chains of ``residues``, and one chain per further molecule."""
     taken = {each.chain_id for each in residues}
     free = iter([each for each in CHAIN_NAMES if each not in taken])
     named, made, chain = app.Topology(), {}, None
@@ -69,5 +69,5 @@ def copy_topology(topology: app.Topology, count: int, residues: list[ReceptorRes
 
 
 def split_number(number: str) -> tuple[str, str]:
-    """Number and insertion code of a residue."""
+    """Split a residue number into number and insertion code."""
     return (number[:-1], number[-1]) if number[-1:].isalpha() else (number, "")

@@ -16,42 +16,43 @@ from scipy.spatial import cKDTree
 from systems import FORCE_FIELDS, WATERS, Solute, fill_box, read_positions, read_system, write_solvent
 
 HOST = "HST"
-"""Residue of a host molecule."""
+"""Residue name of a host molecule."""
 PROTEINS = {"ff14SB": "leaprc.protein.ff14SB", "ff19SB": "leaprc.protein.ff19SB"}
 MAX_HOST_ATOMS = 110
-"""Atoms without hydrogens."""
+"""Maximum heavy atoms of a host."""
 MAX_ATOMS = 300_000
-"""Of a complex with its water."""
+"""Maximum atoms of a complex with its water."""
 ION_TO_SOLUTE, ION_TO_ION = 0.5, 0.5
-"""nm, at least, where an ion takes a water's place."""
+"""Minimum distance in nm of an ion that replaces a water."""
 IONS = {1: "Na+", -1: "Cl-"}
 WATERS_AT_ONE_MOLAR = 55.4
 """Waters for each ion of a kind."""
 CLASH, CONTACT = 0.1, 0.6
-"""nm between a ligand and its receptor: below the first they overlap, beyond the second nothing is bound."""
+"""Distances in nm between ligand and receptor: below the first they overlap, beyond the second nothing is
+bound."""
 KEPT_WATER = 0.2
-"""nm from a water of the receptor's file to the ligand, below which it is left out."""
+"""Distance in nm from the ligand below which a water of the receptor's file is removed."""
 
 
 class SmallMolecules(Protocol):
     """The force field of ligands, cofactors and hosts."""
 
     suffixes: ClassVar[Sequence[str]]
-    """Of a molecule's files."""
+    """Names of a molecule's files."""
 
     @property
     def commands(self) -> Sequence[str]:
-        """What tleap needs to know before the molecules."""
+        """Commands for tleap before the molecules are loaded."""
         ...
 
     def load(self, stem: str) -> Sequence[str]:
-        """What loads the parameters of a molecule's files."""
+        """Return the commands that load the parameters of a molecule's files."""
         ...
 
     def parametrize(
         self, ligand: PreparedLigand, folder: Path, report: Callable[[str], None], residue: str = NAME
     ) -> None:
-        """Write a molecule's files, called ``lig``, which tleap reads; ``lig.mol2`` has the coordinates."""
+        """Write a molecule's files, called ``lig``, for tleap; ``lig.mol2`` contains the coordinates."""
         ...
 
     def keep(self, folder: Path, number: str, ligand: PreparedLigand) -> None:
@@ -59,7 +60,7 @@ class SmallMolecules(Protocol):
         ...
 
     def complete(self, solute: Solute, molecules: Mapping[str, Path]) -> None:
-        """Add what tleap cannot express to a built system; ``molecules`` are folders by residue."""
+        """Add to a built system what tleap cannot express; ``molecules`` are folders by residue."""
         ...
 
 
@@ -77,7 +78,7 @@ class Gaff:
         return [f"source {FORCE_FIELDS[self.name]}"]
 
     def load(self, stem: str) -> Sequence[str]:
-        """Reads what the force field itself lacks."""
+        """Return commands that load the parameters missing in the force field itself."""
         return [f"loadamberparams {stem}.frcmod"]
 
     def parametrize(
@@ -91,25 +92,25 @@ class Gaff:
         keep_parameters(folder, number, ligand)
 
     def complete(self, solute: Solute, molecules: Mapping[str, Path]) -> None:
-        """Nothing: tleap has all of it."""
+        """Do nothing: tleap has added everything."""
 
 
 @dataclass
 class Receptor:
-    """What the ligands are bound to: a protein, or one host molecule."""
+    """The molecule to which the ligands are bound: a protein, or one host molecule."""
 
     protein: ReceptorProtein | None = None
     molecules: dict[str, PreparedLigand] = field(default_factory=dict)
     """The host, or cofactors of the protein, by the names of their residues."""
 
     def positions(self) -> np.ndarray:
-        """Of its atoms in nm; of a protein those but hydrogens."""
+        """Return positions of its atoms in nm; for a protein without hydrogens."""
         own = [self.protein.positions()] if self.protein else []
         return np.vstack([*own, *map(place_ligand, self.molecules.values())])
 
 
 def read_receptor(path: Path, seed: int, notes: list[str]) -> Receptor:
-    """Read a protein (PDB) or a host molecule (SDF), whichever the file is."""
+    """Read a protein (PDB) or a host molecule (SDF), depending on the file."""
     text = path.read_text("utf-8", "replace")
     if "V2000" not in text and "V3000" not in text:
         return Receptor(protein=read_protein(text, notes, "receptorFile"))
@@ -120,7 +121,7 @@ def read_receptor(path: Path, seed: int, notes: list[str]) -> Receptor:
 
 
 def check_pose(ligand: PreparedLigand, receptor: Receptor) -> None:
-    """End with a sentence where a ligand is in its receptor's atoms, or away from it."""
+    """Fail if a ligand overlaps with its receptor, or is far from it."""
     nearest = cKDTree(receptor.positions()).query(place_ligand(ligand))[0].min()
     if nearest < CLASH:
         fail(
@@ -134,23 +135,23 @@ def check_pose(ligand: PreparedLigand, receptor: Receptor) -> None:
 
 
 def place_ligand(ligand: PreparedLigand) -> np.ndarray:
-    """Coordinates of a ligand in nm."""
+    """Return the coordinates of a ligand in nm."""
     return np.array(ligand.molecule.GetConformer().GetPositions()) / 10
 
 
 @dataclass
 class BuiltComplex:
-    """A complex in water, and which atoms of it may be anchors."""
+    """A complex in water, with the atoms that may be anchors."""
 
     solute: Solute
     receptor: tuple[int, ...]
     """All atoms of the receptor."""
     anchors: tuple[int, ...]
-    """Those that may hold the ligand."""
+    """Atoms that may hold the ligand."""
     heavy: tuple[int, ...]
-    """Of the ligand, all but hydrogens."""
+    """Heavy atoms of the ligand."""
     titles: dict[int, str]
-    """Of these, what they are called in the files."""
+    """Names of these atoms in the files."""
 
 
 def build_complex(
@@ -165,13 +166,13 @@ def build_complex(
     """Build receptor and ligand in water, from ``lig.mol2`` and ``lig.frcmod`` in the folder.
 
     Args:
-        folder: of the ligand's parameters; gets ``complex.prmtop``.
-        others: likewise of a host or of cofactors, by residue.
-        receptor: as read.
+        folder: folder of the ligand's parameters; ``complex.prmtop`` is written to it.
+        others: folders of the parameters of a host or of cofactors, by residue.
+        receptor: the receptor as read.
         settings: the job's.
-        force_field: of the small molecules.
-        seed: of the places of ions.
-        report: is told what is done.
+        force_field: force field of the small molecules.
+        seed: seed for the positions of ions.
+        report: called with a message.
     """
     ligand = read_positions(folder / "lig.mol2")
     lines, parts, kept = [], [], np.zeros((0, 3))
@@ -226,12 +227,12 @@ def build_ligand(
 
 
 def head(settings: Mapping[str, Any], force_field: SmallMolecules) -> list[str]:
-    """Commands that load the force fields of the small molecules and of the water."""
+    """Return the commands that load the force fields of the small molecules and of the water."""
     return [*force_field.commands, *WATERS[settings["solventModel"]]]
 
 
 def load_ligand(force_field: SmallMolecules) -> list[str]:
-    """Commands that load the ligand as x."""
+    """Return commands that load the ligand as x."""
     return [*force_field.load("lig"), "x = loadmol2 lig.mol2"]
 
 
@@ -246,11 +247,11 @@ def solvate(
     seed: int,
     report: Callable[[str], None],
 ) -> Solute:
-    """Put what ``lines`` load as ``units`` into a neutral box with salt.
+    """Put the ``units`` that ``lines`` load into a neutral box with salt.
 
     Args:
-        places: coordinates in nm of the solute, and of waters that are kept, oxygens only.
-        charge: of the solute, in e.
+        places: coordinates in nm of the solute, and of kept waters, oxygens only.
+        charge: charge of the solute, in e.
     """
     solute, kept = places
     waters, box = fill_box(np.vstack([solute, kept]), settings["solventPadding"])
@@ -290,10 +291,10 @@ def solvate(
 def place_ions(
     waters: np.ndarray, solute: np.ndarray, charge: int, concentration: float, seed: int
 ) -> tuple[np.ndarray, list[tuple[str, np.ndarray]]]:
-    """Put ions into the places of waters: those that neutralise the solute, and pairs of salt.
+    """Replace waters by ions: those that neutralise the solute, and pairs of salt.
 
     Returns:
-        The waters that are left, and names and places of the ions.
+        The remaining waters, and names and positions of the ions.
     """
     pairs = round(concentration * len(waters) / WATERS_AT_ONE_MOLAR)
     kinds = [IONS[-1]] * (pairs + max(0, charge)) + [IONS[1]] * (pairs + max(0, -charge))
@@ -321,7 +322,7 @@ def write_oxygens(oxygens: np.ndarray, path: Path) -> None:
 
 
 def read_charge(text: str) -> int:
-    """The charges in e that tleap wrote for its commands ``charge``, together."""
+    """Return the sum of the charges in e that tleap printed for its commands ``charge``."""
     written = [line for line in text.splitlines() if "unperturbed charge:" in line.lower()]
     if not written:
         print(text)
@@ -333,7 +334,7 @@ def read_charge(text: str) -> int:
 
 
 def list_anchors(solute: Solute, receptor: Receptor) -> BuiltComplex:
-    """Which atoms of the complex may be anchors, and what they are called."""
+    """Return the complex with the atoms that may be anchors, and their names."""
     atoms = list(solute.topology.atoms())
     first = solute.ligand[0]
     titles = {}

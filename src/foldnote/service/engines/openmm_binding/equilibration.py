@@ -1,7 +1,7 @@
-"""Equilibrate the complex before anything of it is switched off, for its structure and for the anchors.
+"""Equilibrate the complex before anything is switched off, for its structure and for the anchors.
 
-Water and ions relax first, about a solute whose atoms are held by springs. Then all is free, at constant
-pressure, and frames are kept, which show where the bound ligand is by itself.
+Water and ions relax first, around a solute whose atoms are restrained. Then everything moves freely, at
+constant pressure, and frames are kept, which show the unrestrained positions of the bound ligand.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from systems import Solute
 
 FRAMES = 50
 HELD = 1000.0
-"""kJ/(mol nm²), on each atom but hydrogens while the water relaxes."""
+"""Force constant in kJ/(mol nm²) on each heavy atom of the solute while the water relaxes."""
 HELD_STEPS = 1000
-"""Of SETTLING_STEP each."""
+"""Number of steps of length SETTLING_STEP."""
 
 
 @dataclass
 class Equilibrated:
-    """The complex at the end, and on the way there."""
+    """The complex at the end, and frames from its equilibration."""
 
     positions: np.ndarray
-    """nm, of all atoms."""
+    """Positions in nm of all atoms."""
     box: np.ndarray
     """Box vectors in nm."""
     frames: np.ndarray
-    """nm, of receptor and ligand, whole; shape (frames, atoms, 3)."""
+    """Positions in nm of receptor and ligand, molecules whole; shape (frames, atoms, 3)."""
 
 
 def equilibrate(
@@ -55,12 +55,12 @@ def equilibrate(
     kept: Path,
     report: Callable[[float], None],
 ) -> Equilibrated:
-    """Equilibrate for ``length`` ps, or read what an earlier attempt kept.
+    """Equilibrate for ``length`` ps, or read the result of an earlier attempt.
 
     Args:
-        timestep: in ps.
+        timestep: time step in ps.
         kept: file of the result, which an interrupted run leaves for the next one.
-        report: is told what fraction is done.
+        report: called with the fraction done.
     """
     try:
         with np.load(kept, allow_pickle=False) as arrays:
@@ -87,7 +87,7 @@ def simulate(
     platform: str,
     report: Callable[[float], None],
 ) -> Equilibrated:
-    """Equilibrate, first with springs on the solute."""
+    """Equilibrate, first with restraints on the solute."""
     solute = given.solute
     system = openmm.XmlSerializer.clone(solute.system)
     system.addForce(hold(solute))
@@ -117,7 +117,7 @@ def simulate(
 
 
 def hold(solute: Solute) -> openmm.CustomExternalForce:
-    """Springs on the solute's atoms but hydrogens, while the parameter ``held`` is above 0."""
+    """Return restraints on the solute's heavy atoms, active while the parameter ``held`` is above 0."""
     force = openmm.CustomExternalForce("held*periodicdistance(x,y,z,x0,y0,z0)^2/2")
     force.addGlobalParameter("held", HELD)
     for name in ("x0", "y0", "z0"):
@@ -129,7 +129,7 @@ def hold(solute: Solute) -> openmm.CustomExternalForce:
 
 
 def make_whole(positions: np.ndarray, box: np.ndarray, given: BuiltComplex) -> np.ndarray:
-    """Coordinates of receptor and ligand, each molecule beside the ligand as in the beginning.
+    """Return coordinates of receptor and ligand, each molecule beside the ligand as in the beginning.
 
     A change of the volume moves molecules to other images of the box.
     """
@@ -144,7 +144,7 @@ def make_whole(positions: np.ndarray, box: np.ndarray, given: BuiltComplex) -> n
 
 
 def list_molecules(given: BuiltComplex) -> list[np.ndarray]:
-    """Indices of the atoms of each molecule of the receptor."""
+    """Return the indices of the atoms of each molecule of the receptor."""
     chains: dict[int, list[int]] = {}
     parent = list(range(len(given.receptor)))
 
@@ -163,7 +163,7 @@ def list_molecules(given: BuiltComplex) -> list[np.ndarray]:
 
 
 def list_near(found: Equilibrated, atoms: Sequence[int], ligand: Sequence[int], most: int) -> list[int]:
-    """Of the receptor's atoms those that are nearest to the ligand's middle on average, at most ``most``."""
+    """Return the receptor atoms nearest to the ligand's centre on average, at most ``most``."""
     middle = found.frames[:, list(ligand)].mean(axis=1)
     apart = np.linalg.norm(found.frames[:, list(atoms)] - middle[:, None], axis=-1).mean(axis=0)
     return [atoms[place] for place in np.argsort(apart, kind="stable")[:most]]

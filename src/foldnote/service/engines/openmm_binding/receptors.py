@@ -1,7 +1,7 @@
 """Read the receptor: a protein as PDB, which tleap completes, or one host molecule as SDF.
 
 Protonation follows the names of the residues (HID, HIE, HIP, ASH, GLH, LYN, CYM); hydrogens of the file are
-replaced. What the force field does not know is refused by name: a wrong guess gives a wrong free energy.
+replaced. Residues unknown to the force field are refused by name: a wrong guess gives a wrong free energy.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ CHAIN_NAMES = string.ascii_letters.swapcase() + string.digits
 MAX_RESIDUES = 1500
 MAX_NAMED = 6
 LONGEST_BOND = 0.2
-"""nm from the C of a residue to the N of the next one."""
+"""Maximum distance in nm from the C of a residue to the N of the next one."""
 LONGEST_BRIDGE = 0.25
-"""nm between the sulfurs of a disulfide."""
+"""Maximum distance in nm between the sulfurs of a disulfide."""
 FURTHEST = 999.0
-"""nm; coordinates beyond do not fit a PDB file."""
+"""Maximum coordinate in nm that fits a PDB file."""
 
 
 @dataclass
 class ReceptorResidue:
-    """A residue with its atoms but hydrogens, as in the file."""
+    """A residue with its heavy atoms, as in the file."""
 
     chain: str
-    """As in the file, where it may be a space."""
+    """Chain name as in the file, possibly a space."""
     number: str
-    """With the insertion code."""
+    """Number with the insertion code."""
     name: str
     atoms: dict[str, np.ndarray] = field(default_factory=dict)
     """Coordinates in nm, by name."""
     chain_id: str = ""
-    """The chain's name in results; that of another chain is never given to one without a name."""
+    """The chain's name in results; a chain without a name never gets that of another one."""
 
     @property
     def title(self) -> str:
-        """What it is called in a sentence."""
+        """Name of the residue in a sentence."""
         return (
             f"{self.name} {self.chain}:{self.number}" if self.chain.strip() else f"{self.name} {self.number}"
         )
@@ -61,16 +61,16 @@ class ReceptorResidue:
 
 @dataclass
 class ReceptorProtein:
-    """What tleap is given."""
+    """The protein for tleap."""
 
     residues: list[ReceptorResidue]
     waters: list[np.ndarray]
-    """Oxygens of the file's waters in nm."""
+    """Positions in nm of the oxygens of the file's waters."""
     bridges: list[tuple[int, int]] = field(default_factory=list)
     """Indices of residues with a disulfide."""
 
     def positions(self) -> np.ndarray:
-        """Of all atoms but hydrogens and waters, in nm."""
+        """Return positions in nm of all heavy atoms except those of waters."""
         return np.array([place for each in self.residues for place in each.atoms.values()])
 
     def write(self, path: Path) -> None:
@@ -92,7 +92,7 @@ class ReceptorProtein:
 
 
 def read_protein(text: str, notes: list[str], setting: str) -> ReceptorProtein:
-    """Read the first model of the PDB file of a setting and check that the force field can describe it."""
+    """Read the first model of a setting's PDB file and check that the force field can describe it."""
     protein = ReceptorProtein([], [])
     strange: set[str] = set()
     places: dict[tuple[str, str], ReceptorResidue] = {}
@@ -153,7 +153,7 @@ def name_chains(residues: Iterable[ReceptorResidue], notes: list[str]) -> None:
 
 
 def take_first_model(lines: Iterable[str]) -> Iterable[str]:
-    """The lines of atoms of the first model."""
+    """Yield the atom lines of the first model."""
     for line in lines:
         if line.startswith("ENDMDL"):
             return
@@ -162,7 +162,7 @@ def take_first_model(lines: Iterable[str]) -> Iterable[str]:
 
 
 def read_position(line: str, setting: str) -> np.ndarray:
-    """Coordinates of a line in nm."""
+    """Return the coordinates of a line in nm."""
     try:
         place = np.array([float(line[start : start + 8]) / 10 for start in (30, 38, 46)])
     except ValueError:
@@ -173,7 +173,7 @@ def read_position(line: str, setting: str) -> np.ndarray:
 
 
 def check_protein(protein: ReceptorProtein, setting: str) -> None:
-    """End with a sentence where tleap would make something else of it than the file says."""
+    """Fail if tleap would build something other than the file describes."""
     residues = protein.residues
     if not any(each.name not in CAPS.values() for each in residues):
         fail(f"{setting} has no protein. Give a PDB file with amino acids.")

@@ -1,10 +1,10 @@
-"""Hold a decoupled ligand where it was bound, and account for it: the restraint of Boresch et al. (2003).
+"""Restrain a decoupled ligand to its bound position, and correct for it, by Boresch et al. (2003).
 
 Boresch, Tettinger, Leitgeb and Karplus (2003, doi:10.1021/jp0217839). Three atoms of the receptor (P1 to P3)
 and three of the ligand (L1 to L3) define six coordinates: the distance P1-L1, the angles P2-P1-L1 and
-P1-L1-L2, and the dihedrals P3-P2-P1-L1, P2-P1-L1-L2 and P1-L1-L2-L3. Each has a harmonic potential. They
-leave the ligand's own shape alone, so that the restrained, decoupled ligand's free energy follows from
-one-dimensional integrals, for which the paper has a closed form where the springs are stiff. Here they are
+P1-L1-L2, and the dihedrals P3-P2-P1-L1, P2-P1-L1-L2 and P1-L1-L2-L3. Each has a harmonic potential. They do
+not affect the ligand's own shape, so the free energy of the restrained, decoupled ligand follows from
+one-dimensional integrals, for which the paper has a closed form in the limit of stiff springs. Here they are
 integrated numerically.
 """
 
@@ -19,7 +19,7 @@ from alchemy import RESTRAINT, RESTRAINT_GROUP
 from sampling import GAS_CONSTANT
 
 STANDARD_VOLUME = 1.66053907
-"""nm^3 for each molecule at 1 mol/L."""
+"""Volume in nm^3 of each molecule at 1 mol/L."""
 TURNS = {"phi_a": "dihedral(p3,p2,p1,p4)", "phi_b": "dihedral(p2,p1,p4,p5)", "phi_c": "dihedral(p1,p4,p5,p6)"}
 TURN = 2 * np.pi
 RESTRAINING = (
@@ -28,9 +28,9 @@ RESTRAINING = (
     + "".join(f";way_{name}=off_{name}-{TURN}*floor(off_{name}/{TURN}+0.5)" for name in TURNS)
     + "".join(f";off_{name}={turn}-{name}" for name, turn in TURNS.items())
 )
-"""kJ/mol; of a dihedral's difference the shorter way round counts."""
+"""Energy in kJ/mol; a dihedral's difference is taken the shorter way round."""
 PARTS = 4001
-"""Points of each integral."""
+"""Number of points of each integral."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class Restraint:
     """Six atoms, six values and two force constants."""
 
     receptor: tuple[int, int, int]
-    """P1, the one whose distance from L1 is held, P2 and P3."""
+    """P1, whose distance from L1 is restrained, P2 and P3."""
     ligand: tuple[int, int, int]
     """L1, L2 and L3."""
     values: tuple[float, float, float, float, float, float]
     """Distance in nm; two angles and three dihedrals in rad."""
     distance_constant: float
-    """kJ/(mol nm²), of half the square."""
+    """Force constant of half the square, in kJ/(mol nm²)."""
     angle_constant: float
-    """kJ/(mol rad²), likewise."""
+    """Force constant of half the square, in kJ/(mol rad²)."""
 
     def add_to(self, system: openmm.System) -> None:
         """Add the restraint to a system, scaled by ``lambda_restraint``, which is 0 at first."""
@@ -62,12 +62,12 @@ class Restraint:
         system.addForce(force)
 
     def release(self, temperature: float) -> float:
-        """Free energy in kJ/mol of letting the decoupled ligand go to the standard state, 1 mol/L."""
+        """Return the free energy in kJ/mol of releasing the decoupled ligand to 1 mol/L."""
         thermal = GAS_CONSTANT * temperature
         return -thermal * float(np.log(8 * np.pi**2 * STANDARD_VOLUME / self.volume(temperature)))
 
     def volume(self, temperature: float) -> float:
-        """What the restraint leaves of place and orientation, in nm³ rad³; all of both is V·8π²."""
+        """Return the restrained volume of position and orientation, in nm³ rad³; unrestrained V·8π²."""
         thermal = GAS_CONSTANT * temperature
         distance, *angles = self.values
         width = 12 * np.sqrt(thermal / self.distance_constant)
@@ -82,7 +82,7 @@ class Restraint:
 
 
 def integrate(x: np.ndarray, y: np.ndarray) -> float:
-    """The integral of ``y`` over ``x`` by trapezoids."""
+    """Integrate ``y`` over ``x`` with the trapezoidal rule."""
     return float(np.sum((y[1:] + y[:-1]) * np.diff(x)) / 2)
 
 
@@ -90,9 +90,10 @@ def list_bound_states(restraint: int, electrostatics: Sequence[dict[str, float]]
     """List states of a complex: the restraint is switched on, then the ligand's interactions off.
 
     Args:
-        restraint: number of states after the first one, over which the restraint grows to its full strength,
-            by small steps at first, where a free ligand meets it.
-        electrostatics: the states that follow with it, the first of them with all interactions.
+        restraint: number of states after the first one, in which the restraint grows to its full strength, by
+            small steps at first, when the ligand is still free.
+        electrostatics: the states that follow under the full restraint, the first of them with all
+            interactions.
     """
     first, *others = electrostatics
     rows = [{RESTRAINT: (step / restraint) ** 3, **first} for step in range(restraint + 1)]
@@ -102,12 +103,12 @@ def list_bound_states(restraint: int, electrostatics: Sequence[dict[str, float]]
 def measure(
     positions: np.ndarray, receptor: Sequence[np.ndarray], ligand: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """The six coordinates of many sets of atoms.
+    """Return the six coordinates of many sets of atoms.
 
     Args:
         positions: nm, of shape (frames, atoms, 3).
-        receptor: indices of P1, P2 and P3, each an array of as many as there are sets.
-        ligand: likewise L1, L2 and L3.
+        receptor: indices of P1, P2 and P3, each an array with one element per set.
+        ligand: the same for L1, L2 and L3.
 
     Returns:
         Shape (6, frames, sets); nm and rad.
@@ -126,14 +127,14 @@ def measure(
 
 
 def angle(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """The angle at ``b`` in rad; coordinates in the last axis."""
+    """Return the angle at ``b`` in rad; coordinates on the last axis."""
     one, two = a - b, c - b
     lengths = np.linalg.norm(one, axis=-1) * np.linalg.norm(two, axis=-1)
     return np.arccos(np.clip(np.sum(one * two, axis=-1) / np.maximum(lengths, 1e-9), -1, 1))
 
 
 def dihedral(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """The dihedral in rad from -π to π, with the sign that OpenMM gives it."""
+    """Return the dihedral in rad from -π to π, with OpenMM's sign."""
     one, two, three = b - a, c - b, d - c
     across, beyond = np.cross(one, two), np.cross(two, three)
     sine = np.sum(one * beyond, axis=-1) * np.linalg.norm(two, axis=-1)

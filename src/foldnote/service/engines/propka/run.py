@@ -1,4 +1,4 @@
-"""Predicts the pKa values of a protein with PROPKA.
+"""Predict the pKa values of a protein with PROPKA.
 
 Reads job.json and the file of ``pdbFile``. Writes outputs/pka.csv (a row for each ionisable group),
 outputs/contributions.csv (a row for each contribution to a shift), outputs/charge.csv and
@@ -32,13 +32,13 @@ CONTRIBUTION_COLUMNS = ("chain", "number", "residue", "group", "contribution", "
 """Columns of contributions.csv: the group as in pka.csv; kind of contribution; partner; shift in pH units."""
 OUTPUTS = Path("outputs")
 GRID = (0.0, 14.0, 0.1)
-"""First and last pH and the step."""
+"""First and last pH, and the step."""
 BRIDGED_PKA = 99.0
-"""PROPKA gives a cysteine in a disulfide bridge a larger pKa."""
+"""pKa that PROPKA exceeds for a cysteine in a disulfide bridge."""
 KINDS = {"sidechain": "side-chain hydrogen bond", "backbone": "backbone hydrogen bond", "coulomb": "charge"}
 TERMINI = {"N+": "N-terminus", "C-": "C-terminus"}
 MIN_WHOLE = 0.5
-"""Share of ionisable residues with their group below which the file has no side chains."""
+"""Share of ionisable residues with their group below which the file lacks side chains."""
 MAX_NAMED = 8
 REPORT_S = 3.0
 IONISABLE = {"ASP", "GLU", "HIS", "CYS", "TYR", "LYS", "ARG"}
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def run_propka() -> tuple[Any, Any]:
-    """The mean conformation, and the molecule with all of them."""
+    """Return the mean conformation, and the molecule with all conformations."""
     logging.basicConfig(stream=sys.stdout, format="%(message)s", level=logging.WARNING)
     done = threading.Event()
     threading.Thread(target=report_time, args=(done,), daemon=True).start()
@@ -97,7 +97,7 @@ def run_propka() -> tuple[Any, Any]:
 
 
 def report_time(done: threading.Event) -> None:
-    """Say every few seconds that PROPKA, which does not tell how far it is, is at work."""
+    """Report every few seconds that PROPKA, which does not report its progress, is running."""
     begun = time.monotonic()
     while not done.wait(REPORT_S):
         report(0.1, f"Predicting pKa values, for {time.monotonic() - begun:.0f} s")
@@ -106,7 +106,7 @@ def report_time(done: threading.Event) -> None:
 def check_groups(
     prepared: ReadableStructure, groups: Sequence[Any], names: Sequence[tuple[str, str, str]]
 ) -> list[str]:
-    """What to note of groups without a value; ends with a sentence where the file has no side chains."""
+    """Return notes on groups without a value; fail if the file has no side chains."""
     found = {name for group, name in zip(groups, names, strict=True) if group.residue_type not in TERMINI}
     wanted = [name for name in prepared.residues if name[2] in IONISABLE]
     lacking = [name for name in wanted if name not in found]
@@ -127,7 +127,7 @@ def check_groups(
 
 
 def name_group(group: Any) -> str:
-    """Which group of its residue it is."""
+    """Return which group of its residue it is."""
     if group.residue_type in TERMINI:
         return TERMINI[group.residue_type]
     if group.atom.type == "atom":
@@ -136,7 +136,7 @@ def name_group(group: Any) -> str:
 
 
 def list_group(group: Any, name: tuple[str, str, str], ph: float) -> dict[str, Any]:
-    """A row of pka.csv; a bridged cysteine has no pKa."""
+    """Return a row of pka.csv; a bridged cysteine has no pKa."""
     chain, number, residue = name
     row = {"chain": chain, "number": number, "residue": residue, "group": name_group(group)}
     row |= {"model_pka": f"{group.model_pka:.2f}", "buried_percent": f"{100 * group.buried:.0f}"}
@@ -154,7 +154,7 @@ def list_group(group: Any, name: tuple[str, str, str], ph: float) -> dict[str, A
 def list_contributions(
     group: Any, name: tuple[str, str, str], prepared: ReadableStructure
 ) -> Iterable[dict[str, Any]]:
-    """Rows of contributions.csv; together they are the shift."""
+    """Yield the rows of contributions.csv; together they are the shift."""
     if group.pka_value > BRIDGED_PKA:
         return
     own = dict(zip(CONTRIBUTION_COLUMNS, (*name, name_group(group)), strict=False))
@@ -174,7 +174,7 @@ def list_contributions(
 
 
 def write_profiles(molecule: Any, conformation: Any, settings: dict[str, Any]) -> dict[str, float]:
-    """Write charge.csv and stability.csv; gives the figures of the whole protein."""
+    """Write charge.csv and stability.csv; return the figures of the whole protein."""
     charges = molecule.get_charge_profile(conformation="AVR", grid=GRID)
     rows = [
         {"ph": f"{ph:.1f}", "charge_folded": f"{folded:.3f}", "charge_unfolded": f"{unfolded:.3f}"}

@@ -1,4 +1,4 @@
-"""The structure that PROPKA reads, made from the user's, and the one that is drawn with its shifts."""
+"""The structure for PROPKA, made from the user's, and the one in which the shifts are drawn."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from engine_protocol import fail
 from protein_files import LETTERS, LONGEST_CHAIN_NAME, SYNONYMS
 
 LETTERS_OF_CHAINS = ascii_uppercase + ascii_lowercase + digits
-"""Names that PROPKA's one column for chains can have."""
+"""Names that fit PROPKA's single column for chains."""
 MAX_ATOMS = 99_999
-"""More atoms have no number in a PDB file."""
+"""Maximum number of atoms in a PDB file."""
 MAX_EXTENT_A = 1000.0
-"""PROPKA finds no nearest pair among atoms that are further apart."""
+"""Distance beyond which PROPKA finds no nearest pair of atoms."""
 SULFUR = {"SE": "SD"}
-"""Atoms that selenomethionine has in place of methionine's."""
+"""Atoms of selenomethionine, with those of methionine that they replace."""
 REMARK = (
     "REMARK   1 B-FACTOR COLUMN: LARGEST PKA SHIFT OF THE RESIDUE'S GROUPS BY PROPKA, IN PH UNITS.",
     "REMARK   1 0 FOR RESIDUES WITHOUT AN IONISABLE GROUP.",
@@ -29,11 +29,11 @@ REMARK = (
 
 @dataclass(frozen=True)
 class ReadableStructure:
-    """What PROPKA reads.
+    """The input of PROPKA.
 
     Attributes:
         text: PDB file with one-letter chain names and standard residue names, without hydrogens and waters.
-        structure: the same as Gemmi has it, all models, with the chain names of the user's file.
+        structure: the same as a Gemmi object, all models, with the chain names of the user's file.
         chains: the file's chain name for each letter.
         residues: chain, number with insertion code and name of each standard residue of the first model.
         notes: sentences on what was changed.
@@ -46,18 +46,18 @@ class ReadableStructure:
     notes: list[str]
 
     def name(self, atom: Any) -> tuple[str, str, str]:
-        """Chain, number with insertion code and residue name in the user's file of an atom of PROPKA's."""
+        """Return chain, number with insertion code and residue name of a PROPKA atom in the user's file."""
         return self.chains[atom.chain_id], f"{atom.res_num}{atom.icode.strip()}", atom.res_name.strip()
 
 
 def prepare_structure(structure: Any, wanted: Sequence[str]) -> ReadableStructure:
-    """The chosen chains as PROPKA can read them.
+    """Return the chosen chains in a form that PROPKA can read.
 
     Args:
         structure: the file as Gemmi read it.
         wanted: names of the chains to keep; empty for all.
 
-    Ends with a sentence for the user where chains are missing, or where they do not fit into a PDB file.
+    Fail if chains are missing, or if they do not fit into a PDB file.
     """
     made = structure.clone()
     notes = keep_chains(made, wanted)
@@ -105,7 +105,7 @@ def prepare_structure(structure: Any, wanted: Sequence[str]) -> ReadableStructur
 
 
 def measure_extent(structure: Any) -> float:
-    """Length of the diagonal of the box around all atoms, Å."""
+    """Return the length of the diagonal of the box around all atoms, in Å."""
     box = gemmi.PositionBox()
     for model in structure:
         for atom in model.all():
@@ -114,7 +114,7 @@ def measure_extent(structure: Any) -> float:
 
 
 def keep_chains(structure: Any, wanted: Sequence[str]) -> list[str]:
-    """Remove the chains that are not wanted; gives a sentence on them."""
+    """Remove the chains that are not wanted; return a sentence on them."""
     names = list(dict.fromkeys(chain.name for chain in structure[0]))
     if missing := [name for name in wanted if name not in names]:
         fail(f"The structure has no chain {', '.join(missing)}. Its chains are {', '.join(names)}.")
@@ -130,7 +130,7 @@ def keep_chains(structure: Any, wanted: Sequence[str]) -> list[str]:
 
 
 def standardise(residue: Any) -> list[str]:
-    """Give a residue of a force field, or selenomethionine, its standard name; gives the name that it had."""
+    """Give a force field's residue or selenomethionine its standard name; return the original name."""
     name = residue.name.upper()
     if name not in SYNONYMS:
         return []
@@ -143,14 +143,14 @@ def standardise(residue: Any) -> list[str]:
 
 
 def choose_letters(names: Sequence[str]) -> dict[str, str]:
-    """A letter for each chain: its own name where that is one."""
+    """Return a letter for each chain: its own name if that is a letter."""
     letters = {name: name for name in names if name in LETTERS_OF_CHAINS and name}
     free = (letter for letter in LETTERS_OF_CHAINS if letter not in letters)
     return {name: letters.get(name) or next(free) for name in names}
 
 
 def write_shifts(path: Path, prepared: ReadableStructure, shifts: Mapping[tuple[str, str], float]) -> Path:
-    """Write the first model with a shift for each residue in the B-factor column; gives where it is.
+    """Write the first model with each residue's shift in the B-factor column; return its path.
 
     Args:
         path: the file to write, without its ending.

@@ -30,12 +30,12 @@ class FvDomain:
 
 
 def find_domain(chain: str, sequence: str, method: str) -> FvDomain:
-    """The variable domain of a sequence; ends with a sentence for the user where there is none.
+    """Return the variable domain of a sequence; fail if there is none.
 
     Args:
         chain: H or L.
         sequence: in capitals, without white space.
-        method: what makes a structure of it, for the messages.
+        method: name of the method that predicts its structure, for the messages.
     """
     import immunum
 
@@ -66,13 +66,13 @@ def find_domain(chain: str, sequence: str, method: str) -> FvDomain:
 
 
 def split_position(name: str) -> tuple[int, str]:
-    """Number and insertion letter of a position such as ``111A``."""
+    """Return the number and insertion letter of a position such as ``111A``."""
     digits = name.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     return int(digits), name[len(digits) :]
 
 
 def note_what_is_left_out(domains: Iterable[FvDomain]) -> list[str]:
-    """Remarks on residues that are not in the structure."""
+    """Return notes on residues that are not in the structure."""
     return [
         f"{each.left_out} residues of the {FIELDS[each.chain]} sequence are outside the variable domain and"
         " were not used."
@@ -82,7 +82,7 @@ def note_what_is_left_out(domains: Iterable[FvDomain]) -> list[str]:
 
 
 def renumber(lines: Iterable[str], domains: Mapping[str, FvDomain]) -> Iterator[str]:
-    """The lines of a PDB file in which residues are counted from 1 in each chain, with IMGT numbers."""
+    """Yield the lines of a PDB file, whose residues count from 1 in each chain, with IMGT numbers."""
     for line in lines:
         if not line.startswith(("ATOM", "TER")) or not line[22:26].strip():
             yield line

@@ -1,4 +1,4 @@
-"""Pairs of points that lie near each other, without a matrix of all distances; NumPy only."""
+"""Pairs of points that are near each other, without a matrix of all distances; NumPy only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHUNK = 256
 def find_near(
     points: NDArray[np.float64], reach: float
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Places of points and of others at most ``reach`` away, in portions; each pair comes in both orders.
+    """Yield indices of points and of others at most ``reach`` away, in batches; pairs in both orders.
 
     Args:
         points: shape (n, 3), in the unit of ``reach``.

@@ -1,7 +1,6 @@
-"""The protein of a PDB or mmCIF file for engines that score residues, and the file with new B-factors.
+"""Read the protein of a PDB or mmCIF file for engines that score residues, and write it with new B-factors.
 
-It runs in the engines' own environments, with Gemmi. What a scientist must know of what was left out goes
-into the notes.
+It runs in the engines' own environments, with Gemmi. The notes tell scientists what was left out.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ LETTERS = {
 SYNONYMS = STANDARD_NAMES | {"MSE": "MET"}
 """Names of force fields for protonated and bridged residues, and selenomethionine."""
 MAX_NAMED = 8
-"""Kinds of left-out residues that a note names."""
+"""Maximum kinds of left-out residues in a note."""
 LONGEST_CHAIN_NAME = 2
-"""Characters that the PDB format has for it, with the column before it."""
+"""Characters that the PDB format has for a chain name, including the column before it."""
 MAX_SHARED = 0.01
-"""Share of atoms on the place of another beyond which coordinates are no structure."""
+"""Share of atoms at the same place as another one above which coordinates are no structure."""
 FURTHEST_A = 1e5
-"""Coordinates beyond this are those of a damaged file, and do not fit the columns of a PDB file."""
+"""Larger coordinates are those of a damaged file, and do not fit the columns of a PDB file."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +38,10 @@ class ProteinResidue:
     """One residue of a protein.
 
     Attributes:
-        chain: name of its chain; empty where the file has none.
+        chain: name of its chain; empty if the file has none.
         number: residue number with insertion code, such as ``52A``.
         name: standard three-letter name.
-        atoms: its heavy atoms as Gemmi has them.
+        atoms: its heavy atoms as Gemmi objects.
     """
 
     chain: str
@@ -56,7 +55,7 @@ class ProteinResidue:
         return LETTERS[self.name]
 
     def find(self, name: str) -> Any | None:
-        """The atom called ``name``, or None."""
+        """Return the atom called ``name``, or None."""
         return next((atom for atom in self.atoms if atom.name == name), None)
 
 
@@ -66,7 +65,7 @@ class Protein:
 
     Attributes:
         residues: all residues that are read.
-        structure: the whole file as Gemmi read it, all its models.
+        structure: the whole file as a Gemmi object, with all models.
         notes: sentences on what was left out or renamed.
     """
 
@@ -81,9 +80,9 @@ class Protein:
 
 
 def read_protein(path: Path) -> Protein:
-    """The standard residues of the first model without hydrogens; of alternate locations the first.
+    """Return the standard residues of the first model without hydrogens; the first alternate locations.
 
-    Ends with a sentence for the user where the file cannot be read or has no protein.
+    Fail if the file cannot be read or has no protein.
     """
     structure = read_file(path)
     notes = []
@@ -100,7 +99,7 @@ def read_protein(path: Path) -> Protein:
     waters = renamed = 0
     for chain in model:
         for residue in chain:
-            if not len(residue):  # its hydrogens stood apart, as Open Babel appends them to a file
+            if not len(residue):  # its hydrogens were appended separately, as by Open Babel
                 continue
             name = residue.name.upper()
             known = SYNONYMS.get(name, name)
@@ -120,7 +119,7 @@ def read_protein(path: Path) -> Protein:
     if others:
         named = ", ".join(f"{count} {name}" for name, count in others.most_common(MAX_NAMED))
         more = ", …" if len(others) > MAX_NAMED else ""
-        notes.append(f"Left out, since they are no standard amino acids of a chain: {named}{more}.")
+        notes.append(f"Left out, since they are not standard amino acids of a chain: {named}{more}.")
     if waters:
         notes.append(f"{waters} waters were left out.")
     if renamed:
@@ -135,7 +134,7 @@ def read_protein(path: Path) -> Protein:
 
 
 def read_file(path: Path) -> Any:
-    """The file as Gemmi reads it; it has at least one model with an atom."""
+    """Read the file with Gemmi; it has at least one model with an atom."""
     import gemmi
 
     text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
@@ -153,7 +152,7 @@ def read_file(path: Path) -> Any:
 
 
 def check_places(residues: Sequence[ProteinResidue]) -> None:
-    """End with a sentence for the user where an atom has no place, or one that another atom has."""
+    """Fail if an atom has no coordinates, or the same ones as another atom."""
     places = [tuple(atom.pos.tolist()) for residue in residues for atom in residue.atoms]
     shared = len(places) - len(set(places))
     if shared > MAX_SHARED * len(places):
@@ -179,16 +178,16 @@ def write_protein(
     remark: Sequence[str],
     values: Sequence[float] | None = None,
 ) -> Path:
-    """Write residues, with a number for each in the B-factor column, as PDB; gives where they are.
+    """Write residues as PDB, with a number for each in the B-factor column; return the path.
 
-    It is mmCIF where chain names or the number of atoms do not fit into a PDB file. The header of the file
-    that was read is not repeated, since it would say something else of the B-factors.
+    The format is mmCIF if chain names or the number of atoms do not fit into a PDB file. The header of the
+    original file is not repeated, since it would describe the B-factors wrongly.
 
     Args:
-        path: the file to write, without its ending.
-        residues: what to write, chain by chain.
-        remark: lines that say what the file holds.
-        values: a number for each residue; without it the B-factors stay as they were.
+        path: the file to write, without its extension.
+        residues: residues to write, chain by chain.
+        remark: lines that describe the content of the file.
+        values: a number for each residue; without them the B-factors are kept.
     """
     import gemmi
 

@@ -1,6 +1,6 @@
 """Read the ranges of residues that a language model of antibodies fills in.
 
-It runs inside the engines' own environments and uses the standard library only.
+It runs inside the engines' own environments and uses only the standard library.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ def read_masks(
     *,
     is_used: bool,
 ) -> dict[str, range]:
-    """Indices of the masked residues, from 0, by chain.
+    """Return the indices of the masked residues, from 0, by chain.
 
     Args:
-        settings: those of the job.
+        settings: settings of the job.
         chains: sequences by chain.
         fields: the settings of a chain: sequence, mask.
         ignored: settings without effect, with the reason; a mask for which the task has no use is added.
-        is_used: whether the task fills in residues; the run ends with a sentence if nothing is masked then.
+        is_used: whether the task fills in residues; the run then fails if nothing is masked.
     """
     masks = {}
     for name, (field, mask) in fields.items():
@@ -45,7 +45,7 @@ def read_masks(
 
 
 def _parse_range(text: str, mask: str, length: int) -> range:
-    """``97-105``, counted from 1 and both included, as indices."""
+    """Parse ``97-105``, counted from 1 and both included, to indices."""
     first, _, last = text.partition("-")
     if not first.strip().isdigit() or not (last or first).strip().isdigit():
         fail(f"{mask} is {text!r}; write it like 97-105.")

@@ -1,4 +1,4 @@
-"""Make what models and PDBFixer draw at random repeatable.
+"""Make the random numbers of models and PDBFixer repeatable.
 
 It runs inside the environments of engines that have PyTorch and PDBFixer.
 """
@@ -10,9 +10,10 @@ import random
 
 
 def seed_everything(seed: int) -> None:
-    """Make the run repeatable on one machine: added atoms are placed at random before they are minimised.
+    """Make the run repeatable on one machine: added atoms are placed at random before minimisation.
 
-    The refinement runs on one thread (engine.toml), since OpenMM's sums depend on how threads share them.
+    The refinement uses one thread (engine.toml), since OpenMM's sums depend on their distribution over
+    threads.
     """
     import numpy
     import torch

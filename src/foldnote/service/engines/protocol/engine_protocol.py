@@ -1,6 +1,6 @@
-"""What the bundled engines say to their runner: progress, failure, score, notes, seed and settings used.
+"""How bundled engines report to their runner: progress, failure, score, notes, seed and settings used.
 
-It runs inside the engines' own environments and uses the standard library only.
+It runs inside the engines' own environments and uses only the standard library.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 USER_FAILURE = 2
-"""Exit status of a failure that the user can mend, and another run of the same job cannot."""
+"""Exit status of a failure that the user can correct, and that every run of the same job would repeat."""
 PROGRAM_FAILURE = 1
 """Exit status of any other failure."""
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
-"""Letters of the standard ones."""
+"""One-letter codes of the standard amino acids."""
 
 
 def read_job() -> dict[str, Any]:
-    """The job of this working folder."""
+    """Read the job of this working folder."""
     job: dict[str, Any] = json.loads(Path("job.json").read_text("utf-8"))
     return job
 
 
 def clean_sequence(text: str) -> str:
-    """The sequence without white space, in capitals."""
+    """Return the sequence in capitals, without white space."""
     return "".join(text.split()).upper()
 
 
 def name_strange_letters(sequence: str) -> str:
-    """The letters of a sequence that stand for no standard amino acid, once each; empty for none."""
+    """Return the letters of a sequence that are not standard amino acids, once each; empty for none."""
     return ", ".join(sorted(set(sequence) - set(AMINO_ACIDS)))
 
 
 def report(fraction: float, message: str) -> None:
-    """Say how far the run is: ``fraction`` from 0 to 1."""
+    """Report the progress: ``fraction`` from 0 to 1."""
     line = json.dumps({"fraction": fraction, "message": message})
     sys.stdout.write(f"FOLDNOTE_PROGRESS {line}\n")
     sys.stdout.flush()
@@ -49,20 +49,20 @@ def fail(sentence: str, *, is_worth_repeating: bool = False) -> NoReturn:
 
     Args:
         sentence: what is wrong and what to do.
-        is_worth_repeating: whether another run of the same job may succeed, as after a want of memory; a
-            mistake in settings or files is not.
+        is_worth_repeating: whether another run of the same job may succeed, as after a shortage of memory;
+            invalid settings or files are not worth repeating.
     """
     sys.stderr.write(f"FOLDNOTE_ERROR {sentence}\n")
     sys.exit(PROGRAM_FAILURE if is_worth_repeating else USER_FAILURE)
 
 
 def refuse_strange_letters(subject: str, sequence: str, method: str) -> None:
-    """End the run with a sentence if a sequence has letters that stand for no standard amino acid.
+    """End the run with a sentence if a sequence has letters that are not standard amino acids.
 
     Args:
-        subject: the sequence in words, which begin the sentence.
+        subject: the sequence, described as the beginning of the sentence.
         sequence: in capitals, without white space.
-        method: what takes the standard ones only.
+        method: the method that accepts only the standard ones.
     """
     if strange := name_strange_letters(sequence):
         fail(f"{subject} has {strange}; {method} takes the 20 standard amino acids only.")
@@ -78,10 +78,10 @@ def write_table(
     rows: Iterable[Mapping[str, object] | Sequence[object]],
     columns: Sequence[str] | None = None,
 ) -> None:
-    """Write a table of the result as CSV: UTF-8, lines that end with a line feed, quotes where needed.
+    """Write a table of the result as CSV: UTF-8, line feeds, quotes where needed.
 
     Args:
-        name: of the file in ``outputs``.
+        name: file name in ``outputs``.
         rows: each a mapping by column, in which a missing column is an empty cell, or the cells in order.
         columns: in order; by default the keys of the first row.
 
@@ -105,18 +105,18 @@ def _order_cells(row: Mapping[str, object] | Sequence[object], columns: Sequence
 
 
 def write_notes(notes: Sequence[str]) -> None:
-    """Write what a reader of the result must know; it goes into the manifest."""
+    """Write notes for readers of the result; they go into the manifest."""
     Path("notes.json").write_text(json.dumps(list(notes)), "utf-8")
 
 
 def read_add_ons(environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The engine's add-ons by name: method, version, command, timeLimitS; reason, where one cannot run."""
+    """Return the engine's add-ons by name: method, version, command, timeLimitS; reason if one cannot run."""
     add_ons: dict[str, dict[str, Any]] = json.loads(environment.get("FOLDNOTE_ADD_ONS", "{}"))
     return add_ons
 
 
 def read_options(environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """The options of this engine as they are configured: a text or a list of texts by name."""
+    """Return the configured options of this engine: a text or a list of texts by name."""
     options: dict[str, Any] = json.loads(environment.get("FOLDNOTE_OPTIONS", "{}"))
     return options
 
@@ -132,12 +132,12 @@ def write_used(
     """Write what the run used; the manifest records it.
 
     Args:
-        seed: seed of the random numbers; None when the method draws none.
-        settings: values that differ from those in job.json, such as a default that was computed.
+        seed: seed of the random numbers; None if the method uses none.
+        settings: values that differ from those in job.json, such as a computed default.
         ignored: settings that had no effect, each with the reason.
-        add_ons: for each add-on whether it was ``used``, and the ``reason`` where it was not.
-        databases: of each that is searched ``name``, ``modified`` (RFC 3339 UTC), ``sizeBytes``, and
-            ``program``, name and version of what searches it.
+        add_ons: for each add-on whether it was ``used``, and the ``reason`` if it was not.
+        databases: of each database searched, ``name``, ``modified`` (RFC 3339 UTC), ``sizeBytes``, and
+            ``program``, name and version of the searching program.
     """
     used: dict[str, Any] = {"seed": seed, "settings": dict(settings or {}), "ignored": dict(ignored or {})}
     if add_ons:

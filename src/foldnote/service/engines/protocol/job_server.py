@@ -1,29 +1,29 @@
-"""Load an engine once, and run each of its jobs in a copy of this process.
+"""Load an engine once, and run each of its jobs in a fork of this process.
 
 ``python job_server.py ENGINE_DIR DESCRIPTOR`` imports the engine's ``run.py``, calls ``load()`` of its
 ``serve.py``, which prepares what all jobs need, and then receives jobs from the socket DESCRIPTOR
 (SOCK_SEQPACKET): a JSON object with the job's working folder (``work``) and the variables to set
 (``variables``), together with the descriptors of its standard output, standard error, a socket for further
-jobs and what ties it to its runner. It answers with the process id of the copy, or with ``-`` when no process
-could be made.
+jobs and the pipe that ties it to its runner. It answers with the process id of the copy, or with ``-`` if no
+process could be made.
 
-A copy is a process of its own, in a session of its own. This process sees no job, so each copy finds what
+A copy is a forked process in its own session. This process receives no job's data, so each copy finds what
 ``run.py`` would find in a new process. Copies become children of the runner, which must be a subreaper
 (Linux). This process ends when the other end of the socket is closed. It runs inside the engines' own
-environments and uses the standard library only.
+environments and uses only the standard library.
 
 A copy ends with its job, unless the order says ``goesOn`` and ``serve.py`` says ``RUNS_MANY = True``: that
-``main()`` leaves nothing behind that a later call could find. Then it takes further jobs from its own socket,
-with the descriptors of their output and errors. After each success it answers with the processor time of all
-its jobs (``cpuSeconds``) and the peak memory of the last (``peakMemoryMb``, 2**20 bytes); after anything else
-it ends, and so it does when a job left a thread.
+``main()`` leaves nothing behind that a later call could find. Then it receives further jobs from its own
+socket, with the descriptors of their output and errors. After each success it answers with the processor time
+of all its jobs (``cpuSeconds``) and the peak memory of the last (``peakMemoryMb``, 2**20 bytes). It ends
+after any other outcome, and if a job left a thread running.
 
-Where jobs have GPUs, none is visible to this process, since a copy could not use CUDA after it. An order says
+If jobs have GPUs, none is visible to this process, since a fork could not use CUDA after it. An order says
 ``hasGpu`` and names the GPUs among its variables, and the copy calls ``use_gpu()`` of ``serve.py``, which
-moves there what was loaded. A copy becomes a new process of ``run.py``, which loads by itself, where
-``serve.py`` has no such function, or where loading opened a GPU nevertheless. It ends with its job, after a
-success with the memory that it had on its GPUs (``peakGpuMemoryMb``, 2**20 bytes) as its last word: PyTorch
-keeps what it once had until its process ends, while a runner that looks now and then may miss all of it.
+moves the loaded model there. If ``serve.py`` has no such function, or if loading opened a GPU nevertheless,
+the copy becomes a new process of ``run.py``, which loads the model itself. It ends with its job. Its last
+message after a success is the memory that it had on its GPUs (``peakGpuMemoryMb``, 2**20 bytes): PyTorch
+keeps memory until its process ends, while a runner that samples it may miss all of it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _MOST_DESCRIPTORS = 8
 _RESET_PEAK = "5"
 _MEASURE_S = 2.0
 _GPUS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/", "/dev/dxg")
-"""How the paths of GPUs begin."""
+"""Prefixes of the paths of GPU devices."""
 
 
 def main() -> None:
@@ -83,10 +83,10 @@ def main() -> None:
 
 
 class Ending:
-    """Ends a copy after all that its program does at exit, but before the interpreter takes modules apart.
+    """Ends a copy after all of its exit handlers, but before the interpreter tears down its modules.
 
-    That would copy the memory which the copy shares, and take longer than many a job. Made before anything
-    registers what is to be done at exit, since that is done in reverse order.
+    The teardown would copy the memory that the fork shares, and take longer than many a job. Create this
+    object before anything registers exit handlers, since they run in reverse order.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class Ending:
         atexit.register(self._leave)
 
     def run(self, program: Callable[[], int | None]) -> bool:
-        """Run the program of a copy, which then ends with its exit status; whether it is a success."""
+        """Run the program of a copy, which then ends with its exit status; return whether it succeeded."""
         self._status = 1
         try:
             self._status = program() or 0
@@ -111,14 +111,14 @@ class Ending:
 
 
 def _nothing() -> None:
-    """What a copy does first unless ``serve.py`` says more."""
+    """Do nothing; the default for ``begin`` of ``serve.py``."""
 
 
 def has_opened_gpu(descriptors: Path = Path("/proc/self/fd")) -> bool:
-    """Whether this process has a GPU open, as any that has used CUDA: its copies could not use one."""
+    """Return whether this process has a GPU open, as after any use of CUDA: its forks could not use one."""
     opened = []
     for each in descriptors.iterdir():
-        with contextlib.suppress(OSError):  # that of the listing itself is closed by now
+        with contextlib.suppress(OSError):  # the descriptor of the listing itself is closed by now
             opened.append(os.fspath(each.readlink()))
     return any(path.startswith(_GPUS) for path in opened)
 
@@ -131,7 +131,7 @@ def load_anew() -> None:
 def run_jobs(
     job: dict[str, Any], descriptors: list[int], program: Callable[[], int | None], serve: Any, ending: Ending
 ) -> None:
-    """In a copy: run the job, and those that follow it where the engine and the order allow any."""
+    """In a copy, run the job, and those that follow it if the engine and the order allow any."""
     os.setsid()
     following = socket.socket(fileno=descriptors.pop(2))
     following.set_inheritable(False)
@@ -148,18 +148,18 @@ def run_jobs(
         end_job(job, following)
         order = receive_order(following)
         if order is None:
-            os._exit(0)  # the runner needs it no more
+            os._exit(0)  # the runner no longer needs it
         job, descriptors = order
         begin_job(job, descriptors)
 
 
 def has_one_thread() -> bool:
-    """Whether the job left none that this process would wait for at its end."""
+    """Return whether the job left no thread for which this process would wait at its end."""
     return all(each is threading.main_thread() or each.daemon for each in threading.enumerate())
 
 
 def report_gpu_memory(following: socket.socket) -> None:
-    """Say how much memory this process has on GPUs, if the driver says so in time."""
+    """Report how much memory this process has on GPUs, if the driver answers in time."""
     question = ["nvidia-smi", "--query-compute-apps=pid,used_gpu_memory", "--format=csv,noheader,nounits"]
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         answer = subprocess.run(
@@ -172,7 +172,7 @@ def report_gpu_memory(following: socket.socket) -> None:
 
 
 def end_job(job: dict[str, Any], following: socket.socket) -> None:
-    """Leave the job's folder, say what it used, and close its output and errors."""
+    """Leave the job's folder, report the resources used, and close its output and errors."""
     sys.stdout.flush()
     sys.stderr.flush()
     os.chdir("/")
@@ -192,7 +192,7 @@ def end_job(job: dict[str, Any], following: socket.socket) -> None:
 
 
 def receive_order(orders: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
-    """The next job and its descriptors; None when there will be no more."""
+    """Return the next job and its descriptors; None if there are no more."""
     space = socket.CMSG_SPACE(_MOST_DESCRIPTORS * array.array("i").itemsize)
     try:
         message, ancillary, _, _ = orders.recvmsg(_MESSAGE_BYTES, space)
@@ -208,9 +208,9 @@ def receive_order(orders: socket.socket) -> tuple[dict[str, Any], list[int]] | N
 
 
 def copy_process(orders: socket.socket) -> bool:
-    """Copy this process and tell the runner the copy's process id; True in the copy.
+    """Fork this process and report the copy's process id to the runner; return True in the copy.
 
-    A process in between makes the copy and ends, so that the runner becomes the copy's parent.
+    An intermediate process makes the copy and ends, so that the runner becomes the copy's parent.
     """
     reading, writing = os.pipe()
     try:
@@ -242,7 +242,7 @@ def copy_process(orders: socket.socket) -> bool:
 
 
 def begin_job(job: dict[str, Any], descriptors: list[int]) -> None:
-    """Make this copy what a new process of the engine would be for this job."""
+    """Set up this copy as a new process of the engine would be for this job."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else signal.default_int_handler)
     output, errors = descriptors[:2]
@@ -268,9 +268,9 @@ def forget_peak_memory() -> None:
 
 
 def show_variable(name: str, value: str) -> None:
-    """Write the value over one of the same length in the environment that this process was started with.
+    """Overwrite a value of the same length in the environment with which this process was started.
 
-    Only so does it stand in ``/proc/PID/environ``, where a runner's successor looks for the job's processes.
+    Only then does ``/proc/PID/environ`` show it, where a runner's successor looks for the job's processes.
     """
     content = value.encode()
     place, size = find_variable(name)
@@ -280,7 +280,7 @@ def show_variable(name: str, value: str) -> None:
 
 @functools.cache
 def find_variable(name: str) -> tuple[int, int]:
-    """Address and size of a variable's value, which must not have been set before in this process."""
+    """Return address and size of a variable's value, which must not have been set before in this process."""
     libc = ctypes.CDLL(None)
     libc.getenv.restype = ctypes.c_void_p
     place: int | None = libc.getenv(name.encode())

@@ -1,4 +1,4 @@
-"""Reads contigs: what a design is made of, in the order of its sequence."""
+"""Read contigs: the parts of a design, in the order of its sequence."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import NoReturn
 from engine_protocol import fail
 
 MOST_RESIDUES = 1000
-"""Residues of a design in all chains and copies: memory grows with their square."""
+"""Maximum residues of a design in all chains and copies: memory grows with their square."""
 MOST_CHAINS = 20
-"""Chains of a design; the letters behind them are left to ligands."""
+"""Maximum chains of a design; the following letters are left for ligands."""
 BREAK = "/0"
-"""Between two chains."""
+"""Separator between two chains."""
 _BREAK = re.compile(r"/0(?=[\s,/]|$)")
 _SEPARATORS = re.compile(r"[\s,/]+")
 _KEPT = re.compile(r"([A-Za-z]):?(\d{1,4})(?:-([A-Za-z]?)(\d{1,4}))?", re.ASCII)
@@ -35,7 +35,7 @@ class Kept:
 
     @property
     def residues(self) -> Iterator[tuple[str, int]]:
-        """Chain and number of each."""
+        """Chain and number of each residue."""
         return ((self.chain, number) for number in range(self.first, self.last + 1))
 
 
@@ -60,17 +60,17 @@ class Contig:
     chains: tuple[tuple[Part, ...], ...]
 
     def __str__(self) -> str:
-        """As RFdiffusion3 reads it."""
+        """Format the contig for RFdiffusion3."""
         return f",{BREAK},".join(",".join(map(str, chain)) for chain in self.chains)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Of all chains."""
+        """The parts of all chains."""
         return tuple(part for chain in self.chains for part in chain)
 
     @property
     def kept(self) -> tuple[Kept, ...]:
-        """What comes from the structure."""
+        """The parts from the structure."""
         return tuple(part for part in self.parts if isinstance(part, Kept))
 
     @property
@@ -80,7 +80,7 @@ class Contig:
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """Fewest and most residues."""
+        """Minimum and maximum number of residues."""
         sizes = [
             (part.least, part.most) if isinstance(part, Designed) else (part.last - part.first + 1,) * 2
             for part in self.parts
@@ -89,7 +89,7 @@ class Contig:
 
 
 def read_contig(text: str, setting: str) -> Contig:
-    """The contig of a setting; ends with a sentence for the user where it is none.
+    """Return the contig of a setting; fail if it is invalid.
 
     Parts are separated by commas, spaces or slashes, chains by ``/0``.
     """
@@ -113,7 +113,7 @@ def read_contig(text: str, setting: str) -> Contig:
 
 
 def read_selection(text: str, setting: str) -> tuple[Kept, ...]:
-    """Residues of the structure, such as ``A108 A139-142``."""
+    """Return residues of the structure, such as ``A108 A139-142``."""
     words = [word for word in _SEPARATORS.split(text.strip()) if word]
     parts = [_read_part(word, setting) for word in words]
     for part, word in zip(parts, words, strict=True):
@@ -128,7 +128,7 @@ def read_selection(text: str, setting: str) -> tuple[Kept, ...]:
 
 
 def read_length(text: str, setting: str) -> Designed:
-    """A length or a range of lengths, such as ``120`` or ``100-120``."""
+    """Return a length or a range of lengths, such as ``120`` or ``100-120``."""
     found = _DESIGNED.fullmatch("".join(text.split()))
     if not found:
         fail(f"In {setting}, {text.strip()!r} is neither a length such as 120 nor a range such as 100-120.")
@@ -171,8 +171,8 @@ def _refuse_word(word: str, setting: str) -> NoReturn:
         )
     if re.fullmatch(r"[A-Za-z0-9]{2,4}:\d+.*|\d+:\d+.*|[A-Za-z]{2,}\d+.*", word):
         fail(
-            f"In {setting}, {word!r} is of a chain whose name is no single letter, which RFdiffusion3 cannot"
-            " read. Rename the chain."
+            f"In {setting}, {word!r} belongs to a chain whose name is not a single letter, which RFdiffusion3"
+            " cannot read. Rename the chain."
         )
     fail(
         f"In {setting}, {word[:40]!r} is neither a length such as 60 or 60-80 nor residues of the structure"
@@ -200,7 +200,7 @@ def _refuse_repeats(kept: Iterable[Kept], setting: str) -> None:
 
 
 def name_places(places: Sequence[tuple[str, int]], most: int = 8) -> str:
-    """Residues as ``A20-24, A31``, and how many parts there are beyond the first."""
+    """Return residues as ``A20-24, A31``, and the number of parts beyond the first."""
     parts: list[Kept] = []
     for chain, number in places:
         if parts and (parts[-1].chain, parts[-1].last + 1) == (chain, number):

@@ -1,4 +1,4 @@
-"""Takes over what RFdiffusion3 wrote: a structure and figures of each design."""
+"""Collect the output of RFdiffusion3: a structure and figures of each design."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ MEANS = ("radius_of_gyration", "helix_fraction", "sheet_fraction", "loop_fractio
 BREAKS = "n_chainbreaks"
 _NAME = re.compile(rf"{KEY}_(\d+)_model_(\d+)\.cif\.gz")
 _PASSING = re.compile(r"^_entry\.(?:author|date|time)\s.*\n", re.MULTILINE)
-"""What differs from run to run, and of which we know better."""
+"""Keys that differ from run to run, and whose values we know better."""
 _LOCAL = ("ckpt_path",)
-"""What RFdiffusion3 tells of the machine that it ran on."""
+"""Keys with which RFdiffusion3 describes its machine."""
 
 
 def collect(source: Path, target: Path, *, is_stand_in: bool) -> list[dict[str, Any]]:
-    """Write each design into ``target``, in the order in which they were made; gives a row of the table each.
+    """Write each design into ``target``, in the order of their creation; return a row of the table for each.
 
     Args:
         source: RFdiffusion3's folder of results.
         target: the folder of outputs.
-        is_stand_in: whether the weights were random, so that figures mean nothing and are left out.
+        is_stand_in: whether the weights were random, so that figures are meaningless and omitted.
     """
     found = [
         (tuple(map(int, match.groups())), path)
@@ -79,14 +79,14 @@ def collect(source: Path, target: Path, *, is_stand_in: bool) -> list[dict[str, 
 
 
 def summarize(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | int]:
-    """Figures of the run: how many designs, how many of them without a break of the chain, and means."""
+    """Return figures of the run: number of designs, number without chain breaks, and means."""
     means = {name: fmean(row[name] for row in rows) for name in MEANS if all(name in row for row in rows)}
     whole = sum(row.get(BREAKS) == 0 for row in rows)
     return {"designs": len(rows), "designs_without_chain_breaks": whole, **means}
 
 
 def read_sequence(path: Path) -> str:
-    """One-letter sequences of the protein chains, joined by a slash; X for a residue of no known kind."""
+    """Return one-letter sequences of the protein chains, joined by a slash; X for an unknown residue."""
     import gemmi
     from residue_names import find_letter, is_amino_acid
 
@@ -100,7 +100,7 @@ def read_sequence(path: Path) -> str:
 
 
 def _write_record(path: Path, told: dict[str, Any]) -> None:
-    """Write what RFdiffusion3 tells of a design, without paths of this machine."""
+    """Write RFdiffusion3's record of a design, without paths of this machine."""
     kept = {key: value for key, value in told.items() if key not in _LOCAL}
     if source := kept["specification"].get("input"):
         kept["specification"]["input"] = Path(source).name
@@ -108,7 +108,7 @@ def _write_record(path: Path, told: dict[str, Any]) -> None:
 
 
 def _shorten(sampled: str) -> str:
-    """The contig as it was drawn, with ranges of residues and without the letter that stands for protein."""
+    """Return the sampled contig with ranges of residues and without the letter for protein."""
     words: list[str] = []
     kept: list[tuple[str, int]] = []
     for word in [*sampled.split(","), ""]:
@@ -122,12 +122,12 @@ def _shorten(sampled: str) -> str:
 
 
 def _drop_nan(value: Any) -> Any:
-    """The figure; None for one that RFdiffusion3 could not compute, which JSON has no other word for."""
+    """Return the figure; None for one that RFdiffusion3 could not compute, since JSON has no NaN."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _blank_b_factors(text: str) -> str:
-    """The structure without the entropies of the sequence, which of stand-in weights mean nothing."""
+    """Return the structure without the sequence entropies, which are meaningless with stand-in weights."""
     import gemmi
 
     document = gemmi.cif.read_string(text)

@@ -1,4 +1,4 @@
-"""Translates the settings of a job into the input of RFdiffusion3, and refuses what it could not read."""
+"""Translate the settings of a job into the input of RFdiffusion3, and refuse what it cannot read."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from engine_protocol import fail
 from structures import InputLigand, Place, SourceStructure, read_structure
 
 KEY = "design"
-"""Name of the design in the input, with which its files begin."""
+"""Name of the design in the input, the prefix of its files."""
 STRUCTURE = "input.pdb"
 FEWEST_AMINO_ACIDS = 2
 FEW_CHAINS, FEWEST_OF_MANY_CHAINS = 3, 40
-"""Beyond so many chains, ligands included, RFdiffusion3 reserves attention for neighbouring chains."""
+"""Above this many chains, ligands included, RFdiffusion3 reserves attention for neighbouring chains and needs
+at least this many residues."""
 SELECTIONS = {
     "fixedAtoms": "select_fixed_atoms",
     "hotspotAtoms": "select_hotspots",
@@ -37,19 +38,20 @@ SELECTIONS = {
 }
 """RFdiffusion3's name of each setting that maps residues or ligands to atoms."""
 GUIDED = ("buriedAtoms", "partlyBuriedAtoms", "exposedAtoms", "hydrogenBondDonors", "hydrogenBondAcceptors")
-"""What classifier-free guidance strengthens."""
+"""Names of the features that classifier-free guidance strengthens."""
 GROUPS = ("ALL", "BKBN", "TIP")
-"""Names that stand for atoms of a residue: all, the backbone, the end of the side chain."""
+"""Names for groups of atoms of a residue: all, the backbone, the end of the side chain."""
 NO_ATOMS = "NONE"
 NOISE = {"sigma": 16.0, "greatest": 160.0, "least": 4e-4, "exponent": 7}
-"""RFdiffusion3's schedule of noise: the spread of its data in Å, ends in multiples of it, and its shape."""
+"""RFdiffusion3's noise schedule: the spread of its data in Å, end points as multiples of it, and its
+shape."""
 LOOPS = {"fewer": True, "more": False}
 ORIGINS = {"center of mass": "com", "hotspots": "hotspots"}
 
 
 @dataclass
 class DesignInput:
-    """What is designed, as RFdiffusion3 takes it."""
+    """The design in the form of RFdiffusion3's input."""
 
     specification: dict[str, Any] = field(default_factory=dict)
     ligands: Sequence[InputLigand] = ()
@@ -63,10 +65,10 @@ class DesignInput:
 
 
 def read_design(job: Mapping[str, Any]) -> DesignInput:
-    """The design of a job; ends with a sentence for the user where it cannot be made.
+    """Return the design of a job; fail if it cannot be made.
 
     Args:
-        job: as job.json has it; the structure is rewritten into the working folder.
+        job: content of job.json; the structure is rewritten into the working folder.
     """
     settings, files = job["settings"], job["files"]
     structure = read_structure(Path(files["structure"][0])) if files.get("structure") else None
@@ -87,10 +89,10 @@ def read_design(job: Mapping[str, Any]) -> DesignInput:
 
 
 def list_options(settings: Mapping[str, Any], seed: int) -> list[str]:
-    """Options of ``rfd3 design`` for the settings."""
+    """Return the options of ``rfd3 design`` for the settings."""
     designs, at_once = int(settings.get("designs", 1)), int(settings.get("batchSize", 1))
     if designs % at_once:
-        fail(f"designs is {designs}, which is no multiple of batchSize, {at_once}. Change one of the two.")
+        fail(f"designs is {designs}, which is not a multiple of batchSize, {at_once}. Change one of the two.")
     values: dict[str, Any] = {
         "n_batches": designs // at_once,
         "diffusion_batch_size": at_once,
@@ -120,7 +122,7 @@ def list_options(settings: Mapping[str, Any], seed: int) -> list[str]:
 
 
 def count_steps(settings: Mapping[str, Any]) -> int:
-    """Passes of the diffusion for a design; partial diffusion begins where the noise is what is asked for."""
+    """Count diffusion passes for a design; partial diffusion begins at the requested noise."""
     levels, partial = int(settings.get("steps", 200)), settings.get("partialNoise")
     if not partial:
         return levels - 1
@@ -196,7 +198,7 @@ def _add_lengths(
 def _refuse_small(
     settings: Mapping[str, Any], contig: Contig, structure: SourceStructure | None, residues: int
 ) -> None:
-    """End with a sentence where RFdiffusion3 would fail for want of residues."""
+    """Fail if RFdiffusion3 would fail because there are too few residues."""
     new = sum(part.least for part in contig.parts if isinstance(part, Designed))
     kept = [place for part in contig.kept for place in part.residues]
     if new + (structure.count_amino_acids(kept) if structure else 0) < FEWEST_AMINO_ACIDS:
@@ -218,7 +220,7 @@ def _count_copies(symmetry: str) -> int:
 
 
 RELEASING = ("fixedAtoms", "redesignSideChains")
-"""What gives up atoms of kept residues."""
+"""Settings that release atoms of kept residues."""
 NEEDING_STRUCTURE = (
     "hotspots",
     "ligands",
@@ -280,7 +282,7 @@ def _add_structure(
 
 
 def _list_whole(structure: SourceStructure) -> list[Place]:
-    """All residues, which partial diffusion takes."""
+    """Return all residues, which partial diffusion uses."""
     if structure.odd_chains:
         fail(
             f"partialNoise takes the whole structure, and chain {structure.odd_chains[0]} has no name of a"
@@ -347,7 +349,7 @@ def _read_atoms(
     structure: SourceStructure,
     used: set[Place],
 ) -> dict[str, str]:
-    """The atoms of residues such as A33-36, or of a ligand by name or place, by RFdiffusion3's names."""
+    """Return atoms of residues such as A33-36, or of a ligand, by RFdiffusion3's names."""
     keys: dict[str, Any] = {
         ligand.key: ligand.residue
         for ligand in ligands
@@ -355,7 +357,7 @@ def _read_atoms(
     }
     if not keys:
         if word.isalpha():
-            fail(f"In {setting}, {word!r} is no ligand of this job. Name it in ligands, too.")
+            fail(f"In {setting}, {word!r} is not a ligand of this job. Name it in ligands, too.")
         places = [place for part in read_selection(word, setting) for place in part.residues]
         _require_used(places, used, structure, setting)
         keys = {f"{chain}{number}": structure.polymers[chain, number][0] for chain, number in places}
@@ -380,7 +382,7 @@ def _read_atoms(
 
 
 def _fix_what_is_kept(made: DesignInput, contig: Contig) -> None:
-    """Say which atoms stay in partial diffusion, where RFdiffusion3 would keep all if nothing were said."""
+    """Name the atoms that partial diffusion keeps; RFdiffusion3 would otherwise keep all."""
     kept = {str(part): "ALL" for part in contig.kept} | {ligand.key: "ALL" for ligand in made.ligands}
     fixed = kept | made.specification.get("select_fixed_atoms", {})
     made.specification["select_fixed_atoms"] = fixed or False

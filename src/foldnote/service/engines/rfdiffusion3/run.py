@@ -1,8 +1,8 @@
-"""Designs proteins with RFdiffusion3: alone, around a motif, to bind a target, a nucleic acid or a ligand.
+"""Design proteins with RFdiffusion3: alone, around a motif, to bind a target, a nucleic acid or a ligand.
 
 Reads job.json and its structure. Writes a structure and RFdiffusion3's figures of each design into outputs/,
-with designs.csv, a row for each. The program runs in this process, so that its steps can be counted.
-It finds its weights where FOUNDRY_CHECKPOINT_DIRS says, and fetches nothing.
+with designs.csv, a row for each. The program runs in this process, so that its steps can be counted. It finds
+its weights through FOUNDRY_CHECKPOINT_DIRS, and downloads nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from inputs import KEY, STRUCTURE, DesignInput, count_steps, list_options, read_
 OUT = Path("rfd3")
 QUERY = Path("design.json")
 BEGIN, SHARE = 0.1, 0.86
-"""Part of the run before the first step, and that of all steps."""
+"""Fraction of the run before the first step, and that of all steps."""
 
 
 def main() -> None:
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def check_with_program(given: DesignInput) -> None:
-    """Let RFdiffusion3 read its input before it loads its weights; ends with its reason where it refuses."""
+    """Let RFdiffusion3 read its input before it loads its weights; fail with its reason if it refuses."""
     from rfd3.inference.input_parsing import DesignInputSpecification
 
     values = dict(given.specification)
@@ -72,7 +72,7 @@ def check_with_program(given: DesignInput) -> None:
 
 
 def tell_reason(exc: Exception) -> str:
-    """What the program says, on one line and without what only its authors can read."""
+    """Return the program's message on one line, without parts that only its authors understand."""
     listed = getattr(exc, "errors", None)
     text = str(listed()[0]["msg"]) if callable(listed) else str(exc)
     text = " ".join(text.removeprefix("Value error, ").removeprefix("Assertion failed, ").split())
@@ -80,7 +80,7 @@ def tell_reason(exc: Exception) -> str:
 
 
 def run_program(arguments: list[str], settings: Mapping[str, Any]) -> None:
-    """Run ``rfd3 design``, and tell how far its sampling is."""
+    """Run ``rfd3 design``, and report the progress of its sampling."""
     import torch
     from rfd3.cli import app
     from rfd3.engine import RFD3Output
@@ -119,7 +119,7 @@ class DesignSteps:
     designs: int
     at_once: int
     steps: int
-    """Of the designs that are made at once."""
+    """Number of designs that are made at once."""
     finished: int = 0
     done: int = 0
 
@@ -133,7 +133,7 @@ class DesignSteps:
         report(round(BEGIN + SHARE * fraction, 4), message)
 
     def finish_design(self) -> None:
-        """Count a design that is written."""
+        """Count a design that has been written."""
         self.finished, self.done = self.finished + 1, 0
 
 

@@ -1,8 +1,8 @@
-"""Reads the structure that a design is made around, and writes it as RFdiffusion3 reads it.
+"""Read the structure around which a design is made, and write it in a form that RFdiffusion3 reads.
 
-RFdiffusion3 knows a residue by one letter and a number, takes the first assembly of an mmCIF file and its
-internal names of chains, and wants each ligand on a chain of its own. The file that is written for it has the
-chains and numbers that a person sees in the structure.
+RFdiffusion3 identifies a residue by one letter and a number, uses the first assembly of an mmCIF file and its
+internal names of chains, and requires each ligand on a separate chain. The file written for it has the chains
+and numbers that users see in the structure.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ Place = tuple[str, int]
 """Chain and number of a residue."""
 MOST_LIGANDS = 26
 SELENOMETHIONINE = "MSE"
-"""Taken for methionine, since RFdiffusion3 cannot read it in a chain."""
+"""Converted to methionine, since RFdiffusion3 cannot read it in a chain."""
 _LIGAND_CHAINS = "ZYXWVUTSRQPONMLKJIHGFEDCBAzyxwvutsrqponmlkjihgfedcba"
 
 
 @dataclass(frozen=True)
 class InputLigand:
-    """A residue that is no polymer, and the chain that it has in RFdiffusion3's file."""
+    """A residue outside of polymers, and its chain in RFdiffusion3's file."""
 
     chain: str
     number: str
-    """With its insertion code."""
+    """Number with its insertion code."""
     name: str
     residue: Any = field(repr=False, compare=False)
     key: str = ""
-    """Chain and number in RFdiffusion3's file; empty while it is not in there."""
+    """Chain and number in RFdiffusion3's file; empty while it is not part of it."""
 
     @property
     def label(self) -> str:
-        """What a person calls it."""
+        """Name of the ligand for people."""
         return f"{self.name} {self.chain}{self.number}"
 
 
 @dataclass
 class SourceStructure:
-    """The first model."""
+    """The first model of a structure."""
 
     polymers: dict[Place, list[Any]] = field(default_factory=dict)
-    """Residues of proteins, DNA and RNA; several where insertion codes share a number."""
+    """Residues of proteins, DNA and RNA; several if insertion codes share a number."""
     ligands: list[InputLigand] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     odd_chains: list[str] = field(default_factory=list)
@@ -58,11 +58,11 @@ class SourceStructure:
 
     @property
     def chains(self) -> list[str]:
-        """Names of the polymer chains that can be named."""
+        """Names of the polymer chains that can be referred to."""
         return list(dict.fromkeys(chain for chain, _ in self.polymers))
 
     def require(self, places: Sequence[Place], setting: str) -> None:
-        """End with a sentence for the user where a residue is not there or its number is not its own."""
+        """Fail if a residue does not exist or shares its number with another."""
         for chain in dict.fromkeys(chain for chain, _ in places):
             if chain not in self.chains:
                 fail(
@@ -84,12 +84,12 @@ class SourceStructure:
             )
 
     def count_amino_acids(self, places: Iterable[Place]) -> int:
-        """How many of the residues are amino acids."""
+        """Count the residues that are amino acids."""
         names = [self.polymers[place][0].name for place in places if place in self.polymers]
         return sum(map(is_amino_acid, names))
 
     def find_ligands(self, word: str, setting: str) -> list[InputLigand]:
-        """The ligands of a name such as HEM, or the one at a place such as A:301 or A301."""
+        """Return the ligands with a name such as HEM, or the one at a position such as A:301 or A301."""
         found = [each for each in self.ligands if each.name.upper() == word.upper()]
         place = word.replace(":", "")
         found = found or [each for each in self.ligands if f"{each.chain}{each.number}" == place]
@@ -104,11 +104,11 @@ class SourceStructure:
         return found
 
     def write(self, path: Path, ligands: Sequence[InputLigand], taken: Iterable[str]) -> list[InputLigand]:
-        """Write the file for RFdiffusion3; gives the ligands with their keys in it.
+        """Write the file for RFdiffusion3; return the ligands with their keys in it.
 
         Args:
-            path: of a PDB file.
-            ligands: those that take part.
+            path: path of a PDB file.
+            ligands: ligands of the design.
             taken: names of chains that ligands must not have, those of the design.
         """
         structure = gemmi.Structure()
@@ -144,7 +144,7 @@ class SourceStructure:
             f"It has {', '.join(self.chains)}." if self.chains else "It has none that RFdiffusion3 can read."
         )
         odd = (
-            f" Chains {', '.join(self.odd_chains[:5])} have names that are no single letter."
+            f" Chains {', '.join(self.odd_chains[:5])} have names that are not a single letter."
             if self.odd_chains
             else ""
         )
@@ -152,7 +152,7 @@ class SourceStructure:
 
 
 def read_structure(path: Path) -> SourceStructure:
-    """The structure of a PDB or mmCIF file; ends with a sentence for the user where there is none."""
+    """Return the structure of a PDB or mmCIF file; fail if there is none."""
     found = SourceStructure()
     structure = read_structure_file(path, found.notes)
     structure.setup_entities()
@@ -181,18 +181,18 @@ def _add_residue(found: SourceStructure, chain: str, residue: Any) -> None:
                 " coordinates."
             )
     if residue.entity_type != gemmi.EntityType.Polymer:
-        if len(residue.name) <= 3:  # longer names have no place in a PDB file
+        if len(residue.name) <= 3:  # longer names do not fit into a PDB file
             found.ligands.append(InputLigand(chain, str(residue.seqid).strip(), residue.name, kept))
     elif len(chain) != 1 or not chain.isascii() or not chain.isalpha():
         found.odd_chains.append(chain or "without a name")
     elif 0 <= residue.seqid.num <= 9999:
         here = found.polymers.setdefault((chain, residue.seqid.num), [])
         if not any(each.seqid == residue.seqid and each.name != residue.name for each in here):
-            here.append(kept)  # of several kinds of residue at one place the first
+            here.append(kept)  # the first of several kinds of residue at one position
 
 
 def _keep_one_location(residue: Any) -> Any:
-    """The residue with each atom once: at the location of the highest occupancy, of equal ones the first."""
+    """Return the residue with each atom once: at the location of highest occupancy, or the first."""
     best: dict[str, Any] = {}
     for atom in residue:
         known = best.get(atom.name)

@@ -1,4 +1,4 @@
-"""Predicts the variable domains of a T-cell receptor with TCRBuilder2 and numbers them by IMGT.
+"""Predict the variable domains of a T-cell receptor with TCRBuilder2 and number them by IMGT.
 
 Reads ``alpha`` and ``beta`` from job.json. Writes outputs/prediction.pdb (chains B and A, as ImmuneBuilder
 orders them, IMGT numbers, all atoms, Å) and outputs/numbering.csv. B-factors and a column of numbering.csv

@@ -1,4 +1,4 @@
-"""Prepares a worker for many jobs of TCRBuilder2: its models are loaded once."""
+"""Prepare a worker for many jobs of TCRBuilder2: its models are loaded once."""
 
 import os
 
@@ -7,7 +7,7 @@ import torch
 
 
 def load() -> None:
-    """Load the models, on one thread: a copy of a process with a pool of threads could not use it."""
+    """Load the models, on one thread: a fork of a process with a thread pool could not use it."""
     torch.set_num_threads(1)
     run.load()
 

@@ -1,7 +1,7 @@
-"""From a structure file to the receptor in PDBQT: what stays, what is mended, and what is left out.
+"""Convert a structure file to the receptor in PDBQT: what is kept, repaired and left out.
 
-Meeko knows the usual residues by templates of its own. A residue without one never reaches it, since it would
-ask the internet for one; what was left out or cut back goes into the notes.
+Meeko has templates for the usual residues. A residue without one is never passed to Meeko, which would
+request one from the internet; residues left out or truncated are listed in the notes.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from engine_protocol import fail
 from side_chains import free_side_chains, name_of
 
 IONS = frozenset({"CA", "CU", "FE", "MG", "MN", "ZN"})
-"""Metal ions that stay with the receptor."""
+"""Metal ions that are kept in the receptor."""
 PROTONATION = (
     "Protonation follows the residue names (HID, HIE, HIP, ASH, GLH, LYN); else Asp and Glu, Lys and Arg"
     " are charged and His has its hydrogen on Nε."
 )
-"""What Meeko's templates make of residues that come without hydrogens."""
+"""States that Meeko's templates give residues without hydrogens."""
 KEPT = "Protonation states of His, Asp, Glu and Lys follow the hydrogens of the file where it has them"
 STATES = {
     "HIS": (("HIP", {"HD1", "HE2"}), ("HID", {"HD1"}), ("HIE", {"HE2"})),
@@ -28,25 +28,25 @@ STATES = {
     "GLU": (("GLH", {"HE1"}), ("GLH", {"HE2"}), ("GLU", set())),
     "LYS": (("LYS", {"HZ1", "HZ2", "HZ3"}), ("LYN", {"HZ1", "HZ2"}), ("LYN", {"HZ2", "HZ3"})),
 }
-"""For each residue, its states with the hydrogens that tell them; the first that fits counts."""
+"""For each residue, its states with the hydrogens that identify them; the first match counts."""
 FAMILIES = {
     **dict.fromkeys(("HIS", "HID", "HIE", "HIP"), "HIS"), **dict.fromkeys(("ASP", "ASH"), "ASP"),
     **dict.fromkeys(("GLU", "GLH"), "GLU"), **dict.fromkeys(("LYS", "LYN"), "LYS"),
 }  # fmt: skip
 USUAL = {"HIS": "HIE"}
-"""The state of a residue with its usual name, where that is another name."""
+"""State of a residue with its usual name, if that state has a different name."""
 MAIN_CHAIN = ("N", "CA", "C", "O")
 BACKBONE = frozenset(MAIN_CHAIN)
 MAX_TOLERATED = 0.1
-"""Share of residues that may be mended, or of atoms on others, before the receptor counts as unfit."""
+"""Share of repaired residues, or of coinciding atoms, above which the receptor counts as unfit."""
 
 
 def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str], list[tuple[str, Any]]]:
-    """The receptor's heavy atoms that have a template, notes, and what was left out, by name.
+    """Return the receptor's heavy atoms that have a template, notes, and left-out residues by name.
 
     Args:
         path: the file.
-        protonation: whether residue ``names`` or the hydrogens of the ``file`` tell protonation states.
+        protonation: whether residue ``names`` or the hydrogens of the ``file`` determine protonation states.
     """
     import gemmi
 
@@ -81,7 +81,7 @@ def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str
         notes.append(f"Left out of the receptor: {shorten(names)}. {kept}.")
     if hydrogens and protonation == "file":
         unusual = f", unlike at neutral pH: {shorten(named)}" if named else ""
-        notes.append(f"The {hydrogens} hydrogens of the receptor's file were placed anew. {KEPT}{unusual}.")
+        notes.append(f"The {hydrogens} hydrogens of the receptor's file were placed again. {KEPT}{unusual}.")
     elif hydrogens:
         notes.append(f"The {hydrogens} hydrogens of the receptor's file were replaced. {PROTONATION}")
     elif protonation == "file":
@@ -92,7 +92,7 @@ def read_receptor(path: Path, protonation: str = "names") -> tuple[Any, list[str
 
 
 def shorten_chain_names(structure: Any, notes: list[str]) -> dict[str, str]:
-    """Rename chains whose names are longer than the one letter of a PDBQT; gives the new names by the old."""
+    """Rename chains with names longer than the one letter of a PDBQT; return the new names by the old."""
     given = [chain.name for chain in structure[0]]
     structure.shorten_chain_names()
     names = dict(zip(given, (chain.name for chain in structure[0]), strict=True))
@@ -103,7 +103,7 @@ def shorten_chain_names(structure: Any, notes: list[str]) -> dict[str, str]:
 
 
 def name_states(model: Any) -> list[str]:
-    """Name residues by the hydrogens that they have; gives those that are unlike the usual state."""
+    """Name residues by their hydrogens; return those that differ from the usual state."""
     unusual = []
     for chain in model:
         for residue in chain:
@@ -121,7 +121,7 @@ def name_states(model: Any) -> list[str]:
 
 
 def check_places(model: Any) -> None:
-    """End with a sentence for the user where an atom has no place, or many have another one's."""
+    """Fail if an atom has no coordinates, or if many have the same ones as another."""
     places = [tuple(each.atom.pos.tolist()) for each in model.all()]
     for each, place in zip(model.all(), places, strict=True):
         if not all(map(math.isfinite, place)):
@@ -136,12 +136,12 @@ def check_places(model: Any) -> None:
 
 
 def count_residues(structure: Any) -> int:
-    """Residues of all kinds in the first model."""
+    """Count residues of all kinds in the first model."""
     return sum(len(chain) for chain in structure[0])
 
 
 def remove_others(model: Any) -> list[tuple[str, Any]]:
-    """Take out what is neither part of a known chain nor a metal ion; gives the residues with their names."""
+    """Remove everything but known chains and metal ions; return the removed residues with their names."""
     import gemmi
     from meeko import ResidueChemTemplates
 
@@ -161,7 +161,7 @@ def remove_others(model: Any) -> list[tuple[str, Any]]:
 
 
 def put_main_chains_first(model: Any) -> None:
-    """Order atoms as the PDB does: Meeko takes a serine's hydroxyl for its carbonyl in other orders."""
+    """Order atoms as in the PDB: otherwise Meeko takes a serine's hydroxyl for its carbonyl."""
     places = {name: index for index, name in enumerate(MAIN_CHAIN)}
     for chain in model:
         for residue in chain:
@@ -173,7 +173,7 @@ def put_main_chains_first(model: Any) -> None:
 
 
 def rename_selenomethionine(residue: Any) -> None:
-    """Methionine in the place of selenomethionine, as is usual for docking."""
+    """Replace selenomethionine by methionine, as is usual for docking."""
     import gemmi
 
     residue.name = "MET"
@@ -186,7 +186,7 @@ def rename_selenomethionine(residue: Any) -> None:
 def prepare_receptor(
     structure: Any, notes: list[str], flexible: Sequence[str] = ()
 ) -> tuple[str, dict[str, str]]:
-    """The rigid receptor in PDBQT, and each side chain that turns.
+    """Return the rigid receptor in PDBQT, and each flexible side chain.
 
     Residues that lack atoms of their side chains become alanine or glycine.
     """
@@ -212,7 +212,7 @@ def prepare_receptor(
 
 
 def match_templates(structure: Any) -> tuple[Any, list[str]]:
-    """Meeko's polymer, with its hydrogens, and the residues that fit no template."""
+    """Return Meeko's polymer, with its hydrogens, and the residues that match no template."""
     from meeko import MoleculePreparation, Polymer, PolymerCreationError, ResidueChemTemplates
 
     templates = ResidueChemTemplates.create_from_defaults()
@@ -229,7 +229,7 @@ def match_templates(structure: Any) -> tuple[Any, list[str]]:
 
 
 def cut_back(structure: Any, names: set[str]) -> None:
-    """Keep the main chain of these residues, and the first atom of the side chain where it is there."""
+    """Keep the main chain of these residues, and the first atom of the side chain if present."""
     for chain in structure[0]:
         for residue in chain:
             if name_of(chain, residue) in names and {atom.name for atom in residue} >= BACKBONE:
@@ -242,7 +242,7 @@ def cut_back(structure: Any, names: set[str]) -> None:
 
 
 def remove_residues(structure: Any, names: set[str]) -> None:
-    """Take these residues out, so that the complex shows what was docked to."""
+    """Remove these residues, so that the complex shows the receptor of the docking."""
     for chain in structure[0]:
         for index in reversed(range(len(chain))):
             if name_of(chain, chain[index]) in names:
@@ -250,6 +250,6 @@ def remove_residues(structure: Any, names: set[str]) -> None:
 
 
 def shorten(names: list[str], limit: int = 12) -> str:
-    """The first names, and how many more."""
+    """Return the first names, and the number of further ones."""
     shown = ", ".join(names[:limit])
     return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown

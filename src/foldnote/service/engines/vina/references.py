@@ -10,9 +10,10 @@ PLACE = Path("outputs") / "reference.sdf"
 
 
 def write_references(left_out: list[tuple[str, Any]], molecule: Any) -> list[str]:
-    """Write the residues that are the docked molecule, with its bond orders; gives their names.
+    """Write the residues that are the docked molecule, with its bond orders; return their names.
 
-    A residue is the docked molecule if it has the same heavy atoms and connections. No file without any.
+    A residue is the docked molecule if it has the same heavy atoms and connections. Without any, no file is
+    written.
     """
     from rdkit import Chem
 
@@ -27,7 +28,7 @@ def write_references(left_out: list[tuple[str, Any]], molecule: Any) -> list[str
 
 
 def read_copy(residue: Any, template: Any) -> Any:
-    """The residue as a molecule with the template's bond orders; None if it is another one."""
+    """Return the residue as a molecule with the template's bond orders; None if it is another molecule."""
     from rdkit import Chem, rdBase
     from rdkit.Chem import AllChem
 
@@ -44,7 +45,7 @@ def read_copy(residue: Any, template: Any) -> Any:
 
 
 def write_atoms(residue: Any) -> str:
-    """The atoms as a PDB block; names are not kept, since RDKit would know those of amino acids."""
+    """Return a PDB block of the atoms, without names, by which RDKit would recognise amino acids."""
     lines = []
     for number, atom in enumerate(residue, start=1):
         symbol = atom.element.name.upper()

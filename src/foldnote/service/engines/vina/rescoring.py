@@ -1,7 +1,7 @@
-"""Rescores poses with GNINA's networks where the add-on gnina is installed.
+"""Rescore poses with GNINA's networks if the add-on gnina is installed.
 
-The add-on runs in an environment of its own: receptor and poses go there as files, figures come back.
-Whatever goes wrong there leaves the docking as it is, and is told.
+The add-on runs in its own environment: receptor and poses are passed as files, and figures are returned. Any
+failure there leaves the docking unchanged, and is reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 ADD_ON = "gnina"
 FIGURES = ("CNNscore", "CNNaffinity", "CNNvariance")
-"""GNINA's names: predicted probability that the pose is right, 0 to 1; predicted pK; variance of that."""
+"""GNINA's names: predicted probability that the pose is right, 0 to 1; predicted pK; its variance."""
 FOLDER = Path("rescoring")
 
 Tell = Callable[[float, str], None]
@@ -25,27 +25,27 @@ Tell = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Rescoring:
-    """What the add-on said, or why it said nothing."""
+    """The add-on's result, or the reason why there is none."""
 
     reason: str | None = None
     """Why the poses have no figures; None if they have."""
     rows: tuple[dict[str, float], ...] = ()
-    """For each pose the figures and both ranks."""
+    """For each pose, the figures and both ranks."""
     notes: tuple[str, ...] = ()
 
     def describe(self) -> dict[str, Any]:
-        """The add-on's row of used.json."""
+        """Return the add-on's row of used.json."""
         return {"used": self.reason is None, "reason": self.reason}
 
 
 def rescore(
     offered: Mapping[str, Any], receptors: Sequence[str], poses: Sequence[str], tell: Tell
 ) -> Rescoring:
-    """Score the poses.
+    """Return the score the poses.
 
     Args:
-        offered: the add-on, as this run was told of it.
-        receptors: for each pose, PDB of the heavy atoms that were docked to.
+        offered: the description of the add-on that this run received.
+        receptors: for each pose, PDB of the receptor's heavy atoms.
         poses: an SDF record each, Vina's best first.
         tell: called with the fraction of poses that are done, and a message.
     """
@@ -66,7 +66,7 @@ def rescore(
 def run_add_on(
     offered: Mapping[str, Any], receptors: Sequence[str], poses: Sequence[str], tell: Tell
 ) -> dict[str, Any]:
-    """Run the add-on's program; gives the content of its scores.json.
+    """Run the add-on's program; return the content of its scores.json.
 
     Raises:
         ChildProcessError: it failed, or took too long; the text says which.
@@ -104,7 +104,7 @@ def run_add_on(
 
 
 def follow(line: str, tell: Tell) -> None:
-    """Pass on how far the add-on is; other lines are its own."""
+    """Report the add-on's progress; ignore its other lines."""
     try:
         found = json.loads(line)
         tell(found["pose"] / found["poses"], f"Rescored pose {found['pose']} of {found['poses']}")
@@ -113,7 +113,7 @@ def follow(line: str, tell: Tell) -> None:
 
 
 def explain(status: int, complaints: Path) -> str:
-    """Why the add-on's program ended with this exit status."""
+    """Explain the add-on program's exit status."""
     if status < 0:
         return f"signal {-status} ended it, which happens where memory runs out"
     lines = complaints.read_text("utf-8", "replace").strip().splitlines()
@@ -121,14 +121,14 @@ def explain(status: int, complaints: Path) -> str:
 
 
 def read_rows(content: Mapping[str, Any], count: int) -> tuple[dict[str, float], ...]:
-    """The figures of each pose, and its place by Vina and by CNNscore.
+    """Return the figures of each pose, and its rank by Vina and by CNNscore.
 
     Raises:
         ValueError: there is not one row of finite figures for each pose.
     """
     rows = [{name: float(row[name]) for name in FIGURES} for row in content["scores"]]
     if len(rows) != count or not all(math.isfinite(value) for row in rows for value in row.values()):
-        raise ValueError(f"it gave {len(rows)} rows for {count} poses, or figures that are no numbers")
+        raise ValueError(f"it gave {len(rows)} rows for {count} poses, or figures that are not numbers")
     order = sorted(range(count), key=lambda place: -rows[place]["CNNscore"])
     return tuple(
         {**row, "vina_rank": place + 1, "cnn_rank": order.index(place) + 1} for place, row in enumerate(rows)
@@ -138,7 +138,7 @@ def read_rows(content: Mapping[str, Any], count: int) -> tuple[dict[str, float],
 def write_notes_of(
     offered: Mapping[str, Any], rows: Sequence[Mapping[str, float]], content: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """What a reader of the figures must know."""
+    """Return notes for readers of the figures."""
     best = next(int(row["vina_rank"]) for row in rows if row["cnn_rank"] == 1)
     rescored = (
         f"The poses were rescored by {offered['method']} {offered['version']} (default ensemble of GNINA"

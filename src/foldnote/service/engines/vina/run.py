@@ -1,13 +1,13 @@
-"""Docks one molecule into one receptor with AutoDock Vina, rigid but for side chains that are named.
+"""Dock one molecule into one receptor with AutoDock Vina, rigid except for named side chains.
 
 Reads job.json and its files. Writes outputs/poses.sdf and outputs/poses.pdbqt (every pose, the best first),
-outputs/docking.csv (a row for each pose), outputs/receptor.pdbqt (the receptor as it was docked to) and
-outputs/complex.pdb (the receptor with the best pose, to be looked at). Where side chains were flexible,
-receptor.pdbqt is the rigid part, outputs/flexible.pdbqt has them as they began, and each pose of poses.pdbqt
-has its own. Where the receptor's file contained
-the docked molecule, outputs/reference.sdf has it. Where the add-on gnina is installed,
-each pose has GNINA's figures beside Vina's. Nothing is asked of the internet: residues without a template
-are left out of the receptor before it is prepared, and named in the notes.
+outputs/docking.csv (a row for each pose), outputs/receptor.pdbqt (the receptor of the docking) and
+outputs/complex.pdb (the receptor with the best pose, for viewing). If side chains were flexible,
+receptor.pdbqt is the rigid part, outputs/flexible.pdbqt contains their initial state, and each pose of
+poses.pdbqt has its own. If the receptor's file contained the docked molecule, outputs/reference.sdf contains
+it. If the add-on gnina is installed, each pose has GNINA's figures in addition to Vina's. Nothing is
+requested from the internet: residues without a template are removed from the receptor before its preparation,
+and named in the notes.
 """
 
 from __future__ import annotations
@@ -48,21 +48,22 @@ COLUMNS = ("pose", "affinity", "rmsd_lower", "rmsd_upper")
 of the distance from the best pose in Å. A row is a pose; rescored ones also have FIGURES,
 vina_rank and cnn_rank, which are 1 for the best by affinity and by CNNscore."""
 ENERGIES = {"vina_inter": "INTER", "vina_intra": "INTRA"}
-"""Columns of docking.csv where side chains were flexible, in kcal/mol, and Vina's names for them: the ligand
-with the rigid receptor and the moving atoms of side chains; within the ligand, among side chains, and of
-these with the rigid receptor."""
+"""Columns of docking.csv if side chains were flexible, in kcal/mol, with Vina's names: the ligand with the
+rigid receptor and the moving atoms of side chains; within the ligand, among side chains, and of these with
+the rigid receptor."""
 
 OUTPUTS = Path("outputs")
 BLIND_MARGIN = 5.0
-"""Å on each side between the receptor's atoms and the box, where none is given."""
+"""Default margin in Å between the receptor's atoms and each side of the box."""
 SITE_SIZE = 20.0
-"""Å of each edge of a box that has a centre and no size, the least of one about flexible side chains."""
+"""Å of each edge of a box that has a centre and no size; also the minimum for one around flexible side
+chains."""
 LARGE_VOLUME = 27_000.0
-"""Å³ above which Vina itself asks for a more thorough search."""
+"""Å³ above which Vina itself recommends a more thorough search."""
 ELEMENTS = frozenset({"H", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I", "Si"})
-"""What the scoring functions have parameters for in a ligand."""
+"""Elements for which the scoring functions have ligand parameters."""
 LARGEST_LIGAND = 250
-"""Atoms without hydrogens: more than the search finds good poses for, and few enough to be prepared."""
+"""Maximum heavy atoms: more than the search finds good poses for, and few enough to be prepared."""
 LIGAND_NAME = "LIG"
 
 
@@ -75,7 +76,7 @@ class DockingBox:
 
     @property
     def volume(self) -> float:
-        """Å³."""
+        """Volume in Å³."""
         return math.prod(self.size)
 
 
@@ -128,7 +129,7 @@ def main() -> None:
 
 
 def read_ligand(path: Path, seed: int) -> Any:
-    """The one molecule, with hydrogens and coordinates."""
+    """Return the only molecule of the file, with hydrogens and coordinates."""
     from rdkit import Chem
 
     molecule = read_ligand_file(path)
@@ -147,7 +148,7 @@ def read_ligand(path: Path, seed: int) -> Any:
 
 
 def read_ligand_file(path: Path) -> Any:
-    """The molecule of an SDF or MOL file, or of a file of SMILES."""
+    """Return the molecule of an SDF or MOL file, or of a file of SMILES."""
     from rdkit import Chem
 
     text = path.read_text("utf-8", "replace")
@@ -164,7 +165,7 @@ def read_ligand_file(path: Path) -> Any:
 
 
 def require_one(count: int) -> None:
-    """End with a sentence for the user unless there is one molecule."""
+    """Fail unless there is exactly one molecule."""
     if count == 0:
         fail("The ligand's file has no molecule. Give an SDF or MOL file, or a SMILES string.")
     if count != 1:
@@ -175,7 +176,7 @@ def require_one(count: int) -> None:
 
 
 def read_smiles(text: str) -> Any:
-    """The molecule of a SMILES string."""
+    """Return the molecule of a SMILES string."""
     from rdkit import Chem
 
     molecule = Chem.MolFromSmiles(text.strip())
@@ -188,7 +189,7 @@ def read_smiles(text: str) -> Any:
 
 
 def describe_radicals(molecule: Any) -> list[str]:
-    """A note where atoms have unpaired electrons, mostly since hydrogens are missing; else none."""
+    """Return a note if atoms have unpaired electrons, mostly because hydrogens are missing; else none."""
     number = sum(atom.GetNumRadicalElectrons() for atom in molecule.GetAtoms())
     if not number:
         return []
@@ -198,7 +199,7 @@ def describe_radicals(molecule: Any) -> list[str]:
 
 
 def embed(molecule: Any, seed: int) -> Any:
-    """The molecule with coordinates by ETKDG version 3, relaxed with MMFF94 where that has parameters."""
+    """Return the molecule with ETKDG version 3 coordinates, relaxed with MMFF94 if that has parameters."""
     from rdkit.Chem import AllChem
 
     rules = AllChem.ETKDGv3()
@@ -213,7 +214,7 @@ def embed(molecule: Any, seed: int) -> Any:
 
 
 def prepare_ligand(molecule: Any) -> str:
-    """The ligand in PDBQT."""
+    """Return the ligand in PDBQT."""
     from meeko import MoleculePreparation, PDBQTWriterLegacy
 
     strange = sorted({atom.GetSymbol() for atom in molecule.GetAtoms()} - ELEMENTS)
@@ -232,7 +233,7 @@ def prepare_ligand(molecule: Any) -> str:
 def find_box(
     settings: dict[str, Any], structure: Any, notes: list[str], flexible: Sequence[str]
 ) -> DockingBox:
-    """The box that is asked for, or one about the flexible side chains, or about the whole receptor."""
+    """Return the requested box, or one around the flexible side chains or the whole receptor."""
     places = [list(each.atom.pos) for each in structure[0].all()]
     low = [min(place[axis] for place in places) for axis in range(3)]
     high = [max(place[axis] for place in places) for axis in range(3)]
@@ -268,7 +269,7 @@ def find_box(
 
 
 def dock(settings: dict[str, Any], receptor: tuple[str, str], ligand: str, box: DockingBox, seed: int) -> str:
-    """The poses in PDBQT, the best first; ``receptor`` is its rigid part and its flexible one or ""."""
+    """Return the poses in PDBQT, best first; ``receptor`` is its rigid part and its flexible one or ""."""
     from vina import Vina
 
     place, flexible = Path("receptor.pdbqt"), Path("flexible.pdbqt")
@@ -293,7 +294,7 @@ def dock(settings: dict[str, Any], receptor: tuple[str, str], ligand: str, box: 
 
 
 def read_poses(poses: str) -> tuple[list[dict[str, Any]], Any]:
-    """The rows of docking.csv, and the molecule with a conformer for each pose."""
+    """Return the rows of docking.csv, and the molecule with a conformer for each pose."""
     from meeko import PDBQTMolecule, RDKitMolCreate
 
     lines = [line.split()[3:6] for line in poses.splitlines() if line.startswith("REMARK VINA RESULT:")]
@@ -311,7 +312,7 @@ def read_poses(poses: str) -> tuple[list[dict[str, Any]], Any]:
 
 
 def describe_flexible(poses: str) -> str:
-    """What a reader of the affinities must know where side chains were flexible."""
+    """Return a note for readers of the affinities if side chains were flexible."""
     names = dict.fromkeys(line[10:].strip() for line in poses.splitlines() if line.startswith("BEGIN_RES"))
     return (
         f"Flexible side chains: {', '.join(names)}. Each pose has its own, in poses.pdbqt and in the views;"
@@ -324,7 +325,7 @@ def describe_flexible(poses: str) -> str:
 
 
 def place_side_chains(structure: Any, poses: str) -> list[Any]:
-    """The receptor of each pose; the same one where no side chain is flexible."""
+    """Return the receptor of each pose; identical for all if no side chain is flexible."""
     receptors = []
     for places in read_side_chains(poses):
         own = structure.clone() if places else structure
@@ -334,7 +335,7 @@ def place_side_chains(structure: Any, poses: str) -> list[Any]:
 
 
 def write_poses(poses: str, rows: list[dict[str, Any]], molecule: Any) -> None:
-    """Write every form of the poses, with the figures that there are."""
+    """Write the poses in all formats, with the available figures."""
     from rdkit import Chem
 
     OUTPUTS.joinpath("poses.pdbqt").write_text(poses, "utf-8")
@@ -348,14 +349,14 @@ def write_poses(poses: str, rows: list[dict[str, Any]], molecule: Any) -> None:
 
 
 def insert(row: dict[str, Any], figures: dict[str, float]) -> dict[str, Any]:
-    """The row with the figures beside the affinity, before the distances."""
+    """Return the row with the figures inserted after the affinity."""
     return {name: row[name] for name in ("pose", "affinity")} | figures | row
 
 
 def rescore_poses(
     offered: dict[str, Any], receptors: Sequence[Any], rows: list[dict[str, Any]], molecule: Any
 ) -> Rescoring:
-    """GNINA's figures of the poses, or the reason why there are none."""
+    """Return GNINA's figures of the poses, or the reason why there are none."""
     from rdkit import Chem
 
     records = [

@@ -1,7 +1,7 @@
-"""Side chains of the receptor that turn during the search: which, how they are split off, where they end.
+"""Flexible side chains of the receptor: their selection, separation from the rigid part, and final positions.
 
-Meeko splits them from the rigid receptor. Cα is the fixed root of each and belongs to its part; whatever else
-of the main chain there is stays rigid.
+Meeko separates them from the rigid receptor. Cα is the fixed root of each and belongs to its flexible part;
+the rest of the main chain stays rigid.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from typing import Any
 from engine_protocol import fail
 
 MOST_TORSIONS = 32
-"""Bonds of ligand and side chains that the search turns at most; AutoDock's limit, Vina has none."""
+"""Maximum rotatable bonds of ligand and side chains; AutoDock's limit, Vina has none."""
 MAIN_CHAIN = frozenset({"N", "CA", "C", "O", "OXT"})
 IMMOBILE = frozenset({"GLY", "ALA", "PRO"})
-"""Amino acids without a bond of the side chain whose turn moves another heavy atom."""
+"""Amino acids without a side-chain bond whose rotation moves another heavy atom."""
 
 Triple = tuple[float, float, float]
 Places = Mapping[tuple[str, str], Mapping[str, Triple]]
-"""Atoms by name, in Å, of each side chain by chain and residue number with insertion code."""
+"""Coordinates in Å of atoms by name, of each side chain by chain and residue number with insertion code."""
 
 
 def list_flexible(
     settings: Mapping[str, Any], structure: Any, left_out: Sequence[tuple[str, Any]]
 ) -> list[str]:
-    """The residues that the settings make flexible, such as ``A:99``; ends where one cannot be.
+    """Return the residues that the settings make flexible, such as ``A:99``; fail if one cannot be.
 
     Args:
-        settings: those of the job.
-        structure: the receptor as it is docked to.
-        left_out: residues of the file that are no part of it, by name.
+        settings: settings of the job.
+        structure: the receptor of the docking.
+        left_out: residues of the file that are not part of it, by name.
     """
     asked = settings.get("flexibleResidues") or {}
     known = {name_of(chain, residue): residue for chain in structure[0] for residue in chain}
@@ -55,7 +55,7 @@ def list_flexible(
 
 
 def expand(chain: str, text: str, known: Sequence[str]) -> Iterator[str]:
-    """The residues of a chain that the setting names; ``105-107`` is a range in the order of the file.
+    """Yield the residues of a chain that the setting names; ``105-107`` is a range in file order.
 
     Args:
         chain: the chain.
@@ -74,7 +74,7 @@ def expand(chain: str, text: str, known: Sequence[str]) -> Iterator[str]:
 
 
 def describe_extent(structure: Any, name: str) -> str:
-    """What the chain of a residue that is not there has."""
+    """Describe the extent of the chain in which a residue does not exist."""
     chains = {chain.name: chain for chain in structure[0]}
     chain = chains.get(name.partition(":")[0])
     if chain is None or len(chain) == 0:
@@ -83,19 +83,19 @@ def describe_extent(structure: Any, name: str) -> str:
 
 
 def free_side_chains(polymer: Any, names: Sequence[str]) -> None:
-    """Make the side chains of these residues flexible in Meeko's polymer; ends where one lacks atoms."""
+    """Make the side chains of these residues flexible in Meeko's polymer; fail if one lacks atoms."""
     from meeko import MoleculePreparation
 
     valid = polymer.get_valid_monomers()
     for name in names:
         if name not in valid or valid[name].input_resname in IMMOBILE:
-            fail(f"{name} cannot be flexible, since atoms of its side chain lack in the receptor's file.")
+            fail(f"{name} cannot be flexible, since the receptor's file lacks atoms of its side chain.")
         hold_main_chain(valid[name].molsetup)
         polymer.flexibilize_sidechain(name, MoleculePreparation())
 
 
 def hold_main_chain(setup: Any) -> None:
-    """Keep the bonds of the main chain from turning, which Meeko does between two peptide bonds only."""
+    """Keep the bonds of the main chain rigid, which Meeko does only between two peptide bonds."""
     names = {atom.index: atom.pdbinfo.name for atom in setup.atoms if atom.pdbinfo is not None}
     for pair, bond in setup.bond_info.items():
         if all(names.get(index) in MAIN_CHAIN for index in pair):
@@ -103,12 +103,12 @@ def hold_main_chain(setup: Any) -> None:
 
 
 def check_torsions(ligand: str, flexible: Mapping[str, str], names: Sequence[str]) -> None:
-    """End with a sentence for the user where a side chain cannot turn, or too much would.
+    """Fail if a side chain cannot rotate, or if there are too many rotatable bonds.
 
     Args:
         ligand: the ligand in PDBQT.
         flexible: each flexible side chain in PDBQT.
-        names: the residues that were asked for.
+        names: the requested residues.
     """
     held = next((name for name in names if name not in flexible), None)
     if held is not None:
@@ -123,12 +123,12 @@ def check_torsions(ligand: str, flexible: Mapping[str, str], names: Sequence[str
 
 
 def count_torsions(text: str) -> int:
-    """Bonds of a PDBQT that turn."""
+    """Count the rotatable bonds of a PDBQT."""
     return sum(line.startswith("BRANCH") for line in text.splitlines())
 
 
 def list_side_chain_places(structure: Any, names: Sequence[str]) -> dict[str, list[Triple]]:
-    """Where the file has the atoms of these side chains, Cα included; in Å, by residue."""
+    """Return the file's coordinates of these side chains, Cα included; in Å, by residue."""
     wanted = frozenset(names)
     return {
         name_of(chain, residue): [
@@ -141,9 +141,9 @@ def list_side_chain_places(structure: Any, names: Sequence[str]) -> dict[str, li
 
 
 def read_side_chains(poses: str) -> list[Places]:
-    """Where each pose of a PDBQT has the flexible side chains.
+    """Return the positions of the flexible side chains in each pose of a PDBQT.
 
-    Meeko writes a residue's insertion code in its BEGIN_RES line only.
+    Meeko writes a residue's insertion code only in its BEGIN_RES line.
     """
     found: list[dict[tuple[str, str], dict[str, Triple]]] = []
     owner: tuple[str, str] | None = None
@@ -160,7 +160,7 @@ def read_side_chains(poses: str) -> list[Places]:
 
 
 def move_side_chains(structure: Any, places: Places) -> None:
-    """Put the heavy atoms of flexible side chains where a pose has them."""
+    """Move the heavy atoms of flexible side chains to their positions in a pose."""
     import gemmi
 
     for chain in structure[0]:
@@ -172,7 +172,7 @@ def move_side_chains(structure: Any, places: Places) -> None:
 
 
 def find_extent(places: Mapping[str, Sequence[Triple]]) -> tuple[Triple, Triple]:
-    """The lowest and highest x, y and z of all places."""
+    """Return the lowest and highest x, y and z of all places."""
     axes = list(zip(*concatenate.from_iterable(places.values()), strict=True))
     return tuple(map(min, axes)), tuple(map(max, axes))
 
@@ -180,7 +180,7 @@ def find_extent(places: Mapping[str, Sequence[Triple]]) -> tuple[Triple, Triple]
 def list_outside(
     places: Mapping[str, Sequence[Triple]], center: Sequence[float], size: Sequence[float]
 ) -> Iterator[str]:
-    """The residues with an atom outside of a box."""
+    """Yield the residues with an atom outside of a box."""
     for name, own in places.items():
         if any(
             abs(value - middle) > edge / 2
@@ -191,5 +191,5 @@ def list_outside(
 
 
 def name_of(chain: Any, residue: Any) -> str:
-    """A residue's place as Meeko writes it: chain, number, insertion code."""
+    """Return a residue's identifier in Meeko's format: chain, number, insertion code."""
     return f"{chain.name}:{residue.seqid}"

@@ -1,6 +1,6 @@
-"""Weights that an engine takes from its authors: declared, fetched, verified, and shared between engines.
+"""Weights that an engine gets from its authors: declared, downloaded, verified, and shared between engines.
 
-``declared`` reads what ``engine.toml`` says, ``download`` fetches a file over HTTP, ``archives`` unpacks one,
-``store`` keeps the content of each file once, and ``state`` says what an engine has. Nothing here knows of
-jobs.
+``declared`` reads the declarations in ``engine.toml``, ``download`` downloads a file over HTTP, ``archives``
+unpacks one, ``store`` stores the content of each file once, and ``state`` says which weights an engine has.
+None of these modules knows about jobs.
 """

@@ -26,8 +26,8 @@ def unpack(archive: Path, folder: Path, leading_folders: int = 0) -> None:
 
     Args:
         archive: the file.
-        folder: made here; what is there after an error is incomplete.
-        leading_folders: how many leading folders of each name are dropped.
+        folder: created here; incomplete after an error.
+        leading_folders: number of leading folders to drop from each name.
 
     Raises:
         BadArchiveError: it is not an archive, is damaged, or contains a link or a name outside of the folder.
@@ -53,7 +53,7 @@ def unpack(archive: Path, folder: Path, leading_folders: int = 0) -> None:
 
 
 def _list_files(archive: Path) -> Iterator[tuple[str, bool, IO[bytes]]]:
-    """Name, whether it is a program, and content of each file."""
+    """Yield name, whether it is a program, and content of each file."""
     if zipfile.is_zipfile(archive):
         yield from _list_zip(archive)
     elif tarfile.is_tarfile(archive):
@@ -94,14 +94,14 @@ def _check_name(name: str) -> None:
 
 
 def hash_tree(folder: Path) -> str:
-    """One SHA-256 over names and contents of all files below ``folder``."""
+    """Return one SHA-256 over names and contents of all files below ``folder``."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     rows = [f"{hash_file(path)}  {path.relative_to(folder).as_posix()}\n" for path in files]
     return hash_bytes("".join(rows).encode())
 
 
 def name_git_tree(folder: Path) -> str:
-    """The name that git gives to a tree with the files of ``folder``: SHA-1, 40 hexadecimal digits.
+    """Return git's name of a tree with the files of ``folder``: SHA-1, 40 hexadecimal digits.
 
     The format is described in "Git Internals: Git Objects" of Chacon S., Straub B., Pro Git.
     """

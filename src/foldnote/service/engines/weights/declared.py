@@ -1,4 +1,4 @@
-"""Read the ``[[weights]]`` of an ``engine.toml``: files that the engine needs and that no package has."""
+"""Read the ``[[weights]]`` of an ``engine.toml``: files that an engine needs and no package contains."""
 
 from __future__ import annotations
 
@@ -20,64 +20,66 @@ class Weights:
     """One file of weights, or one archive of them, or of the program itself at a fixed commit."""
 
     name: str
-    """What it is, for people."""
+    """Name for people."""
     file: str
-    """Path below the engine's weights folder, with ``/``; of an archive the folder that it is unpacked to."""
+    """Path below the engine's weights folder, with ``/``; for an archive, the folder to which it is
+    unpacked."""
     url: str
     licence: str
     source: str
-    """Who publishes it, with the citation where it is not the engine's."""
+    """The publisher, with a citation if it is not the engine's."""
     sha256: str = ""
-    """Empty where the authors publish none: that of the first installation counts then."""
+    """Empty if the authors publish none; then the hash of the first installation counts."""
     git_tree: str = ""
-    """Of an archive of a git commit the object name of its tree, which its files must have."""
+    """For an archive of a git commit, the object name of its tree, which its files must have."""
     size_bytes: int = 0
-    """Exact size; 0 where the authors do not publish it."""
+    """Exact size; 0 if the authors do not publish it."""
     about_mb: int = 0
-    """Approximate size in MB (10**6 bytes) where the exact one is unknown."""
+    """Approximate size in MB (10**6 bytes) if the exact one is unknown."""
     must_accept: bool = False
-    """Whether its licence has to be accepted before it is fetched."""
+    """Whether its licence must be accepted before the download."""
     licence_url: str = ""
-    """Where the licence can be read; empty where it is not said."""
+    """Address of the licence; empty if unknown."""
     optional: bool = False
-    """Whether the engine runs without it; the engine's ``with_optional_weights`` says what it runs then."""
+    """Whether the engine runs without it; the engine's ``with_optional_weights`` describes what it runs with
+    it."""
     unpack: bool = False
     """Whether it is an archive (tar or zip) that is unpacked."""
     leading_folders: int = 0
-    """How many leading folders of the names in the archive are dropped."""
+    """Number of leading folders to drop from the names in the archive."""
     contains: tuple[str, ...] = ()
-    """Files that the unpacked archive must have."""
+    """Files that the unpacked archive must contain."""
 
     @property
     def terms(self) -> LicenceTerms | None:
-        """What has to be accepted before it is fetched; None if that is nothing."""
+        """Terms that must be accepted before the download; None if there are none."""
         return (
             LicenceTerms(self.name, self.licence, self.source, self.licence_url) if self.must_accept else None
         )
 
     @property
     def expected_bytes(self) -> int:
-        """Size of the download, exact or approximate; 0 where unknown."""
+        """Size of the download, exact or approximate; 0 if unknown."""
         return self.size_bytes or self.about_mb * 1_000_000
 
     @property
     def size_in_words(self) -> str:
-        """Its size for people."""
+        """Its size, for people."""
         if self.size_bytes:
             return format_size(self.size_bytes)
         return f"about {format_size(self.expected_bytes)}" if self.about_mb else "of unknown size"
 
     @property
     def host(self) -> str:
-        """The server that it comes from."""
+        """The server from which it comes."""
         return urlsplit(self.url).hostname or ""
 
 
 def read_weights(rows: Sequence[Mapping[str, Any]]) -> tuple[Weights, ...]:
-    """The weights that an ``engine.toml`` declares.
+    """Read the weights that an ``engine.toml`` declares.
 
     Raises:
-        ValueError: one cannot be used; the key is named.
+        ValueError: a declaration is invalid; the key is named.
         TypeError: a key is unknown, or missing.
     """
     declared = tuple(
@@ -96,16 +98,16 @@ def read_weights(rows: Sequence[Mapping[str, Any]]) -> tuple[Weights, ...]:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a relative path of plain names stays in its folder on every system."""
+    """Return whether a relative path of plain names stays in its folder on every system."""
     return all(_PART.fullmatch(part) for part in path.split("/"))
 
 
 def explain_address(url: str, *, local: bool) -> str:
-    """Why nothing is fetched from ``url``; empty if it may be.
+    """Return why nothing may be downloaded from ``url``; empty if it may be.
 
     Args:
-        url: an absolute address.
-        local: whether a server of this machine may be asked, and without encryption.
+        url: an absolute URL.
+        local: whether a server of this machine is allowed, also without encryption.
     """
     parts = urlsplit(url)
     if parts.username or parts.password:
@@ -118,7 +120,7 @@ def explain_address(url: str, *, local: bool) -> str:
 
 
 def is_local(url: str) -> bool:
-    """Whether the address is a server of this machine."""
+    """Return whether the address is a server of this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -133,7 +135,7 @@ def _check(weights: Weights) -> None:
         )
     for inner in weights.contains:
         if not is_inside(inner):
-            raise ValueError(f"weights.contains names {inner!r}, which is no plain path below the archive")
+            raise ValueError(f"weights.contains names {inner!r}, which is not a plain path below the archive")
     if reason := explain_address(weights.url, local=True):
         raise ValueError(f"weights.url {weights.url!r} cannot be used: {reason}")
     if weights.sha256 and not re.fullmatch(r"[0-9a-f]{64}", weights.sha256):

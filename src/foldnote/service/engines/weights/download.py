@@ -33,7 +33,7 @@ _PAUSE_S = 0.5
 _CONNECT_S, _READ_S = 20.0, 60.0
 _MAX_REDIRECTS = 5
 _SPARE_BYTES = 100_000_000
-"""Left free on the disk."""
+"""Bytes to leave free on the disk."""
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _BY_HAND = "Or fetch it on any machine, and install with --weights FOLDER."
 
@@ -49,8 +49,8 @@ def download(weights: Weights, part: Path, progress: Progress) -> None:
     next attempt, unless the disk was full.
 
     Args:
-        weights: what to fetch.
-        part: the partial file; nobody else may write it.
+        weights: the file to download.
+        part: the partial file; no other process may write it.
         progress: called for each piece.
 
     Raises:
@@ -64,7 +64,7 @@ def download(weights: Weights, part: Path, progress: Progress) -> None:
             raise
         discard(part)
         raise EngineInstallError(
-            f"The disk has too little room: {weights.name} ({weights.size_in_words}) is not installed, and"
+            f"The disk has too little space: {weights.name} ({weights.size_in_words}) is not installed, and"
             f" its incomplete files were removed. {compare_space(part, weights.expected_bytes)}"
             f"Free space in {part.parent.parent}, or choose another"
             " folder with FOLDNOTE_WEIGHTS_DIR. Then install again."
@@ -82,7 +82,7 @@ def _note_of(part: Path) -> Path:
 
 
 class _Download:
-    """The download of one file, over as many connections as it needs."""
+    """The download of one file, over as many connections as needed."""
 
     def __init__(self, weights: Weights, part: Path, progress: Progress) -> None:
         self._weights = weights
@@ -98,7 +98,7 @@ class _Download:
         while True:
             before = self._have
             try:
-                # a client for each try: no cookie is kept
+                # a new client for each attempt, so that no cookie is kept
                 with httpx.Client(
                     timeout=timeout, max_redirects=_MAX_REDIRECTS, follow_redirects=True
                 ) as client:
@@ -120,7 +120,7 @@ class _Download:
         return self._part.stat().st_size if self._part.exists() else 0
 
     def _check_request(self, request: httpx.Request) -> None:
-        """Refuse an address before it is asked, that of a redirect as well."""
+        """Refuse a URL before it is requested, including those of redirects."""
         url = str(request.url)
         if reason := explain_address(url, local=is_local(self._weights.url)):
             raise self._refusal(f"is redirected to {url}, and {reason}")
@@ -130,7 +130,7 @@ class _Download:
     def _try(self, client: httpx.Client) -> None:
         note, have = self._read_note(), self._have
         if have and not note.get("validator"):
-            have = 0  # which version the part belongs to is unknown
+            have = 0  # the version of the partial file is unknown
         headers = {"Accept-Encoding": "identity", "User-Agent": "foldnote"}
         if have:
             headers |= {"Range": f"bytes={have}-", "If-Range": note["validator"]}
@@ -158,7 +158,7 @@ class _Download:
             raise self._refusal("answers in an encoding that was not asked for")
 
     def _find_begin(self, answer: httpx.Response, have: int) -> int:
-        """Offset of the first byte of the response; 0 if the server sends the whole file again."""
+        """Return the offset of the first byte of the response; 0 if the server sends the whole file again."""
         if answer.status_code == 200:
             return 0
         found = re.match(r"bytes (\d+)-", answer.headers.get("content-range", ""))
@@ -168,7 +168,7 @@ class _Download:
         return have
 
     def _find_total(self, answer: httpx.Response, begin: int) -> int:
-        """Size of the whole file; without it an incomplete download would pass for a complete one."""
+        """Return the size of the whole file, without which a truncated download could pass for complete."""
         told = re.search(r"/(\d+)$", answer.headers.get("content-range", ""))
         length = answer.headers.get("content-length", "")
         total = (
@@ -200,7 +200,7 @@ class _Download:
             raise _CutError(f"it was cut off at {format_size(have)} of {format_size(self._total)}")
 
     def _finish_or_restart(self, answer: httpx.Response, have: int) -> None:
-        """The server has no further bytes: the file is complete, or has changed."""
+        """Handle a server without further bytes: the file is complete, or has changed."""
         if answer.headers.get("content-range") == f"bytes */{have}":
             return
         discard(self._part)

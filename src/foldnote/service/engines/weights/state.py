@@ -1,4 +1,4 @@
-"""Which weights an engine has: those of its authors, stand-ins for tests, or none.
+"""The weights that an engine has: those of its authors, stand-ins for tests, or none.
 
 Stand-in weights have the right shapes and random content. They only show that an engine runs, so every result
 obtained with them says so.
@@ -31,25 +31,26 @@ class InstalledWeights:
     file: str
     state: WeightState
     sha256: str
-    """Of the file, or of the archive; of a stand-in that was a folder, over its files."""
+    """SHA-256 of the file or archive; for a stand-in that was a folder, over its files."""
     size_bytes: int
     """Size on disk."""
     basis: str
     """What the content was compared with: ``declared``, ``recorded`` (at the first installation), ``first``
     (this is the first one) or ``none`` (a stand-in)."""
     origin: str
-    """Address or file that it came from."""
+    """URL or file from which it came."""
     url: str
     installed: str
     """RFC 3339 UTC."""
     content: str
     """Path of the shared content, below the folder of all weights."""
     files_sha256: str = ""
-    """Over the names and contents of an unpacked archive's files; empty for a file, and in older records."""
+    """SHA-256 over names and contents of an unpacked archive's files; empty for a file, and in older
+    records."""
 
 
 def read_installed(home: Path) -> tuple[InstalledWeights, ...]:
-    """The record in an engine's home; empty if it is absent or unreadable."""
+    """Return the record in an engine's home; empty if it is missing or unreadable."""
     try:
         rows = json.loads((home / RECORD).read_text("utf-8"))
         return tuple(InstalledWeights(**row) for row in rows)
@@ -68,17 +69,17 @@ def write_installed(home: Path, rows: Sequence[InstalledWeights]) -> None:
 
 
 def find_usable(declared: Sequence[Weights], home: Path) -> tuple[InstalledWeights, ...]:
-    """The declared weights that are installed: of the declared address and hash, and of the recorded size."""
+    """Return the installed weights whose address, hash and size are as declared and recorded."""
     return tuple(row for row in _find_recorded(declared, home) if not _has_other_size(row, home))
 
 
 def find_damaged(declared: Sequence[Weights], home: Path) -> tuple[InstalledWeights, ...]:
-    """The declared weights that were installed and have another size now; contents are not read."""
+    """Return the declared weights whose size has changed since their installation; contents are not read."""
     return tuple(row for row in _find_recorded(declared, home) if _has_other_size(row, home))
 
 
 def measure(path: Path) -> int:
-    """Bytes of a file, or of all files of a folder."""
+    """Return the bytes of a file, or of all files of a folder."""
     files = [path] if path.is_file() else path.rglob("*")
     return sum(each.stat().st_size for each in files if each.is_file())
 
@@ -103,5 +104,5 @@ def _has_other_size(row: InstalledWeights, home: Path) -> bool:
 
 
 def is_stand_in(rows: Sequence[InstalledWeights]) -> bool:
-    """Whether any of them is a stand-in."""
+    """Return whether any of them is a stand-in."""
     return any(row.state == "stand-in" for row in rows)

@@ -2,13 +2,13 @@
 
 The weights folder contains
 
-    published/      contents that were verified, each named by its SHA-256; unpacked archives as folders
+    published/      verified contents, each named by its SHA-256; unpacked archives as folders
     stand-in/       stand-in contents
-    partial/        incomplete downloads and copies, which no engine sees
-    used-by/        for each engine's home, which contents it uses
+    partial/        incomplete downloads and copies, invisible to engines
+    used-by/        for each engine's home, the contents that it uses
     known.json      SHA-256 recorded at the first installation, for addresses whose authors publish none
 
-A content is renamed into place after it was verified. Engines see links to it.
+A content is renamed into place after its verification. Engines see links to it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Tell = Callable[[str, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A folder with weights that is used instead of a download."""
+    """A folder of weights to use instead of a download."""
 
     folder: Path
     is_stand_in: bool = False
@@ -63,21 +63,21 @@ class WeightStore:
     """The folder of all weights."""
 
     def __init__(self, folder: Path) -> None:
-        """``folder`` is made when something is put there."""
+        """``folder`` is created when something is stored there."""
         self.folder = folder
 
     def install(self, weights: Weights, home: Path, tell: Tell, offer: Offer | None = None) -> None:
-        """Put one file of weights into the engine whose home is ``home``, once nobody else fetches it.
+        """Install one file of weights for the engine with the home ``home``, when no other process does.
 
         Args:
-            weights: what to install.
+            weights: the file to install.
             home: the engine's folder, which exists.
-            tell: gets the progress.
-            offer: the folder to take it from instead of its address.
+            tell: receives the progress.
+            offer: the folder from which to copy it instead of downloading.
 
         Raises:
-            EngineInstallError: it cannot be fetched, or is not what was published; nothing that is
-                incomplete counts as installed.
+            EngineInstallError: it cannot be downloaded, or is not what was published; nothing incomplete
+                counts as installed.
             OSError: a folder cannot be written.
         """
         lock = self._partial(weights).with_suffix(".lock")
@@ -101,7 +101,7 @@ class WeightStore:
                 self._take(weights, home, offer, state, tell)
 
     def expected_hash(self, weights: Weights) -> str:
-        """The SHA-256 that the file must have: declared, or recorded at its first installation; else empty.
+        """Return the SHA-256 that the file must have, declared or recorded at first; else empty.
 
         An archive of a git commit has the name of its tree instead: servers pack the same files differently.
         """
@@ -109,7 +109,7 @@ class WeightStore:
         return declared or str(self._read_known().get(weights.url, {}).get("sha256", ""))
 
     def drop_unused(self) -> int:
-        """Remove what no engine uses any more; gives the bytes that were freed.
+        """Remove contents that no engine uses any more; return the bytes that were freed.
 
         Raises:
             OSError: something cannot be removed.
@@ -127,7 +127,7 @@ class WeightStore:
         return freed
 
     def find_changed(self, rows: Sequence[InstalledWeights]) -> list[InstalledWeights]:
-        """Those of the installed weights whose contents are not what was recorded; reads all of them.
+        """Return the installed weights whose contents differ from the record; reads all of them.
 
         Raises:
             OSError: a content cannot be read.
@@ -153,7 +153,7 @@ class WeightStore:
         return measure(content) != row.size_bytes or row.files_sha256 not in ("", hash_tree(content))
 
     def _find_record(self, content: Path) -> InstalledWeights | None:
-        """What an engine that uses an unpacked content recorded of it."""
+        """Return the record that an engine made of an unpacked content."""
         place = content.relative_to(self.folder).as_posix()
         for path in (self.folder / "used-by").glob("*.json"):
             home = Path(json.loads(path.read_text("utf-8"))["home"])
@@ -163,7 +163,7 @@ class WeightStore:
         return None
 
     def _take(self, weights: Weights, home: Path, offer: Offer, state: WeightState, tell: Tell) -> None:
-        """Copy the file, or the folder of a stand-in, that is offered; then go on as after a download."""
+        """Copy the offered file, or folder of a stand-in; then continue as after a download."""
         if state == "published" and (offer.folder / MARKER).exists():
             raise EngineInstallError(
                 f"{offer.folder} holds stand-in weights ({MARKER}). To test an engine with them,"
@@ -184,7 +184,7 @@ class WeightStore:
                 raise
             _remove(part)
             raise EngineInstallError(
-                f"The disk has too little room: {weights.name} was not copied to {self.folder}."
+                f"The disk has too little space: {weights.name} was not copied to {self.folder}."
                 f" {compare_space(part, weights.expected_bytes)}Free space there, or"
                 " choose another folder with FOLDNOTE_WEIGHTS_DIR. Then install again."
             ) from exc
@@ -194,7 +194,7 @@ class WeightStore:
     def _adopt(
         self, weights: Weights, home: Path, part: Path, state: WeightState, tell: Tell, origin: str
     ) -> None:
-        """Verify a complete file or folder, give it its name, and link it."""
+        """Verify a complete file or folder, name it, and link it."""
         tell(f"verifying {weights.name}", weights.expected_bytes)
         found = hash_tree(part) if part.is_dir() else hash_file(part)
         if state == "published":
@@ -246,7 +246,7 @@ class WeightStore:
             if not is_full(exc):
                 raise
             raise EngineInstallError(
-                f"The disk has too little room: {weights.name} was fetched and cannot be unpacked in"
+                f"The disk has too little space: {weights.name} was fetched and cannot be unpacked in"
                 f" {self.folder}, where {format_size(shutil.disk_usage(self.folder).free)} are free."
                 " Free space there and install again: the download is kept."
             ) from exc
@@ -262,7 +262,7 @@ class WeightStore:
         origin: str,
         draft: Path | None = None,
     ) -> None:
-        """Name the content, link it into the engine and record both, so that nobody removes it in between."""
+        """Name the content, link it into the engine and record both, while no other process can remove it."""
         whole = draft or content
         files = hash_tree(whole) if whole.is_dir() else ""
         with self._hold_all():
@@ -311,18 +311,18 @@ class WeightStore:
         return dict(known)
 
     def _place(self, weights: Weights, sha256: str, state: WeightState) -> Path:
-        """Where a content is kept; unpacked ones by how much of their names was dropped."""
+        """Return the folder of a content; for an unpacked one it depends on the number of dropped folders."""
         name = f"{sha256}.files{weights.leading_folders}" if weights.unpack else sha256
         return self.folder / state / name
 
     def _find_content(self, weights: Weights, expected: str) -> Path | None:
-        """The published content, if it is here and whole."""
+        """Return the published content, if it is stored here and complete."""
         content = self._place(weights, expected, "published")
         if not expected or not content.exists():
             return None
         row = self._find_record(content) if weights.unpack else None
         if self._is_changed(row) if row else not weights.unpack and hash_file(content) != expected:
-            _remove(content)  # a damaged disk, or somebody wrote to it
+            _remove(content)  # a damaged disk, or another program wrote to it
             return None
         return content
 
@@ -332,7 +332,7 @@ class WeightStore:
         return folder / hash_bytes(weights.url.encode())[:32]
 
     def _read_uses(self) -> Iterator[list[str]]:
-        """The contents that each engine uses; that of an engine which is gone is forgotten."""
+        """Yield the contents that each engine uses; forget those of engines that no longer exist."""
         for path in (self.folder / "used-by").glob("*.json"):
             row = json.loads(path.read_text("utf-8"))
             if (Path(row["home"]) / RECORD).exists() or (Path(row["home"]) / FOLDER).exists():
@@ -348,7 +348,7 @@ class WeightStore:
 
     @contextmanager
     def _hold_all(self) -> Iterator[None]:
-        """Keep others from naming, linking and removing contents, which takes moments."""
+        """Keep others from naming, linking and removing contents, for a moment."""
         with hold_lock(self.folder / ".lock", _LOCK_S) as is_held:
             if not is_held:
                 raise EngineInstallError(f"{self.folder} is in use by another installation. Try again.")
@@ -356,7 +356,7 @@ class WeightStore:
 
 
 def _pace(weights: Weights, tell: Tell) -> Callable[[int, int], None]:
-    """Tell of the progress once a second."""
+    """Report the progress once a second."""
     told = 0.0
 
     def progress(have: int, total: int) -> None:
@@ -370,7 +370,7 @@ def _pace(weights: Weights, tell: Tell) -> Callable[[int, int], None]:
 
 
 def find_offered(weights: Weights, offer: Offer) -> Path | None:
-    """The file in the folder of the user: by its path, its name, or its name at the address."""
+    """Return the file in the user's folder, by its path, its name, or its name in the URL."""
     return next((path for name in _name_offered(weights) if (path := offer.folder / name).exists()), None)
 
 

@@ -37,7 +37,8 @@ _PLAIN_RANGE = re.compile(r"bytes=([0-9]{1,18})-([0-9]{1,18})?")
 class FileDownload(FileResponse):
     """A file or one range of it, sent by `os.sendfile` if possible.
 
-    Everything else, such as several ranges, is sent in chunks of 1 MB, each of which passes through a thread.
+    Other requests, such as those for several ranges, are sent in chunks of 1 MB, each passing through a
+    thread.
     """
 
     chunk_size = 1 << 20
@@ -87,15 +88,15 @@ class FileDownload(FileResponse):
 
 
 class BucketDownload(StreamingResponse):
-    """A content of the bucket or one range of it, passed on as it arrives.
+    """A content of the bucket, or one range of it, forwarded as it arrives.
 
     Args:
-        objects: what reads it.
-        sha256: of the content.
-        size_bytes: of the content.
+        objects: reads the content.
+        sha256: SHA-256 of the content.
+        size_bytes: size of the content.
         asked: the request's headers.
-        headers: of the response.
-        media_type: of the content.
+        headers: headers of the response.
+        media_type: media type of the content.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class BucketDownload(StreamingResponse):
 
 
 def _find_range(asked: Headers, etag: str, size_bytes: int) -> tuple[int, int] | None:
-    """Start and end of the range that was asked for; None for several or unusual ranges, or none."""
+    """Return start and end of the requested range; None for several, unusual or no ranges."""
     plain = _PLAIN_RANGE.fullmatch(asked.get("range", ""))
     if plain is None or asked.get("if-range", etag) != etag:
         return None
@@ -135,7 +136,7 @@ def _read_number(text: str) -> str | int:
 
 
 LinkNumber = Annotated[int, Query(), BeforeValidator(_read_number)]
-"""Owner or expiry of a signed link; anything but a number is answered as a modified link, with 403."""
+"""Owner or expiry of a signed link; anything but a number makes the link invalid, answered with 403."""
 ANY_TYPE = "application/octet-stream"
 MEDIA_TYPES = {".zip": "application/zip", ".json": "application/json"}
 CONTENT_TYPES: dict[str, dict[str, object]] = {kind: {} for kind in (ANY_TYPE, *MEDIA_TYPES.values())}
@@ -176,7 +177,7 @@ def download(
     _require_holder(service, target)
     link = service.objects.find_link(target.sha256, request.method)
     if link is not None:
-        # the client gives no key here, so none can go to the object store
+        # the request carries no key, so the redirect cannot pass one to the object store
         return RedirectResponse(link, 307, {**SAFE_HEADERS, "X-Content-SHA256": target.sha256})
     return file_answer(request, service, target.sha256, target.name)
 

@@ -191,12 +191,12 @@ def _list(
 
 
 def path_of(stored: StoredFile) -> str:
-    """The value for a file field."""
+    """Return the value for a file field."""
     return f"{stored.folder}/{stored.name}" if stored.folder else stored.name
 
 
 def file_record(stored: StoredFile) -> dict[str, Any]:
-    """One row of GET /files; files at the top level have no `folder`."""
+    """Return one row of GET /files; files at the top level have no `folder`."""
     place = {"folder": stored.folder} if stored.folder else {}
     return {
         "fileId": stored.file_id,

@@ -1,4 +1,4 @@
-"""What programs that watch the service ask: whether it works, whether it is ready, and its measurements."""
+"""Routes for monitoring: liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def get_measurements(request: Request, service: Here) -> Response:
 
 
 def _is_from_here(request: Request) -> bool:
-    """Whether a program of this machine asks, and no proxy for another one or page of a browser."""
+    """Return whether a program on this machine asks: no proxy for others, no page in a browser."""
     if any(name in request.headers for name in _FORWARDED):
         return False
     try:
@@ -76,14 +76,14 @@ def _is_from_here(request: Request) -> bool:
 
 
 def _find_key(request: Request) -> str | None:
-    """The key in `x-api-key`, or as a bearer token, the only way that every Prometheus can send it."""
+    """Return the key in `x-api-key` or as a bearer token, the only form that every Prometheus can send."""
     given = request.headers.get("authorization", "")
     bearer = given[len(_BEARER) :].strip() if given.lower().startswith(_BEARER) else None
     return request.headers.get(HEADER) or bearer
 
 
 def _administrators_only() -> RefusalError:
-    """403 for a key of a user."""
+    """Build the 403 response to a user's key."""
     sentence = (
         "Measurements are for this machine and for keys of administrators:"
         " foldnote admin issue-key ADDRESS --admin"

@@ -44,7 +44,7 @@ _LOOK_S = 0.2
 _DEFAULT_LOG_LINES = 10_000
 _BEGIN = b'{"jobs":['
 _FEW = 50
-"""Maximum records of batches and running jobs that are completed in the event loop; more need a thread."""
+"""Maximum records of batches and running jobs completed in the event loop; more are completed in a thread."""
 
 
 class JobLog(WireModel):
@@ -127,7 +127,7 @@ def get_job_log(
 async def _own_page(
     service: Service, account_id: int, asked: JobsQuery, before: int | None, rows: int
 ) -> Page | None:
-    """A page of the account's own jobs, if it is short; read at once, or with those of other accounts."""
+    """Return a page of the account's own jobs, if it is short; read alone or with those of other accounts."""
     has_subjobs = asked.include_subjobs is not None
     if service.store.database.is_shared and before is None:
         return await service.first_pages.find(FirstPage(account_id, rows, has_subjobs))
@@ -151,7 +151,7 @@ async def _wait_for_change(
 
 
 def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has_subjobs: bool) -> JobFilter:
-    """The filter of the listing; a batch of another account has no subjobs."""
+    """Return the filter of the listing; a batch of another account has no subjobs."""
     if batch is None:
         return JobFilter(owners, has_subjobs=has_subjobs)
     parent = service.store.jobs.find(owners, batch)
@@ -173,7 +173,7 @@ def _one_job(request: Request, service: Service, caller: Caller, owners: tuple[i
 def _parent(
     request: Request, service: Service, caller: Caller, row: Mapping[Any, Any], counts: Counts
 ) -> str:
-    """A batch's record with its subjobs by status, and a new link once its archive is built.
+    """Return a batch's record with its subjobs by status, and a new link once its archive is built.
 
     The interface does not define `failed`, so it is only included in requests with `since`, which is also an
     extension.
@@ -189,7 +189,7 @@ def _parent(
 
 
 def _complete(service: Service, job_id: int, state: str, record: str) -> str:
-    """The record with a running job's current progress and message."""
+    """Return the record with a running job's current progress and message."""
     if state != JobStatus.RUNNING:
         return record
     live = service.dispatcher.live(job_id)
@@ -198,7 +198,7 @@ def _complete(service: Service, job_id: int, state: str, record: str) -> str:
 
 
 def _join(request: Request, service: Service, caller: Caller, page: Page, mark: str | None) -> bytes:
-    """The body: the text of the page with completed records, and the fields after it."""
+    """Build the body: the text of the page with completed records, and the fields after it."""
     parts = [_BEGIN, *(page.text.split(MARK.encode()) if page.live else [page.text])]
     for position in range(2, len(parts), 2):
         row = page.live[int(parts[position])]

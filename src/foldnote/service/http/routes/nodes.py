@@ -1,7 +1,7 @@
-"""The internal routes that runners on other machines use.
+"""Internal routes for runners on other machines.
 
-They are not in the OpenAPI document, and absent unless the service has an executor of other machines.
-Starting an attempt needs its nonce, everything else the token that the nonce was exchanged for. Neither is a
+They are not in the OpenAPI document, and absent unless an executor of other machines is configured. Starting
+an attempt needs its nonce; every other request needs the token that the nonce was exchanged for. Neither is a
 user's key, and no user's key opens these routes. Wrong ones are limited per client address.
 """
 
@@ -77,7 +77,7 @@ class HeartbeatBody(RequestBody):
     log: str = ""
     """A part of the log, in Base64."""
     log_offset: int = Field(default=0, ge=0)
-    """Where that part begins, in bytes."""
+    """Offset of that part in the log, in bytes."""
 
 
 class OutcomeBody(RequestBody):
@@ -100,12 +100,12 @@ class OutcomeBody(RequestBody):
 
 
 class EndingBody(OutcomeBody, HeartbeatBody):
-    """The same, with the last heartbeat and small outputs."""
+    """The fields of an outcome, with the last heartbeat and small outputs."""
 
     outputs: dict[Literal["manifest.json", "result.zip"], str] = Field(default={})
     """Small outputs by name, in Base64."""
     takes_next: bool = False
-    """Whether the node would run another attempt now."""
+    """Whether the node is ready to run another attempt now."""
 
 
 class WrongAttempts:
@@ -118,7 +118,7 @@ class WrongAttempts:
         """Call ``act`` in a thread and count its refusal.
 
         Raises:
-            RefusalError: 403 from ``act``; 429 in its place after too many.
+            RefusalError: 403 from ``act``; after too many of them, 429 instead.
         """
         try:
             return await run_in_threadpool(act)
@@ -149,7 +149,7 @@ async def _admit(request: Request, service: Here, job_id: JobId, number: Attempt
 
 
 Held = Annotated[HeldAttempt, Depends(_admit)]
-"""The attempt whose token the request has."""
+"""The attempt to which the request's token belongs."""
 
 
 @router.post("/start")
@@ -165,7 +165,7 @@ async def start_attempt(request: Request, service: Here) -> Response:
 
 
 def _hand_out(service: Service, token: str, order: NodeOrder) -> Response:
-    """The answer with which an attempt begins."""
+    """Build the response with which an attempt begins."""
     content = order.as_content()
     holder = f"{order.job_id}-{order.number}"
     for row in content["inputs"]:
@@ -176,7 +176,7 @@ def _hand_out(service: Service, token: str, order: NodeOrder) -> Response:
 
 @router.post("/{job_id}/{number}/heartbeat")
 async def renew_lease(request: Request, service: Here, held: Held) -> Response:
-    """Renew the lease; the answer says whether to stop."""
+    """Renew the lease; the response says whether to stop."""
     body = await read_small(request, service, HeartbeatBody)
     reported = _reported(body)
     answer = await run_in_threadpool(service.node_attempts.beat, held, reported)
@@ -202,7 +202,7 @@ async def upload_output(request: Request, service: Here, held: Held, name: str) 
 
 
 async def finish_attempt(request: Request) -> Response:
-    """Accept the outcome; the attempt is over. The answer may hold the next attempt for the same place."""
+    """Accept the outcome, which ends the attempt; the response may contain the slot's next attempt."""
     service, job_id, number = find_service(request), *_numbers(request)
     body = await read_small(request, service, EndingBody)
     outcome = Outcome(**body.model_dump(include=set(OutcomeBody.model_fields)))
@@ -210,7 +210,7 @@ async def finish_attempt(request: Request) -> Response:
     ending = NodeEnding(outcome, _reported(body), outputs)
     node = WaitingNode(request, service.node_attempts)
 
-    def accept() -> None:  # in one thread, since each change of threads takes as long as all of it
+    def accept() -> None:  # in one thread, since each change of threads takes as long as all of this
         held = service.node_attempts.admit(job_id, number, _token(request))
         if outputs:
             require_space(service.config)
@@ -231,7 +231,7 @@ def _numbers(request: Request) -> tuple[int, int]:
     return job_id, number
 
 
-# for every job, and so without what FastAPI does about parameters
+# called for every job, so it bypasses FastAPI's handling of parameters
 router.add_route(f"{router.prefix}/{{job_id:int}}/{{number:int}}/outcome", finish_attempt, methods=["POST"])
 
 
@@ -248,7 +248,7 @@ class WaitingNode:
         self._is_settled = False
 
     def finish(self, held: HeldAttempt, ending: NodeEnding, *, takes_next: bool) -> None:
-        """Accept the outcome, in any thread, and offer the place of the attempt if it may be used again.
+        """Accept the outcome, from any thread, and offer the slot of the attempt if it may be used again.
 
         Raises:
             RefusalError: the outcome is not accepted.
@@ -263,20 +263,20 @@ class WaitingNode:
             self._following = self._attempts.repeat_following(held)
 
     async def take(self) -> tuple[str, NodeOrder] | None:
-        """Token and order of the next attempt, which has begun; None if none came in time."""
+        """Return token and order of the next attempt, already begun; None if none came in time."""
         if self._slot is None or self._following is not None:
             return self._following
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._woken.wait(), self._slot.terms.wait_s)
         given = self._attempts.slots.close(self._slot)
         if given is not None and not await self._request.is_disconnected():
-            with contextlib.suppress(RefusalError):  # it may not start any more
+            with contextlib.suppress(RefusalError):  # it may no longer start
                 self._following = await run_in_threadpool(self._attempts.follow, self._held, given)
             self._is_settled = True
         return self._following or self._attempts.repeat_following(self._held)
 
     def leave(self) -> None:
-        """Take the place back; an attempt that was given to it and not taken is delivered otherwise."""
+        """Withdraw the slot; an attempt that was given to it but not taken is delivered by the transport."""
         if self._slot is not None:
             given = self._attempts.slots.close(self._slot)
             if given is not None and not self._is_settled:
@@ -295,7 +295,7 @@ def _decode(text: str, field: str) -> bytes:
 
 
 async def _receive(request: Request, draft: FilePath, limit_bytes: int) -> str:
-    """Write the body to ``draft``, synced, and return its SHA-256."""
+    """Write the body to ``draft``, sync it, and return its SHA-256."""
     digest, buffer = hashlib.sha256(), bytearray()
     refuse: Callable[[int], Exception] = lambda limit: too_large(limit, "The output")  # noqa: E731
     with draft.open("xb", buffering=0) as target:

@@ -1,7 +1,7 @@
 """A path parameter that matches everything to the end of the path.
 
-Starlette's own `path` ends at a line feed, so a name with one would be an unknown route and not an invalid
-name.
+Starlette's own `path` ends at a line feed, so a name that contains one would be reported as an unknown route
+and not as an invalid name.
 """
 
 from __future__ import annotations
@@ -27,5 +27,5 @@ register_url_convertor("anything", AnythingConvertor())
 
 
 def rest_of_path(name: str) -> str:
-    """The parameter `name` for the rest of a path."""
+    """Return the pattern of parameter `name` for the rest of a path."""
     return f"{{{name}:anything}}"

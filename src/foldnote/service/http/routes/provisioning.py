@@ -80,7 +80,7 @@ class ProvisionedCredential(WireModel):
 
 
 def _page_errors(*statuses: int) -> Answers:
-    """Errors, as a page for a form and as JSON for JSON."""
+    """Declare errors that are a page for a form and JSON for JSON."""
     return {status: row | {"content": {"text/html": {}}} for status, row in errors(*statuses).items()}
 
 

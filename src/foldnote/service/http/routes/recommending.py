@@ -92,10 +92,10 @@ def _advise(service: Service, wanted: RouterRequest) -> dict[str, object]:
 
 
 def _read_input(index: int, given: RouterInput) -> FoundMolecule:
-    """The molecule of one element of `inputs`.
+    """Read the molecule of one element of `inputs`.
 
     Raises:
-        RefusalError: 400 if it has not exactly one molecule, or an invalid sequence.
+        RefusalError: 400 if it does not have exactly one molecule, or has an invalid sequence.
     """
     if sum(each is not None for each in (given.sequence, given.smiles, given.ccd)) != 1:
         sentence = f"inputs.{index} must have exactly one of sequence, smiles and ccd."
@@ -117,7 +117,7 @@ def _read_input(index: int, given: RouterInput) -> FoundMolecule:
 
 
 def _find_fault(given: RouterInput) -> tuple[str, str] | None:
-    """The refusal (400) of an invalid element, with the reason."""
+    """Return the field and reason of the refusal (400) of an invalid element; None if it is valid."""
     if given.smiles is not None:
         fault = find_smiles_fault(given.smiles)
         return ("smiles", fault) if fault else None

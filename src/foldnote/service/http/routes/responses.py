@@ -41,7 +41,7 @@ class Message(WireModel):
 
 
 def find_service(request: Request) -> Service:
-    """The service of the application."""
+    """Return the service of the application."""
     service: Service = request.app.state.service
     return service
 
@@ -73,7 +73,7 @@ def answers(model: Any, description: str, status: int = 200) -> Answers:
 
 
 def takes(model: type[RequestBody], *more_types: str) -> dict[str, Any]:
-    """Declare a JSON body, which the route reads itself, after checking the key and with a limit."""
+    """Declare a JSON body that the route reads itself, after checking the key and with a limit."""
     BODIES[model.__name__] = model
     schema = {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
     content = dict.fromkeys(("application/json", *more_types), schema)
@@ -81,7 +81,7 @@ def takes(model: type[RequestBody], *more_types: str) -> dict[str, Any]:
 
 
 def takes_either(*models: type[RequestBody], has_others: bool = False) -> dict[str, Any]:
-    """Declare a JSON body of one of several forms; with `has_others`, others are accepted, too."""
+    """Declare a JSON body of one of several forms; with `has_others`, other bodies are accepted, too."""
     BODIES.update({model.__name__: model for model in models})
     forms = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
     others = [{"description": "Anything else; the response lists the problems."}]
@@ -117,7 +117,7 @@ async def read_small(request: Request, service: Service, model: type[BodyModel])
     """Read the body of a route with a few fields.
 
     Raises:
-        RefusalError: 413 above the limit, 400 with the field at fault.
+        RefusalError: 413 above the limit, 400 naming the invalid field.
     """
     return read_model(await read_json(request, service.config.limits.small_body_bytes), model)
 
@@ -126,7 +126,7 @@ async def read_submission(request: Request, service: Service, model: type[BodyMo
     """Read the body of a route that stores it, including inline files.
 
     Raises:
-        RefusalError: 413 above the limit, 400 with the field at fault, 507 without room.
+        RefusalError: 413 above the limit, 400 naming the invalid field, 507 without disk space.
     """
     body = read_model(await read_json(request, service.config.limits.submission_bytes), model)
     require_space(service.config)
@@ -144,12 +144,12 @@ async def read_jobs(request: Request, service: Service, model: type[BodyModel]) 
 
 
 def queued(subject: str, **fields: object) -> JSONResponse:
-    """The response to a submission: a message, further fields, and the status."""
+    """Build the response to a submission: a message, further fields, and the status."""
     return JSONResponse({"message": f"{subject} submitted to queue.", **fields, "status": "In Queue"})
 
 
 def absolute(request: Request, service: Service, path: str) -> str:
-    """The address of a path at this service, with the prefix of the request."""
+    """Return the URL of a path at this service, with the prefix of the request."""
     base = service.config.public_url or str(request.base_url)
     return base.rstrip("/") + path
 
@@ -157,7 +157,7 @@ def absolute(request: Request, service: Service, path: str) -> str:
 def visible_accounts(
     service: Service, caller: Caller, job_email: str | None, *, has_organization: bool = False
 ) -> tuple[int, ...]:
-    """The requested accounts that the caller may see; none for an address of another organization."""
+    """Return the requested accounts that the caller may see; none for an address of another organization."""
     if job_email is None and not has_organization:
         return (caller.account_id,)
     members: Mapping[str, int] = {}

@@ -67,7 +67,7 @@ async def get_result(request: Request, caller: Admitted, service: Here) -> Respo
 async def _wait_for_link(
     service: Service, caller: Caller, owners: tuple[int, ...], wanted: ResultRequest, wait_s: float
 ) -> str | None:
-    """The link, or None if a batch's archive is not built within the time."""
+    """Return the link, or None if a batch's archive is not built within the time."""
     until = time.monotonic() + wait_s
     while True:
         try:
@@ -79,7 +79,7 @@ async def _wait_for_link(
 
 
 def preparing(name: str) -> dict[str, str]:
-    """The body of a 202."""
+    """Build the body of a 202 response."""
     message = (
         f"The result is being built. Poll GET /jobs?jobName={name} until resultUrl appears, then ask again."
     )

@@ -1,15 +1,15 @@
-"""The executor ``batch``: an attempt is a job of a batch system such as Slurm, or follows another in its job.
+"""The executor ``batch``: an attempt runs as a job of a batch system such as Slurm, or in an earlier one.
 
 A job carries no secret: its order is a private file in a folder that service and nodes share, and whoever
-takes the order removes it. So a job that the service revoked, or that the batch system starts twice, ends at
-once. That the batch system lists a job or does not is a hint, which decides only how long an attempt that has
-not begun is waited for. One thread runs the commands of the batch system, which may take long.
+takes the order removes it. Therefore a job that the service revoked, or that the batch system starts twice,
+ends at once. Whether the batch system lists a job is only a hint; it decides how long the service waits for
+an attempt that has not begun. One thread runs the commands of the batch system, which may take long.
 
-A job whose attempt has ended runs others that still wait, one after the other, as long as there is time for
-them: the oldest first, whether or not they have a job of their own by now, which is then cancelled.
+A job whose attempt has ended runs other waiting attempts one after another while there is time: the oldest
+first, whether or not they already have a job of their own, which is then cancelled.
 
-A record of each job is kept in the same folder. A service that starts again finds its jobs by these, and
-cancels those that it no longer wants.
+A record of each job is kept in the same folder. A restarted service finds its jobs by these records and
+cancels those that it no longer needs.
 """
 
 from __future__ import annotations
@@ -47,35 +47,35 @@ _ORDERS, _RECORDS, _SCRIPTS = "orders", "records", "scripts"
 _WAITING = "Waits in the queue of the batch system."
 _AWAY = "The batch system does not answer."
 _MISSES = 2
-"""Queries in a row that must not list a job until it counts as gone."""
+"""Consecutive queries that must not list a job before it counts as gone."""
 _LINGER_S = 30.0
 """How long a job may take to end after its outcome was accepted."""
 _MARGIN_S = 3.0
 _WAIT_S = 2.0
-"""How long a job whose attempt has ended waits for another one."""
+"""Time that a job whose attempt has ended waits for another one."""
 _CLOSE_S = 5.0
 
 
 @dataclass
 class BatchRecord:
-    """One attempt and its job of the batch system, as they are known here."""
+    """One attempt and its job in the batch system, as this service knows them."""
 
     identity: AttemptIdentity
     native_id: str = ""
-    """Number in the batch system; empty until it is known."""
+    """Number in the batch system; empty while unknown."""
     first: str = ""
     """Name of the job if it was made for an earlier attempt; else empty."""
     order: AttemptOrder | None = None
     """The attempt; None if it was delivered by an earlier process of the service."""
     request: BatchRequest | None = None
-    """What is still to be submitted."""
+    """The request that is still to be submitted."""
     misses: int = 0
     is_gone: bool = False
     """Whether the batch system will not start it."""
     kill_at: float | None = None
-    """On the monotonic clock: when a job that was asked to stop is cancelled."""
+    """When a job that was asked to stop is cancelled, on the monotonic clock."""
     unwanted_at: float | None = None
-    """On the monotonic clock: since when its end is waited for."""
+    """Since when its end is awaited, on the monotonic clock."""
 
     @property
     def job(self) -> str:
@@ -84,7 +84,7 @@ class BatchRecord:
 
     @property
     def name(self) -> str:
-        """Name of a job for this attempt, which tells nothing about the nonce."""
+        """Name of a job for this attempt; it reveals nothing about the nonce."""
         mark = hashlib.sha256(self.identity.nonce.encode()).hexdigest()[:12]
         return f"foldnote-{self.identity.job_id}-{self.identity.number}-{mark}"
 
@@ -93,7 +93,7 @@ class BatchExecutor(NodeExecutor):
     """Jobs of a batch system.
 
     Args:
-        attempts: of all executors of other machines.
+        attempts: attempts of all executors of other machines.
         options: its section of the configuration.
     """
 
@@ -103,14 +103,14 @@ class BatchExecutor(NodeExecutor):
         self._shared = Path(options.work_dir)
         owner = f"{attempts.replica or os.uname().nodename}:{attempts.root.resolve()}"
         self._folder = self._shared / f"service-{hashlib.sha256(owner.encode()).hexdigest()[:12]}"
-        """Of this service only, so that several may share the folder."""
+        """A folder of this service only, so that several services may share the parent folder."""
         self._system: Slurm | None = None
         self._is_reached = False
         self._is_away_told = False
         self._records: dict[str, BatchRecord] = {}
         self._waiting: deque[BatchRecord] = deque()
         self._unneeded: list[tuple[str, str]] = []
-        """Number and name of jobs whose attempt is run by another one."""
+        """Number and name of jobs whose attempt runs in another job."""
         self._hint: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
         self._news = threading.Event()
@@ -124,7 +124,7 @@ class BatchExecutor(NodeExecutor):
         )
 
     def open(self, on_ended: Callable[[str], None]) -> None:
-        """See the protocol; finds the jobs of an earlier process, without asking the batch system.
+        """See the protocol; find the jobs of an earlier process without querying the batch system.
 
         Raises:
             OSError: the shared folder cannot be used.
@@ -142,7 +142,7 @@ class BatchExecutor(NodeExecutor):
         self._thread.start()
 
     def _recall(self, path: Path) -> None:
-        """Read one record; a job that may not have been submitted, or has no order, is not waited for."""
+        """Read one record; do not wait for a job that may not have been submitted or has no order."""
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             record = BatchRecord(
@@ -159,18 +159,18 @@ class BatchExecutor(NodeExecutor):
         self._records[record.identity.nonce] = record
 
     def close(self) -> None:
-        """See the protocol; jobs wait and run on."""
+        """See the protocol; queued jobs stay and running ones continue."""
         self._is_closing = True
         self._news.set()
         if self._thread.is_alive():
             self._thread.join(_CLOSE_S)
 
     def capacity(self) -> tuple[Capacity, ...]:
-        """One machine per job that may be in the batch system; none while it does not answer."""
+        """Return one machine per job that the batch system may hold; none while it does not answer."""
         return self._slots if self._is_reached else ()
 
     def submit(self, order: AttemptOrder) -> None:
-        """See the protocol; the batch system gets the job at once, but is not waited for.
+        """See the protocol; the job is submitted soon by the thread, without waiting for the batch system.
 
         Raises:
             UnreachableError: the batch system does not answer now.
@@ -195,7 +195,7 @@ class BatchExecutor(NodeExecutor):
         self._news.set()
 
     def _prepare(self, record: BatchRecord, order: AttemptOrder) -> None:
-        """Write what a job for the attempt needs, and note that it is to be submitted.
+        """Write the files of a job for the attempt, and note that it is to be submitted.
 
         Raises:
             OSError: the shared folder cannot be written.
@@ -243,7 +243,7 @@ class BatchExecutor(NodeExecutor):
         return record is not None and not record.is_gone
 
     def cancel(self, identity: AttemptIdentity, grace_s: float = 10.0) -> None:
-        """See the protocol; a job whose runner does not end by itself is cancelled in the batch system."""
+        """See the protocol; a job whose runner does not end in time is cancelled in the batch system."""
         super().cancel(identity, grace_s)
         record = self._records.get(identity.nonce)
         if record is None:
@@ -318,12 +318,12 @@ class BatchExecutor(NodeExecutor):
             return
         try:
             self._move(record, self._records[slot.nonce])
-        except (FileNotFoundError, KeyError):  # its own job has just taken it: one of the two starts it
+        except (FileNotFoundError, KeyError):  # its own job has just taken the order: one of the two runs it
             log.info("job %s is delivered twice", record.identity.job_id)
         slot.wake()
 
     def _move(self, record: BatchRecord, earlier: BatchRecord) -> None:
-        """Note that an attempt runs in the job of an earlier one; its own is not needed.
+        """Note that an attempt runs in the job of an earlier one, so that its own job is not needed.
 
         Raises:
             FileNotFoundError: its own job has taken the order.
@@ -340,7 +340,7 @@ class BatchExecutor(NodeExecutor):
         log.info("job %s runs in batch job %s, too", record.identity.job_id, record.native_id)
 
     def _submit_instead(self, record: BatchRecord, order: AttemptOrder) -> None:
-        """Make a job for an attempt whose slot has turned out to be empty."""
+        """Make a job for an attempt whose slot turned out to be gone."""
         record.native_id, record.first = "", ""
         try:
             self._prepare(record, order)
@@ -353,7 +353,7 @@ class BatchExecutor(NodeExecutor):
         self._news.set()
 
     def _cancel_unneeded(self, system: Slurm) -> None:
-        """End jobs that would find no order."""
+        """Cancel jobs that would find no order."""
         try:
             while self._unneeded:
                 native_id, name = self._unneeded[0]
@@ -361,12 +361,12 @@ class BatchExecutor(NodeExecutor):
                 with contextlib.suppress(OSError):
                     system.remove_files(native_id, name)
                 self._unneeded.pop(0)
-                self._hand_on_waiting()  # a job waits a short time only, and a command may take longer
+                self._hand_on_waiting()  # a job waits only a short time, and a command may take longer
         except BatchSystemError as exc:
             log.warning("Batch jobs that are not needed could not be cancelled: %s", exc.message)
 
     def _submit(self, system: Slurm, record: BatchRecord) -> None:
-        """Submit the first of those that wait; it stays the first while the batch system is away."""
+        """Submit the first waiting request; it stays first while the batch system does not answer."""
         request = record.request
         if request is None or not self.attempts.is_wanted(record.identity):
             self._drop(record)
@@ -384,7 +384,7 @@ class BatchExecutor(NodeExecutor):
         self._waiting.popleft()
 
     def _ask(self, system: Slurm) -> set[tuple[str, str]] | None:
-        """The jobs that wait or run; None if the batch system does not answer."""
+        """Return the jobs that wait or run; None if the batch system does not answer."""
         try:
             live = system.list_live()
         except BatchSystemError as exc:
@@ -395,7 +395,7 @@ class BatchExecutor(NodeExecutor):
         self._is_away_told = False
         if not self._is_reached:
             self._is_reached = True
-            self._hint("")  # there is room for waiting jobs
+            self._hint("")  # there may be capacity for queued jobs
             self._news.set()
         return live
 
@@ -420,7 +420,7 @@ class BatchExecutor(NodeExecutor):
                 self._miss(system, record)
 
     def _miss(self, system: Slurm, record: BatchRecord) -> None:
-        """A job that is wanted is not listed: it has not begun and never will, or its outcome is awaited."""
+        """Handle a needed job that is not listed: it will never begin, or its outcome is still to arrive."""
         record.misses += 1
         if record.misses < _MISSES:
             self._look_at = min(self._look_at, time.monotonic() + 1.0)
@@ -436,14 +436,14 @@ class BatchExecutor(NodeExecutor):
         self._withdraw(record)
         try:
             self.attempts.decline(record.identity, reason)
-        finally:  # only now: whoever polls an attempt that is gone must find the reason
+        finally:  # last, because whoever polls an attempt that is gone must find the reason
             record.is_gone = True
         self._hint(record.identity.nonce)
 
     def _end_unwanted(self, system: Slurm, record: BatchRecord) -> None:
-        """Cancel a job that nobody waits for; one whose outcome was accepted may end by itself.
+        """Cancel a job that is no longer needed; if its outcome was accepted, give it time to end.
 
-        A job that runs another attempt by now is let be.
+        A job that already runs another attempt is left alone.
         """
         mine = (record.native_id, record.job)
         if any((each.native_id, each.job) == mine and each is not record for each in self._known()):
@@ -479,12 +479,12 @@ class BatchExecutor(NodeExecutor):
         _write_private(self._record_path(record), content)
 
     def _withdraw(self, record: BatchRecord) -> None:
-        """Remove the order, so that the job ends when it starts."""
+        """Remove the order, so that the job ends as soon as it starts."""
         with contextlib.suppress(OSError):
             self._order_path(record).unlink(missing_ok=True)
 
     def _drop(self, record: BatchRecord, system: Slurm | None = None) -> None:
-        """Forget a job that has ended."""
+        """Forget an ended job."""
         self._withdraw(record)
         with contextlib.suppress(OSError):
             self._record_path(record).unlink(missing_ok=True)
@@ -512,7 +512,7 @@ def _write_private(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def make_executor(name: str, options: Mapping[str, Any], attempts: NodeAttempts) -> BatchExecutor:
-    """The executor of the section ``[executors.NAME]``.
+    """Return the executor of the section ``[executors.NAME]``.
 
     Raises:
         ConfigurationError: its options are wrong, or ``psij-python`` is not installed.

@@ -12,12 +12,12 @@ from typing import Any, Self
 from foldnote.errors import ConfigurationError
 
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
-"""What PSI/J copies to a script as it is."""
+"""Characters that PSI/J copies to a script unchanged."""
 _OWN = re.compile(
     "array|chdir|cpus-per-task|error|export|gpus-per-task|job-name|mem|nodes|ntasks|ntasks-per-node|open-mode"
     "|output|requeue|no-requeue|time|wrap"
 )
-"""Options of sbatch that are set here."""
+"""Options of sbatch that foldnote sets."""
 _REQUIRED = ("work_dir", "cores", "memory_gb")
 _LARGEST = {"cores": 4096, "memory_gb": 65_536, "gpus": 64, "max_jobs": 500, "memory_margin_mb": 65_536}
 _YEAR_S = 366 * 86_400
@@ -34,22 +34,22 @@ class BatchOptions:
     """The section of an executor of the kind ``batch``; paths are those of the nodes.
 
     Attributes:
-        service_url: where the nodes reach the service.
-        work_dir: folder that service and nodes share, for scripts, orders and what jobs print.
-        cores: most cores that a job may ask for.
-        memory_gb: most memory that a job may ask for, in GB (2**30 bytes).
-        gpus: most GPUs that a job may ask for.
+        service_url: address at which the nodes reach the service.
+        work_dir: folder that service and nodes share, for scripts, orders and the output of jobs.
+        cores: maximum number of cores that a job may request.
+        memory_gb: maximum memory that a job may request, in GB (2**30 bytes).
+        gpus: maximum number of GPUs that a job may request.
         scheduler: the batch system.
         queue: partition; empty for the default one.
-        account: what jobs are accounted to; empty for the user's default.
+        account: account that jobs are charged to; empty for the user's default.
         reservation: name of an advance reservation; empty for none.
-        attributes: further options of ``sbatch`` by their long names.
-        max_jobs: most jobs that wait or run in the batch system at once.
-        memory_margin_mb: what a job asks for beyond its engine's need, in MB (2**20 bytes).
-        walltime_margin_s: what a job asks for beyond its engine's time limit.
-        bundle_s: for how long a job begins further runs; it asks for that time, too. 0 for one run per job.
-        max_walltime_s: longest time that a job may ask for; 0 for no limit.
-        poll_s: interval of queries of the batch system.
+        attributes: additional options of ``sbatch`` by their long names.
+        max_jobs: maximum number of jobs that wait or run in the batch system at once.
+        memory_margin_mb: memory that a job requests beyond its engine's need, in MB (2**20 bytes).
+        walltime_margin_s: time that a job requests beyond its engine's time limit.
+        bundle_s: time during which a job begins further runs, requested in addition. 0 for one run per job.
+        max_walltime_s: longest time that a job may request; 0 for no limit.
+        poll_s: interval between queries of the batch system.
         python: Python interpreter with foldnote.
         engines_dir: folder of the engines' environments.
         weights_dir: folder of the weights.
@@ -113,16 +113,16 @@ class BatchOptions:
 
     @property
     def node_memory_mb(self) -> int:
-        """Most memory of an engine, in MB (2**20 bytes)."""
+        """Maximum memory of an engine, in MB (2**20 bytes)."""
         return (self.memory_gb << 10) - self.memory_margin_mb
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables of the jobs."""
+        """Environment variables of the jobs."""
         return {name: value for key, name in _VARIABLES.items() if (value := getattr(self, key))}
 
     def walltime_s(self, time_limit_s: float) -> float:
-        """The time that a job asks for whose engine may run for ``time_limit_s``, with further runs."""
+        """Return the time that a job requests, for an engine limited to ``time_limit_s`` and further runs."""
         wanted = time_limit_s + self.bundle_s + self.walltime_margin_s
         return min(wanted, self.max_walltime_s) if self.max_walltime_s else wanted
 
@@ -131,7 +131,7 @@ def _require_kind(where: str, key: str, value: object, kind: str) -> None:
     """Check one option.
 
     Raises:
-        ConfigurationError: it has the wrong type, or cannot stand in a script.
+        ConfigurationError: it has the wrong type, or characters that are not allowed in a script.
     """
     if kind == "int":
         low, high = int(key not in ("gpus", "memory_margin_mb")), _LARGEST[key]

@@ -1,8 +1,8 @@
-"""The commands of a batch system, by PSI/J: one job per attempt, never requeued.
+"""The commands of a batch system, via PSI/J: one job per attempt, never requeued.
 
-PSI/J writes the script and knows how to submit. The rest of it is not used: its commands have no time limit,
-it takes a job for failed when the system has not answered three times, its reader of ``squeue`` gives up on
-all jobs at the first reason that it does not know, and it cancels by a number, which another job may have.
+Of PSI/J, only the script and the submission are used. Its commands have no time limit, it reports a job as
+failed when the system has not answered three times, its parser of ``squeue`` gives up on all jobs at the
+first unknown reason, and it cancels by number, which may belong to another job.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _COMMAND_S = 30.0
 _OVER = frozenset({"BF", "CA", "CD", "DL", "F", "NF", "OOM", "PR", "RV", "TO"})
-"""Compact states of Slurm in which a job neither runs nor will."""
+"""Compact states of Slurm of jobs that neither run nor will run."""
 _OWN_PREFIXES = ("SBATCH_", "SLURM_", "SQUEUE_", "SCANCEL_")
 _KEPT = frozenset({"SLURM_CONF"})
 
@@ -37,7 +37,7 @@ class BatchSystemError(EngineError):
 
 @dataclass(frozen=True)
 class BatchRequest:
-    """What one job asks for."""
+    """The resources that one job requests."""
 
     name: str
     command: Sequence[str]
@@ -50,19 +50,20 @@ class BatchRequest:
     account: str = ""
     reservation: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """Further options of the submit command, by their long names."""
+    """Additional options of the submit command, by their long names."""
 
 
 class Slurm:
-    """Slurm, reached by its commands on this machine.
+    """Slurm, controlled by its commands on this machine.
 
     Args:
-        folder: for scripts and outputs of jobs, on a file system that is shared with the nodes.
-        variables: of the jobs, in addition to those of this process.
+        folder: folder for scripts and outputs of jobs, on a file system shared with the nodes.
+        variables: environment variables of the jobs, in addition to those of this process.
     """
 
     def __init__(self, folder: Path, variables: Mapping[str, str]) -> None:
-        # importing PSI/J in the main thread would replace the handler of SIGCHLD, elsewhere it warns of that
+        # importing PSI/J in the main thread would replace the SIGCHLD handler; in other threads it logs a
+        # warning
         logging.getLogger("psij.executors.local").setLevel(logging.ERROR)
         from psij import JobExecutor
         from psij.executors.batch.slurm import SlurmExecutorConfig
@@ -73,7 +74,7 @@ class Slurm:
         self._dialect = cast("SlurmJobExecutor", made)
 
     def submit(self, request: BatchRequest) -> str:
-        """Submit one job; returns its number in the batch system.
+        """Submit one job; return its number in the batch system.
 
         Raises:
             BatchSystemError: it was refused, or the batch system did not answer.
@@ -89,7 +90,7 @@ class Slurm:
         )
 
     def write_script(self, request: BatchRequest) -> str:
-        """The script of a job; it holds no secret, since batch systems keep and show scripts."""
+        """Write the script of a job; it holds no secret, since batch systems store and show scripts."""
         from psij import Job, JobAttributes, JobSpec, ResourceSpecV1
 
         attributes = {**request.attributes, "job-name": request.name}
@@ -116,7 +117,7 @@ class Slurm:
             "custom_attributes": {"slurm": [{"key": k, "value": v} for k, v in attributes.items()]},
             "env": [],
             "formatted_job_duration": max(1, math.ceil(request.walltime_s / 60)),
-            # PSI/J's launchers would leave shells around the agent; it replaces the script's instead
+            # PSI/J's launchers would leave shells around the agent; exec replaces the script's shell instead
             "psij": {"launch_command": ["exec", *request.command], "script_dir": str(self._folder)},
         }
         script = io.StringIO()
@@ -124,9 +125,9 @@ class Slurm:
         return script.getvalue()
 
     def list_live(self) -> set[tuple[str, str]]:
-        """Number and name of this user's jobs that wait or run.
+        """Return number and name of this user's jobs that wait or run.
 
-        A controller that lost its state gives the same numbers again, so that only both mean one job.
+        A controller that lost its state reuses numbers, so only number and name together identify a job.
 
         Raises:
             BatchSystemError: the batch system did not answer.
@@ -136,7 +137,7 @@ class Slurm:
         return {(row[0], row[2].strip()) for row in rows if len(row) == 3 and row[1] not in _OVER}
 
     def cancel(self, name: str) -> None:
-        """End the job that has this name; does nothing if there is none.
+        """Cancel the job with this name; do nothing if there is none.
 
         Raises:
             BatchSystemError: the batch system did not answer.
@@ -144,7 +145,7 @@ class Slurm:
         self._run(["scancel", "--quiet", "--me", f"--name={name}"])
 
     def read_last_words(self, native_id: str) -> str:
-        """The last line that a job wrote, at most 300 characters; empty if it wrote nothing."""
+        """Return the last line that a job wrote, at most 300 characters; empty if it wrote nothing."""
         try:
             with self._output(native_id).open("rb") as stream:
                 stream.seek(max(0, os.fstat(stream.fileno()).st_size - 4096))
@@ -154,7 +155,7 @@ class Slurm:
         return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
 
     def remove_files(self, native_id: str, name: str) -> None:
-        """Remove what a job left in the folder.
+        """Remove a job's files from the folder.
 
         Raises:
             OSError: it cannot be removed.
@@ -189,7 +190,7 @@ class Slurm:
         return done.stdout
 
     def _environment(self) -> dict[str, str]:
-        """Variables of the commands, and so of the jobs: no key, and none that changes the commands."""
+        """Return the variables of commands and jobs, without keys and settings of the commands."""
         kept = {
             name: value
             for name, value in settings.process_environment().items()

@@ -1,12 +1,12 @@
 """The executor ``dask``: the workers of an existing Dask cluster, used as slots.
 
-Dask only carries the order of an attempt to a worker, where an agent fetches it from the service. Each
-attempt is bound to one worker that the dispatcher has chosen, so no more are ever in flight than fit; Dask
-never retries one. That a future is done, failed or lost is a hint to look, never the truth: a scheduler that
+Dask only carries the order of an attempt to a worker, where an agent fetches the attempt from the service.
+Each attempt is bound to one worker that the dispatcher has chosen, so no more are in flight than fit; Dask
+never retries one. A future that is done, failed or lost is only a hint to poll the attempt: a scheduler that
 dies loses its tasks, not our jobs.
 
-A task lasts as long as its place is given one attempt after another, for at most a minute. Then it ends, so
-that tasks of others have their turn.
+A task runs further attempts as long as its slot receives them, for at most a minute. Then it ends, so that
+other users' tasks get their turn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _CONNECT_S = 5.0
 _RETRY_MAX_S = 15.0
 _CLOSE_S = 2.0
 _KEEP_S = 60.0
-"""How long one task of Dask begins attempts."""
+"""Time during which one task of Dask begins attempts."""
 _UNLIMITED_MB = 1 << 30
 _VARIABLES = {
     "engines_dir": "FOLDNOTE_ENGINES_DIR",
@@ -57,9 +57,9 @@ class DaskOptions:
     """The section of an executor of the kind ``dask``; all paths are those of the workers' machines.
 
     Attributes:
-        address: of the scheduler, such as ``tls://head.example.org:8786``.
-        service_url: where the workers reach the service.
-        tls_ca_file: certificates of the authority that signed the cluster's, for an address with ``tls://``.
+        address: address of the scheduler, such as ``tls://head.example.org:8786``.
+        service_url: address at which the workers reach the service.
+        tls_ca_file: certificates of the CA that signed the cluster's, for an address with ``tls://``.
         tls_cert: certificate of this service for the cluster.
         tls_key: its key.
         engines_dir: folder of the engines' environments.
@@ -108,13 +108,13 @@ class DaskOptions:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables of the agents on the workers."""
+        """Environment variables of the agents on the workers."""
         return {name: value for key, name in _VARIABLES.items() if (value := getattr(self, key))}
 
 
 @dataclass
 class DaskConnection:
-    """A connection to the scheduler, and what it had last."""
+    """A connection to the scheduler, and its latest known workers."""
 
     client: Client
     workers: dict[str, Mapping[str, float]] = field(default_factory=dict)
@@ -123,17 +123,17 @@ class DaskConnection:
 
 @dataclass
 class MachineDoubt:
-    """What shows whether a machine is still there, after an attempt was lost on it."""
+    """Evidence whether a machine is still alive, after an attempt was lost on it."""
 
     seen: float | None = None
-    """The scheduler's time of its last sign of life when that was first asked for; None until then."""
+    """The last sign of life, in the scheduler's time, at the first query; None until then."""
 
 
 class DaskExecutor(NodeExecutor):
     """Slots of a Dask cluster; one thread keeps the connection.
 
     Args:
-        attempts: of all executors of other machines.
+        attempts: attempts of all executors of other machines.
         options: its section of the configuration.
     """
 
@@ -145,11 +145,12 @@ class DaskExecutor(NodeExecutor):
         self._connection: DaskConnection | None = None
         self._machines: tuple[Capacity, ...] = ()
         self._delivered: dict[str, tuple[str, Future]] = {}
-        """Machine and future, by nonce, of what Dask may still start, or of what has followed it there."""
+        """Machine and future, by nonce, of attempts that Dask may still start, or that followed one in its
+        slot."""
         self._silent: set[str] = set()
-        """Machines on which an attempt was lost with its lease and no task of Dask has ended since."""
+        """Machines that lost an attempt by the expiry of its lease, until a task of Dask ends there."""
         self._doubted: dict[str, MachineDoubt] = {}
-        """Machines on which an attempt was lost, and which Dask may list though they are gone."""
+        """Machines that lost an attempt, and that Dask may still list although they are gone."""
         self._hint: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
         self._is_closing = threading.Event()
@@ -171,8 +172,8 @@ class DaskExecutor(NodeExecutor):
     def capacity(self) -> tuple[Capacity, ...]:
         """See the protocol; no machines while the scheduler cannot be reached.
 
-        Silent ones come last, since Dask may take minutes to notice that a machine cannot be reached. After
-        the loss of an attempt, a machine is closed until it gives another sign of life.
+        Silent machines come last, since Dask may take minutes to notice that one cannot be reached. A machine
+        that lost an attempt is closed until its next sign of life.
         """
         machines, silent, doubted = self._machines, self._silent, self._doubted
         if doubted:
@@ -183,7 +184,7 @@ class DaskExecutor(NodeExecutor):
         """See the protocol.
 
         Raises:
-            UnreachableError: the scheduler, or the worker, is not there now.
+            UnreachableError: the scheduler or the worker cannot be reached now.
         """
         connection = self._connection
         if connection is None or order.need.machine not in connection.workers:
@@ -201,7 +202,7 @@ class DaskExecutor(NodeExecutor):
             self._deliver(connection, order)
 
     def _follow(self, before: str, nonce: str) -> None:
-        """Note that an attempt has the place of an earlier one."""
+        """Note that an attempt took over the slot of an earlier one."""
         with self._lock:
             if before in self._delivered:
                 self._delivered[nonce] = self._delivered.pop(before)
@@ -227,14 +228,14 @@ class DaskExecutor(NodeExecutor):
                 pure=False,
                 resources=_resources(order.need, connection.workers[machine]),
             )
-        except Exception as exc:  # whatever a connection that breaks now raises
+        except Exception as exc:  # a breaking connection raises various exceptions
             raise UnreachableError(f"The Dask cluster did not take the run: {exc}.") from exc
         with self._lock:
             self._delivered[identity.nonce] = (machine, future)
         future.add_done_callback(lambda done: self._note_done(identity, done))
 
     def _deliver_instead(self, order: AttemptOrder) -> None:
-        """Deliver an attempt whose slot has turned out to be empty."""
+        """Deliver an attempt whose slot turned out to be gone."""
         nonce = order.identity.nonce
         with self._lock:
             self._delivered.pop(nonce, None)
@@ -263,10 +264,10 @@ class DaskExecutor(NodeExecutor):
             self._hint(nonce)
 
     def _decline(self, identity: AttemptIdentity, reason: str) -> None:
-        """Record why an attempt was not begun, if it was not; a worker that never can ends its job so."""
+        """Record why an attempt did not begin; if no retry can help, this ends the job."""
         if self.attempts.is_wanted(identity) and not self.attempts.has_begun(identity):
             log.warning("job %s: %s", identity.job_id, reason)
-            with contextlib.suppress(OSError):  # then it is merely tried again
+            with contextlib.suppress(OSError):  # then the attempt is merely retried
                 self.attempts.decline(identity, reason)
 
     def holds(self, identity: AttemptIdentity) -> bool:
@@ -279,7 +280,7 @@ class DaskExecutor(NodeExecutor):
         return connection is not None and machine in connection.workers
 
     def poll(self, identity: AttemptIdentity) -> AttemptState:
-        """See the protocol; an attempt that is reported as lost may have been so with its machine."""
+        """See the protocol; an attempt reported as lost may have been lost together with its machine."""
         state = super().poll(identity)
         if state.outcome is not None and state.outcome.state == "lost":
             self._doubt(identity)
@@ -304,7 +305,7 @@ class DaskExecutor(NodeExecutor):
             if future is not None:
                 self._silent = {*self._silent, machine}
                 with contextlib.suppress(Exception):  # the connection may be broken
-                    future.release()  # does not wait: nobody else wants the task, and so Dask drops it
+                    future.release()  # does not wait; nobody else holds the future, so Dask drops the task
         return is_revoked
 
     # the connection
@@ -342,7 +343,7 @@ class DaskExecutor(NodeExecutor):
         )
 
     def _look(self, connection: DaskConnection) -> None:
-        """Learn which workers there are.
+        """Update the list of workers.
 
         Raises:
             ConnectionError: the scheduler is gone.
@@ -358,16 +359,16 @@ class DaskExecutor(NodeExecutor):
                 left = [nonce for nonce, row in self._delivered.items() if row[0] not in found]
             for nonce in left:
                 self._hint(nonce)
-            self._hint("")  # there may be room for waiting jobs
+            self._hint("")  # there may be room for queued jobs
         if asked:
             self._open_seen(asked, found)
 
     def _open_seen(self, asked: Mapping[str, MachineDoubt], found: Mapping[str, Mapping[str, Any]]) -> None:
-        """Open the machines that gave a sign of life since they were first asked for after a loss.
+        """Open the machines that gave a sign of life since the first query after a loss.
 
         Args:
-            asked: the machines that were closed before the scheduler was asked.
-            found: its answer; what is not in it is gone.
+            asked: the machines that were closed before the scheduler was queried.
+            found: its response; machines missing from it are gone.
         """
         with self._lock:
             doubted = dict(self._doubted)
@@ -381,10 +382,10 @@ class DaskExecutor(NodeExecutor):
                     doubt.seen = seen
             self._doubted = doubted
         if len(doubted) < len(asked):
-            self._hint("")  # there may be room for waiting jobs
+            self._hint("")  # there may be room for queued jobs
 
     def _drop(self) -> None:
-        """Forget the connection and all that it might still start."""
+        """Drop the connection and all attempts that it might still start."""
         connection, self._connection, self._machines = self._connection, None, ()
         with self._lock:
             nonces = list(self._delivered)
@@ -398,7 +399,7 @@ class DaskExecutor(NodeExecutor):
 
 
 def _machine(address: str, row: Mapping[str, Any]) -> Capacity:
-    """A worker by its resources ``cores``, ``memory`` (bytes) and ``GPU``, else by what it reports."""
+    """Describe a worker by its resources ``cores``, ``memory`` (bytes) and ``GPU``, or by its report."""
     resources = row["resources"]
     memory = resources.get("memory") or row.get("memory_limit") or 0
     return Capacity(
@@ -411,13 +412,13 @@ def _machine(address: str, row: Mapping[str, Any]) -> Capacity:
 
 
 def _resources(need: Capacity, offered: Mapping[str, float]) -> dict[str, float]:
-    """What the run takes of the abstract resources that its worker has."""
+    """Return the run's share of the abstract resources that its worker has."""
     wanted = {"cores": need.cores, "memory": need.memory_mb << 20, "GPU": need.gpus}
     return {name: float(amount) for name, amount in wanted.items() if name in offered and amount}
 
 
 def make_executor(name: str, options: Mapping[str, Any], attempts: NodeAttempts) -> DaskExecutor:
-    """The executor of the section ``[executors.NAME]``.
+    """Return the executor of the section ``[executors.NAME]``.
 
     Raises:
         ConfigurationError: its options are wrong, or ``distributed`` is not installed.

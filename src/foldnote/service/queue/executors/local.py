@@ -1,4 +1,4 @@
-"""The executor of this machine, the only one that knows the folders of attempts."""
+"""The executor of this machine, the only one that accesses the folders of attempts directly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LocalExecutor:
     Args:
         root: folder of all attempts.
         environment: environment of the runners: the service's own, without keys. Engines get theirs from the
-            attempt. If it has ``CUDA_VISIBLE_DEVICES``, only those GPUs are used.
+            attempt. If ``CUDA_VISIBLE_DEVICES`` is set in it, only those GPUs are used.
     """
 
     is_remote = False
@@ -38,9 +38,9 @@ class LocalExecutor:
         self._runners = LocalRunners(environment)
 
     def open(self, on_ended: Callable[[str], None]) -> None:
-        """See the protocol; the log says which GPUs there are."""
+        """See the protocol; also log the GPUs found."""
         for word in self._found.unknown:
-            log.warning("%s names %s, which is no GPU of this machine; it is not used.", ASSIGNED, word)
+            log.warning("%s names %s, which is not a GPU of this machine; it is not used.", ASSIGNED, word)
         log.info("%s", self._found.describe())
         self._runners.open(lambda folder: on_ended(folder.name.rpartition("-")[2]))
 

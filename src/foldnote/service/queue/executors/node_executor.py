@@ -1,7 +1,7 @@
-"""What all executors of other machines have in common: the service's own record says how an attempt does.
+"""Common base of executors of other machines: the service itself keeps the state of their attempts.
 
-A transport only carries the order to a machine. Whether the attempt was started, lives, is to be stopped or
-has ended is known from the runner's own requests, in ``NodeAttempts``.
+A transport only carries the order to a machine. ``NodeAttempts`` knows from the runner's own requests whether
+the attempt was started, is alive, must stop or has ended.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class NodeExecutor:
         raise UnreachableError(f"No machine takes attempts of {order.engine} any more.")
 
     def holds(self, identity: AttemptIdentity) -> bool:  # noqa: ARG002
-        """Whether the transport may still start an attempt that has not begun."""
+        """Return whether the transport may still start an attempt that has not begun."""
         return False
 
     def poll(self, identity: AttemptIdentity) -> AttemptState:

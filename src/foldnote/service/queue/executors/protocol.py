@@ -1,7 +1,6 @@
-"""The interface between the dispatcher and an executor, in identities of attempts.
+"""The interface between the dispatcher and executors, in terms of attempt identities.
 
-Nothing here is a path: an executor may run attempts on machines that have no folder in common with the
-service.
+It contains no paths: an executor may run attempts on machines that share no folder with the service.
 """
 
 from __future__ import annotations
@@ -28,16 +27,17 @@ class Capacity:
     """Memory in MB (2**20 bytes)."""
     gpus: int = 0
     gpu_memory_mb: int = 0
-    """What one run uses of each of its GPUs, in MB (2**20 bytes), so that others may share it; 0 for all."""
+    """Memory that one run uses of each of its GPUs, in MB (2**20 bytes), so that others may share it; 0 for
+    all."""
     devices: tuple[Gpu, ...] = ()
-    """Of a machine, the GPUs that the dispatcher assigns; of a run, those assigned to it."""
+    """For a machine, the GPUs that the dispatcher assigns; for a run, those assigned to it."""
     machine: str = ""
-    """Name of the machine, or of the one that the run is on; empty where the executor has only one."""
+    """Name of the machine; for a run, of its machine. Empty if the executor has only one."""
     slots: int = 0
-    """Of a machine, the largest number of simultaneous runs; 0 for as many as fit."""
+    """For a machine, the maximum number of simultaneous runs; 0 for as many as fit."""
     is_open: bool = True
-    """Of a machine, whether it may be given runs now. One that is listed but may be gone is not, and still
-    tells what a run can be given at most."""
+    """For a machine, whether it may be given runs now. A machine that is listed but may be gone is not open,
+    but still counts for the largest capacity of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class AttemptIdentity:
     number: int
     """1 for the first attempt of the job."""
     nonce: str
-    """Single-use identifier: whoever starts the attempt must know it."""
+    """Single-use identifier; only a runner that knows it can start the attempt."""
     place: str
-    """Where the service keeps its files, below the folder of all attempts, which is on its own machine."""
+    """Folder of its files below the folder of all attempts, on the service's machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +61,17 @@ class AttemptOrder:
     engine: str
     """Name of the engine."""
     need: Capacity
-    """What the run is given, with its machine and GPUs."""
+    """Capacity of the run, with its machine and GPUs."""
     spec: AttemptSpec | None = None
     """The prepared attempt, for the executor of this machine; None for all others, whose runners fetch what
     they need from the service."""
     time_limit_s: float = 0.0
     """Seconds after which the runner ends the engine."""
     at_once: int = 0
-    """With how many attempts of its line it does not run, but starts where one of them ends; 0 for any
-    number."""
+    """It waits while this many attempts of its line run, until one of them ends; 0 to start without
+    waiting."""
     line: str = ""
-    """Name of its line: attempts of one account and tool, of which one may begin where another has ended."""
+    """Name of its line: attempts of one account and tool, each of which may begin where another has ended."""
 
 
 class Executor(Protocol):
@@ -82,12 +82,12 @@ class Executor(Protocol):
     """
 
     is_remote: bool
-    """Whether runners are on other machines and speak HTTP with the service."""
+    """Whether runners are on other machines and use HTTP to talk to the service."""
     has_lines: bool
-    """Whether short attempts may be handed over before there is room, though they share no worker."""
+    """Whether short attempts may be put in line, although no worker is shared."""
 
     def open(self, on_ended: Callable[[str], None]) -> None:
-        """Prepare, so that the first attempt need not wait.
+        """Prepare the executor, so that the first attempt need not wait.
 
         Args:
             on_ended: called from any thread with the nonce of an attempt that seems to have ended. It is a
@@ -100,7 +100,7 @@ class Executor(Protocol):
         ...
 
     def submit(self, order: AttemptOrder) -> None:
-        """Start the runner of a prepared attempt; does nothing if the attempt was begun or revoked before.
+        """Start the runner of a prepared attempt; do nothing if the attempt was begun or revoked before.
 
         Raises:
             UnreachableError: the machines cannot be reached now.
@@ -109,22 +109,22 @@ class Executor(Protocol):
         ...
 
     def poll(self, identity: AttemptIdentity) -> AttemptState:
-        """Progress, outcome, and whether a runner holds the attempt; also after a restart of the service."""
+        """Return progress, outcome, and whether a runner holds the attempt, also after a service restart."""
         ...
 
     def cancel(self, identity: AttemptIdentity, grace_s: float = 10.0) -> None:
-        """Ask the attempt to stop; its outcome follows within ``grace_s``, a heartbeat and about a second."""
+        """Request a stop; the outcome follows within ``grace_s``, a heartbeat and about a second."""
         ...
 
     def revoke(self, identity: AttemptIdentity) -> bool:
-        """Make sure that an attempt without a runner never runs, and end the processes it left behind.
+        """Ensure that an attempt without a runner never runs, and end the processes it left behind.
 
         Returns:
-            True if nothing of it runs or will run. False if a runner holds it, or its outcome is published
-            and must be committed.
+            True if no process of the attempt runs or will run. False if a runner holds it, or if its outcome
+            is published and must be committed.
         """
         ...
 
     def capacity(self) -> tuple[Capacity, ...]:
-        """The machines that there are now; the dispatcher keeps track of what is in use."""
+        """Return the machines available now; the dispatcher keeps track of their use."""
         ...

@@ -1,4 +1,4 @@
-"""The executors of a service: which there are, and which one runs an engine.
+"""The executors of a service, and the assignment of engines to them.
 
 They come from one table of the configuration, the section ``[executors]`` of ``config.toml``::
 
@@ -138,12 +138,12 @@ def _read_timing(content: Mapping[str, Any]) -> LeaseTiming:
 
 
 class Executors:
-    """The executors by name, and which one runs an engine.
+    """The executors by name, with the assignment of engines.
 
     Args:
         members: every executor by name.
-        table: which one runs an engine.
-        attempts: of other machines, for attempts of an executor that is no longer configured.
+        table: assignment of engines.
+        attempts: attempts on other machines, for executors that are no longer configured.
     """
 
     def __init__(
@@ -154,13 +154,13 @@ class Executors:
         self._attempts = attempts
 
     def name_for(self, engine: Engine | None) -> str:
-        """Name of the executor of an engine; registered tools run on the service's own machine."""
+        """Return the executor name of an engine; registered tools run on the service's own machine."""
         if engine is None or engine.kind == "registered":
             return LOCAL
         return self._table.engines.get(engine.name, self._table.default)
 
     def find(self, name: str) -> Executor:
-        """The executor called ``name``; one without machines if it is no longer configured.
+        """Return the executor ``name``; if it is no longer configured, one without machines.
 
         Raises:
             ConfigurationError: there is none.
@@ -172,26 +172,26 @@ class Executors:
         return self._members[name]
 
     def all(self) -> Iterable[Executor]:
-        """Every executor, the one of this machine first."""
+        """Return every executor, the one of this machine first."""
         return tuple(self._members.values())
 
     def items(self) -> Iterable[tuple[str, Executor]]:
-        """Every executor with its name, the one of this machine first."""
+        """Return every executor with its name, the one of this machine first."""
         return tuple(self._members.items())
 
     @property
     def default(self) -> str:
-        """Name of the executor of every engine that is not assigned to another one."""
+        """Name of the executor for engines that are not assigned to another one."""
         return self._table.default
 
     @property
     def has_several(self) -> bool:
-        """Whether waiting jobs may need different executors."""
+        """Whether queued jobs may need different executors."""
         return len(self._members) > 1
 
 
 def has_remote(content: Mapping[str, Any]) -> bool:
-    """Whether the section ``[executors]`` configures any executor of other machines."""
+    """Return whether the section ``[executors]`` configures any executor of other machines."""
     return any(name not in _OWN_KEYS for name in content)
 
 

@@ -34,7 +34,7 @@ MAX_NAME_LENGTH = 100
 
 
 def move_account(connection: sa.Connection, source: int, target: int) -> int:
-    """Move everything within the running transaction; return the number of jobs not deleted.
+    """Move everything within the running transaction; return the number of jobs that are not deleted.
 
     Keys of the merged account remain valid, without expiry, and give access to the other account.
     """
@@ -90,7 +90,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def _move_files(connection: sa.Connection, source: int, target: int) -> None:
-    """Move the files; a number is inserted before the extension if the path is taken."""
+    """Move the files; insert a number before the extension of a path that is taken."""
     there = sa.select(files.c.folder, files.c.name).where(
         files.c.account_id == target, files.c.deleted.is_(None)
     )
@@ -118,7 +118,7 @@ def _move_pipelines(connection: sa.Connection, source: int, target: int) -> None
 
 
 def _move_webhooks(connection: sa.Connection, source: int, target: int) -> None:
-    """Move what waits, and the secret and address unless the other account has its own."""
+    """Move undelivered webhooks, and the secret and URL unless the other account has its own."""
     mine = webhooks.c.account_id == source
     connection.execute(sa.update(webhooks).where(mine).values(account_id=target))
     has_own = connection.execute(

@@ -44,10 +44,10 @@ _CALLERS = """
 
 
 def find_account(connection: sa.Connection, email: str) -> int | None:
-    """The row of the account with this address, or None.
+    """Return the row of the account with this address, or None.
 
     Case is ignored, as no mail provider distinguishes it. Databases of earlier versions may hold two accounts
-    that differ in case only; each is found by its exact spelling.
+    whose addresses differ only in case; each is found by its exact spelling.
     """
     same = sa.func.lower(accounts.c.email) == sa.func.lower(email)
     query = sa.select(accounts.c.id).where(same).order_by(accounts.c.email != email, accounts.c.id)
@@ -59,7 +59,7 @@ class AccountStore:
     """Queries about accounts and keys.
 
     Attributes:
-        is_shared: whether they are at a server.
+        is_shared: whether they are in the database of a server.
     """
 
     def __init__(self, database: Database) -> None:
@@ -67,7 +67,7 @@ class AccountStore:
         self.is_shared = database.is_shared
 
     def ensure_account(self, email: str, tier: str = "full") -> int:
-        """The row of the account with this address; it is created if missing."""
+        """Return the row of the account with this address; create the account if missing."""
         with self._database.write() as connection:
             known = find_account(connection, email)
             if known is not None:
@@ -77,7 +77,7 @@ class AccountStore:
             return int(made.scalar_one())
 
     def find(self, email: str) -> int | None:
-        """The row of the account with this address, or None."""
+        """Return the row of the account with this address, or None."""
         with self._database.read() as connection:
             return find_account(connection, email)
 
@@ -110,11 +110,11 @@ class AccountStore:
             return connection.execute(statement).rowcount
 
     def find_caller(self, key_sha256: str) -> Caller | None:
-        """The account of a key; None for a key that is unknown, revoked or expired."""
+        """Return the account of a key; None if the key is unknown, revoked or expired."""
         return self.find_callers([key_sha256]).get(key_sha256)
 
     def find_callers(self, key_hashes: Sequence[str]) -> dict[str, Caller]:
-        """Map the hashes of keys that are valid to their accounts."""
+        """Map the hashes of valid keys to their accounts."""
         found: dict[str, Caller] = {}
         with self._database.glance(is_single=True) as connection:
             for start in range(0, len(key_hashes), KEYS_AT_ONCE):
@@ -128,26 +128,26 @@ class AccountStore:
         return found
 
     def has_live_key(self, account_id: int) -> bool:
-        """Whether any key of the account still works."""
+        """Return whether any key of the account is still valid."""
         query = sa.select(keys.c.expires).where(keys.c.account_id == account_id, keys.c.revoked.is_(None))
         with self._database.read() as connection:
             return any(not clock.is_past(expires) for expires in connection.execute(query).scalars())
 
     def tier_of(self, account_id: int) -> str:
-        """The tier of an account; empty where there is none."""
+        """Return the tier of an account; empty if there is no such account."""
         query = sa.select(accounts.c.tier).where(accounts.c.id == account_id)
         with self._database.read() as connection:
             return str(connection.execute(query).scalar_one_or_none() or "")
 
     def find_member(self, account_id: int) -> tuple[str, int | None] | None:
-        """Tier and organization of an account; None if there is none."""
+        """Return tier and organization of an account; None if there is no such account."""
         query = sa.select(accounts.c.tier, accounts.c.organization_id).where(accounts.c.id == account_id)
         with self._database.read() as connection:
             row = connection.execute(query).first()
         return None if row is None else (str(row.tier), row.organization_id)
 
     def may_read(self, reader: int, owner: int) -> bool:
-        """Whether an account may read another account's data: only its own and its organization's."""
+        """Return whether an account may read another account's data: its own and its organization's only."""
         if reader == owner:
             return True
         query = sa.select(accounts.c.organization_id).where(accounts.c.id.in_([reader, owner]))
@@ -156,7 +156,7 @@ class AccountStore:
         return len(found) == 2 and found[0] is not None and found[0] == found[1]
 
     def find_organization(self, account_id: int) -> str | None:
-        """Name of an account's organization; None for none."""
+        """Return the name of an account's organization; None if it has none."""
         query = (
             sa.select(organizations.c.name)
             .join(accounts, accounts.c.organization_id == organizations.c.id)
@@ -175,7 +175,7 @@ class AccountStore:
             return {row.email: row.id for row in connection.execute(query)}
 
     def link_secrets(self) -> dict[str, bytes]:
-        """Map ids to the secrets that sign links, newest first; a secret is created if there is none."""
+        """Map ids to the secrets that sign links, newest first; create a secret if there is none."""
         with self._database.write() as connection:
             query = sa.select(secrets.c.id, secrets.c.secret).order_by(secrets.c.created.desc())
             rows = {row.id: bytes(row.secret) for row in connection.execute(query)}

@@ -1,4 +1,4 @@
-"""Organizations: who belongs to them, and how many weighted hours their members may use in a month."""
+"""Organizations: their members, and the weighted hours that these may use per month."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Organization:
     Attributes:
         name: unique name.
         budget: weighted hours of a calendar month (UTC), None for no limit.
-        spent: weighted hours that its members used this month.
+        spent: weighted hours that its members have used this month.
         members: addresses, sorted.
     """
 
@@ -40,7 +40,7 @@ class OrganizationStore:
         self._database = database
 
     def add(self, name: str) -> bool:
-        """Create an organization; False when the name is taken."""
+        """Create an organization; return False if the name is taken."""
         row = {"name": name, "created": clock.now()}
         with self._database.write() as connection:
             statement = insert(organizations).values(row).on_conflict_do_nothing()
@@ -48,31 +48,31 @@ class OrganizationStore:
             return made.scalar_one_or_none() is not None  # PostgreSQL's driver counts no rows here
 
     def set_budget(self, name: str, budget: float | None) -> bool:
-        """Set the weighted hours of a month, None for no limit; False without such an organization."""
+        """Set the weighted hours per month, None for no limit; return False if there is no such name."""
         statement = sa.update(organizations).where(organizations.c.name == name)
         with self._database.write() as connection:
             return connection.execute(statement.values(budget_weighted_hours=budget)).rowcount > 0
 
     def add_member(self, name: str, email: str) -> bool:
-        """Move an account into an organization; False when either is unknown."""
+        """Move an account into an organization; return False if either is unknown."""
         own = sa.select(organizations.c.id).where(organizations.c.name == name)
         with self._database.write() as connection:
             row_id = connection.execute(own).scalar_one_or_none()
             return row_id is not None and _move(connection, email, row_id)
 
     def remove_member(self, email: str) -> bool:
-        """Take an account out of its organization; False when it is unknown or in none."""
+        """Take an account out of its organization; return False if it is unknown or in none."""
         with self._database.write() as connection:
             mine = accounts.c.id == find_account(connection, email)
             found = connection.execute(sa.select(accounts.c.organization_id).where(mine)).scalar_one_or_none()
             return found is not None and _move(connection, email, None)
 
     def assign(self, account_id: int, name: str | None, among: Collection[str]) -> None:
-        """Make an account a member of an organization, which is created if it is missing.
+        """Make an account a member of an organization, which is created if missing.
 
         Args:
             account_id: row of the account.
-            name: the organization; None to take the account out of those in `among`, and of no other.
+            name: the organization; None to take the account out of any organization in `among`, but no other.
             among: names of organizations.
         """
         present = sa.select(accounts.c.email, organizations.c.name).join_from(
@@ -90,7 +90,7 @@ class OrganizationStore:
             self.add_member(name, email)
 
     def list(self) -> list[Organization]:
-        """Every organization by name."""
+        """Return every organization by name."""
         with self._database.read() as connection:
             rows = connection.execute(sa.select(organizations).order_by(organizations.c.name)).all()
             return [_read(connection, row) for row in rows]

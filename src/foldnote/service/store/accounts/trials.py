@@ -71,7 +71,7 @@ class TrialStore:
             ProvisionCapError: this source, or all sources together, reached the hourly maximum.
         """
         moment = time.time()
-        with self._database.write() as connection:  # kept even if the next check refuses
+        with self._database.write() as connection:  # the count is kept even if the next check refuses
             is_to_come = provisions.c.at > moment  # the clock was set back since
             connection.execute(sa.update(provisions).where(is_to_come).values(at=moment))
         with self._database.write() as connection:
@@ -82,7 +82,7 @@ class TrialStore:
             return _insert(connection, new)
 
     def find_claim(self, claim_sha256: str) -> ClaimedAccount | None:
-        """The account of a claim link; None for a link that is unknown, or whose key expired unclaimed."""
+        """Return the account of a claim link; None if it is unknown or its key expired unclaimed."""
         with self._database.read() as connection:
             return _find(connection, claim_sha256)
 
@@ -90,7 +90,7 @@ class TrialStore:
         """Assign the account to a person: its keys no longer expire and its tier becomes `claimed`.
 
         With `into`, the row of the person's own account, its contents are moved there, even if the same
-        person claimed it before. Returns the claim as it was before the call; a claim by another person is
+        person claimed it before. Return the claim as it was before the call; a claim by another person is
         left unchanged.
         """
         with self._database.write() as connection:
@@ -104,7 +104,7 @@ class TrialStore:
             return found
 
     def merge(self, source_email: str, target_email: str) -> int | None:
-        """Merge one account into another; None unless both exist and differ."""
+        """Merge one account into another; return None unless both exist and differ."""
         with self._database.write() as connection:
             source, target = (find_account(connection, email) for email in (source_email, target_email))
             if source is None or target is None or source == target:
@@ -113,7 +113,7 @@ class TrialStore:
 
 
 def may_claim(claimed_by: str | None, email: str) -> bool:
-    """Whether an account is unclaimed, or was claimed by this address."""
+    """Return whether an account is unclaimed, or was claimed by this address."""
     return claimed_by is None or claimed_by.lower() == email.lower()
 
 

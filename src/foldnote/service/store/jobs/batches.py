@@ -68,14 +68,14 @@ class BatchStore:
         self._database = database
 
     def aggregating(self) -> list[Parent]:
-        """Batches whose archive is to be built, the oldest first; asked at the end of every job."""
+        """Return the batches whose archive must be built, oldest first; called at the end of every job."""
         if not has_any(self._database, _ANY_AGGREGATING):
             return []
         with self._database.read() as connection:
             return [Parent(*row) for row in connection.execute(_AGGREGATING)]
 
     def subjobs(self, parent_id: int) -> list[Subjob]:
-        """The rows of a batch in the order of their submission."""
+        """Return the rows of a batch in the order of their submission."""
         columns = (
             jobs.c.name, jobs.c.state, jobs.c.error, jobs.c.settings, jobs.c.score, jobs.c.result_sha256,
             jobs.c.message, jobs.c.retries,
@@ -87,7 +87,8 @@ class BatchStore:
     def complete(self, parent: Parent, sha256: str, size: int) -> bool:
         """Commit the archive of a batch.
 
-        False if the batch was stopped or deleted meanwhile; the archive is then unused and soon removed.
+        Return False if the batch was stopped or deleted meanwhile; the archive is then unused and soon
+        removed.
         """
         values = {"result_sha256": sha256, "result_size": size}
         return self._end(parent, JobStatus.COMPLETE, BatchStatus.COMPLETE, values)
@@ -108,7 +109,7 @@ class BatchStore:
                 let_go(connection, [{"account_id": account_id, "sha256": sha256, "bytes": 0}])
 
     def fail(self, parent: Parent, error: str, state: BatchStatus) -> bool:
-        """Record that a batch has no archive, and why."""
+        """Record that a batch has no archive, with the reason."""
         return self._end(parent, JobStatus.STOPPED, state, {"error": error})
 
     def _end(self, parent: Parent, status: JobStatus, state: BatchStatus, more: dict[str, object]) -> bool:
@@ -150,7 +151,7 @@ def follow_subjob(connection: sa.Connection, parent_id: int) -> None:
 
 
 def _keep_budget(connection: sa.Connection, parent: sa.RowMapping) -> None:
-    """Stop the waiting subjobs once the others have used up the batch's weighted hours."""
+    """Stop the queued subjobs once the others have used up the batch's weighted hours."""
     spent = sa.select(sa.func.coalesce(sa.func.sum(jobs.c.weighted_hours), 0.0))
     hours = connection.execute(spent.where(jobs.c.parent_id == parent["id"])).scalar_one()
     if hours < parent["hours_budget"]:
@@ -164,7 +165,7 @@ def _stops_at_failure(parent: sa.RowMapping) -> bool:
 
 
 def _stop_after_failure(connection: sa.Connection, parent: sa.RowMapping) -> None:
-    """Start no more jobs of a batch of which one has failed, and note on all of them which one."""
+    """Stop the queued jobs of a batch in which one has failed, and record in each which one it was."""
     failed = sa.select(jobs.c.name).where(
         jobs.c.parent_id == parent["id"],
         jobs.c.state == str(JobStatus.STOPPED),
@@ -182,7 +183,7 @@ def _stop_after_failure(connection: sa.Connection, parent: sa.RowMapping) -> Non
 def _stop_all_waiting(
     connection: sa.Connection, parent: sa.RowMapping, reason: str, *, is_failure: bool
 ) -> int:
-    """End all waiting subjobs; returns their number. One that waits for a retry has failed in any case."""
+    """End all queued subjobs; return their number. One that waits for a retry has failed in any case."""
     waiting = (
         jobs.c.parent_id == parent["id"],
         jobs.c.state == str(JobStatus.IN_QUEUE),
@@ -207,7 +208,7 @@ def stop_waiting(
     error: str | None = None,
     message: str | None = None,
 ) -> None:
-    """End subjobs that wait, with an error, which counts as a failure, or with a message."""
+    """End queued subjobs, with an error, which counts as a failure, or with a message."""
     moment = clock.now()
     for start in range(0, len(job_ids), _IDS_AT_ONCE):
         chosen = jobs.c.id.in_(job_ids[start : start + _IDS_AT_ONCE])
@@ -224,7 +225,7 @@ def stop_waiting(
 
 
 def _move_parent(connection: sa.Connection, parent: sa.RowMapping, state: BatchStatus) -> None:
-    """`Aggregating` is reported as Running, since the batch's archive does not exist yet."""
+    """Change a parent's state; `Aggregating` is reported as Running, since the archive does not exist yet."""
     status = JobStatus.IN_QUEUE if state is BatchStatus.IN_QUEUE else JobStatus.RUNNING
     values = {
         "state": str(status),

@@ -36,10 +36,10 @@ _OLDEST_CLAIMABLE = f"""
 _COLUMNS = (jobs.c.id, jobs.c.account_id, jobs.c.type, jobs.c.attempt)
 OLDEST_CLAIMABLE = sa.text(_OLDEST_CLAIMABLE % "").columns(*_COLUMNS)
 """The oldest claimable job of each owner, by index `jobs_claimable`: one step per owner, however long the
-queue. A job with `not_before` later than `latest` is due, because the clock was set back since."""
+queue. A job whose `not_before` is later than `latest` is due, because the clock was set back since."""
 OLDEST_OF_OTHER_TYPES = (
     sa.text(_OLDEST_CLAIMABLE % " AND type NOT IN :without")
     .bindparams(sa.bindparam("without", expanding=True))
     .columns(*_COLUMNS)
 )
-"""The same without jobs of some types, whose executor has no room; it steps over each of them."""
+"""The same without jobs of types whose executor has no room; it steps over each of these jobs."""

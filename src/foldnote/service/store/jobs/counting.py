@@ -17,7 +17,7 @@ from foldnote.service.store.schema import counters
 TOP_LEVEL = 0
 ALL_JOBS = -1
 FAILED = "failed"
-"""Counter of the stopped subjobs of a batch that failed, beside those of the statuses."""
+"""Counter of the failed ones among the stopped subjobs of a batch, in addition to those of the statuses."""
 _WORDS = tuple(str(status) for status in JobStatus)
 _STEP = insert(counters)
 _STEP = _STEP.on_conflict_do_update(
@@ -35,7 +35,7 @@ class Move:
         parent_id: the batch of subjobs.
         left: the status before.
         entered: the status after.
-        number: how many jobs.
+        number: number of jobs.
         failed: change in the number of jobs that are stopped because they failed.
     """
 
@@ -68,19 +68,19 @@ def count_moves(connection: sa.Connection, moves: Iterable[Move]) -> None:
 
 @dataclass
 class Counts:
-    """Number of jobs by status (all four present), and how many of a batch's stopped jobs failed."""
+    """Number of jobs by status (all four present), and the number of a batch's stopped jobs that failed."""
 
     statuses: dict[str, int]
     failed: int = 0
 
 
 def no_counts() -> Counts:
-    """Counts of an empty listing."""
+    """Return the counts of an empty listing."""
     return Counts(dict.fromkeys(_WORDS, 0))
 
 
 def read_counts(connection: sa.Connection, account_ids: Iterable[int], scope: int) -> Counts:
-    """The counts of one scope."""
+    """Return the counts of one scope."""
     query, values = _ask(tuple(account_ids), [scope])
     if connection.dialect.name != "sqlite":
         query = query.replace("?", "%s")
@@ -90,7 +90,7 @@ def read_counts(connection: sa.Connection, account_ids: Iterable[int], scope: in
 def glance_at_counts(
     connection: BareConnection, account_ids: Iterable[int], scopes: Collection[int]
 ) -> dict[int, Counts]:
-    """The counts of several scopes, on a bare connection for speed."""
+    """Return the counts of several scopes, on a bare connection for speed."""
     return counts_by_scope(scopes, connection.execute(*_ask(tuple(account_ids), scopes)))
 
 
@@ -103,7 +103,7 @@ def _ask(owners: tuple[int, ...], scopes: Collection[int]) -> tuple[str, tuple[i
 
 
 def counts_by_scope(scopes: Iterable[int], rows: Iterable[Any]) -> dict[int, Counts]:
-    """The counts of these scopes from rows of scope, state and number."""
+    """Return the counts of these scopes from rows of scope, state and number."""
     found = {scope: no_counts() for scope in scopes}
     for scope, state, count in rows:
         if state == FAILED:

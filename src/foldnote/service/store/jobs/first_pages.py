@@ -1,8 +1,8 @@
-"""First pages of many accounts in one statement, for a database that is asked over a connection (PostgreSQL).
+"""First pages of many accounts in one statement, for a database behind a connection (PostgreSQL).
 
-A page by itself takes five statements there, with the begin and the end of its transaction, and a thread that
-waits for each. Together, pages of accounts with a few jobs cost little more than their rows. One statement
-sees one snapshot, so that a page and its counters belong together.
+There, a single page takes five statements, including the begin and the end of its transaction, and a thread
+that waits for each. Pages of many accounts with a few jobs, read together, cost little more than their rows.
+One statement sees one snapshot, so a page and its counters are consistent.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from foldnote.service.store.jobs.counting import counts_by_scope
 from foldnote.service.store.jobs.pages import JobFilter, LiveRow, Page
 
 MOST_ROWS = 100
-"""Maximum for a page that is read with others."""
+"""Maximum rows of a page that is read together with others."""
 MOST_BYTES = 1 << 16
-"""The same for its records."""
+"""Maximum bytes of its records."""
 _PAGES = """
     SELECT account, page.text, page.number, page.last, page.live, page.parents,
         CASE WHEN page.number = {rows} THEN EXISTS (
@@ -51,7 +51,7 @@ class FirstPage(NamedTuple):
     Attributes:
         account_id: owner of the jobs.
         limit: maximum number of records.
-        has_subjobs: include subjobs beside the top-level jobs.
+        has_subjobs: whether to include subjobs beside the top-level jobs.
     """
 
     account_id: int
@@ -66,7 +66,7 @@ class FirstPageStore:
         self._database = database
 
     def read(self, asked: Sequence[FirstPage]) -> dict[FirstPage, Page]:
-        """Map listings to the pages that `PageStore.read` gives, if they are short; others are left out.
+        """Map listings to the pages that `PageStore.read` would return, if they are short; omit the others.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -102,7 +102,7 @@ def _make_page(
     has_more: bool,
     counted: Sequence[Sequence[object]] | None,
 ) -> Page | None:
-    """The page of one row, None if its records are too long."""
+    """Return the page of one row; None if its records are too long."""
     if number and text is None:
         return None
     rows = {row.id: row for row in map(LiveRow._make, live or ())}

@@ -1,4 +1,4 @@
-"""Insert jobs into the queue: one job, or the rows of a batch in as few statements as one.
+"""Insert jobs into the queue: a batch's rows take as few statements as a single job.
 
 Records are serialised here; counters are updated once for all rows.
 """
@@ -42,12 +42,13 @@ class Input:
 
 @dataclass(frozen=True)
 class NewWebhook:
-    """An address to call at the end of a job.
+    """A URL to call at the end of a job.
 
     Attributes:
-        url: the address.
-        most: how many webhooks of the account may wait to be delivered, this one included.
-        is_default: whether it is the account's; such a job is accepted, without a webhook, if too many wait.
+        url: the URL.
+        most: maximum number of undelivered webhooks of the account, this one included.
+        is_default: whether the URL is the account's; then a job beyond the maximum is accepted without a
+            webhook.
     """
 
     url: str
@@ -56,7 +57,7 @@ class NewWebhook:
 
 
 class TooManyWebhooksError(Exception):
-    """So many webhooks of the account wait to be delivered that it may have no more; `most` is the limit."""
+    """The account has too many undelivered webhooks for another one; `most` is the limit."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"{most} webhooks wait")
@@ -64,7 +65,7 @@ class TooManyWebhooksError(Exception):
 
 
 WAITING_WEBHOOK = "Waiting for the end of the job."
-"""What a job says of a webhook before its first attempt."""
+"""Delivery state of a job's webhook before its first attempt."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,11 @@ class NewJob:
     waits_for: str | None = None
     """The stage that must be complete before this job may be claimed."""
     is_held: bool = False
-    """Whether it may be claimed only after it was released, even without a stage before it."""
+    """Whether it may be claimed only after its release, even without a stage before it."""
     stage_digest: str | None = None
-    """Of a stage whose inputs are known: see ``digest_stage``."""
+    """Digest of a stage whose inputs are known: see ``digest_stage``."""
     extensions: Mapping[str, Any] | None = None
-    """Extensions submitted beside the settings; None for none."""
+    """Extensions submitted besides the settings; None for none."""
     webhook: NewWebhook | None = None
 
 
@@ -120,8 +121,8 @@ def insert_jobs(
     """Insert queued jobs and return their rows; `more` holds additional columns for all of them.
 
     Raises:
-        NameTakenError: the account has a job of one of the names.
-        TooManyWebhooksError: one has a webhook, and too many of the account wait to be delivered.
+        NameTakenError: the account already has a job with one of the names.
+        TooManyWebhooksError: one has a webhook, and the account has too many undelivered ones.
     """
     _refuse_taken_names(connection, account_id, new, is_batch=place is not None)
     email = connection.execute(_EMAIL, {"account": account_id}).scalar_one()
@@ -169,7 +170,7 @@ def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, obje
 def _settle_webhooks(
     connection: sa.Connection, account_id: int, rows: Sequence[dict[str, Any]], new: Sequence[NewJob]
 ) -> None:
-    """Say in the rows what becomes of their webhooks, of which there may not be too many."""
+    """Record the state of the rows' webhooks, up to the account's limit."""
     wanted = [(row, each.webhook) for row, each in zip(rows, new, strict=True) if each.webhook is not None]
     if not wanted:
         return
@@ -222,7 +223,7 @@ def _find_ids(connection: sa.Connection, account_id: int, new: Sequence[NewJob])
 
 
 def _find_names(connection: sa.Connection, account_id: int, new: Sequence[NewJob]) -> dict[str, int]:
-    """Map each of the names that the account already uses to its row."""
+    """Map those of the names that the account already uses to their rows."""
     found: dict[str, int] = {}
     for start in range(0, len(new), _NAMES_AT_ONCE):
         names = [each.name for each in new[start : start + _NAMES_AT_ONCE]]
@@ -238,7 +239,7 @@ def _insert_inputs(connection: sa.Connection, ids: Sequence[int], new: Sequence[
 
 
 def input_rows(job_id: int, given: Sequence[Input]) -> list[dict[str, object]]:
-    """Rows of a job's inputs; those of one field keep their order."""
+    """Return the rows of a job's inputs; those of one field keep their order."""
     rows: list[dict[str, object]] = []
     for each in given:
         position = sum(row["field"] == each.field for row in rows)

@@ -28,11 +28,11 @@ _END_ATTEMPT = (
 
 
 class Tally:
-    """Collects changes of one transaction until `write`.
+    """Collects the changes of one transaction until `write`.
 
     Attributes:
         moment: the time of all these changes.
-        has_limit: whether any of the affected batches may have reached a limit: a budget, or a first failure.
+        has_limit: whether any affected batch may have reached a limit: its budget, or its first failure.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Tally:
         self._records.append(record)
 
     def begin(self, row: sa.RowMapping, number: int, values: Mapping[str, object]) -> None:
-        """Add an attempt that started, with the values of its other columns."""
+        """Add a started attempt, with the values of its other columns."""
         self._begun.append({"job_id": row["id"], "number": number, **values})
         self._tell(row, "claimed", f"attempt {number}")
 
@@ -88,7 +88,7 @@ class Tally:
         )
 
     def write(self, connection: sa.Connection) -> None:
-        """Write everything collected, update the parents' states, and start over empty."""
+        """Write everything collected, update the parents' states, and clear the collection."""
         begun, ended, kept = self._begun, self._ended, self._records
         for statement, rows in ((_BEGIN_ATTEMPT, begun), (_END_ATTEMPT, ended)):
             if rows:

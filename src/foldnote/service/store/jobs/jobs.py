@@ -40,7 +40,7 @@ class JobStore:
         Raises:
             NameTakenError: the account has a job of this name.
             QuotaError: the account may not submit any more jobs.
-            TooManyWebhooksError: too many webhooks of the account wait.
+            TooManyWebhooksError: the account has too many undelivered webhooks.
         """
         with self._database.write(account_id) as connection:
             job_id = insert_jobs(connection, account_id, [new])[0]
@@ -62,7 +62,7 @@ class JobStore:
         Raises:
             NameTakenError: a name is taken; its `row` says which subjob, None for the parent.
             QuotaError: the account may not submit so many.
-            TooManyWebhooksError: too many webhooks of the account wait.
+            TooManyWebhooksError: the account has too many undelivered webhooks.
         """
         with self._database.write(account_id) as connection:
             values: dict[str, object] = {
@@ -78,7 +78,7 @@ class JobStore:
             return parent_id
 
     def find(self, account_ids: Sequence[int], name: str) -> JobRow | None:
-        """The row and record of the job of this name; None if these accounts have none."""
+        """Return the row and record of the job with this name; None if these accounts have none."""
         query = _WITH_RECORD.where(
             jobs.c.account_id.in_(account_ids), jobs.c.name == name, jobs.c.deleted.is_(None)
         )
@@ -86,13 +86,13 @@ class JobStore:
             return connection.execute(query.order_by(jobs.c.id.desc())).mappings().first()
 
     def find_by_id(self, job_id: int) -> JobRow | None:
-        """The job's row; None if it never existed or was deleted."""
+        """Return the job's row; None if it never existed or was deleted."""
         query = sa.select(jobs).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
         with self._database.read() as connection:
             return connection.execute(query).mappings().first()
 
     def complete_of(self, account_id: int, types: Sequence[str]) -> list[JobRow]:
-        """Name, type and end time of the account's complete jobs of these tools, newest first."""
+        """Return name, type and end time of the account's complete jobs of these tools, newest first."""
         query = sa.select(jobs.c.name, jobs.c.type, jobs.c.completed).where(
             jobs.c.account_id == account_id,
             jobs.c.deleted.is_(None),
@@ -103,15 +103,15 @@ class JobStore:
             return list(connection.execute(query.order_by(jobs.c.id.desc())).mappings())
 
     def child_counts(self, account_ids: Sequence[int], parent_id: int) -> Counts:
-        """The subjobs of a parent by status."""
+        """Return the number of subjobs of a parent by status."""
         with self._database.read() as connection:
             return read_counts(connection, account_ids, parent_id)
 
     def delete(self, account_id: int, name: str) -> list[int] | None:
-        """Delete the job and its subjobs with their settings; None if there is no job of this name.
+        """Delete the job and its subjobs with their settings; return None if there is no such job.
 
         Queued jobs are stopped in the same transaction; running jobs are marked for cancellation, and their
-        rows are returned. Works on a full disk, too.
+        rows are returned. This also works on a full disk.
         """
         return self._database.repeat_while_full(lambda: self._delete(account_id, name))
 
@@ -126,9 +126,9 @@ class JobStore:
             return [row["id"] for row in found if row["state"] == JobStatus.RUNNING]
 
     def delete_ended(self, job_id: int) -> bool:
-        """Delete a job with its subjobs; False if one of them waits or runs, or it is deleted already.
+        """Delete a job with its subjobs; return False if one of them is unfinished, or it is already deleted.
 
-        Works on a full disk, too.
+        This also works on a full disk.
         """
         return self._database.repeat_while_full(lambda: self._delete_ended(job_id))
 
@@ -144,9 +144,9 @@ class JobStore:
             return True
 
     def stop(self, account_id: int, name: str) -> StopRows | None:
-        """Stop queued jobs and mark running ones for cancellation; None if there is no job of this name.
+        """Stop queued jobs and mark running ones for cancellation; return None if there is no such job.
 
-        Works on a full disk, too.
+        This also works on a full disk.
         """
         return self._database.repeat_while_full(lambda: self._stop(account_id, name))
 
@@ -177,7 +177,7 @@ class StopRows:
 
 
 def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRow]:
-    """The job of this name, then its subjobs."""
+    """Return the job of this name, then its subjobs."""
     own = sa.select(jobs).where(jobs.c.account_id == account_id, jobs.c.deleted.is_(None))
     job = connection.execute(own.where(jobs.c.name == name)).mappings().first()
     if job is None:
@@ -188,7 +188,7 @@ def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRo
 
 
 def _follow(connection: sa.Connection, row: JobRow) -> None:
-    """Update the parent, whose last unfinished subjob this may have been."""
+    """Update the parent; this may have been its last unfinished subjob."""
     if row["parent_id"] is not None:
         follow_subjob(connection, row["parent_id"])
 

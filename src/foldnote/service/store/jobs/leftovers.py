@@ -15,13 +15,13 @@ class LeftoverStore:
         self._database = database
 
     def last_ended(self, most: int) -> list[str]:
-        """Folders of the attempts that ended most recently, newest first."""
+        """Return the folders of the attempts that ended most recently, newest first."""
         query = sa.select(attempts.c.folder).where(attempts.c.ended.is_not(None))
         with self._database.read() as connection:
             return list(connection.execute(query.order_by(attempts.c.ended.desc()).limit(most)).scalars())
 
     def of_job(self, job_id: int) -> list[str]:
-        """Folders of all attempts of a job."""
+        """Return the folders of all attempts of a job."""
         query = sa.select(attempts.c.folder).where(attempts.c.job_id == job_id)
         with self._database.read() as connection:
             return list(connection.execute(query).scalars())

@@ -1,7 +1,7 @@
-"""Attempts that runners on other machines start: each transition is one compare-and-set.
+"""Attempts that runners on other machines start; each transition is one compare-and-set.
 
 The column ``token_sha256`` is None until a runner has started the attempt, then the hash of the runner's
-token, and empty once the attempt was revoked. No other value ever follows an empty one.
+token, and empty once the attempt was revoked. An empty value is final.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class NodeAttemptRow:
 
     nonce: str
     folder: str
-    """Below the folder of all attempts."""
+    """Path below the folder of all attempts."""
     token_sha256: str | None
     is_current: bool
-    """Whether its job runs and this is its latest attempt."""
+    """Whether its job is running and this is the latest attempt."""
 
 
 _OF_JOB = (attempts.c.job_id == sa.bindparam("job")) & (attempts.c.number == sa.bindparam("held"))
@@ -57,7 +57,7 @@ class NodeAttemptStore:
         self._database = database
 
     def seconds(self) -> float:
-        """The clock by which leases are kept, which all replicas share: Unix time (s).
+        """Return the clock that leases use, which all replicas share: Unix time (s).
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -65,17 +65,17 @@ class NodeAttemptStore:
         return self._database.seconds()
 
     def find(self, job_id: int, number: int) -> NodeAttemptRow | None:
-        """The attempt; None if there is none of this number."""
+        """Return the attempt; None if there is none of this number."""
         with self._database.read() as connection:
             row = connection.execute(_FIND, {"job": job_id, "held": number}).first()
         return None if row is None else NodeAttemptRow(row[0], row[1], row[2], bool(row[3]))
 
     def start(self, job_id: int, number: int, nonce: str, token_sha256: str) -> bool:
-        """Exchange the nonce for a token; False if that was done before, or the attempt may not start."""
+        """Exchange the nonce for a token; return False if it was used or the attempt may not start."""
         return self._set(job_id, number, nonce, None, token_sha256)
 
     def revoke(self, job_id: int, number: int, nonce: str, token_sha256: str | None) -> bool:
-        """Make sure that no token is good for the attempt any more; False if the token was another one."""
+        """Invalidate the attempt's token for good; return False if the token was another one."""
         return self._set(job_id, number, nonce, token_sha256, REVOKED)
 
     def _set(self, job_id: int, number: int, nonce: str, before: str | None, after: str) -> bool:

@@ -1,9 +1,9 @@
-"""Pages of jobs, each concatenated by the database into one text from stored, serialised records.
+"""Pages of jobs, concatenated by the database from stored, serialised records into one text.
 
 A record is serialised once, by the transaction that changes its row, so a page needs no object per row: in
 `benchmarks/service_listing.py` a page of 1,000 takes half the time that rows take. Records of batches and
-running jobs must be completed for each response; in the text they are replaced by a mark, and their rows come
-with the page. Progress of running jobs and links are not known here.
+running jobs must be completed in each response; the text contains marks in their place, and the page includes
+their rows. This module knows neither the progress of running jobs nor links.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from foldnote.service.store.jobs.records import BATCH_TYPE, MARK
 
 _MARK = MARK.encode()
 SHORT_BYTES = 2 << 20
-"""Maximum for a page that is read without a thread, which takes one or two milliseconds."""
+"""Maximum text of a page that is read without a thread, which takes one or two milliseconds."""
 MAX_PAGE_BYTES = 1 << 27
-"""Maximum for any page, so that long records do not exhaust the memory."""
+"""Maximum text of any page, so that long records do not exhaust the memory."""
 _ACCOUNTS_APART = 400
 """SQLite combines at most 500 SELECTs."""
 _NUMBERS_AT_ONCE = 10_000
@@ -43,7 +43,7 @@ _LIVE = """
 
 
 class LiveRow(NamedTuple):
-    """A job whose record is completed for each response."""
+    """A job whose record is completed in each response."""
 
     id: int
     account_id: int
@@ -61,7 +61,7 @@ class JobFilter:
     Attributes:
         account_ids: owners of the jobs.
         parent_id: only the subjobs of this parent, None for top-level jobs.
-        has_subjobs: include subjobs beside the top-level jobs.
+        has_subjobs: whether to include subjobs beside the top-level jobs.
     """
 
     account_ids: tuple[int, ...]
@@ -82,7 +82,7 @@ class Page:
 
     Attributes:
         text: the records, newest first, separated by commas, with marks in place of those in `live`.
-        live: maps row numbers to jobs whose record is completed for each response.
+        live: maps row numbers to jobs whose record is completed in each response.
         counts: all jobs of the listing by status.
         children: maps each batch on the page to its subjobs by status.
         last: the number of the last row if more follow, else None.
@@ -107,12 +107,12 @@ class PageStore:
         self._page = _POSTGRESQL_PAGE if database.is_shared else _PAGE
 
     def glance(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page | None:
-        """The same page as `read`, if it is short enough to need no thread; else None.
+        """Return the same page as `read` if it is short enough to need no thread; else None.
 
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        if self._database.is_shared:  # whose server may be slow
+        if self._database.is_shared:  # its server may be slow
             return None
         with self._database.glance() as connection:
             _limit_text(connection, SHORT_BYTES)
@@ -122,7 +122,7 @@ class PageStore:
                 return None
 
     def read(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page:
-        """At most `limit` jobs older than the row `before`, newest first; fewer if records are very long.
+        """Return at most `limit` jobs older than row `before`, newest first; fewer if records are very long.
 
         Raises:
             StorageFaultError: the database cannot be read now.
@@ -151,7 +151,7 @@ class PageStore:
     def _read_text(
         self, connection: BareConnection, wanted: JobFilter, before: int | None, limit: int
     ) -> tuple[bytes, int | None]:
-        """The text, and the number of the last row, None for an empty page.
+        """Return the text and the number of the last row; None for an empty page.
 
         Raises:
             PageTooLongError: the text is too long.
@@ -177,13 +177,13 @@ class PageStore:
 
 
 def _limit_text(connection: BareConnection, most_bytes: int) -> None:
-    """Let SQLite refuse to make a longer text; PostgreSQL is told in the query."""
+    """Limit the length of texts in SQLite; PostgreSQL's limit is part of the query."""
     if isinstance(connection, sqlite3.Connection):
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most_bytes)
 
 
 def _condition(wanted: JobFilter, before: int | None) -> tuple[str, Sequence[int]]:
-    """The listing's SQL condition apart from the owners, and its values."""
+    """Return the listing's SQL condition, except for the owners, and its values."""
     conditions, values = ["deleted IS NULL"], []
     if before is not None:
         conditions.append("id < ?")
@@ -197,7 +197,7 @@ def _condition(wanted: JobFilter, before: int | None) -> tuple[str, Sequence[int
 
 
 def _has_any(connection: BareConnection, wanted: JobFilter, before: int) -> bool:
-    """Whether the listing has a job older than `before`."""
+    """Return whether the listing has a job older than `before`."""
     which, values = _condition(wanted, before)
     accounts = wanted.account_ids
     query = f"SELECT 1 FROM jobs WHERE account_id IN ({marks(accounts)}) AND {which} LIMIT 1"  # noqa: S608
@@ -205,7 +205,7 @@ def _has_any(connection: BareConnection, wanted: JobFilter, before: int) -> bool
 
 
 def _read_live(connection: BareConnection, text: bytes) -> dict[int, LiveRow]:
-    """The rows whose numbers are enclosed in marks."""
+    """Return the rows whose numbers are enclosed in marks."""
     numbers = [int(number) for number in text.split(_MARK)[1::2]] if _MARK in text else []
     found: dict[int, LiveRow] = {}
     for start in range(0, len(numbers), _NUMBERS_AT_ONCE):

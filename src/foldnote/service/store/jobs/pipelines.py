@@ -38,10 +38,10 @@ class DoneStage:
 
 @dataclass(frozen=True)
 class Variant:
-    """One of a stage's jobs: its inputs, and per field the path that differs from other jobs of the stage.
+    """One of a stage's jobs: its inputs, and by field the path that differs from other jobs of the stage.
 
     Attributes:
-        digest: of what decides its result, see ``digest_stage``.
+        digest: digest of everything that decides its result, see ``digest_stage``.
     """
 
     inputs: tuple[Input, ...]
@@ -51,7 +51,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class HeldStage:
-    """A stage that can be started or ended; `inputs` are those known when the pipeline was submitted."""
+    """A stage that can be started or ended; `inputs` are those known at the submission of the pipeline."""
 
     job_id: int
     account_id: int
@@ -67,7 +67,7 @@ class HeldStage:
     inputs: tuple[Input, ...]
     earlier: tuple[DoneStage, ...]
     extensions: str | None = None
-    """JSON: what was submitted beside the settings; None for nothing."""
+    """JSON: what was submitted besides the settings; None for nothing."""
 
 
 _IS_HELD = (IS_HELD, jobs.c.deleted.is_(None))
@@ -90,7 +90,7 @@ class PipelineStore:
         self._quotas = quotas
 
     def save(self, account_id: int, name: str, stages: Sequence[Mapping[str, Any]]) -> None:
-        """Save a pipeline; a pipeline of the same name is replaced."""
+        """Save a pipeline, replacing one of the same name."""
         row = {"account_id": account_id, "name": name, "stages": write_text(stages), "created": clock.now()}
         statement = insert(pipelines).values(row)
         new = {"stages": statement.excluded.stages, "created": statement.excluded.created}
@@ -101,7 +101,7 @@ class PipelineStore:
             write_event(connection, account_id, None, "pipeline saved", name)
 
     def find(self, account_id: int, name: str) -> list[dict[str, Any]] | None:
-        """The stages of a saved pipeline, or None."""
+        """Return the stages of a saved pipeline, or None."""
         query = sa.select(pipelines.c.stages).where(
             pipelines.c.account_id == account_id, pipelines.c.name == name
         )
@@ -110,17 +110,17 @@ class PipelineStore:
         return None if text is None else list(json.loads(text))
 
     def ready(self) -> list[HeldStage]:
-        """Waiting stages whose preceding stages have all ended; asked at the end of every job."""
+        """Return waiting stages whose preceding stages have all ended; called at the end of every job."""
         if not has_any(self._database, _ANY_HELD):
             return []
         with self._database.read() as connection:
             return [_read_held(connection, row) for row in connection.execute(_READY).mappings().all()]
 
     def release(self, held: HeldStage, variants: Sequence[Variant], engine_version: str) -> bool:
-        """Make a stage claimable, with all its inputs; False if it was stopped or deleted meanwhile.
+        """Make a stage claimable with all its inputs; return False if it was stopped or deleted meanwhile.
 
         A stage with several variants becomes that many jobs at the same position of the pipeline. If the run
-        reuses results, a job that an earlier stage has computed with the engine of this version is complete
+        reuses results, a job that an earlier stage has computed with this version of the engine is complete
         at once.
 
         Raises:
@@ -185,18 +185,18 @@ class PipelineStore:
 
 
 def _reuses(connection: sa.Connection, parent_id: int) -> bool:
-    """Whether the run of a pipeline takes results of earlier stages."""
+    """Return whether the run of a pipeline reuses results of earlier stages."""
     query = sa.select(jobs.c.extensions).where(jobs.c.id == parent_id)
     return bool(json.loads(connection.execute(query).scalar_one() or "{}").get(REUSE))
 
 
 def _with_paths(settings: str, variant: Variant) -> str:
-    """The settings, with the reference replaced by the variant's paths."""
+    """Return the settings with the reference replaced by the variant's paths."""
     return write_text(json.loads(settings) | variant.paths)
 
 
 def _free_names(connection: sa.Connection, held: HeldStage, count: int) -> list[str]:
-    """Names of the additional jobs of a stage: its own name with the first free numbers."""
+    """Return names for the additional jobs of a stage: its own name with the first free numbers."""
     stem = held.name[:95]
     wanted = [f"{stem}-{number}" for number in range(2, 2 * count + 100)]
     query = sa.select(jobs.c.name).where(

@@ -1,7 +1,7 @@
-"""Jobs as the dispatcher sees them: waiting, claimed, running, ended or lost.
+"""Jobs as the dispatcher sees them: queued, claimed, running, ended or lost.
 
 Every change names the row, attempt and state that it expects, and returns whether it succeeded. A final state
-never changes. Concurrent ends and claims share one transaction and so one sync.
+never changes. Concurrent ends and claims share one transaction and therefore one sync.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Waiting:
     type: str
     attempt: int
     executor: str = "local"
-    """The executor that the chooser has chosen."""
+    """The executor that was chosen for it."""
     is_ahead: bool = False
-    """Whether it is to wait until another run ends, which no job of a batch with limits does."""
+    """Whether it must wait for the end of another run; jobs of a batch with limits never do."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ class Claim:
     inputs: tuple[Input, ...] = ()
     max_runtime_s: float | None = None
     extensions: str | None = None
-    """JSON: what was submitted beside the settings; None for nothing."""
+    """JSON: what was submitted besides the settings; None for nothing."""
     executor: str = "local"
     """Name of the executor that runs the attempt."""
     replica: str = ""
-    """Name of the replica that watches it; empty where there is only one."""
+    """Name of the replica that watches it; empty if there is only one."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class JobEnd:
     result_sha256: str | None = None
     result_size: int | None = None
     is_tool_failure: bool = False
-    """Whether the tool itself failed, which another run may not repeat."""
+    """Whether the tool itself failed; another run may succeed."""
     is_input_refused: bool = False
-    """Whether it failed since it refused its settings or files, as every run would."""
+    """Whether the tool rejected its settings or files, as it would in every run."""
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,13 @@ class Held:
 
 
 def held_by(claim: Claim) -> Held:
-    """The row, attempt and state that the owner of a claim expects."""
+    """Return the row, attempt and state that the owner of a claim expects."""
     return Held(claim.job_id, claim.attempt, JobStatus.RUNNING)
 
 
 Chooser = Callable[[Callable[[Collection[str]], Sequence[Waiting]]], Waiting | None]
-"""Choose the next job to claim; None if none fits now. It calls its argument for the oldest jobs of the
-owners, without those of the given types, only if there is any room."""
+"""A function that chooses the next job to claim; None if none fits now. It calls its argument for the oldest
+job of each owner, excluding jobs of the given types, and only if there is any room."""
 
 
 @dataclass(frozen=True)
@@ -136,11 +136,11 @@ class Advance:
     ahead: frozenset[int] = frozenset()
     """Numbers of the jobs that were claimed ahead."""
     not_ahead: tuple[Waiting, ...] = ()
-    """Jobs that were not claimed ahead, since an earlier one of their batch may end the batch."""
+    """Jobs that were not claimed ahead, since an earlier job may end their batch."""
 
 
 def _change(*names: str) -> sa.Update:
-    """A compare-and-set update of these columns and the state."""
+    """Build a compare-and-set update of these columns and the state."""
     return (
         sa.update(jobs)
         .where(
@@ -171,7 +171,7 @@ _HELD = (
     .where(jobs.c.id == sa.bindparam("job"))
 )
 OF_JOB = (attempts.c.job_id == jobs.c.id) & (attempts.c.number == jobs.c.attempt)
-"""An attempt that is its job's latest."""
+"""Selects an attempt that is the latest of its job."""
 _RUNNING = (
     sa.select(
         jobs,
@@ -201,13 +201,13 @@ class QueueStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.replica = ""
-        """Name of the replica that claims."""
+        """Name of this replica."""
         with database.read() as connection:
             self._identity = str(connection.execute(sa.select(identity.c.name)).scalar_one())
 
     @property
     def identity(self) -> str:
-        """Name of the database, which only its copies share."""
+        """The name of the database, which only its copies share."""
         return self._identity
 
     def renew_identity(self) -> None:
@@ -218,12 +218,12 @@ class QueueStore:
         self._identity = name
 
     def waiting(self, without: Collection[str] = ()) -> list[Waiting]:
-        """The oldest waiting job of each owner, oldest first, not counting those of the types ``without``."""
+        """Return the oldest queued job of each owner, oldest first, excluding the types ``without``."""
         with self._database.read() as connection:
             return _find_waiting(connection, without)
 
     def next_due(self) -> float | None:
-        """The Unix time (s) of the next retry; None if no job waits for one."""
+        """Return the Unix time (s) of the next retry; None if no job waits for one."""
         moment = time.time()
         is_waiting = jobs.c.not_before.between(moment, moment + MAX_DELAY_S)
         query = sa.select(sa.func.min(jobs.c.not_before)).where(IS_QUEUED, is_waiting)
@@ -232,7 +232,7 @@ class QueueStore:
         return None if found is None else float(found)
 
     def claim(self, waiting: Waiting, nonce: str) -> Claim | None:
-        """Start the next attempt of a waiting job; None if another claim won the race."""
+        """Start the next attempt of a queued job; return None if another claim won the race."""
         tally = Tally()
         with self._database.write(jobs=[waiting.job_id]) as connection:
             row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
@@ -248,7 +248,7 @@ class QueueStore:
         rows: list[Mapping[str, Any]] = []
         with self._database.write(jobs=[each.job_id for each, _ in ends]) as connection:
             has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
-            if tally.has_limit:  # a batch that reached a limit stops its waiting jobs before the choice
+            if tally.has_limit:  # a batch at its limit stops its queued jobs before the choice
                 tally.write(connection)
             busy: set[int] = set()
             limited: dict[int, Waiting] = {}
@@ -262,7 +262,7 @@ class QueueStore:
                 row = None
                 if self._database.try_own(connection, waiting.account_id):
                     row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
-                if row is None:  # another replica changes the account, or has just claimed the job
+                if row is None:  # another replica is changing the account, or has just claimed the job
                     busy.add(waiting.account_id)
                 elif waiting.is_ahead and _may_end_early(row):
                     limited[waiting.account_id] = waiting
@@ -276,7 +276,7 @@ class QueueStore:
     def _claim(
         self, tally: Tally, connection: sa.Connection, row: sa.RowMapping, executor: str, nonce: str
     ) -> Mapping[str, Any]:
-        """Start the next attempt of a waiting job; return its row with nonce, time and folder."""
+        """Start the next attempt of a queued job; return its row with nonce, time and folder."""
         number = row["attempt"] + 1
         values = {
             "state": str(JobStatus.RUNNING),
@@ -297,19 +297,19 @@ class QueueStore:
         return {**row, **values, **more}
 
     def running(self) -> list[Claim]:
-        """Every attempt not known to have ended, including those of deleted jobs."""
+        """Return every attempt not known to have ended, including those of deleted jobs."""
         with self._database.read() as connection:
             return _read_claims(connection, connection.execute(_RUNNING).mappings().all())
 
     def cancelled(self) -> set[int]:
-        """Rows of running jobs that were cancelled."""
+        """Return the rows of running jobs that were cancelled."""
         with self._database.read() as connection:
             return set(connection.execute(_CANCELLED).scalars())
 
     def finish(self, claim: Claim, ending: JobEnd) -> bool:
         """Commit the end of an attempt exactly once.
 
-        False if another end was committed before; this one's result is soon removed.
+        Return False if another end was committed before; the result of this one is soon removed.
         """
         tally = Tally()
         with self._database.write(jobs=[claim.job_id]) as connection:
@@ -318,10 +318,10 @@ class QueueStore:
             return has_won
 
     def requeue(self, claim: Claim, reason: str, *, delay_s: float, is_counted: bool) -> bool:
-        """Requeue the job of a lost attempt, to start after `delay_s`; False for a lost race.
+        """Requeue the job of a lost attempt, to start after `delay_s`; return False for a lost race.
 
-        No delay exceeds `MAX_DELAY_S`: if a job's does, the clock was set back after it was requeued, and
-        the job is due.
+        No delay exceeds `MAX_DELAY_S`: a job with a longer one is due, because the clock was set back after
+        it was requeued.
         """
         tally = Tally()
         with self._database.write(jobs=[claim.job_id]) as connection:
@@ -340,7 +340,7 @@ class QueueStore:
             return True
 
     def find_attempt(self, job_id: int, number: int) -> AttemptLocation | None:
-        """Folder and nonce of an attempt; None if there is no attempt of this number."""
+        """Return folder and nonce of an attempt; None if there is no attempt of this number."""
         query = sa.select(attempts.c.folder, attempts.c.nonce)
         with self._database.read() as connection:
             row = connection.execute(
@@ -349,22 +349,22 @@ class QueueStore:
         return None if row is None else AttemptLocation(row.folder, row.nonce)
 
     def find_running_folder(self, job_id: int) -> str | None:
-        """Folder of a running job's attempt; None if the job is not running."""
+        """Return the folder of a running job's attempt; None if the job is not running."""
         query = sa.select(attempts.c.folder).select_from(jobs.join(attempts, OF_JOB))
         with self._database.read() as connection:
             return connection.execute(query.where(jobs.c.id == job_id, IS_RUNNING)).scalar()
 
     def unpurged(self) -> list[int]:
-        """Deleted jobs that have ended and whose folders may still exist."""
+        """Return deleted jobs that have ended and whose folders may still exist."""
         query = sa.select(jobs.c.id).where(IS_UNPURGED, jobs.c.state != str(JobStatus.RUNNING))
         with self._database.read() as connection:
             return list(connection.execute(query).scalars())
 
     def mark_purged(self, job_id: int) -> None:
-        """Record that the folders of a deleted job are removed, and release its inputs, record and result."""
+        """Record the removal of a deleted job's folders, and release its inputs, record and result."""
         with self._database.write(jobs=[job_id]) as connection:
             job = connection.execute(sa.select(jobs).where(jobs.c.id == job_id)).mappings().one()
-            if job["is_purged"]:  # by another replica
+            if job["is_purged"]:  # another replica has done it
                 return
             given = connection.execute(sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id)).scalars()
             rows = [{"sha256": each, "bytes": 0} for each in given]
@@ -378,7 +378,7 @@ class QueueStore:
             connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values, **NOTHING_KEPT))
 
     def has_unfinished(self) -> bool:
-        """Whether any job waits or runs."""
+        """Return whether any job is queued or running."""
         with self._database.read() as connection:
             return any(connection.execute(query).first() is not None for query in (_ANY_QUEUED, _ANY_RUNNING))
 
@@ -394,7 +394,7 @@ def _find_waiting(connection: sa.Connection, without: Collection[str] = ()) -> l
 
 
 def _find_held(connection: sa.Connection, held: Held) -> sa.RowMapping | None:
-    """The row with its owner's address and its batch's budget; None for a lost race."""
+    """Return the row with its owner's address and its batch's budget; None for a lost race."""
     row = connection.execute(_HELD, {"job": held.job_id}).mappings().first()
     if row is None or row["attempt"] != held.attempt or row["state"] != str(held.state):
         return None
@@ -445,14 +445,14 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
 
 
 def _may_end_early(row: sa.RowMapping) -> bool:
-    """Whether the job's batch has a budget, or ends at its first failure."""
+    """Return whether the job's batch has a budget, or ends at its first failure."""
     if row["batch_budget"] is not None:
         return True
     return bool(json.loads(row["batch_extensions"] or "{}").get(ON_FAILURE) == STOP)
 
 
 def _may_repeat(row: sa.RowMapping, ending: JobEnd) -> bool:
-    """Whether the tool failed, and the job's submission asked for more retries than there were."""
+    """Return whether the tool failed and the job's submission allows another retry."""
     if not ending.is_tool_failure or row["is_cancelled"] or row["deleted"] is not None:
         return False
     return (row["retries"] or 0) < _allowed_retries(row)
@@ -480,14 +480,14 @@ def _repeat(connection: sa.Connection, tally: Tally, row: sa.RowMapping, ending:
 
 
 def _sum_hours(row: sa.RowMapping, ending: JobEnd) -> float | None:
-    """Weighted hours of all runs of the job; None if none were counted."""
+    """Return the weighted hours of all runs of the job; None if none were counted."""
     counted = [row["weighted_hours"], ending.measures.get("weighted_hours")]
     known = [hours for hours in counted if hours is not None]
     return round(sum(known), 6) if known else None
 
 
 def _read_claims(connection: sa.Connection, rows: Iterable[Mapping[Any, Any]]) -> list[Claim]:
-    """The claims on these rows, with their inputs."""
+    """Return the claims on these rows, with their inputs."""
     found = list(rows)
     given: dict[int, list[Input]] = {row["id"]: [] for row in found}
     ids = list(given)

@@ -35,16 +35,16 @@ _SPECIAL = {"type", "settings", "score", "message", "tool", "batch_size", "exten
 _PLAIN = {
     name: field.alias for name, field in Job.model_fields.items() if name in jobs.c and name not in _SPECIAL
 }
-"""Columns that are copied into the record, and their names there."""
+"""Columns that are copied into the record, mapped to their names there."""
 
 
 def write_text(value: object) -> str:
-    """Compact JSON."""
+    """Serialise to compact JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def make_record(row: Mapping[Any, Any], email: str) -> dict[str, object]:
-    """The row of the records table for a job's row."""
+    """Return the row of the records table for a job's row."""
     is_live = row["type"] == BATCH_TYPE or row["state"] == JobStatus.RUNNING
     return {
         "number": -row["id"],
@@ -54,7 +54,7 @@ def make_record(row: Mapping[Any, Any], email: str) -> dict[str, object]:
 
 
 def render_record(row: Mapping[Any, Any], email: str) -> str:
-    """The stored text of a job's record; JSON columns are inserted unchanged."""
+    """Return the stored text of a job's record; JSON columns are inserted unchanged."""
     is_parent = row["type"] == BATCH_TYPE
     head = {"jobName": row["name"], "type": row["type"], "status": row["state"], "email": email}
     tail = {alias: row[name] for name, alias in _PLAIN.items()}
@@ -97,7 +97,7 @@ def add_records(connection: sa.Connection, made: Sequence[Mapping[str, object]])
 
 
 def keep_records(connection: sa.Connection, made: Sequence[Mapping[str, object]]) -> None:
-    """Replace records; deleted jobs remain without."""
+    """Replace records, except those of deleted jobs."""
     if made:
         new = [{"of": each["number"], "new_mark": each["mark"], "new_text": each["text"]} for each in made]
         connection.execute(_KEEP, new)

@@ -1,4 +1,4 @@
-"""The replicas of a service: how long each owns its attempts, and what is taken over from a dead one."""
+"""The replicas of a service: their leases, and the takeover of attempts from a dead replica."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class ReplicaRow:
 
     Attributes:
         name: unique name.
-        machine: one boot of the machine that it runs on.
-        lease_left_s: seconds until it no longer owns its attempts; negative since then.
+        machine: one boot of the machine on which it runs.
+        lease_left_s: seconds until its lease ends; negative afterwards.
     """
 
     name: str
@@ -45,9 +45,10 @@ class ReplicaStore:
         self._database = database
 
     def renew(self, name: str, machine: str, lease_s: float, margin_s: float = 0.0) -> bool:
-        """Let a replica own its attempts for another `lease_s` seconds.
+        """Extend a replica's lease to `lease_s` seconds from now.
 
-        False if another machine has the name, and its lease has not been over for `margin_s` seconds.
+        Return False if another machine holds the name, and its lease has not been over for `margin_s`
+        seconds.
         """
         moment = self._database.seconds()
         row = {"name": name, "machine": machine, "lease_until": moment + lease_s}
@@ -59,14 +60,14 @@ class ReplicaStore:
             return connection.execute(statement.returning(replicas.c.name)).first() is not None
 
     def all(self) -> list[ReplicaRow]:
-        """Every replica that there was, by name."""
+        """Return every replica that ever registered, by name."""
         moment = self._database.seconds()
         with self._database.read() as connection:
             rows = connection.execute(sa.select(replicas).order_by(replicas.c.name)).all()
         return [ReplicaRow(row.name, row.machine, row.lease_until - moment) for row in rows]
 
     def take_over(self, job_id: int, number: int, before: str, after: str) -> bool:
-        """Let a replica own an attempt of another one; False if a third one was faster, or it has ended."""
+        """Give a replica an attempt of another one; return False if a third was faster, or it has ended."""
         values = {"job": job_id, "held": number, "before": before, "after": after}
         with self._database.write(jobs=[job_id]) as connection:
             return connection.execute(_TAKE_OVER, values).rowcount == 1

@@ -1,4 +1,4 @@
-"""Stages of pipelines that take the result of an earlier stage with the same tool, settings and inputs."""
+"""Reuse of results: a stage takes the result of an earlier one with equal tool, settings and inputs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def digest_stage(
     inputs: Sequence[Input],
     extensions: Mapping[str, Any] | None,
 ) -> str:
-    """SHA-256 (hex) of what decides a stage's result: tool, settings, and the contents of its files.
+    """Return the SHA-256 (hex) of what decides a stage's result: tool, settings, and contents of its files.
 
-    Files count by field, name and content, whichever stage or upload they come from.
+    Files count by field, name and content, regardless of the stage or upload they come from.
     """
     fields = {each.field for each in inputs}
     beside = {key: value for key, value in (extensions or {}).items() if key not in {*NOT_CONTENT, ALIGNMENT}}
@@ -42,10 +42,10 @@ def digest_stage(
 def reuse_result(
     connection: sa.Connection, account_id: int, job_id: int, digest: str, engine_version: str
 ) -> bool:
-    """End a waiting stage with the result of a complete one of this digest; False if there is none.
+    """End a waiting stage with the result of a complete one with this digest; return False if none.
 
-    A result that was computed is preferred to one that was itself reused, and a newer one to an older. One
-    of another engine, or of another version, is none.
+    A computed result is preferred to one that was itself reused, and a newer one to an older one. Results of
+    another engine, or of another version, do not count.
     """
     query = sa.select(jobs).where(
         jobs.c.account_id == account_id,

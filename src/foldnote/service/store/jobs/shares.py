@@ -1,6 +1,6 @@
-"""Links by which colleagues open a job: who made them, until when they are valid, and who has opened them.
+"""Links with which colleagues open a job: their owner, their expiry, and who has opened them.
 
-Of a link's token only the hash is stored. A link ends when it is revoked, expires, or its job is deleted.
+Only the hash of a link's token is stored. A link ends when it is revoked, expires, or its job is deleted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from foldnote.service.store.schema import accounts, jobs, share_openings, shares
 
 @dataclass(frozen=True)
 class NewShare:
-    """A link to make: the hash of its token, its name for the owner, and its end (RFC 3339 UTC)."""
+    """A link to create: the hash of its token, its name for the owner, and its expiry (RFC 3339 UTC)."""
 
     sha256: str
     name: str
@@ -28,7 +28,7 @@ class NewShare:
 
 @dataclass(frozen=True)
 class Opening:
-    """That an account has opened a link: its address, how often, and when last (RFC 3339 UTC)."""
+    """An account's openings of a link: its address, their number, and the last time (RFC 3339 UTC)."""
 
     email: str
     count: int
@@ -48,7 +48,7 @@ class ShareRow:
 
 @dataclass(frozen=True)
 class SharedJob:
-    """What a valid link leads to: its row, the job, the job's owner, and the owner's organization."""
+    """The target of a valid link: its row, the job, the job's owner, and the owner's organization."""
 
     share_id: int
     job_id: int
@@ -71,7 +71,7 @@ class ShareStore:
         self._database = database
 
     def add(self, account_id: int, job_id: int, new: NewShare, most: int) -> str | None:
-        """Store a link to the account's job, and return when; None if it has as many as it may have."""
+        """Store a link to the account's job and return its time; None if the account has too many."""
         moment = clock.now()
         mine = (shares.c.account_id == account_id, shares.c.expires > moment)
         with self._database.write(account_id) as connection:
@@ -90,7 +90,7 @@ class ShareStore:
             return moment
 
     def all(self, account_id: int, job_name: str | None = None) -> list[ShareRow]:
-        """The account's valid links, newest first, to one job or to all."""
+        """Return the account's valid links, newest first, to one job or to all."""
         query = (
             sa.select(shares.c.id, shares.c.name, jobs.c.name, shares.c.created, shares.c.expires)
             .join(jobs, jobs.c.id == shares.c.job_id)
@@ -115,7 +115,7 @@ class ShareStore:
         return [ShareRow(*row[1:], openings=tuple(found.get(row[0], ()))) for row in rows]
 
     def revoke(self, account_id: int, name: str) -> bool:
-        """End the account's link; False if it has none of this name."""
+        """End the account's link; return False if it has none of this name."""
         with self._database.write(account_id) as connection:
             mine = (shares.c.account_id == account_id, shares.c.name == name)
             row = connection.execute(sa.select(shares.c.job_id).where(*mine)).first()
@@ -126,11 +126,11 @@ class ShareStore:
             return True
 
     def find(self, sha256: str) -> SharedJob | None:
-        """What the valid link with this hash of its token leads to."""
+        """Return the target of the valid link with this token hash."""
         return self._find(shares.c.sha256 == sha256)
 
     def find_by_id(self, share_id: int) -> SharedJob | None:
-        """What a link leads to, if it is valid still."""
+        """Return the target of a link if it is still valid."""
         return self._find(shares.c.id == share_id)
 
     def _find(self, which: sa.ColumnElement[bool]) -> SharedJob | None:
@@ -141,7 +141,7 @@ class ShareStore:
     def note_opening(self, shared: SharedJob, account_id: int, *, is_further: bool = False) -> None:
         """Record that an account has opened the link.
 
-        What `is_further` belongs to an opening before, and counts only where there was none.
+        An opening with `is_further` belongs to an earlier one, and counts only if there was none.
         """
         row: dict[str, Any] = {
             "share_id": shared.share_id,
@@ -166,7 +166,7 @@ class ShareStore:
 
 
 def end_shares(connection: sa.Connection, which: sa.ColumnElement[bool]) -> None:
-    """Remove links with the record of who opened them; events keep what happened."""
+    """Remove links with their openings; the events remain."""
     ended = sa.select(shares.c.id).where(which)
     connection.execute(sa.delete(share_openings).where(share_openings.c.share_id.in_(ended)))
     connection.execute(sa.delete(shares).where(which))

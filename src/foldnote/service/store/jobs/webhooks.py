@@ -1,7 +1,7 @@
-"""Webhooks that wait for the end of their job or for another attempt, and the accounts' secrets.
+"""Webhooks that wait for the end of their job or for a retry, and the accounts' secrets.
 
-A row exists until its webhook was delivered or given up. It is due once its job has ended, which is asked of
-the job's row, so that no end of a job is missed, however it came about.
+A row exists until its webhook was delivered or its retries ended. It is due once its job has ended, which is
+read from the job's row, so that no end of a job is missed, whatever its cause.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from foldnote.service.store.jobs.records import BATCH_TYPE, refresh_record
 from foldnote.service.store.schema import counters, jobs, webhook_accounts, webhooks
 
 MAX_DELAY_S = 86_400.0
-"""Maximum delay between two attempts; a later time is that of a clock that was set back since."""
+"""Maximum delay between two attempts; a later time means that the clock was set back since."""
 _FINAL = [str(state) for state in JobStatus if state.is_final]
 
 
 @dataclass(frozen=True)
 class WebhookAccount:
-    """What an account has set: its secret, the address for all its jobs, and when (RFC 3339 UTC)."""
+    """An account's settings: its secret, the URL for all its jobs, and when it was set (RFC 3339 UTC)."""
 
     secret: bytes
     url: str | None
@@ -39,7 +39,7 @@ class DueWebhook:
 
     Attributes:
         attempts: attempts before this one.
-        secret: of the account; None if it has none any more.
+        secret: the account's secret; None if it no longer has one.
         failed_jobs: jobs of a batch that failed; None for a single job.
     """
 
@@ -102,14 +102,14 @@ class WebhookStore:
         self._database = database
 
     def account(self, account_id: int) -> WebhookAccount | None:
-        """What the account has set; None for nothing."""
+        """Return the account's webhook settings; None if there are none."""
         query = sa.select(webhook_accounts).where(webhook_accounts.c.account_id == account_id)
         with self._database.read() as connection:
             row = connection.execute(query).first()
         return None if row is None else WebhookAccount(bytes(row.secret), row.url, row.created)
 
     def put_secret(self, account_id: int, secret: bytes) -> None:
-        """Set the account's secret, with which its next deliveries are signed."""
+        """Set the account's secret, which signs its next deliveries."""
         row = {"account_id": account_id, "secret": secret, "created": clock.now()}
         statement = insert(webhook_accounts).values(row)
         new = {"secret": statement.excluded.secret, "created": statement.excluded.created}
@@ -118,20 +118,20 @@ class WebhookStore:
             write_event(connection, account_id, None, "webhook secret set")
 
     def put_url(self, account_id: int, url: str | None) -> None:
-        """Set the address for all jobs that the account submits from now on; it must have a secret."""
+        """Set the URL for all jobs that the account submits from now on; it must have a secret."""
         mine = webhook_accounts.c.account_id == account_id
         with self._database.write(account_id) as connection:
             connection.execute(sa.update(webhook_accounts).where(mine).values(url=url))
             write_event(connection, account_id, None, "webhook set" if url else "webhook removed")
 
     def due_accounts(self) -> list[int]:
-        """Accounts of which some webhook is due."""
+        """Return the accounts that have a webhook due."""
         query = sa.select(webhooks.c.account_id).distinct().select_from(_OPEN).where(_ENDED, _IS_DUE)
         with self._database.read() as connection:
             return list(connection.execute(query, self._span()).scalars())
 
     def next_of(self, account_id: int) -> DueWebhook | None:
-        """The webhook of the account that has been due for longest; None if none is due."""
+        """Return the webhook of the account that has been due for longest; None if none is due."""
         with self._database.read() as connection:
             row = connection.execute(_NEXT, {**self._span(), "account": account_id}).mappings().first()
         return None if row is None else DueWebhook(**row)
@@ -141,9 +141,9 @@ class WebhookStore:
         return {"after": moment + 1e-3, "latest": moment + MAX_DELAY_S}
 
     def claim(self, webhook: DueWebhook, lease_s: float) -> bool:
-        """Begin an attempt, counted before it is made; False if another replica has begun it.
+        """Begin an attempt, which is counted first; return False if another replica has begun it.
 
-        If nothing is recorded of it, since the service was killed, another one follows after the lease.
+        If no outcome is recorded because the service was killed, another attempt follows after the lease.
         """
         mine = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts)
         values = {"attempts": webhook.attempts + 1, "due": self._database.seconds() + lease_s}
@@ -151,9 +151,9 @@ class WebhookStore:
             return bool(connection.execute(sa.update(webhooks).where(*mine).values(**values)).rowcount)
 
     def record(self, webhook: DueWebhook, told: str, event: str, delay_s: float | None) -> None:
-        """Record what became of an attempt; it was the last one if no delay until the next is given.
+        """Record the outcome of an attempt; without a delay until the next one it was the last.
 
-        Nothing is recorded of a job that was deleted meanwhile, nor if another attempt has begun.
+        Nothing is recorded if the job was deleted meanwhile or another attempt has begun.
         """
         mine = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts + 1)
         statement: sa.Delete | sa.Update = sa.delete(webhooks).where(*mine)

@@ -1,1 +1,1 @@
-"""Routes that are not part of the interface, which a service has only where its configuration says so."""
+"""Routes that are not part of the interface and exist only if the service is configured for them."""

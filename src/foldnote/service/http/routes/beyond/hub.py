@@ -1,7 +1,7 @@
-"""The route by which users of a JupyterHub get keys. It is absent from a service without a hub.
+"""The route that gives keys to users of a JupyterHub; absent without a configured hub.
 
-It is not part of the interface. The token of the user's server is in the header of keys, so that whatever
-protects keys in clients, proxies and logs protects it, too.
+It is not part of the interface. The token of the user's server is sent in the header of keys, so that
+everything that protects keys in clients, proxies and logs protects it, too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The routes by which an account shares a job with colleagues, who open it with keys of their own.
+"""Routes for sharing a job with colleagues, who open it with their own keys.
 
-They are not part of the interface. A link is the address of a page and, after ``#``, a token, which browsers
-do not send and so no log has. Programs send it in the body. The page says what to do with the link.
+They are not part of the interface. A link is the URL of a page with a token after ``#``. Browsers do not send
+that part, so no log contains it; programs send it in the body. The page explains how to use the link.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PAGE_HEADERS = {
 
 
 class NewLink(RequestBody):
-    """POST /shares: which job, and for how long."""
+    """POST /shares: the job, and how long to share it."""
 
     job_name: str
     expires_in_days: float = 30.0
@@ -55,7 +55,7 @@ class LinkToken(RequestBody):
 
 @router.post("/shares")
 async def share_job(request: Request, caller: Admitted, service: Here) -> Response:
-    """Make a link to a job or batch; its token is shown this once."""
+    """Create a link to a job or batch; its token is shown only in this response."""
     wanted = await read_small(request, service, NewLink)
     make = service.sharing.make
     token, made = await run_in_threadpool(make, caller, wanted.job_name, wanted.expires_in_days)
@@ -68,7 +68,7 @@ async def share_job(request: Request, caller: Admitted, service: Here) -> Respon
 def list_shares(
     caller: Admitted, service: Here, job_name: Annotated[str | None, Query(alias="jobName")] = None
 ) -> Response:
-    """The caller's valid links with who has opened them, newest first."""
+    """List the caller's valid links, newest first, with who has opened them."""
     readers, found = service.sharing.find_readers(caller), service.sharing.all(caller, job_name)
     return JSONResponse({"shares": [describe(each, readers) for each in found]})
 
@@ -82,20 +82,20 @@ def revoke_share(name: Annotated[str, Path()], caller: Admitted, service: Here) 
 
 @router.get("/shared")
 def show_shared() -> Response:
-    """Say how a link is opened; without a key there is nothing to see."""
+    """Show how to open a link; nothing else is visible without a key."""
     return HTMLResponse(_PAGE, 401, headers=_PAGE_HEADERS)
 
 
 @router.post("/shared")
 async def open_shared(request: Request, caller: Admitted, service: Here) -> Response:
-    """The record of the shared job."""
+    """Return the record of the shared job."""
     token = (await read_small(request, service, LinkToken)).token
     return JSONResponse(await run_in_threadpool(service.sharing.open, caller, token))
 
 
 @router.post("/shared/result")
 async def get_shared_result(request: Request, caller: Admitted, service: Here) -> Response:
-    """A signed link to the result, or 202 while the archive of a batch is being built."""
+    """Return a signed link to the result, or 202 while the archive of a batch is being built."""
     token = (await read_small(request, service, LinkToken)).token
     try:
         path = await run_in_threadpool(service.sharing.link, caller, token)

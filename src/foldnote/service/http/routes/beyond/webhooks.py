@@ -1,6 +1,6 @@
-"""The routes by which an account sets its webhook. They are absent from a service that calls none.
+"""Routes for an account's webhook; absent if the service calls no webhooks.
 
-They are not part of the interface. A secret is in an answer only when it has just been made.
+They are not part of the interface. A response contains the secret only when it has just been created.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _KEYS = {"url": "url", "has_secret": "hasSecret", "secret_created": "secretCreat
 
 
 class WebhookChange(RequestBody):
-    """POST /webhook: the address for all jobs of the account; null for none."""
+    """POST /webhook: the URL for all jobs of the account; null for none."""
 
     url: str | None = Field(max_length=2000)
 
 
 @router.get("/webhook")
 def show_webhook(caller: Admitted, service: Here) -> Response:
-    """What the account has set, and what the administrator allows."""
+    """Return the account's settings and what the administrator allows."""
     return JSONResponse(_show(service, caller))
 
 
 @router.post("/webhook")
 async def set_webhook(request: Request, caller: Admitted, service: Here) -> Response:
-    """Set or remove the address that is called at the end of every job submitted from now on."""
+    """Set or remove the URL that is called at the end of every job submitted from now on."""
     wanted = await read_small(request, service, WebhookChange)
     await run_in_threadpool(service.webhooks.put_url, caller, wanted.url)
     return JSONResponse(await run_in_threadpool(_show, service, caller))
@@ -45,7 +45,7 @@ async def set_webhook(request: Request, caller: Admitted, service: Here) -> Resp
 
 @router.post("/webhook/secret")
 def renew_webhook_secret(caller: Admitted, service: Here) -> Response:
-    """Make a new secret, which is shown this once, in place of the account's."""
+    """Replace the account's secret by a new one, shown only in this response."""
     secret = service.webhooks.renew_secret(caller)
     content = {**_show(service, caller), "secret": secret}
     return JSONResponse(content, headers={"Cache-Control": "no-store"})
