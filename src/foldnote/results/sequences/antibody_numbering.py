@@ -76,8 +76,8 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
         str.
 
     Raises:
-        UnreadableFileError: it is not a table, lacks one of these columns, or has an index that is no whole
-            number.
+        UnreadableFileError: it is not a table, lacks one of these columns, or has an index that is not an
+            integer.
     """
     try:
         frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
@@ -141,5 +141,5 @@ def locate_region(region: Region, chains: Mapping[str, Chain]) -> tuple[str, ...
 
 
 def name_scheme(word: str) -> str:
-    """Conventional spelling of a numbering scheme or CDR definition: ``IMGT`` for ``imgt``."""
+    """Return the conventional spelling of a numbering scheme or CDR definition: ``IMGT`` for ``imgt``."""
     return _SCHEMES.get(word.lower(), word)
