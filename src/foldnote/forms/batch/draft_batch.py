@@ -223,7 +223,7 @@ class DraftBatch:
         self.file_name = ""
 
     def edit(self, index: int, spec: FieldSpec, text: str) -> None:
-        """Set a setting of one row, in the cell that feeds it, if any; empty text leaves it to the form."""
+        """Set a setting of one row, in the cell that feeds it, if any; empty text means the form's value."""
         row, column = self.rows[index], self.mapping.columns.get(spec.name)
         row.own.pop(spec.name, None)
         if column is None:

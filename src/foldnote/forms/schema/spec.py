@@ -97,7 +97,7 @@ class FieldSpec(NamedTuple):
         return self.schema.get("default", MISSING)
 
     def has_words(self, words: Iterable[str]) -> bool:
-        """Whether name, title or description of the field or one inside it contain all (lower-case) words."""
+        """Return whether name, title or description of the field or its parts have all (lower-case) words."""
         text = " ".join(_list_words(self.name, self.schema, self.root, _SEARCHED_LEVELS)).lower()
         return all(word in text for word in words)
 

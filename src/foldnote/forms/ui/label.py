@@ -123,7 +123,7 @@ def write_label(parts: LabelParts, notice: Notice) -> str:
 
 
 def write_foot(parts: LabelParts, notice: Notice) -> str:
-    """HTML of the lines below the control: errors (at most three), readout, letters, cautions, help."""
+    """Write the HTML of the lines below the control: up to three errors, readout, letters, cautions, help."""
     lines = []
     if notice.excerpt is not None:
         spot = notice.excerpt
