@@ -1,6 +1,6 @@
-// 3Dmol.js is larger than the bundler's usual limit, and loaded only when a structure is drawn.
+// 3Dmol.js exceeds the bundler's size limit, and is loaded only when a structure is drawn.
 const performance = { hints: false };
-// The style sheets are loaded at JupyterLab's start, without their comments and indents.
+// The style sheets are loaded while JupyterLab starts, without comments and indentation.
 const styles = {
   test: /\.css$/,
   include: /labextension[\\/]style/,
@@ -10,16 +10,16 @@ const styles = {
 };
 
 /**
- * Lets the entry that JupyterLab loads first ask for the files of the plugins and of the styles at once.
+ * Preloads the chunks of the plugins and style sheets from the entry that JupyterLab loads first.
  *
- * JupyterLab asks for them only when its own code is there, and waits for them before it starts; until then they are loaded
- * beside it.
+ * JupyterLab requests these chunks only once its own code is loaded, and waits for them before it starts. Preloading
+ * fetches them in parallel with that code.
  */
 class PreloadStart {
   apply(compiler) {
     const { Compilation, sources } = compiler.rspack;
     compiler.hooks.compilation.tap('PreloadStart', compilation => {
-      const stage = Compilation.PROCESS_ASSETS_STAGE_ADDITIONS; // before names get the hashes of what files hold
+      const stage = Compilation.PROCESS_ASSETS_STAGE_ADDITIONS; // before the stage that puts content hashes into names
       compilation.hooks.processAssets.tap({ name: 'PreloadStart', stage }, assets => {
         const entry = Object.keys(assets).find(name => name.startsWith('remoteEntry.'));
         const files = [...compilation.chunks].filter(isOfStart).flatMap(chunk => [...chunk.files]);
@@ -36,7 +36,7 @@ class PreloadStart {
   }
 }
 
-/** Whether it holds what the entry exposes: such chunks are asked for by no import in a module of ours. */
+/** Returns whether a chunk contains modules that the entry exposes. No module of ours imports these chunks. */
 function isOfStart(chunk) {
   return [...chunk.groupsIterable].some(
     group => !group.isInitial() && group.origins.some(({ request }) => request === undefined)

@@ -1,5 +1,5 @@
 /**
- * What the server extension answers, generated from `python -m foldnote.lab.responses`. Do not edit: run `npm run wire`.
+ * Responses of the server extension, generated from `python -m foldnote.lab.responses`. Do not edit: run `npm run wire`.
  */
 export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
