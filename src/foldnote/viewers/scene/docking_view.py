@@ -212,7 +212,7 @@ def _write_bond(bond: Interaction) -> str:
 
 
 def _write_other(one: Interaction) -> str:
-    """``TYR A 253, 4.9 Å, 12°``; of rings and hydrophobic contacts without their atoms."""
+    """Describe another interaction: ``TYR A 253, 4.9 Å, 12°``; names single atoms only."""
     if one.kind == "hydrophobic":
         return f"{name_owner(one)} ({one.distance:.1f})"
     if one.water:
