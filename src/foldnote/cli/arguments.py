@@ -48,7 +48,7 @@ def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
     for name in lists:
         if not isinstance(settings.setdefault(name, []), list):
             raise ArgumentError(
-                f"{name}: --file adds to a list of files, and what is given is no list. Write a JSON list, or"
+                f"{name}: --file adds to a list of files, and this value is not a list. Write a JSON list, or"
                 " leave it out."
             )
     for name, path in files:

@@ -275,11 +275,11 @@ def _find_part_fault(part: str, context: CheckContext, known: Mapping[str, None]
         )
     chain, first, last_chain, last = found.groups()
     if (last_chain and last_chain != chain) or int(last or first) < int(first):
-        return f"{shorten(part)} is no range of one chain that ends behind its begin, such as A5-45."
+        return f"{shorten(part)} is not a range within one chain, start before end, such as A5-45."
     if chain is None:
         return None
     if context.other is None:
-        return f"{shorten(part)} is of a structure, and {context.other_name} is not given."
+        return f"{shorten(part)} refers to a structure, but {context.other_name} is not given."
     return _find_chain_fault(chain, context, known)
 
 

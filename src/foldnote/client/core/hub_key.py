@@ -106,7 +106,7 @@ def _send(call: Call, delays: Iterator[float], profile: settings.Profile) -> Ope
         fault = refusal(answer, PATH)
         if isinstance(fault, NotFoundError):
             raise ConfigurationError(
-                f"The service {profile.base_url} of the profile {profile.name!r} takes no users of a"
+                f"The service {profile.base_url} of the profile {profile.name!r} accepts no users of a"
                 " JupyterHub: its config.toml has no section [jupyterhub], or the address is wrong."
             )
         may_try = isinstance(fault, RateLimitedError | ServiceFaultError)

@@ -70,7 +70,7 @@ def read_table_bytes(
     if data.startswith(ZIP):
         return read_workbook(data, name, known, sheet)
     if sheet is not None:
-        raise ArgumentError(f"{name} is no workbook, so that it has no sheet {str(sheet)[:60]!r} to choose.")
+        raise ArgumentError(f"{name} is not a workbook, so it has no sheet {str(sheet)[:60]!r}.")
     for start, sentence in _UNREADABLE:
         if data.startswith(start):
             raise ArgumentError(f"{name} {sentence}.")

@@ -137,7 +137,7 @@ class Preview:
             cap = "" if budget is None else f"; the budget of {budget:g} weighted hours holds for all runs"
             yield f"{told}, so that the batch costs at most {1 + self.retries} times as much{cost}{cap}."
         if (self.attempt.extensions or {}).get(ON_FAILURE) == STOP:
-            yield "After the first failure no more of its jobs begin; those that run then go on to their end."
+            yield "After the first failure no more of its jobs start; running jobs are completed."
 
     def _cost(self) -> str:
         if self.duration_s is None:

@@ -184,7 +184,7 @@ def _judge_extension(text: str, extensions: tuple[str, ...]) -> str | None:
     _, dot, found = name.rpartition(".")
     first, _, rest = text.partition(" ")
     if rest and is_smiles(first, extensions):
-        return f"{first!r} is a SMILES, and {rest.strip()!r} is no part of it. Leave it out."
+        return f"{first!r} is a SMILES, and {rest.strip()!r} is not part of it. Leave it out."
     if not dot and any(extension in _MOLECULES for extension in extensions):
         return (
             f"This field needs a {wanted} file, or a SMILES; this is a name without extension, and names of"

@@ -174,7 +174,7 @@ def describe_cost(
     if is_own:
         return f"The job runs on this computer, without a limit on jobs{_describe_time(experience)}."
     if jobs_left == 0:
-        return "No jobs are left of your allowance: the service takes no new job."
+        return "No jobs are left of your allowance: the service accepts no new jobs."
     hours = experience.weighted_hours if experience is not None else None
     more = f" and {format_weighted_hours(hours)}" if hours else ""
     allowance = "your allowance" if jobs_left is None else f"your remaining {count(jobs_left, 'job')}"

@@ -56,9 +56,9 @@ class ClaimHandler(FoldnoteHandler):
             raise fault(403, "This link works from JupyterLab only.")
         url = await self.ask(self.session.account.find_claim())
         if url is None:
-            raise fault(404, "This account needs no claim: its key is no unclaimed trial key.")
+            raise fault(404, "This account needs no claim: its key is not an unclaimed trial key.")
         if not url.startswith(("https://", "http://")):
-            raise fault(502, "The service gave a claim link that is no web address.")
+            raise fault(502, "The service gave a claim link that is not a web address.")
         self.set_header("Referrer-Policy", "no-referrer")
         self.set_header("Cache-Control", "no-store")
         self.redirect(url)

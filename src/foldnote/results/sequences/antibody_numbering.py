@@ -86,7 +86,7 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
             raise UnreadableFileError(f"{name} lacks the column {missing[0]!r}, required for a numbering.")
         places = pd.to_numeric(frame["index"])
         if broken := [text for text, place in zip(frame["index"], places, strict=True) if place % 1]:
-            raise UnreadableFileError(f"{name} has the index {broken[0]}, which is no whole number.")
+            raise UnreadableFileError(f"{name} has the index {broken[0]}, which is not a whole number.")
         frame["index"] = places.astype("int64")
         frame["region"] = frame["region"].str.replace(_OTHER_FRAMEWORK, r"FR\1", regex=True)
     except (ValueError, OverflowError) as exc:

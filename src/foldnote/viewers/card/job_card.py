@@ -224,7 +224,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
 
     def note_deletion(self) -> None:
         """Show that the job was deleted, which no record reports."""
-        self._outage, self._again = _DELETED, "Run the cell that submitted it to submit it anew."
+        self._outage, self._again = _DELETED, "Run the cell that submitted it to submit it again."
         self._paint()
         self.on_save()
 
