@@ -1,6 +1,6 @@
 """Write labextension/src/models/metrics.ts from the table of known metrics; ``--print`` prints it instead.
 
-``npm run metrics`` runs this script. Only metrics with a direction are written, since lists sort by these only.
+``npm run metrics`` runs it. Only metrics with a direction are written, since lists sort by these only.
 """
 
 import json
@@ -11,8 +11,8 @@ from foldnote.results.metrics.registry import METRICS, RANKING_NAMES, bare_name,
 
 HEADER = """\
 /**
- * Known metrics of results, the most informative first: label, whether higher is better, and the names that programs
- * use. Generated from `foldnote/results/metrics/metrics.toml`. Do not edit: run `npm run metrics`.
+ * Known metrics of results, the most informative first: label, whether higher is better, and the names that
+ * programs use. Generated from `foldnote/results/metrics/metrics.toml`. Do not edit: run `npm run metrics`.
  */
 export const METRICS: readonly (readonly [label: string, higher: boolean, ...names: string[]])[] = [
 """

@@ -1,6 +1,6 @@
 /**
- * Known metrics of results, the most informative first: label, whether higher is better, and the names that programs
- * use. Generated from `foldnote/results/metrics/metrics.toml`. Do not edit: run `npm run metrics`.
+ * Known metrics of results, the most informative first: label, whether higher is better, and the names that
+ * programs use. Generated from `foldnote/results/metrics/metrics.toml`. Do not edit: run `npm run metrics`.
  */
 export const METRICS: readonly (readonly [label: string, higher: boolean, ...names: string[]])[] = [
   ['ranking score', true, 'rankingscore', 'samplerankingscore'],
