@@ -86,7 +86,7 @@ class _ShownBriefly(BaseException):
         return str(self.args[0])
 
     def _render_traceback_(self, *_: object) -> list[str]:
-        """The lines that IPython shows: the message, and the traceback if called again, as ``%tb`` does.
+        """Return the lines that IPython shows: the message, and on a second call, by ``%tb``, the traceback.
 
         ``%debug`` and ``sys.last_value`` work as for other exceptions. Source code is not shown, since it may
         contain a key.

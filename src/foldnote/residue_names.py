@@ -47,7 +47,7 @@ def find_letter(name: str) -> str:
 
 
 def find_amino_acid(name: str) -> str:
-    """The PDB name of an amino acid, ignoring the prefix N or C (chain end) or D (enantiomer); else ""."""
+    """Return an amino acid's PDB name, ignoring the prefix N or C (chain end) or D (enantiomer); else ""."""
     for own in (name, name[1:] if name[:1] in ("N", "C", "D") and len(name) > 3 else ""):
         if own in _AMINO_ACIDS:
             return own

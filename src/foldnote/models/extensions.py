@@ -53,7 +53,7 @@ def name_consent(purpose: str) -> str:
 
 
 def name_parts(extensions: Mapping[str, Any] | None) -> list[str]:
-    """The parts of an object ``foldnote``, named as in a tool's ``extensions``; each consent is one part."""
+    """List the parts of an object ``foldnote``, named as in ``Tool.extensions``; each consent is one part."""
     given = extensions or {}
     consents = [name_consent(purpose) for purpose in given.get(EXTERNAL) or ()]
     return [*consents, *(key for key, value in given.items() if key != EXTERNAL and value is not None)]
