@@ -1,4 +1,4 @@
-// 3Dmol.js is larger than the bundler's usual limit, and loaded only when a structure is drawn.
+// 3Dmol.js exceeds the bundler's size limit, and is loaded only when a structure is drawn.
 const performance = { hints: false };
 // Style sheets are bundled without comments and indentation.
 const styles = {
@@ -10,7 +10,7 @@ const styles = {
 };
 
 /**
- * Let the entry, which JupyterLab loads first, preload the chunk of the plugins.
+ * Preloads the chunk of the plugins from the entry that JupyterLab loads first.
  *
  * JupyterLab requests that chunk only once its own code is loaded, and waits for it before it starts. Preloading fetches both
  * at the same time.
@@ -19,7 +19,7 @@ class PreloadStart {
   apply(compiler) {
     const { Compilation, sources } = compiler.rspack;
     compiler.hooks.compilation.tap('PreloadStart', compilation => {
-      const stage = Compilation.PROCESS_ASSETS_STAGE_ADDITIONS; // before names get the hashes of what files hold
+      const stage = Compilation.PROCESS_ASSETS_STAGE_ADDITIONS; // before the stage that puts content hashes into names
       compilation.hooks.processAssets.tap({ name: 'PreloadStart', stage }, assets => {
         const entry = Object.keys(assets).find(name => name.startsWith('remoteEntry.'));
         const files = [...compilation.chunks].filter(isOfStart).flatMap(chunk => [...chunk.files]);
@@ -36,7 +36,7 @@ class PreloadStart {
   }
 }
 
-/** Whether the chunk contains a module that the entry exposes. No import of ours requests such a chunk. */
+/** Returns whether a chunk contains modules that the entry exposes. No module of ours imports these chunks. */
 function isOfStart(chunk) {
   return [...chunk.groupsIterable].some(
     group => !group.isInitial() && group.origins.some(({ request }) => request === undefined)

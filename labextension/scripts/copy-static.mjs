@@ -1,7 +1,7 @@
 /**
- * Copies the libraries that kernels and standalone pages load (3Dmol.js, and OpenChemLib, the structure editor), and
- * writes the licences of all that each holds beside it. They are published bundled with what they need, which the build
- * of the extension does not see: that is added to the extension's own list of licences, too.
+ * Copies the libraries that kernels and standalone pages load (3Dmol.js, and OpenChemLib, the structure editor), with
+ * the licences of everything that each one bundles. They are published with their dependencies bundled, which the build
+ * of the extension cannot see, so the licences are also added to the extension's own list.
  */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,7 +14,7 @@ const libraries = [
 const target = 'src/foldnote/static';
 const listed = 'src/foldnote/labextension/static/third-party-licenses.json';
 
-/** The package and all that it depends on, each with the text of its licence. */
+/** Returns the package and all its dependencies, each with the text of its licence. */
 function readLicences(folder) {
   const about = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf-8'));
   const own = {
@@ -27,7 +27,7 @@ function readLicences(folder) {
   return [own, ...needed];
 }
 
-/** Where node finds a package from a folder. */
+/** Returns the folder from which node resolves a package. */
 function findPackage(name, from) {
   const paths = createRequire(join(process.cwd(), from, 'package.json')).resolve.paths(name);
   const found = paths.map(path => join(path, name)).find(path => existsSync(join(path, 'package.json')));

@@ -1,15 +1,15 @@
 /**
- * Writes labextension/src/api/wire.ts from the OpenAPI document of the server extension's answers.
+ * Writes labextension/src/api/wire.ts from the OpenAPI document of the server extension's responses.
  *
  * `npm run wire` runs it. PYTHON names the interpreter that has foldnote (default: .venv/bin/python, else python3).
- * With `--print` the text goes to stdout instead, which is how the sync test compares.
+ * With `--print` the text is written to stdout instead, which the sync test uses for its comparison.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 
 const HEADER = `/**
- * What the server extension answers, generated from \`python -m foldnote.lab.responses\`. Do not edit: run \`npm run wire\`.
+ * Responses of the server extension, generated from \`python -m foldnote.lab.responses\`. Do not edit: run \`npm run wire\`.
  */
 `;
 

@@ -1,6 +1,6 @@
-"""Writes labextension/src/models/metrics.ts from the table of known metrics; ``--print`` shows it instead.
+"""Write labextension/src/models/metrics.ts from the table of known metrics; ``--print`` prints it instead.
 
-``npm run metrics`` runs it. Only metrics with a direction are written: a list sorts by nothing else.
+``npm run metrics`` runs it. Only metrics with a direction are written, since lists sort by these only.
 """
 
 import json
@@ -11,9 +11,8 @@ from foldnote.results.metrics.registry import METRICS, RANKING_NAMES, bare_name,
 
 HEADER = """\
 /**
- * Known figures by which results are judged, the most telling first: label, whether higher is better, and the
- * names that programs give it. Generated from `foldnote/results/metrics/metrics.toml`. Do not edit: run
- * `npm run metrics`.
+ * Known metrics of results, the most informative first: label, whether higher is better, and the names that
+ * programs use. Generated from `foldnote/results/metrics/metrics.toml`. Do not edit: run `npm run metrics`.
  */
 export const METRICS: readonly (readonly [label: string, higher: boolean, ...names: string[]])[] = [
 """
@@ -21,7 +20,7 @@ TARGET = Path(__file__).parents[1] / "src/models/metrics.ts"
 
 
 def quoted(text: str) -> str:
-    """A TypeScript literal in the quotes that the front end uses."""
+    """Return a TypeScript literal in the front end's quotes."""
     return "'" + json.dumps(text, ensure_ascii=False)[1:-1].replace("'", "\\'") + "'"
 
 

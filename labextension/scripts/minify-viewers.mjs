@@ -1,8 +1,9 @@
 /**
- * Shortens the scripts of the views, which travel in each output, and writes them into one file of the Python package.
+ * Minifies the scripts of the views, which are part of each output, and writes them into one file of the Python
+ * package.
  *
- * Each is written with the hash of its source: Python takes a script from its source where that has changed since the
- * build, or was never built.
+ * Each is stored with the hash of its source: Python uses the source itself if it has changed since the build, or was
+ * never built.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -13,14 +14,14 @@ const sources = 'src/foldnote/viewers/assets';
 const target = 'src/foldnote/static/viewer-scripts.json';
 const NAMED = 'expression=';
 
-/** The same program in fewer letters. Names at its top level stay, since the editor of boxes joins some of them. */
+/** Minifies a program. Names at its top level are kept, since the box editor combines several programs. */
 async function shorten(source) {
-  // A function that is called by what follows it in the output would else be taken for unused.
+  // Terser would remove a function as unused if it is called only by the code that follows it in the output.
   const isExpression = /^\(/m.test(source) && !source.trimEnd().endsWith(';');
   const { code } = await minify(isExpression ? NAMED + source : source, {
     ecma: 2020,
     compress: { passes: 2 },
-    format: { inline_script: true, quote_style: 1 } // single quotes, since JSON would escape others
+    format: { inline_script: true, quote_style: 1 } // single quotes, since JSON would escape double quotes
   });
   return isExpression ? `(${code.slice(NAMED.length).replace(/;$/, '')})` : code;
 }
@@ -31,7 +32,7 @@ const names = readdirSync(sources)
   .sort();
 const isAround = name => /^scene_\w+\.js$/.test(name);
 
-/** The program that draws views, as Python joins it: what stands around ``scene.js``, and that. */
+/** The program that draws views, concatenated as in Python: ``scene.js`` within its surrounding parts. */
 const program = `(function () {\n${names.filter(isAround).map(read).join('\n')}\nvar draw =\n${read('scene.js')};\nreturn draw;\n})()\n`;
 
 const found = {};
@@ -42,7 +43,10 @@ for (const [name, source] of [['program', program], ...names.map(name => [name, 
 mkdirSync(dirname(target), { recursive: true });
 writeFileSync(target, JSON.stringify(found, null, 1) + '\n');
 
-/** What writes scripts of views is loaded by pages: under its version, so that no view takes that of another. */
+/**
+ * Pages load the program that writes scripts of views under a versioned name, so that a view never uses another
+ * version.
+ */
 const { source, code } = found['view_script.js'];
 const version = source.slice(0, 8);
 writeFileSync(

@@ -1,2 +1,2 @@
-/** The browser build of 3Dmol.js; only passed on, never called here. */
+/** The browser build of 3Dmol.js; it is passed on, never called here. */
 declare module '3dmol/build/3Dmol-min.js';

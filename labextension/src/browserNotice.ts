@@ -11,7 +11,7 @@ export function readLeave(): Leave {
   return 'Notification' in window ? window.Notification.permission : 'missing';
 }
 
-/** Lets the browser ask the user; call it only from a click handler. */
+/** Makes the browser ask the user for permission; call it only from a click handler. */
 export async function askLeave(): Promise<Leave> {
   return 'Notification' in window ? window.Notification.requestPermission() : 'missing';
 }

@@ -49,7 +49,7 @@ export const stateIcons: Readonly<Record<ShownState, LabIcon>> = {
   )
 };
 
-/** The icon of a batch that is complete although jobs of it failed: the sign of a failure in outline. */
+/** The icon of a complete batch with failed jobs: the failure icon in outline. */
 export const mixedIcon = draw(
   'mixed',
   `<path d="M8 2.4l6 10.8H2z" ${STROKE}/><path d="M8 6.4v3M8 11.4v.1" ${STROKE}/>`

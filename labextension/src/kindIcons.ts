@@ -102,7 +102,7 @@ const FAMILIES: ReadonlyMap<string, LabIcon> = new Map([
   ['free-energy', energyIcon]
 ]);
 
-/** The icon of a family of tools; a structure for families that the catalog does not have. */
+/** The icon of a family of tools; a structure for families that are not in the catalog. */
 export function familyIcon(family: string): LabIcon {
   return FAMILIES.get(family) ?? structureIcon;
 }

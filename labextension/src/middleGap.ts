@@ -1,6 +1,6 @@
 /**
- * Closes the gap of a text that is truncated in its middle: before what follows an ellipsis, the browser leaves the room of a
- * letter that does not fit.
+ * Closes the gap in a text that is truncated in the middle: before the text after an ellipsis, the browser leaves the
+ * space of a letter that does not fit.
  */
 
 const ELLIPSIS = '…';
@@ -17,7 +17,7 @@ export function closeGap(whole: HTMLElement): void {
   }
 }
 
-/** What is left of the box of a truncated text behind its ellipsis, in px. */
+/** The unused width of a truncated text after its ellipsis, in px. */
 function gapOf(box: HTMLElement, letters: Text): number {
   const room = box.getBoundingClientRect().width - ellipsisWidth(getComputedStyle(box));
   const range = document.createRange();
@@ -39,7 +39,7 @@ function gapOf(box: HTMLElement, letters: Text): number {
 
 /** The width of an ellipsis in this font, in px. */
 function ellipsisWidth({ fontStyle, fontWeight, fontSize, fontFamily }: CSSStyleDeclaration): number {
-  const font = [fontStyle, fontWeight, fontSize, fontFamily].join(' '); // there may be no shorthand
+  const font = [fontStyle, fontWeight, fontSize, fontFamily].join(' '); // the shorthand may be missing
   const known = widths.get(font);
   if (known !== undefined) {
     return known;

@@ -1,6 +1,6 @@
 /**
- * Writes cells through JupyterLab's commands and the few members of a notebook panel declared here, so that the extension
- * does not depend on a notebook package and works with that of any application.
+ * Writes cells through JupyterLab's commands and the few members of a notebook panel declared here, so that the
+ * extension does not depend on a notebook package and works in any application with notebooks.
  */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
@@ -62,7 +62,9 @@ export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string,
   return notebook;
 }
 
-/** Scrolls to a cell whose output ends below the visible part of its notebook, unless another cell is active by now. */
+/**
+ * Scrolls to a cell whose output ends below the visible part of its notebook, unless another cell is active by then.
+ */
 function showOutput({ content }: NotebookLike, index: number): void {
   const cell = content.widgets[index];
   if (cell && content.activeCellIndex === index && endOf(cell) > endOf(content)) {
@@ -133,8 +135,8 @@ export async function insertCellBelow(
 }
 
 /**
- * Activates the notebook at once. Otherwise it would get the focus only with the next frame, and until then JupyterLab's
- * commands apply to the notebook that had it before.
+ * Activates the notebook at once. Otherwise it would get the focus only in the next frame, and until then JupyterLab's
+ * commands would apply to the previously focused notebook.
  */
 function activate({ shell }: JupyterFrontEnd, { id }: Widget): void {
   shell.activateById(id);
@@ -153,7 +155,7 @@ async function writeCell(app: JupyterFrontEnd, { content }: NotebookLike, code: 
   cell.model.sharedModel.setSource(code);
 }
 
-/** The current notebook, else a visible one, else the only open one: a result's tab may be in front. */
+/** The current notebook, else a visible one, else the only open one, since a result's tab may be in front. */
 export function findNotebook(app: JupyterFrontEnd): NotebookLike | null {
   const current = app.shell.currentWidget;
   if (isNotebook(current)) {

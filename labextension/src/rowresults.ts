@@ -1,4 +1,6 @@
-/** The event by which a row of a batch's table asks for the result of its job; `assets/table_rows.js` sends it. */
+/**
+ * The event with which a row of a batch's table requests the result of its job; `assets/table_rows.js` dispatches it.
+ */
 import type { JobPlace, ResultAnswer } from './api/answers';
 import { sentenceOf } from './models/text';
 import type { Trans } from './models/words';
@@ -6,7 +8,7 @@ import type { Trans } from './models/words';
 /** Name of the event. */
 export const OPEN_JOB = 'fn-open-job';
 
-/** What the table expects of its answer. */
+/** The request, and how to respond to it. */
 export interface RowRequest {
   readonly job: string;
   /** Name of the profile of the job's service; null if the table does not know it. */
@@ -21,7 +23,7 @@ export interface RenderedResults {
 }
 
 /**
- * Answers the event with the rendered result, unless it was answered before or the place of the job is unknown.
+ * Responds to the event with the rendered result, unless it was handled before or the place of the job is unknown.
  *
  * @param findPlace - the place of a job, given its name and profile; null if unknown
  */
@@ -36,7 +38,7 @@ export function answerRow(
   if (!request || !place || event.defaultPrevented) {
     return;
   }
-  event.preventDefault(); // tells the table that an answer follows
+  event.preventDefault(); // tells the table that a response follows
   results.readResult(place).then(
     ({ html }) => request.show(html),
     (error: unknown) => request.fail(trans.__('The result cannot be shown: %1', sentenceOf(error)))

@@ -4,7 +4,7 @@ import type { Widget } from '@lumino/widgets';
 
 import { markIcon } from './icons';
 
-/** Adds a widget as a tab that can be closed; below the document in Notebook 7, which has one a page. */
+/** Adds a widget as a closable tab; below the document in Notebook 7, which has one document per page. */
 export function addTab(app: JupyterFrontEnd, widget: Widget): void {
   widget.title.icon = markIcon;
   widget.title.closable = true;

@@ -51,12 +51,12 @@ export class TitleCount {
     return `(${this.count}) `;
   }
 
-  /** Browsers trim the title. */
+  /** The title as displayed: browsers trim it. */
   private shown(): string {
     return `${this.prefix()}${this.base}`.trim();
   }
 
-  /** If a frame of the page gets the focus, the page is not notified before the next key or mouse press. */
+  /** When a frame of the page gets the focus, the page is notified only at the next key or mouse press. */
   private listen(how: 'addEventListener' | 'removeEventListener'): void {
     for (const type of ['focus', 'pointerdown', 'keydown']) {
       window[how](type, this.look, true);

@@ -1,6 +1,4 @@
-/**
- * The token by which plugins and other extensions access the models.
- */
+/** The token with which plugins and other extensions access the models. */
 import { Token } from '@lumino/coreutils';
 
 import type { LabApi } from './api/lab';
@@ -36,7 +34,7 @@ export interface IFoldnote {
   readonly engines: EnginesModel;
   /** The user's settings in JupyterLab. */
   readonly settings: SettingsModel;
-  /** Polls for jobs that end, also while no view shows them. */
+  /** Polls for jobs that end, even while no view shows them. */
   readonly attention: Attention;
   /** The server extension. */
   readonly api: LabApi;

@@ -59,7 +59,7 @@ _HOMES = {
     "_jupyter_labextension_paths": "foldnote.lab",
     "_jupyter_server_extension_points": "foldnote.lab",
 }
-"""Names that are not verbs of the notebook."""
+"""Public names that are not functions for notebooks."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""``python -m foldnote`` is the command ``foldnote``."""
+"""Run the command ``foldnote`` with ``python -m foldnote``."""
 
 import sys
 

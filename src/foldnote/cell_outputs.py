@@ -1,9 +1,9 @@
 """Outputs of a cell: live widgets, and ordinary outputs that are saved in the notebook.
 
-A widget is lost with its kernel, so the result is an ordinary output, which is updated in place when the job
-is final. The output of a widget is saved with HTML that tells its last state. It has the widget's own MIME
-type, too, unless the lab extension shows it: pages that are made of the notebook would prefer that to the
-HTML, and could not show it. Outside a notebook, nothing is shown.
+A widget is lost when its kernel ends. The result is therefore an ordinary output, which is updated in place
+when the job is final. The output of a widget is saved with HTML that shows its last state. The widget's own
+MIME type is added only where the lab extension is absent: a page made from the notebook would prefer that
+type to the HTML and could not display it. Outside a notebook, nothing is shown.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from foldnote.kernel import WIDGET_VIEW, FrontEnd, find_front_end
 from foldnote.late import load
 
 WIDGET_MIME = "application/vnd.foldnote.widget+json"
-"""Widget outputs for the lab extension, which shows their saved HTML without the kernel: ``view`` is the live
-widget, unless the output has that under its own MIME type."""
+"""MIME type of widget outputs for the lab extension, which shows their saved HTML when there is no kernel.
+``view`` is the live widget, unless the output has it under its own MIME type."""
 
 
 def is_notebook() -> bool:
-    """Whether cells with rich outputs run here, as opposed to a terminal or a plain interpreter."""
+    """Return whether cells with rich outputs run here, as opposed to a terminal or a plain interpreter."""
     from IPython.core.getipython import get_ipython
 
     return getattr(get_ipython(), "kernel", None) is not None
@@ -52,7 +52,7 @@ class CellOutput:
 
 
 class LiveOutput(CellOutput):
-    """An output with a widget and the HTML that tells its last state."""
+    """An output with a widget and HTML that shows the widget's last state."""
 
     _front_end = FrontEnd.OTHER
 
@@ -66,7 +66,7 @@ class LiveOutput(CellOutput):
 
 
 def shape_for(front_end: FrontEnd, bundle: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The mime bundle of a widget with what the front end can show; others are unchanged."""
+    """Return the bundle of a widget with the MIME types that the front end can show; others are unchanged."""
     if WIDGET_VIEW not in bundle:
         return bundle
     still = {kind: data for kind, data in bundle.items() if kind not in (WIDGET_VIEW, WIDGET_MIME)}

@@ -74,7 +74,7 @@ class _ShownBriefly(BaseException):
     """An exception for which notebooks show the message, and the traceback on demand."""
 
     _shown_trace: TracebackType | None = None
-    """The traceback for which IPython has shown only the message."""
+    """The traceback of the last exception for which IPython showed only the message."""
 
     def __init__(self, message: str | None = None) -> None:
         """Store ``message``; the default is the class's docstring."""
@@ -86,7 +86,7 @@ class _ShownBriefly(BaseException):
         return str(self.args[0])
 
     def _render_traceback_(self, *_: object) -> list[str]:
-        """The lines that IPython shows: the message, and the traceback if called again, as ``%tb`` does.
+        """Return the lines that IPython shows: the message, and on a second call, by ``%tb``, the traceback.
 
         ``%debug`` and ``sys.last_value`` work as for other exceptions. Source code is not shown, since it may
         contain a key.
@@ -275,7 +275,7 @@ class SettingsError(FoldnoteError):
         """Store all ``problems``; the message names at most three of them.
 
         Args:
-            problems: the problems of all fields, in the form's order.
+            problems: the problems of all fields, in the order of the form.
             tool: the tool whose settings these are.
             settings: the settings, by which the message tells positions in lists from names in maps.
         """
@@ -305,7 +305,7 @@ class BatchSettingsError(SettingsError):
         self.verdicts = tuple(verdicts)
 
     def to_frame(self) -> pd.DataFrame:
-        """The verdicts as a DataFrame.
+        """Return the verdicts as a DataFrame.
 
         Returns:
             One row per row of the batch, with the index ``row`` (int64, from 0) and the columns ``valid``
@@ -322,11 +322,11 @@ class BatchSettingsError(SettingsError):
 
 
 class NotSentWarning(UserWarning):
-    """Something given beside the settings was not sent, since the service does not take it with the tool."""
+    """A value beside the settings was not sent, because the service does not accept it for the tool."""
 
 
 class TableWarning(UserWarning):
-    """Something was assumed about the file of a table, or left out of it."""
+    """An assumption was made about a table file, or part of the file was left out."""
 
 
 class NoEstimateWarning(UserWarning):
@@ -386,7 +386,7 @@ class JobFailedError(JobError):
         self.log_tail = log_tail
         reason = job.error if job is not None else None
         told = "\n".join(line for line in log_tail.rstrip().splitlines() if line.strip() != reason)
-        if told.strip():  # a traceback shows it below the message
+        if told.strip():  # the log is shown below the message in a traceback
             self.add_note(f"The end of its log:\n{told}")
 
 
@@ -440,7 +440,7 @@ class UnsupportedSystemError(EmbeddedServiceError):
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn with the line of code that called the package, not with one of the package."""
+    """Issue a warning that names the caller's line, not a line of this package."""
     package, level, frame = __name__.partition(".")[0], 1, inspect.currentframe()
     while (
         frame is not None

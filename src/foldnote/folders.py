@@ -1,7 +1,7 @@
 """Standard folders for files of this user and of the machine.
 
-On Linux they are those of the XDG Base Directory Specification, elsewhere those that platformdirs names. It
-also names them on Linux, but its import takes a tenth of the time of a first form.
+On Linux they follow the XDG Base Directory Specification, elsewhere platformdirs. platformdirs is not used on
+Linux because importing it takes a tenth of the time of a first form.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SITE: Final = "/etc/xdg"
 
 
 def user_folder(kind: Kind, environment: Mapping[str, str]) -> Path:
-    """The user's folder of this kind, which need not exist; ``environment`` may name another one."""
+    """Return the user's folder of this kind, which need not exist; ``environment`` may name another one."""
     if sys.platform == "linux":
         chosen = Path(environment.get(f"XDG_{kind.upper()}_HOME", ""))
         return (chosen if chosen.is_absolute() else Path.home() / _STANDARD[kind]) / NAME
@@ -34,7 +34,7 @@ def user_folder(kind: Kind, environment: Mapping[str, str]) -> Path:
 
 
 def site_folder(environment: Mapping[str, str]) -> Path:
-    """The folder of the administrator's configuration, which need not exist."""
+    """Return the folder of the administrator's configuration, which need not exist."""
     if sys.platform == "linux":
         chosen = environment.get("XDG_CONFIG_DIRS", "").split(os.pathsep)
         return next((Path(each) for each in chosen if Path(each).is_absolute()), Path(_SITE)) / NAME

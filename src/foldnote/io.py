@@ -17,21 +17,21 @@ from foldnote.errors import ResultError
 from foldnote.text import format_size
 
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
-"""Numbers of errors by which a system says that a disk or quota is full."""
+"""Error numbers that mean that a disk or quota is full."""
 _PRIVATE = 0o600
 _PUBLIC = 0o666
 """Mode of new files, before the process's umask."""
 
 
 def hash_bytes(content: bytes) -> str:
-    """SHA-256 of ``content``, as 64 hexadecimal digits."""
-    import hashlib  # deferred: it loads OpenSSL, and a form hashes nothing before it is shown
+    """Return the SHA-256 of ``content``, as 64 hexadecimal digits."""
+    import hashlib  # deferred: hashlib loads OpenSSL, which a form does not need before it is shown
 
     return hashlib.sha256(content).hexdigest()
 
 
 def hash_file(path: Path) -> str:
-    """SHA-256 of a file, as 64 hexadecimal digits; the file is read in chunks.
+    """Return the SHA-256 of a file, as 64 hexadecimal digits; the file is read in chunks.
 
     Raises:
         OSError: the file cannot be read.
@@ -59,7 +59,7 @@ def write_atomically(
     Raises:
         OSError: the file cannot be written; the old file is kept.
     """
-    whole, name = os.fspath(path), path.name  # as text: a runner does this several times for each job
+    whole, name = os.fspath(path), path.name  # as text: a runner does this several times per job
     draft = f"{whole[: len(whole) - len(name)]}.{name}.{uuid4().hex}.part"
     mode = _PRIVATE if is_private else _PUBLIC
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
@@ -80,7 +80,7 @@ def write_atomically(
 
 
 def save_file(path: Path, content: bytes | str) -> Path:
-    """Write a file that a person asked for, atomically; its folder is created.
+    """Write a file that a user asked for, atomically; its folder is created.
 
     Returns:
         ``path``.
@@ -95,12 +95,12 @@ def save_file(path: Path, content: bytes | str) -> Path:
 
 
 def save_files(path: Path, content: str, beside: Mapping[Path, str]) -> Path:
-    """Write a file that a person asked for with those that belong to it, all or none.
+    """Write a file that a user asked for together with its companion files, all or none.
 
     Args:
         path: the file; its folder is created.
         content: its content.
-        beside: the contents of the others, in the same folder.
+        beside: contents of the companion files, by name in the same folder.
 
     Returns:
         ``path``.
@@ -125,7 +125,7 @@ def save_files(path: Path, content: str, beside: Mapping[Path, str]) -> Path:
 
 @contextmanager
 def saving(path: Path, size_bytes: int) -> Iterator[None]:
-    """While ``path`` is written for a person, say in one sentence why it cannot be.
+    """Turn an `OSError` while ``path`` is written into a `ResultError` that explains it in one sentence.
 
     Args:
         path: the file.
@@ -145,8 +145,8 @@ def saving(path: Path, size_bytes: int) -> Iterator[None]:
 
 
 def compare_space(path: Path, size_bytes: int) -> str:
-    """What a file needs and what is free, as a sentence; empty where it would fit, or if that is unknown."""
-    import shutil  # deferred: it loads the libraries of three kinds of archives
+    """Compare the size of a file with the free space, in a sentence; empty if it fits or this is unknown."""
+    import shutil  # deferred: it loads three compression libraries
 
     folder = next((each for each in path.absolute().parents if each.is_dir()), None)
     try:
@@ -159,7 +159,7 @@ def compare_space(path: Path, size_bytes: int) -> str:
 
 
 def sync(path: Path) -> None:
-    """Sync a file, or the names in a folder, to the disk; Windows has no such call for folders.
+    """Sync a file, or the entries of a folder, to disk; on Windows, folders are skipped.
 
     Raises:
         OSError: it cannot be opened, or the disk reports a fault.
@@ -209,8 +209,8 @@ def hold_lock(path: Path, timeout_s: float = 0, *, is_temporary: bool = False) -
 
 
 def names_path(text: str) -> bool:
-    """Whether a text is the path of a file or folder that exists; any text may be asked about."""
+    """Return whether a text is the path of an existing file or folder; any text is accepted."""
     try:
         return bool(text) and Path(text).expanduser().exists()
-    except (OSError, RuntimeError, ValueError):  # too long for a path, the home of nobody, a null character
+    except (OSError, RuntimeError, ValueError):  # too long, the home of an unknown user, or a null character
         return False

@@ -1,4 +1,4 @@
-"""The running kernel: the request that it handles, and which outputs what sent it can show."""
+"""The running kernel: the request that it handles, and what the front end that sent it can show."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 from foldnote import settings
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-"""MIME type of live widgets. Pages that are made of saved notebooks show nothing else of an output that has
-it, if the notebook has the widget's state, and nothing at all where ipywidgets' program cannot be loaded."""
+"""MIME type of live widgets. A page made from a saved notebook shows only this type of an output that has
+it, if the notebook contains the widget's state, and nothing at all if it cannot load the ipywidgets
+program."""
 
 
 class FrontEnd(Enum):
-    """What shows the outputs of a cell."""
+    """The program that shows the outputs of a cell."""
 
     OWN = "JupyterLab or Notebook with the lab extension"
     OTHER = "another one that may show widgets"
@@ -22,7 +23,7 @@ class FrontEnd(Enum):
 
 
 def find_front_end() -> FrontEnd:
-    """What sent the request that is being handled."""
+    """Identify the front end that sent the current request."""
     content = read_request().get("content") or {}
     if content.get("allow_stdin") is False and not settings.serves_voila():
         return FrontEnd.NONE
@@ -30,10 +31,10 @@ def find_front_end() -> FrontEnd:
 
 
 def keeps_live_outputs() -> bool:
-    """Whether the front end keeps showing a widget when its output's text representation is updated.
+    """Return whether the front end keeps showing a widget when its output's text representation is updated.
 
-    JupyterLab and Notebook do, with the lab extension; they are recognised by the cell id without VS Code's
-    variable.
+    JupyterLab and Notebook do, with the lab extension; they are recognised by a cell id in the request
+    without the variable that VS Code sets.
     """
     from IPython.core.getipython import get_ipython
 
@@ -42,7 +43,7 @@ def keeps_live_outputs() -> bool:
 
 
 def read_request() -> Mapping[str, Any]:
-    """The execute request that is being handled; empty outside a kernel."""
+    """Return the execute request that is being handled; empty outside a kernel."""
     from IPython.core.getipython import get_ipython
 
     kernel = getattr(get_ipython(), "kernel", None)

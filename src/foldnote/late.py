@@ -1,9 +1,9 @@
-"""The few calls from a lower package to a higher one, imported by name when they are made.
+"""Calls from a lower package to a higher one, imported by name when they are made.
 
-Packages import downwards only. These calls go the other way: the client opens results, and results display
-themselves through the viewers, which also draw the box of a form and the result in a cell. The card of a job
-asks the catalog, which no viewer imports, what a tool is called. They are collected here so that none is
-hidden.
+Packages import downwards only. A few calls go upwards: the client opens results, results display themselves
+through the viewers, and the viewers draw the box editor of a form and the result in a cell. The card of a job
+asks the catalog, which no viewer imports, for the display name of a tool. They are listed here so that none
+is hidden.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _HOMES = {
 
 
 def load(name: str) -> Any:
-    """Import the object ``name`` from the package that it is declared for."""
+    """Import the object ``name`` from the package that is declared for it."""
     return getattr(import_module(_HOMES[name]), name)
 
 
 def find_version() -> str:
-    """The version of the installed package; ``0+source`` for sources that are not installed."""
+    """Return the version of the installed package; ``0+source`` for sources that are not installed."""
     from importlib.metadata import PackageNotFoundError, version  # deferred: slow to import
 
     try:

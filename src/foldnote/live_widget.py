@@ -1,7 +1,7 @@
-"""Widgets with a program of their own in the page, which hear the kernel even if that is loaded late.
+"""Widgets with their own JavaScript, which receive messages even if the JavaScript is loaded late.
 
-A program that runs notebooks keeps the state of all widgets in the notebook, though no page made of it shows
-them: outputs have HTML. There the state is emptied once the output is made.
+A program that executes notebooks saves the state of all widgets in the notebook, although pages made from it
+show the HTML of the outputs. For such programs the state is emptied once the output is made.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from foldnote.kernel import FrontEnd, find_front_end
 
 
 class LiveWidget(anywidget.AnyWidget):
-    """An anywidget whose module is made by :func:`write_module`."""
+    """An anywidget whose JavaScript module :func:`write_module` writes."""
 
     _own_id = traitlets.Unicode().tag(sync=True)
     _is_forgotten = False
 
     def __init__(self, **traits: object) -> None:
-        """Make the widget with these ``traits``."""
+        """Create the widget with these ``traits``."""
         own_id = uuid.uuid4().hex
         super().__init__(model_id=own_id, _own_id=own_id, **traits)
 
@@ -35,7 +35,7 @@ class LiveWidget(anywidget.AnyWidget):
         return bundle
 
     def forget(self) -> None:
-        """Empty what the notebook keeps of the widget, if a program runs it; the widget itself stays."""
+        """Empty the saved state of the widget if a program executes the notebook; the widget stays usable."""
         if self._is_forgotten or find_front_end() is not FrontEnd.NONE:
             return
         own = set(self.traits(sync=True)) - set(anywidget.AnyWidget.class_trait_names())
@@ -47,17 +47,17 @@ class LiveWidget(anywidget.AnyWidget):
         self._is_forgotten = True
 
     def send_state(self, key: Any = None) -> None:
-        """Send changes to the page; after :meth:`forget` nothing."""
+        """Send changes to the page; do nothing after :meth:`forget`."""
         if not self._is_forgotten:
             super().send_state(key)
 
 
 def write_module(program: str) -> str:
-    """The JavaScript module of a widget.
+    """Return the JavaScript module of a widget.
 
     Args:
         program: JavaScript that defines the function ``render({ model, el })``, which draws a view of the
-            widget and returns, or resolves to, what ends the view.
+            widget and returns, or resolves to, its cleanup function.
     """
     return f"{program}\n{_read_frame()}"
 

@@ -1,6 +1,6 @@
-"""Numbers given on a command line: readers for ``argparse``, which refuse what no command can use.
+"""Readers of numbers for ``argparse`` that refuse values no command can use.
 
-``float`` takes ``nan`` and ``inf``, with which a limit would limit nothing.
+``float`` accepts ``nan`` and ``inf``, which would make a limit meaningless.
 """
 
 from __future__ import annotations
@@ -13,45 +13,45 @@ from typing import TypeVar
 
 N = TypeVar("N", int, float)
 MAX_NUMBER = 10**12
-"""Of any option; as megabytes it is less than the largest integer of a database."""
+"""Largest value of any option: that many megabytes, in bytes, fit into an integer of the database."""
 MAX_DAYS = 365_000
-"""Days from now that are before the year 9999, the last of Python's calendar."""
+"""Largest number of days; from now on they end before the year 9999, the last of Python's calendar."""
 MAX_SECONDS = 10**9
 """About 30 years; the system's clocks cannot wait for much longer."""
 
 
 def read_count(text: str) -> int:
-    """A whole number that is not negative.
+    """Return a non-negative integer.
 
     Raises:
-        ArgumentTypeError: the text is no such number.
+        ArgumentTypeError: the text is not a non-negative integer.
     """
     return _read(text, int, 0, "a whole number that is not negative")
 
 
 def read_positive(text: str) -> int:
-    """A whole number above zero.
+    """Return a positive integer.
 
     Raises:
-        ArgumentTypeError: the text is no such number.
+        ArgumentTypeError: the text is not a positive integer.
     """
     return _read(text, int, 1, "a whole number above 0")
 
 
 def read_amount(text: str) -> float:
-    """A finite number that is not negative.
+    """Return a finite non-negative number.
 
     Raises:
-        ArgumentTypeError: the text is no such number.
+        ArgumentTypeError: the text is not a finite non-negative number.
     """
     return _read(text, float, 0.0, "a number that is not negative")
 
 
 def read_rate(text: str) -> float:
-    """A finite number above zero.
+    """Return a finite positive number.
 
     Raises:
-        ArgumentTypeError: the text is no such number.
+        ArgumentTypeError: the text is not a finite positive number.
     """
     return _read(text, float, math.ulp(0.0), "a number above 0")
 
@@ -66,7 +66,7 @@ def _read(text: str, kind: type[N], least: N, what: str) -> N:
 
 
 def read_up_to(read: Callable[[str], N], most: int = MAX_NUMBER) -> Callable[[str], N]:
-    """A reader that also refuses what is more than ``most``, with which a command could not count."""
+    """Return a reader that also refuses numbers above ``most``, the largest that a command can use."""
 
     def read_limited(text: str) -> N:
         number = read(text)
@@ -78,4 +78,4 @@ def read_up_to(read: Callable[[str], N], most: int = MAX_NUMBER) -> Callable[[st
 
 
 read_seconds = read_up_to(read_amount, MAX_SECONDS)
-"""Reads a time in seconds, 0 included."""
+"""Reads a time in seconds; 0 is allowed."""

@@ -33,7 +33,7 @@ def make_own(path: Path, remedy: str = _REMEDY, *, below: Path | None = None) ->
         OSError: it cannot be created.
         ConfigurationError: another user could read or replace its contents.
     """
-    check_way(path, remedy)  # before anything is created in a place chosen by another user
+    check_way(path, remedy)  # checked before anything is created in a place chosen by another user
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found, user = path.stat(), _user()
     check_owner(path, found, remedy)
@@ -52,7 +52,7 @@ def make_own(path: Path, remedy: str = _REMEDY, *, below: Path | None = None) ->
 def check_owner(path: Path, found: os.stat_result | None = None, remedy: str = _REMEDY) -> None:
     """Accept a folder of this user or of root whose path no other user controls.
 
-    Root may also use another user's folder that only this owner can write, such as a container's mount.
+    Root may also use a folder of another user that only that user can write, such as a container's mount.
 
     Raises:
         OSError: the folder does not exist.
@@ -89,9 +89,9 @@ def check_way(path: Path, remedy: str = _REMEDY) -> None:
 
 
 def _list_way(path: Path) -> Iterator[tuple[Path, os.stat_result, Path]]:
-    """Yield each folder and link on the way to ``path``, with its status and its parent folder.
+    """Yield each folder and link on the path ``path``, with its status and its parent folder.
 
-    Links are followed. The first that does not exist ends the iteration.
+    Links are followed. The iteration ends at the first one that does not exist.
     """
     absolute = path.absolute()
     above, pending = Path(absolute.anchor), [*reversed(absolute.parts[1:])]
@@ -113,7 +113,7 @@ def _list_way(path: Path) -> Iterator[tuple[Path, os.stat_result, Path]]:
 
 
 def find_other_owner(path: Path) -> str | None:
-    """Name of another user than this one and root to whom ``path`` belongs, or its nearest existing parent.
+    """Return the owner of ``path``, or of its nearest existing parent, if it is neither this user nor root.
 
     Raises:
         OSError: it cannot be examined.
@@ -125,7 +125,7 @@ def find_other_owner(path: Path) -> str | None:
 
 
 def _user() -> int | None:
-    """The effective user id of this process; None on systems without user ids."""
+    """Return the effective user id of this process; None on systems without user ids."""
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 

@@ -1,8 +1,9 @@
-"""Names of residues: those of the PDB, from gemmi, and those of AMBER, CHARMM and GROMACS for the same.
+"""Residue names: those of the PDB, from gemmi, and the equivalent ones of AMBER, CHARMM and GROMACS.
 
 Force fields have a name for every protonation state and chain end (``HIE``, ``NHID``, ``RA5``), and their own
 names for nucleotides. Sources: the residue templates of ff14SB, OL3 and OL15 (AMBER) and of CHARMM36, and the
-residue types of GROMACS. Reading a name takes gemmi, so that forms import this module where they read files.
+residue types of GROMACS. Looking up a name needs gemmi, so forms import this module only where they read
+files.
 """
 
 from __future__ import annotations
@@ -24,29 +25,29 @@ _AMINO_ACIDS = {
 }  # fmt: skip
 """PDB names with the force-field names of protonation states and of bonded or glycosylated residues."""
 BASES = {"ADE": "A", "CYT": "C", "GUA": "G", "THY": "DT", "URA": "U"}
-"""PDB names of the nucleotides by those of their bases, as CHARMM has them."""
+"""PDB names of the nucleotides by the names of their bases in CHARMM."""
 _NUCLEOTIDE = re.compile(r"([DR]?)([ACGTU])([35N]?)")
 _PARENTS = {other: name for name, others in _AMINO_ACIDS.items() for other in others.split()}
 
 
 @lru_cache(maxsize=4096)
 def find_parent(name: str) -> str:
-    """The PDB name of a polymer residue, such as ``HIS`` for ``NHID``; unknown names are unchanged."""
+    """Return the PDB name of a polymer residue, such as ``HIS`` for ``NHID``; unknown names are unchanged."""
     is_in_pdb = gemmi.find_tabulated_residue(name).kind != gemmi.ResidueKind.UNKNOWN
     return name if is_in_pdb else find_amino_acid(name) or find_nucleotide(name) or name
 
 
 @lru_cache(maxsize=4096)
 def find_letter(name: str) -> str:
-    """The one-letter code of a polymer residue; ``X`` if there is none."""
+    """Return the one-letter code of a polymer residue; ``X`` if there is none."""
     if find_parent(name) == "PCA":
-        return "Q"  # pyroglutamate: gemmi has E, the PDB's Chemical Component Dictionary glutamine
+        return "Q"  # pyroglutamate: E in gemmi, but glutamine in the PDB's Chemical Component Dictionary
     letter = gemmi.find_tabulated_residue(find_parent(name)).one_letter_code.upper()
     return letter if letter.isalpha() else UNKNOWN
 
 
 def find_amino_acid(name: str) -> str:
-    """The PDB name of an amino acid, ignoring the prefix N or C (chain end) or D (enantiomer); else ""."""
+    """Return an amino acid's PDB name, ignoring the prefix N or C (chain end) or D (enantiomer); else ""."""
     for own in (name, name[1:] if name[:1] in ("N", "C", "D") and len(name) > 3 else ""):
         if own in _AMINO_ACIDS:
             return own
@@ -56,7 +57,7 @@ def find_amino_acid(name: str) -> str:
 
 
 def find_nucleotide(name: str) -> str:
-    """The PDB name of a nucleotide, such as ``DA`` for ``DA5`` and ``A`` for ``RAN``; else ""."""
+    """Return the PDB name of a nucleotide, such as ``DA`` for ``DA5`` and ``A`` for ``RAN``; else ""."""
     if name in BASES:
         return BASES[name]
     found = _NUCLEOTIDE.fullmatch(name)

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 ADDRESS = re.compile(r"https?://[^\s/?#@]+([/?#][^\s]*)?$")
-"""What the address of a service looks like. One with a password is none: addresses are shown and saved."""
+"""Pattern of a service's address. An address with a password is refused: addresses are shown and saved."""
 ADDRESS_RULE = "begins with https:// or http://, with a host and without a user name or password"
 EMBEDDED = "embedded"
 _FRONT_END = "FOLDNOTE_FRONT_END"
 ENVIRONMENT = "environment"
 """Name of the profile defined by ``FOLDNOTE_BASE_URL`` and ``FOLDNOTE_API_KEY``."""
 HUB = "jupyterhub"
-"""Name of the profile defined by ``FOLDNOTE_JUPYTERHUB_SERVICE``, and of the way of signing in."""
+"""Name of the profile defined by ``FOLDNOTE_JUPYTERHUB_SERVICE``, and of its way of signing in."""
 _HUB_VARIABLE = "FOLDNOTE_JUPYTERHUB_SERVICE"
 _KEYRING_SERVICE = "foldnote"
 
@@ -46,7 +46,7 @@ class Option(NamedTuple):
         unit: name of the unit, or an empty string.
         environment: name of the environment variable that sets it.
         help: one sentence for the docs.
-        parse: from the environment's text to the value.
+        parse: converts the text of the environment variable to the value.
     """
 
     name: str
@@ -96,7 +96,7 @@ _SECRETS = frozenset(
     {"FOLDNOTE_API_KEY", "FOLDNOTE_STORE_URL", MAIL_PASSWORD, "PGPASSWORD", "PGPASSFILE", *_HUB_TOKENS}
 )
 _PROVIDERS = ("AWS_", "AZURE_", "GOOGLE_")
-"""Beginnings of the variables with which object stores are configured, credentials among them."""
+"""Prefixes of the environment variables that configure object stores, including their credentials."""
 
 
 class Profile(NamedTuple):
@@ -107,7 +107,7 @@ class Profile(NamedTuple):
         base_url: address of the service without a trailing slash; None for the embedded service.
         is_of_hub: whether this service takes the token of a JupyterHub user's server in exchange for a key.
             Only an administrator's configuration says so, and the token is sent to this address only.
-        is_own: whether the user may change it.
+        is_own: whether the profile is the user's, who may change it.
     """
 
     name: str
@@ -133,27 +133,27 @@ def _folder(kind: str, standard: Callable[[], Path]) -> Path:
 
 
 def config_dir() -> Path:
-    """Folder of ``config.toml`` and of stored keys; created if absent."""
+    """Return the folder of ``config.toml`` and of stored keys; created if absent."""
     return _folder("config", lambda: user_folder("config", os.environ))
 
 
 def data_dir() -> Path:
-    """Folder of jobs, uploads, the ledger and engine environments; created if absent."""
+    """Return the folder of jobs, uploads, the ledger and engine environments; created if absent."""
     return _folder("data", lambda: user_folder("data", os.environ))
 
 
 def cache_dir() -> Path:
-    """Folder of downloaded results, which may be deleted at any time; created if absent."""
+    """Return the folder of downloaded results, which may be deleted at any time; created if absent."""
     return _folder("cache", lambda: user_folder("cache", os.environ))
 
 
 def runtime_dir() -> Path:
-    """Folder of the file with the embedded service's address; created if absent."""
+    """Return the folder of the file with the embedded service's address; created if absent."""
     return _folder("run", lambda: user_folder("data", os.environ) / "run")
 
 
 def engines_dir() -> Path:
-    """Folder of the engines' environments; created if absent."""
+    """Return the folder of the engines' environments; created if absent."""
     chosen = option("engines_dir")
     path = Path(chosen).expanduser() if chosen else data_dir() / "engines"
     check_way(path, "Set FOLDNOTE_ENGINES_DIR to another folder")
@@ -162,7 +162,7 @@ def engines_dir() -> Path:
 
 
 def weights_dir() -> Path:
-    """Folder of the engines' weights; it need not exist."""
+    """Return the folder of the engines' weights; it need not exist."""
     chosen = option("weights_dir")
     path = Path(chosen).expanduser() if chosen else engines_dir() / ".weights"
     check_way(path, "Set FOLDNOTE_WEIGHTS_DIR to another folder")
@@ -170,7 +170,7 @@ def weights_dir() -> Path:
 
 
 def option(name: str) -> Any:
-    """The value of the option ``name``: from the environment, else ``config.toml``, else the default.
+    """Return the value of the option ``name``: from the environment, else ``config.toml``, else the default.
 
     Raises:
         ConfigurationError: the configured value is invalid.
@@ -188,10 +188,10 @@ def option(name: str) -> Any:
 
 
 def engine_options(engine: str) -> dict[str, Any]:
-    """What ``config.toml`` sets for the engine called ``engine``, in its section ``[engines.NAME]``.
+    """Return the options of the engine ``engine``: the section ``[engines.NAME]`` of ``config.toml``.
 
     Raises:
-        ConfigurationError: the file cannot be read, or has something else in place of the section.
+        ConfigurationError: the file cannot be read, or ``engines.NAME`` is not a section.
     """
     section = _config().get("engines", {})
     options = section.get(engine, {}) if isinstance(section, dict) else section
@@ -202,12 +202,13 @@ def engine_options(engine: str) -> dict[str, Any]:
 
 
 def config_section(name: str) -> dict[str, Any]:
-    """A section of ``config.toml`` that one command reads.
+    """Return a section of ``config.toml`` that one command reads.
 
-    ``foldnote watch`` reads mail; ``foldnote serve`` executors, store, objects, jupyterhub and webhooks.
+    ``foldnote watch`` reads ``mail``; ``foldnote serve`` reads ``executors``, ``store``, ``objects``,
+    ``jupyterhub`` and ``webhooks``.
 
     Raises:
-        ConfigurationError: the file cannot be read, or has something else in place of the section.
+        ConfigurationError: the file cannot be read, or the name is not that of a section.
     """
     section = _config().get(name, {})
     if not isinstance(section, dict):
@@ -217,12 +218,12 @@ def config_section(name: str) -> dict[str, Any]:
 
 
 def mail_password() -> SecretStr | None:
-    """The password in ``FOLDNOTE_SMTP_PASSWORD`` of the user's account at a mail server; None without one."""
+    """Return the mail server's password, from ``FOLDNOTE_SMTP_PASSWORD``; None if it is not set."""
     return _cover(os.environ.get(MAIL_PASSWORD))
 
 
 def store_url() -> str | None:
-    """The address in ``FOLDNOTE_STORE_URL``, which may have a password; None if it is not set."""
+    """Return the address in ``FOLDNOTE_STORE_URL``, which may have a password; None if it is not set."""
     return os.environ.get("FOLDNOTE_STORE_URL") or None
 
 
@@ -236,7 +237,7 @@ def _parse(row: Option, text: str, where: str) -> Any:
 
 
 def hub_token() -> SecretStr | None:
-    """The token of this JupyterHub user's server; None outside of one."""
+    """Return the token of this JupyterHub user's server; None outside of one."""
     token = os.environ.get(_HUB_TOKENS[0])
     return _cover(token)
 
@@ -246,7 +247,7 @@ def _config() -> dict[str, Any]:
 
 
 def _site_files() -> tuple[Path, ...]:
-    """Configurations of the administrator, that of the Python environment first; they need not exist."""
+    """Return the paths of the administrator's configuration files, which need not exist."""
     chosen = os.environ.get("FOLDNOTE_SITE_CONFIG")
     if chosen is not None:
         return (Path(chosen),) if chosen else ()
@@ -273,7 +274,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 
 def profiles() -> tuple[Profile, ...]:
-    """All profiles: the embedded one, those of the administrator, and the user's.
+    """Return all profiles: the embedded one, those of the administrator, and the user's.
 
     A profile of the administrator is not replaced by one of the user with the same name.
 
@@ -288,7 +289,7 @@ def profiles() -> tuple[Profile, ...]:
 
 
 def _site_profiles() -> list[Profile]:
-    """Profiles of the administrator, those that count most first."""
+    """Return the administrator's profiles, in order of decreasing precedence."""
     found = []
     address = os.environ.get(_HUB_VARIABLE)
     if address:
@@ -319,7 +320,7 @@ def _read_profile(name: str, row: Any, where: Path | str, *, is_own: bool = True
 
 
 def _default_profile() -> str:
-    """The profile that a ``config.toml`` names: the user's own, else an administrator's."""
+    """Return the default profile: the one that the user's ``config.toml`` names, else an administrator's."""
     chosen = _config().get("profile")
     if not chosen and os.environ.get(_HUB_VARIABLE):
         return HUB
@@ -328,14 +329,14 @@ def _default_profile() -> str:
 
 
 def active_profile(name: str | None = None) -> Profile:
-    """The profile to use.
+    """Return the profile to use.
 
     In order of precedence: ``name``, where ``environment`` is the service of ``FOLDNOTE_BASE_URL``;
     ``FOLDNOTE_BASE_URL``; ``FOLDNOTE_PROFILE``; ``profile`` in the user's ``config.toml``; the service of
     ``FOLDNOTE_JUPYTERHUB_SERVICE``; ``profile`` in that of the administrator; the embedded service.
 
     Raises:
-        ConfigurationError: no profile is called so.
+        ConfigurationError: no profile has this name.
     """
     address = os.environ.get("FOLDNOTE_BASE_URL")
     if address and name in (None, ENVIRONMENT):
@@ -444,10 +445,10 @@ def _write_config(document: TOMLDocument) -> None:
 
 
 def api_key(profile: Profile) -> SecretStr | None:
-    """The key for ``profile``, or None if none is stored.
+    """Return the key for ``profile``, or None if none is stored.
 
-    ``FOLDNOTE_API_KEY`` belongs to ``FOLDNOTE_BASE_URL``; it is not sent to any other service. The client
-    gets the key of a profile of a JupyterHub from its service.
+    ``FOLDNOTE_API_KEY`` belongs to ``FOLDNOTE_BASE_URL``; it is not sent to any other service. The key of a
+    JupyterHub profile is not stored: the client requests it from the service.
     """
     if profile.is_of_hub:
         return None
@@ -459,7 +460,7 @@ def api_key(profile: Profile) -> SecretStr | None:
 
 
 def _cover(secret: str | None) -> SecretStr | None:
-    """The secret in a box whose repr does not show it; None for none."""
+    """Wrap a secret in ``SecretStr``, whose repr does not show it; None stays None."""
     from pydantic import SecretStr  # deferred: a form is shown before a key is needed
 
     return SecretStr(secret) if secret else None
@@ -534,32 +535,32 @@ def _keyring_delete(name: str) -> None:
 
 
 def is_completing() -> bool:
-    """Whether a shell requests completions of a command line."""
+    """Return whether a shell requests completions of a command line."""
     return "_ARGCOMPLETE" in os.environ
 
 
 def notebook_path() -> str:
-    """Path of this kernel's notebook when the kernel started; empty outside of notebooks."""
+    """Return the path of this kernel's notebook when the kernel started; empty outside of notebooks."""
     return os.environ.get("JPY_SESSION_NAME", "")
 
 
 def announce_front_end() -> None:
-    """Tell the kernels that this server starts that its notebooks have the lab extension."""
+    """Set a variable that tells the kernels started by this server that the lab extension is installed."""
     os.environ[_FRONT_END] = "1"
 
 
 def has_front_end() -> bool:
-    """Whether the server of this kernel has the lab extension."""
+    """Return whether the server of this kernel has the lab extension."""
     return os.environ.get(_FRONT_END) == "1"
 
 
 def serves_voila() -> bool:
-    """Whether this kernel runs a notebook for a visitor of Voilà."""
+    """Return whether this kernel runs a notebook for a visitor of Voilà."""
     return any(name.startswith("VOILA_") for name in os.environ)
 
 
 def process_environment(**options: str) -> dict[str, str]:
-    """A copy of the environment for a child process, without keys of services, databases or object stores.
+    """Return a copy of the environment without keys of services, databases or object stores.
 
     A relative home is made absolute, since the child may run in another folder. ``options`` that are not
     empty override the values set here.

@@ -1,4 +1,4 @@
-"""Format sizes, durations, times, counts and lists the same everywhere; escape control characters of others.
+"""Format sizes, durations, times, counts and lists uniformly; escape control characters in foreign text.
 
 The panel's TypeScript (``labextension/src/models/size.ts``, ``text.ts`` and ``time.ts``) follows the same
 rules; both are tested against ``tests/data/figures.json``.
@@ -24,7 +24,7 @@ _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'
 
 
 def format_size(size_bytes: float) -> str:
-    """A number of bytes in powers of 1000, three significant digits: ``271 kB``, ``1.5 GB``."""
+    """Return a number of bytes in powers of 1000, three significant digits: ``271 kB``, ``1.5 GB``."""
     value, unit = float(max(0, size_bytes)), "B"
     for larger in _UNITS:
         if value < 999.5:
@@ -34,7 +34,7 @@ def format_size(size_bytes: float) -> str:
 
 
 def format_figure(value: float) -> str:
-    """A figure with four significant digits, ``-9.123``; from 10,000 with one decimal, ``13164.5``.
+    """Return a figure with four significant digits, ``-9.123``; from 10,000 with one decimal, ``13164.5``.
 
     Figures of ten million and more, and those below a ten-thousandth, are written with an exponent.
     """
@@ -44,7 +44,7 @@ def format_figure(value: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration in at most two units: ``under 1 s``, ``42 s``, ``1 min 12 s``, ``2 d 4 h``."""
+    """Format a duration in at most two units: ``under 1 s``, ``42 s``, ``1 min 12 s``, ``2 d 4 h``."""
     if 0 < seconds < 1:
         return "under 1 s"
     whole = max(0, int(seconds))
@@ -58,34 +58,34 @@ def format_duration(seconds: float) -> str:
 
 
 def about_duration(seconds: float) -> str:
-    """An estimated duration: ``about 42 s``, ``under 1 s``."""
+    """Format an estimated duration: ``about 42 s``, ``under 1 s``."""
     text = format_duration(seconds)
     return text if text.startswith("under") else f"about {text}"
 
 
 def format_weighted_hours(hours: float) -> str:
-    """A cost with three significant digits: ``0.25 weighted hours``, ``under 0.001 weighted hours``."""
+    """Format a cost to three significant digits: ``0.25 weighted hours``, ``under 0.001 weighted hours``."""
     return f"{'under 0.001' if 0 < hours < _LEAST_HOURS else f'{hours:.3g}'} weighted hours"
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun: ``1 residue``, ``2,000 residues``; ``plural`` where it is irregular."""
+    """Format a number with its noun: ``1 residue``, ``2,000 residues``; ``plural`` if it is irregular."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def format_number(value: object) -> str:
-    """A number as it would be typed, with commas between thousands: ``10,000``, ``0.05``, ``1e-07``."""
+    """Format a number as a user would type it, with thousands separators: ``10,000``, ``0.05``, ``1e-07``."""
     return f"{value:,}" if isinstance(value, int | float) else str(value)
 
 
 def describe_path(path: str, settings: object = None, *, is_inside: bool = False) -> str:
-    """A setting's dotted path for people, who count from 1: ``smiles.2`` becomes ``smiles, item 3``.
+    """Format a setting's dotted path for display, counting from 1: ``smiles.2`` becomes ``smiles, item 3``.
 
     Args:
         path: steps with dots between them; a number is a 0-based position in a list, or a name in a map.
         settings: the settings, which tell the two apart; without them, a number is a position.
-        is_inside: whether the path begins inside one setting, whose value ``settings`` is; its first step may
-            be a position then, too.
+        is_inside: whether the path begins inside one setting, whose value is ``settings``; its first step may
+            then also be a position.
     """
     shown, joint = "", ""
     for step in path.split("."):
@@ -99,7 +99,7 @@ def describe_path(path: str, settings: object = None, *, is_inside: bool = False
 
 
 def _descend(value: object, step: str) -> object:
-    """The value at one step; None if it is not known."""
+    """Return the value at one step; None if it is unknown."""
     if isinstance(value, Mapping):
         return value.get(step)
     is_place = isinstance(value, list | tuple) and step.isdecimal() and int(step) < len(value)
@@ -114,13 +114,13 @@ def join_words(words: Sequence[str], last: str = "or") -> str:
 
 
 def cut_name(name: str, limit: int) -> str:
-    """A name of at most ``limit`` characters, cut in its middle: names of variants differ at their end."""
+    """Shorten a name to ``limit`` characters by cutting its middle: names of variants differ at their end."""
     end = limit // 2
     return name if len(name) <= limit else f"{name[: limit - end - 1]}…{name[len(name) - end :]}"
 
 
 def visible(text: str) -> str:
-    r"""``text`` for a terminal: characters that move its cursor or change its direction are escaped.
+    r"""Escape the characters in ``text`` that move a terminal's cursor or change the direction of text.
 
     Control and format characters (Unicode categories Cc, Cf, Cs, Zl, Zp) become escapes such as ``\x1b`` and
     ``\u202e``; line ends and tabs stay, and a lone carriage return ends a line.
@@ -135,12 +135,12 @@ def visible(text: str) -> str:
 
 
 def escape_html(text: str) -> str:
-    """As ``html.escape``, whose module also loads 2,000 names of entities, which delays a first form."""
+    """Escape text like ``html.escape``, whose module loads 2,000 entity names, which delays a first form."""
     return text.translate(_HTML)
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """All texts in ``value``, including nested lists and values of objects, but no keys."""
+    """Yield all texts in ``value``, including those in nested lists and in values of objects, but no keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -158,7 +158,7 @@ def _pair(whole: int, large: tuple[int, str], small: tuple[int, str]) -> str:
 
 
 def format_local_time(value: datetime | None) -> str:
-    """A time in the zone of this computer with its offset from UTC, ``2026-11-01 01:30:00-02:30``.
+    """Return a time in this computer's time zone with its offset from UTC, ``2026-11-01 01:30:00-02:30``.
 
     The offset distinguishes the hour that occurs twice when clocks are set back. Empty for None.
     """
@@ -166,6 +166,6 @@ def format_local_time(value: datetime | None) -> str:
         return ""
     try:
         local = value.astimezone()
-    except (OverflowError, OSError, ValueError):  # outside the calendar in this zone
+    except (OverflowError, OSError, ValueError):  # not representable in this time zone
         local = value
     return local.isoformat(sep=" ", timespec="seconds")

@@ -39,7 +39,7 @@ async def test_a_preview_says_what_happens_after_a_failure(api, settle, rows):
     preview = await settle(api.batches.preview("anarci", rows, on_failure="stop", retries=2))
     text = repr(preview)
     assert "up to 2 times, so that the batch costs at most 3 times as much" in text
-    assert "After the first failure no more of its jobs begin" in text
+    assert "After the first failure no more of its jobs start" in text
 
 
 async def test_the_default_is_not_told_and_not_sent(api, settle, rows, name):

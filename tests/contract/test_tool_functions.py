@@ -53,7 +53,7 @@ def test_a_docstring_has_unit_range_options_default_and_condition():
     assert "equilLength: Equilibration length. Length of the equilibration of each window" in text
     assert "Unit: ps. Range: 0 to 10,000. Default: 50." in text
     assert "Options: 'tip3p', 'spce'. Default: 'tip3p'." in text
-    assert "extensions: what is sent beside the settings where the service takes it: ``external``" in text
+    assert "extensions: what is sent in addition to the settings if the service accepts it:" in text
     assert "https://doi.org/10.1063/1.2978177" in text
     ablang = " ".join(fn.tools.ablang.__doc__.split())
     assert "Applies if task is 'mask'." in ablang

@@ -1,6 +1,4 @@
-/**
- * Names for the generated wire types, as the rest of the extension uses them.
- */
+/** Names for the generated wire types, for use in the rest of the extension. */
 import type { components } from './wire';
 
 type Schemas = components['schemas'];
@@ -17,7 +15,7 @@ export type JobRecord = Omit<Known<Schemas['PageJob']>, 'settings' | 'resultUrl'
 
 /** One tool of the catalog, without its schema. */
 export type ToolRecord = Omit<Known<Schemas['Tool']>, 'schema' | 'exampleJob'> & {
-  /** The text in lower case in which a search finds the tool; missing in answers of a server from before an update. */
+  /** Lower-case text in which a search finds the tool; missing in responses of a server that runs an older version. */
   readonly searchText?: string;
 };
 
@@ -98,7 +96,7 @@ export type ConnectionVerdict = Known<Schemas['ConnectionVerdict']>;
 /** One engine on the server's computer. */
 export type EngineRecord = Known<Schemas['EngineRecord']>;
 
-/** Operations on an engine; `complete` installs its optional weights, too. */
+/** Operations on an engine; `complete` also installs its optional weights. */
 export type EngineAction = 'install' | 'complete' | 'remove' | 'cancel';
 
 /** The engines of the server's computer. */
@@ -112,7 +110,7 @@ export type AccountAnswer = Known<Schemas['AccountAnswer']>;
 /** A result, rendered for display. */
 export type ResultAnswer = Known<Schemas['ResultAnswer']>;
 
-/** A link by which colleagues open a job; only a new one has its address. */
+/** A link with which colleagues open a job; only a new one has its address. */
 export type ShareRecord = Known<Schemas['Share']>;
 
 /** The forms of the calls in a cell; at least one. */
@@ -126,10 +124,10 @@ export interface SharesAnswer {
   readonly shares: readonly ShareRecord[];
 }
 
-/** What a colleague's link leads to. */
+/** The job that a colleague's link opens. */
 export interface SharedAnswer {
   readonly url: string;
-  /** By which the Jupyter server finds the link again, as long as it runs. */
+  /** Identifier with which the Jupyter server finds the link again while it runs. */
   readonly mark: string;
   readonly job: JobRecord;
   readonly settings: string;

@@ -38,12 +38,12 @@ export class LabApi {
     this.requests = new Requests(settings);
   }
 
-  /** A client that stays with the service that is selected now. */
+  /** Returns a client that keeps using the service that is selected now. */
   fixed(): LabApi {
     return Object.assign(new LabApi(this.settings), { profile: this.profile });
   }
 
-  /** Sends the requests, also those of parts that are loaded later. */
+  /** Sends the requests, including those of modules that are loaded later. */
   readonly requests: Requests;
 
   /** Name of the profile whose service is used; null for the one that notebooks use. */
@@ -74,7 +74,7 @@ export class LabApi {
       wait_s: tag === null ? null : waitS,
       pause_s: this.pollSeconds || null
     };
-    const limit = AbortSignal.timeout(waitS * 1000 + PATIENCE_MS); // a proxy may lose the answer
+    const limit = AbortSignal.timeout(waitS * 1000 + PATIENCE_MS); // a proxy may lose the response
     const response = await this.requests.send('jobs', query, {
       signal: signal ? AbortSignal.any([signal, limit]) : limit
     });
@@ -119,7 +119,7 @@ export class LabApi {
   delete(names: readonly string[], delayS: number): Promise<Departed> {
     return this.requests.post('jobs/delete', { names, delayS });
   }
-  /** Undoes pending deletions at a service, by default the selected one; returns the names of the jobs that are kept. */
+  /** Undoes pending deletions at a service, by default the selected one; returns the names of the kept jobs. */
   async keep(names: readonly string[], profile = this.profile): Promise<readonly string[]> {
     return (await this.requests.post<{ kept: readonly string[] }>('jobs/keep', { names }, { profile })).kept;
   }
@@ -165,7 +165,7 @@ export class LabApi {
     return this.requests.address(address, query);
   }
 
-  /** The catalog of the service. */
+  /** Gets the catalog of the service. */
   tools(): Promise<ToolsAnswer> {
     return this.requests.get('tools');
   }
@@ -198,7 +198,7 @@ export class LabApi {
     return this.requests.upload(`files/uploads/${id}`, { offset }, piece, onProgress, signal);
   }
 
-  /** Passes an upload on to the service; called until the answer has a path. */
+  /** Starts passing an upload on to the service; must be called until the response has a path. */
   finishUpload(id: string): Promise<UploadAnswer> {
     return this.requests.post(`files/uploads/${id}/finish`);
   }
@@ -243,12 +243,15 @@ export class LabApi {
     return this.requests.address('account/claim');
   }
 
-  /** The engines of the server's computer. */
+  /** Gets the engines of the server's computer. */
   engines(): Promise<EnginesAnswer> {
     return this.requests.get('engines');
   }
 
-  /** Begins or cancels the installation or removal of an engine; who installs one has accepted the licences shown. */
+  /**
+   * Begins or cancels the installation or removal of an engine; installing implies that the user accepted the licences
+   * shown.
+   */
   async changeEngine(name: string, action: EngineAction): Promise<void> {
     const install = { action: 'install', acceptsLicences: true };
     const bodies = { install, complete: { ...install, optionalWeights: true } };

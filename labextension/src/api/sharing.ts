@@ -1,4 +1,7 @@
-/** The routes about links by which colleagues open a job. A link goes in the body, so that no log has its token. */
+/**
+ * The routes for links with which colleagues open a job. A link is sent in the body, so that its token appears in no
+ * log.
+ */
 import type { JobPlace, ResultAnswer, SharedAnswer, ShareRecord, SharesAnswer } from './answers';
 import type { LabApi } from './lab';
 
@@ -7,12 +10,12 @@ export async function listShares({ requests }: LabApi, place: JobPlace): Promise
   return (await requests.get<SharesAnswer>(sharesOf(place), at(place))).shares;
 }
 
-/** Makes a link that is valid for `days`; its address is in this answer only. */
+/** Makes a link that is valid for `days`; only this response has its address. */
 export function makeShare({ requests }: LabApi, place: JobPlace, days: number): Promise<ShareRecord> {
   return requests.post(sharesOf(place), { days }, at(place));
 }
 
-/** Ends the link of this name. */
+/** Revokes the link of this name. */
 export async function revokeShare({ requests }: LabApi, place: JobPlace, name: string): Promise<void> {
   await requests.delete(`shares/${encodeURIComponent(name)}`, at(place));
 }
@@ -32,7 +35,7 @@ export function openLinkedRow({ colors, requests }: LabApi, url: string, row: st
   return requests.post('shared', { url, row }, { colors });
 }
 
-/** Gets the result archive behind a colleague's link, or one file of it. */
+/** Gets the result archive of a colleague's link, or one file of it. */
 export async function fetchLinked({ requests }: LabApi, url: string, file: string | null): Promise<Blob> {
   const body = JSON.stringify({ url, file });
   return (await requests.send('shared/result', {}, { method: 'POST', body })).blob();

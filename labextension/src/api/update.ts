@@ -1,4 +1,4 @@
-/** Whether the server has another build of this extension than the page, which is the case after an update of foldnote. */
+/** Detects whether the server has another build of this extension than the page, as after an update of foldnote. */
 import { PageConfig, URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
@@ -7,7 +7,7 @@ const NAME = 'foldnote';
 /** An extension in the page's configuration. */
 interface Loaded {
   readonly name?: unknown;
-  /** Its first script, whose name has the hash of its contents. */
+  /** Its first script; the name contains the hash of its contents. */
   readonly load?: unknown;
 }
 
@@ -16,7 +16,7 @@ interface Packed {
   readonly jupyterlab?: { readonly _build?: { readonly load?: unknown } };
 }
 
-/** Asks the server; false if it does not answer, or does not say. */
+/** Asks the server; false if it does not respond or the response is inconclusive. */
 export async function isOutdated(settings = ServerConnection.makeSettings()): Promise<boolean> {
   try {
     const extensions = JSON.parse(PageConfig.getOption('federated_extensions') || '[]') as Loaded[];

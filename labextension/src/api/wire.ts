@@ -1,5 +1,5 @@
 /**
- * What the server extension answers, generated from `python -m foldnote.lab.responses`. Do not edit: run `npm run wire`.
+ * Responses of the server extension, generated from `python -m foldnote.lab.responses`. Do not edit: run `npm run wire`.
  */
 export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
@@ -304,7 +304,7 @@ export interface components {
         };
         /**
          * EngineWeightsRecord
-         * @description Weights that an engine gets from their authors.
+         * @description Weights that an engine downloads from their authors.
          */
         EngineWeightsRecord: {
             /** Host */
@@ -778,7 +778,7 @@ export interface components {
         };
         /**
          * Share
-         * @description A link to a job or batch of yours.
+         * @description A link to a job or batch of the user.
          */
         Share: {
             /**
@@ -815,7 +815,7 @@ export interface components {
         };
         /**
          * SharedAnswer
-         * @description What a colleague's link leads to.
+         * @description The job that a colleague's link opens.
          */
         SharedAnswer: {
             job: components["schemas"]["PageJob"];
@@ -831,7 +831,7 @@ export interface components {
         };
         /**
          * ShareOpening
-         * @description That a colleague has opened a link.
+         * @description A record that a colleague has opened a link.
          */
         ShareOpening: {
             /** Count */
@@ -848,7 +848,7 @@ export interface components {
         };
         /**
          * SharesAnswer
-         * @description The account's valid links to one job, newest first; only a new one has its address.
+         * @description The account's valid links to one job, newest first; only a new link has its address.
          */
         SharesAnswer: {
             /**
@@ -1046,7 +1046,7 @@ export interface components {
         };
         /**
          * ToolInput
-         * @description One setting of a tool, described in words.
+         * @description One setting of a tool, described in prose.
          */
         ToolInput: {
             /**

@@ -17,7 +17,7 @@ export interface AccountLineProps {
   readonly claimAddress: string;
 }
 
-/** The line; nothing if there is nothing worth showing. */
+/** The line; nothing if there is nothing to show. */
 export function AccountLine({ account, claimAddress }: AccountLineProps): ReactElement | null {
   const trans = useWords();
   const [isOpen, setOpen] = useState(false);

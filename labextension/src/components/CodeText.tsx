@@ -1,9 +1,9 @@
-/** A sentence of a service, in which code stands between backticks, as in cells and reports. */
+/** A sentence of a service with code between backticks, as in cells and reports. */
 import { Fragment, type ReactElement } from 'react';
 
 import { splitCode } from '../models/text';
 
-/** The sentence with its code as code; no other markup is read from it. */
+/** The sentence with its code formatted; no other markup is interpreted. */
 export function CodeText({ text }: { readonly text: string }): ReactElement {
   return (
     <>

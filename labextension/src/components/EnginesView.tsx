@@ -21,7 +21,9 @@ export interface EnginesViewProps {
   readonly onCancel: (engine: EngineRecord) => void;
 }
 
-/** The engines of this computer: those that run, those that can be installed, and those that need a program of the user. */
+/**
+ * The engines of this computer: those that run, those that can be installed, and those that need a program of the user.
+ */
 export function EnginesView(props: EnginesViewProps): ReactElement {
   const { engines, complaint } = props.state;
   const trans = useWords();
@@ -55,7 +57,7 @@ export function EnginesView(props: EnginesViewProps): ReactElement {
   );
 }
 
-/** End of the name of an adapter's method, which the heading says for all of them. */
+/** End of the name of an adapter's method, omitted because the heading says it for all of them. */
 const OWN_COPY = /, by your own copy of the program$/;
 
 interface EngineGroupProps extends EnginesViewProps {
@@ -122,7 +124,7 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
   );
 }
 
-/** Licence, weights and configuration, folded. */
+/** Licence, weights and configuration, collapsed. */
 function EngineNotes({ engine }: { readonly engine: EngineRecord }): ReactElement | null {
   const trans = useWords();
   const notes = [

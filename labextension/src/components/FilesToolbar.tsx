@@ -49,7 +49,7 @@ export function FilesToolbar(props: FilesToolbarProps): ReactElement {
   );
 }
 
-/** The folders from the top level to the current one. */
+/** Breadcrumbs: the folders from the top level to the current one. */
 function Way(props: { readonly folder: string; readonly onOpen: FilesToolbarProps['onOpen'] }): ReactElement {
   const trans = useWords();
   const parts = props.folder.split('/');

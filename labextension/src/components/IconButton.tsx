@@ -9,7 +9,7 @@ export interface IconButtonProps {
   readonly label: string;
   readonly icon: LabIcon;
   readonly onClick?: () => void;
-  /** The same with the position of the button. */
+  /** Called like `onClick`, with the button's element. */
   readonly onPress?: (button: HTMLElement) => void;
   readonly isDisabled?: boolean;
   readonly isPressed?: boolean;

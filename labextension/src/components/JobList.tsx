@@ -235,7 +235,9 @@ function isText(target: EventTarget): boolean {
   return target instanceof Element && target.closest('.fn-JobRow-reason, .fn-JobRow-log, button') !== null;
 }
 
-/** The time of the last answer; while `isRunning`, the current second, so that durations advance between answers. */
+/**
+ * The time of the last response; while `isRunning`, the current second, so that durations advance between responses.
+ */
 function useClock(heard: number, isRunning: boolean): number {
   const [now, setNow] = useState(0);
   useEffect(() => {
@@ -248,7 +250,7 @@ function useClock(heard: number, isRunning: boolean): number {
   return isRunning ? Math.max(heard, now) : heard;
 }
 
-/** A row that is not a job: the heading of a group, or a text in place of a batch's jobs. */
+/** A row that is not a job: the heading of a group, or a text instead of a batch's jobs. */
 export function OtherRow(props: {
   readonly row: Exclude<ListRow, { kind: 'job' }>;
   readonly index: number;

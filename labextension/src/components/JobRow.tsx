@@ -153,7 +153,7 @@ export function RowFrame(props: RowFrameProps): ReactElement {
   );
 }
 
-/** Room for the buttons beside the name. */
+/** Space for the buttons beside the name. */
 function actionsStyle(buttons: number): CSSProperties {
   const style: Readonly<Record<string, number>> = { '--fn-actions': buttons };
   return style;
@@ -178,7 +178,7 @@ function FoldButton(props: {
   );
 }
 
-/** Accessible name of a row: those of its details that distinguish jobs. */
+/** Accessible name of a row, with the details that distinguish jobs. */
 function labelOf({ job, toolName, details }: JobRowProps, trans: Trans): string {
   return [
     visibleText(findLabel(job)),
@@ -209,7 +209,7 @@ export function JobFacts(props: JobFactsProps): ReactElement {
   const texts = factsOf(props, trans);
   const facts = FACTS.filter(fact => details.includes(fact) && texts[fact][0] !== '');
   const usual = state === 'running' ? 'duration' : state === 'complete' && !isBatch(job) ? 'score' : null;
-  const kept = job.isLeaving ? null : usual; // what undoes a deletion needs all of a narrow line
+  const kept = job.isLeaving ? null : usual; // the button that undoes a deletion needs all of a narrow line
   const spare = note === null ? spareFacts(facts, state === 'running') : spareFacts(facts, false, kept);
   return (
     <div className="fn-JobRow-facts" role="gridcell">
@@ -271,7 +271,7 @@ function factsOf(
   };
 }
 
-/** What a run used, where the service measured it. */
+/** Resources that a run used, as far as the service measured them. */
 function usageOf({ cpuSeconds, peakMemoryMb, peakGpuMemoryMb }: JobRowProps['job'], trans: Trans): string[] {
   return cpuSeconds === null || peakMemoryMb === null
     ? []
@@ -380,7 +380,7 @@ function noteOf(props: JobRowProps & { readonly trans: Trans }): ReactElement | 
   );
 }
 
-/** What is unusual about a job's run: that it was repeated, or that another job's result was reused. */
+/** Special features of a job's run: it was repeated, or it reused another job's result. */
 function runWords(job: JobRecord, trans: Trans): { readonly text: string; readonly title: string } | null {
   if (job.reusedFrom) {
     const text = trans.__('reused from %1', visibleText(job.reusedFrom));
@@ -393,12 +393,12 @@ function runWords(job: JobRecord, trans: Trans): { readonly text: string; readon
   return { text: trans.__('run %1', job.retries + 1), title };
 }
 
-/** Whether the whole reason of a failure is shown, below the line: in selected rows and above an open log. */
+/** Whether to show the complete reason of a failure below the line: in selected rows and above an open log. */
 function isReasonWhole({ job, details, isSelected, isLogOpen }: JobRowProps): boolean {
   return reasonOf(job) !== '' && details.includes('reason') && (isSelected || isLogOpen);
 }
 
-/** Why a job failed or why a job of a batch did not run, or why a batch stopped early; empty for others. */
+/** Why a job failed, why a job of a batch did not run, or why a batch stopped early; empty for others. */
 function reasonOf(job: JobRecord): string {
   const isStopped = job.batch !== null && job.status === 'Stopped';
   return job.error ?? (isStopped || job.type === 'batch' ? (job.message ?? '') : '');
@@ -414,7 +414,7 @@ export function Reason(props: { readonly text: string; readonly isWhole?: boolea
   );
 }
 
-/** Announces the deletion of the job, with a button to undo it. */
+/** Announces the pending deletion of the job, with a button to undo it. */
 function Leaving(props: {
   readonly job: JobRecord;
   readonly onKeep: (names: readonly string[]) => void;

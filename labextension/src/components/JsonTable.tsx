@@ -1,4 +1,4 @@
-/** A JSON object as a table, with the JSON itself folded below it. */
+/** A JSON object as a table, with the JSON itself collapsed below it. */
 import { Fragment, useMemo, type ReactElement } from 'react';
 
 import { readJsonRows, type JsonRow } from '../models/jsonrows';
@@ -12,13 +12,13 @@ export interface JsonTableProps {
   readonly label: string;
   /** JSON text. */
   readonly text: string;
-  /** What is said if the object has nothing to show: a title and a sentence. */
+  /** Title and sentence to show if the object is empty. */
   readonly empty: readonly [string, string];
-  /** Reads the rows, if not as those of any object. */
+  /** Reads the rows; by default like those of any object. */
   readonly read?: (text: string) => readonly JsonRow[] | null;
 }
 
-/** The table; text that is not a JSON object is shown as it is. */
+/** The table; text that is not a JSON object is shown unchanged. */
 export function JsonTable({ label, text, empty, read = readJsonRows }: JsonTableProps): ReactElement {
   const trans = useWords();
   const rows = useMemo(() => read(text), [text, read]);

@@ -11,7 +11,7 @@ export interface LogPaneProps {
   readonly name: string;
   /** Whether the job can still write. */
   readonly isLive: boolean;
-  /** Whether it is a batch, whose jobs have logs of their own. */
+  /** Whether it is a batch, whose jobs have their own logs. */
   readonly isBatch?: boolean;
   readonly read: (name: string) => Promise<string>;
   /** Polling interval in milliseconds. */
@@ -58,7 +58,7 @@ export function LogPane({ name, isLive, isBatch = false, read, paceMs = PACE_MS 
 
   useEffect(() => {
     if (isRead) {
-      pane.current?.scrollIntoView({ block: 'nearest' }); // a log opened at the bottom of the list may have grown out of sight
+      pane.current?.scrollIntoView({ block: 'nearest' }); // a log opened at the bottom of the list may have grown out of view
     }
   }, [isRead]);
 

@@ -84,7 +84,7 @@ export function MembersView(props: MembersViewProps): ReactElement {
   );
 }
 
-/** A notice in place of missing rows. */
+/** A notice shown if there are no rows. */
 function Outcome(props: MembersViewProps & { readonly count: number }): ReactElement | null {
   const { state, count, onLoad } = props;
   const trans = useWords();
@@ -130,7 +130,7 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
   };
   const at = rows.findIndex(({ row }) => row.kind === 'job' && memberKey(row.job) === state.chosen);
   const choose = (index: number): void => {
-    const step = index < at ? -1 : 1; // skips a text in place of jobs
+    const step = index < at ? -1 : 1; // skips a text that replaces jobs
     const job = jobAt(index) ?? jobAt(index + step);
     if (job) {
       onChooseJob(memberKey(job));

@@ -3,7 +3,7 @@ import { useEffect, useRef, type ClipboardEvent, type ReactElement } from 'react
 
 import { splitEnd } from '../models/text';
 
-/** The text; assistive technology and copies have all of it. */
+/** The text; assistive technology and copies get all of it. */
 export function MiddleText({ text }: { readonly text: string }): ReactElement {
   const [start, end] = splitEnd(text);
   const whole = useRef<HTMLElement>(null);
@@ -24,7 +24,7 @@ export function MiddleText({ text }: { readonly text: string }): ReactElement {
   );
 }
 
-/** Browsers put the end of a line between the parts; where more than the text is selected, the copy is theirs. */
+/** Browsers insert a line end between the parts when copying; a selection beyond the text is left to the browser. */
 function copyInOneLine(event: ClipboardEvent): void {
   const selection = window.getSelection();
   const isWithin = [selection?.anchorNode, selection?.focusNode].every(

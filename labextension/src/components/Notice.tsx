@@ -21,7 +21,7 @@ export interface NoticeProps {
   readonly action?: NoticeAction | undefined;
   /** Other actions. */
   readonly others?: readonly NoticeAction[];
-  /** Whether it fills the view, when there is nothing else to show. */
+  /** Whether it fills the view because there is nothing else to show. */
   readonly isWhole?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Notices of a result's tab when there is no result: not yet, not now, or not any more. */
+/** Notices in a result's tab when there is no result: not yet available, temporarily unavailable, or deleted. */
 import type { ReactElement } from 'react';
 
 import { isLive, shownState } from '../models/status';
@@ -17,20 +17,20 @@ export interface ResultNoticeProps {
   readonly owner: string | null;
   /** Name of the service; null for the service of this computer. */
   readonly service: string | null;
-  /** Whether it was opened by a colleague's link. */
+  /** Whether it was opened with a colleague's link. */
   readonly isShared?: boolean;
   /** Other services that may have the job. */
   readonly elsewhere: readonly Elsewhere[];
   /** Requests the missing data at once. */
   readonly onRetry: () => void;
-  /** Asks for a link; absent where none opened the job. */
+  /** Asks for a link; absent if the job was not opened with one. */
   readonly onOpenLink?: () => void;
   readonly onClose: () => void;
 }
 
 /** A service that may have the job. */
 export interface Elsewhere {
-  /** Its place in a sentence, such as “at lab”. */
+  /** Its location in a sentence, such as “at lab”. */
   readonly place: string;
   readonly onLook: () => void;
 }
@@ -93,7 +93,7 @@ function Gone(props: ResultNoticeProps & { readonly goneAt: number }): ReactElem
   );
 }
 
-/** The notice in place of a missing result. */
+/** The notice shown instead of a missing result. */
 export function ResultPending({ state, onRetry }: ResultNoticeProps): ReactElement | null {
   const trans = useWords();
   const { job, fault, resultFault, goneAt } = state;

@@ -31,15 +31,15 @@ export interface ResultViewProps extends ResultFileActions, ResultNoticeProps {
   readonly isElsewhere: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Null where the reader may not see it. */
+  /** Reads the log; null if the reader may not see it. */
   readonly readLog: (() => Promise<string>) | null;
   readonly readSettings: () => Promise<string>;
   readonly onInsert: () => void;
-  /** Null for what is read-only. */
+  /** Runs the job again; null if the job is read-only. */
   readonly onAgain: (() => void) | null;
-  /** Null where no link for colleagues can be made. */
+  /** Opens the dialog for links; null if no link can be made. */
   readonly onShare: (() => void) | null;
-  /** Null for the whole archive. */
+  /** Downloads a file; null for the whole archive. */
   readonly onDownload: (file: string | null) => void;
 }
 
@@ -198,7 +198,7 @@ function Part(props: ResultViewProps & { readonly view: View; readonly result: R
 function Settings({ readSettings, state }: ResultViewProps): ReactElement {
   const trans = useWords();
   const loaded = useLoaded(readSettings);
-  // a batch has none itself, and its result tells those of its jobs
+  // a batch has no settings itself; its result contains those of its jobs
   const { value, fault } = state.result?.settings ? { value: state.result.settings, fault: null } : loaded;
   if (fault !== null) {
     return (

@@ -11,7 +11,7 @@ import { useWords } from './words';
 /** Props of the notice. */
 export interface ServiceNoticeProps {
   readonly service: ServiceReport | null;
-  /** Why the Jupyter server did not answer; null if it does. */
+  /** Why the Jupyter server did not respond; null if it did. */
   readonly lost: string | null;
   /** Milliseconds since 1970. */
   readonly now: number;

@@ -1,4 +1,4 @@
-/** Links by which colleagues open a job: make one, copy it, see who has opened it, and revoke it. */
+/** Links with which colleagues open a job: make one, copy it, see who has opened it, and revoke it. */
 import { useEffect, useState, type ReactElement } from 'react';
 
 import type { ShareRecord } from '../api/answers';
@@ -158,7 +158,7 @@ function readersOf({ expires, organization }: ShareRecord, trans: Trans): string
     : trans.__('For whoever has an account at the service, until %1.', until);
 }
 
-/** How often a link was opened, and by whom. */
+/** Number of times a link was opened, and by whom. */
 function openingsOf({ openings }: ShareRecord, trans: Trans): string {
   return openings.length === 0
     ? trans.__('Not opened yet')

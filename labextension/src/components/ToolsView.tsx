@@ -120,10 +120,10 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
 
 interface ToolSectionProps {
   readonly title: string;
-  /** What applies to all of them, said once. */
+  /** A hint that applies to all of them, shown once. */
   readonly hint?: string;
   readonly tools: readonly ToolRecord[];
-  /** Whether only its title is shown until it is pressed. */
+  /** Whether it is collapsed until its title is clicked. */
   readonly isFolded?: boolean;
   readonly open: string | null;
   readonly onToggle: (tool: string) => void;

@@ -136,7 +136,7 @@ function useView(box: RefObject<HTMLDivElement>): { top: number; height: number 
   return view;
 }
 
-/** Calls `measure` when a row changes its height by itself, such as a growing log. */
+/** Calls `measure` when the height of a row changes, as with a growing log. */
 function useResize(box: RefObject<HTMLDivElement>, measure: () => void): void {
   useEffect(() => {
     const node = box.current;

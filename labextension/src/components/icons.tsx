@@ -20,7 +20,7 @@ export function StateIcon({ state }: { readonly state: ShownState | 'mixed' }): 
   );
 }
 
-/** The icon of a job's state, of a complete batch also whether jobs of it failed. */
+/** The icon of a job's state; for a complete batch it also shows whether jobs failed. */
 export function JobIcon({ job }: { readonly job: JobRecord }): ReactElement {
   return <StateIcon state={isMixed(job) ? 'mixed' : shownState(job)} />;
 }

@@ -1,4 +1,4 @@
-/** Parts of the views that are loaded when they are first shown, so that JupyterLab starts without them. */
+/** Parts of the views that are loaded when they are first shown, which makes JupyterLab start faster. */
 import { lazy, Suspense, type ComponentType, type ReactElement } from 'react';
 
 import { Notice } from './Notice';
@@ -7,7 +7,7 @@ import { useWords } from './words';
 /**
  * A component that is loaded when it is first shown.
  *
- * @param load - imports it; where that fails, since foldnote was updated or the server is gone, a sentence says so
+ * @param load - imports it; if that fails because foldnote was updated or the server is gone, a sentence says so
  */
 export function later<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   const Loaded = lazy(() =>

@@ -1,11 +1,11 @@
 /**
- * The account's remaining allowance. It is requested when it is displayed, and again after a job was submitted; after a
- * failure the last value stays, since the jobs view reports the state of the service.
+ * The account's remaining allowance. It is requested when displayed, and again after a job was submitted. After a
+ * failure the last value is kept; the jobs view reports the state of the service.
  */
 import type { AccountAnswer } from '../api/answers';
 import { Store } from './store';
 
-/** Where the account comes from. */
+/** Source of the account. */
 export interface AccountSource {
   account(isFresh: boolean): Promise<AccountAnswer>;
 }

@@ -9,7 +9,7 @@ import type { ISignal } from '@lumino/signaling';
 import type { JobsModel } from './jobs';
 import { isLive } from './status';
 
-/** The part of the jobs model that is used. */
+/** The part of the jobs model that polling needs. */
 export interface Watched extends Pick<JobsModel, 'state' | 'watch'> {
   readonly changed: ISignal<unknown, void>;
 }
@@ -34,7 +34,7 @@ export class Attention {
     this.decide();
   }
 
-  /** Something may have submitted a job. */
+  /** Notes an event that may have submitted a job. */
   stir(): void {
     this.until = Date.now() + this.lingerMs;
     this.decide();

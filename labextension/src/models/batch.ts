@@ -21,8 +21,8 @@ export function batchShare(job: JobRecord): number | null {
 }
 
 /**
- * Describes the jobs of a batch: `37 of 100, 2 failed, 1 stopped`; empty if the service does not report them. What the
- * word of a complete batch's state tells is left out.
+ * Describes the jobs of a batch: `37 of 100, 2 failed, 1 stopped`; empty if the service does not report them. Counts
+ * that the state of a complete batch already shows are omitted.
  */
 export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
   const { statuses } = job;
@@ -41,8 +41,8 @@ export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
 }
 
 /**
- * Describes the failed jobs of a batch: `2 failed`; empty if there are none. If the service does not distinguish failed and
- * stopped jobs, they are described as without a result; and so are those of a pipeline, where stages behind a failed one
+ * Describes the failed jobs of a batch: `2 failed`; empty if there are none. If the service does not distinguish failed
+ * and stopped jobs, they are described as without a result; as are those of a pipeline, where stages after a failed one
  * did not run.
  */
 export function lossWords(job: JobRecord, trans: Trans = PLAIN): string {
@@ -59,7 +59,9 @@ function countFailed(job: JobRecord): number | null {
   return job.tool === 'pipeline' ? null : (job.failed ?? null);
 }
 
-/** Whether jobs of a batch failed, also of one that is complete; those that were stopped count where they are not told. */
+/**
+ * Whether jobs of a batch failed, also if it is complete; stopped jobs count if the service does not distinguish them.
+ */
 export function hasFailures(job: JobRecord): boolean {
   return isBatch(job) && lossWords(job) !== '';
 }
@@ -76,7 +78,7 @@ export interface BatchSource {
   subjobs(name: string, key: string | null, member: string | null): Promise<OlderAnswer>;
 }
 
-/** All jobs of a batch, in the order of its rows. */
+/** All jobs of a batch, in row order. */
 export async function readSubjobs(
   source: BatchSource,
   name: string,

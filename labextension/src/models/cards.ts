@@ -1,4 +1,6 @@
-/** The launcher cards of the last visit, kept in the browser so that they are there before the service answers. */
+/**
+ * The launcher cards of the last visit, stored in the browser so that they can be shown before the service responds.
+ */
 import type { ReadonlyJSONObject } from '@lumino/coreutils';
 
 /** What a card of a tool shows and opens. */
@@ -11,7 +13,7 @@ export interface CardArgs extends ReadonlyJSONObject {
 
 const KEY = 'foldnote:launcher-cards';
 
-/** The kept cards; none if nothing valid is kept. */
+/** The stored cards; none if nothing valid is stored. */
 export function readCards(storage: Pick<Storage, 'getItem'>): readonly CardArgs[] {
   try {
     const kept: unknown = JSON.parse(storage.getItem(KEY) ?? '[]');
@@ -21,12 +23,12 @@ export function readCards(storage: Pick<Storage, 'getItem'>): readonly CardArgs[
   }
 }
 
-/** Keeps the cards for the next visit; a browser without space keeps none. */
+/** Stores the cards for the next visit; fails silently if the browser has no space. */
 export function writeCards(storage: Pick<Storage, 'setItem'>, cards: readonly CardArgs[]): void {
   try {
     storage.setItem(KEY, JSON.stringify(cards));
   } catch {
-    // the next visit shows the cards when the service has answered
+    // the next visit shows the cards once the service has responded
   }
 }
 

@@ -71,7 +71,7 @@ export class ChoicesModel extends Store<Choices> {
     }
   }
 
-  /** Changes options. The search is not saved: an empty list at the next start would be confusing. */
+  /** Changes options. The search is not saved, because an empty list at the next start would be confusing. */
   choose(change: Partial<Choices>): void {
     this.update(change);
     const { state, sort, grouping, whose, details } = this.state();

@@ -7,7 +7,7 @@ export function formCode(tool: string, profile: string | null = null): string {
   return `import foldnote as fn\n\nfn.form(${quote(tool)}${named(profile)})`;
 }
 
-/** Code of the example: it numbers trastuzumab's heavy chain, which takes seconds where ANARCI is installed. */
+/** Code of the example: it numbers trastuzumab's heavy chain, which takes seconds if ANARCI is installed. */
 export function exampleCode(profile: string | null = null): string {
   return [
     '# foldnote: a first job. Submit the form; its result appears below it. See fn.tools() for all tools.',
@@ -37,7 +37,7 @@ export function jobCode(
   return `import foldnote as fn\n\n${value}`;
 }
 
-/** Code to change the settings of a job and submit them again: it shows a form, for a pipeline it writes the next cell. */
+/** Code to change the settings of a job and submit it again: a form for a job, the next cell for a pipeline. */
 export function againCode(
   name: string,
   profile: string | null = null,
@@ -59,7 +59,7 @@ export function sharedCode(url: string): string {
   return `import foldnote as fn\n\nshared = fn.open_shared(${quote(url)})\nshared`;
 }
 
-/** Code that writes a file of the result behind a colleague's link to a folder that is named like the job. */
+/** Code that writes a file of a shared result to a folder named like the job. */
 export function sharedFileCode(url: string, path: string): string {
   return `import foldnote as fn\n\nshared = fn.open_shared(${quote(url)})\nshared.result.save_to(shared.job_name, [${quote(path)}])`;
 }
@@ -80,7 +80,7 @@ export function keptJobsCell(names: readonly string[], profile: string | null = 
   return `import foldnote as fn\n\n${keptJobsLine(names, profile)}${shown}`;
 }
 
-/** Code that shows a comparison of jobs, of which the first is the reference. */
+/** Code that shows a comparison of jobs; the first one is the reference. */
 export function compareCode(names: readonly string[], profile: string | null = null): string {
   return `import foldnote as fn\n\nfn.compare(${names.map(quote).join(', ')}${named(profile)})`;
 }

@@ -49,11 +49,11 @@ export function readDetails(kept: unknown): readonly Detail[] {
 export type Spare = 'narrow' | 'medium';
 
 /**
- * The facts to hide when a line has no room for all.
+ * The facts to hide when a line has no space for all.
  *
- * @param facts - the selected facts that the row has
- * @param isRunning - whether the job is running; then its duration takes precedence over its age
- * @param kept - the only fact that a note at the end of the line leaves room for; undefined without a note
+ * @param facts - the selected facts that the row has @param isRunning - whether the job is running; then its duration
+ * takes precedence over its age @param kept - the only fact for which a note at the end of the line leaves space;
+ * undefined without a note
  */
 export function spareFacts(facts: readonly Fact[], isRunning: boolean, kept?: Fact | null): ReadonlyMap<Fact, Spare> {
   if (kept !== undefined) {

@@ -1,5 +1,6 @@
 /**
- * Detects jobs that ended while the page was open. A job that had ended when first seen is not reported, and none twice.
+ * Detects jobs that ended while the page was open. A job that had already ended when first seen is not reported, and no
+ * job is reported twice.
  */
 import type { JobRecord } from '../api/answers';
 import type { JobsState } from './jobs';

@@ -5,7 +5,7 @@ import type { EngineAction, EngineRecord, EnginesAnswer } from '../api/answers';
 import { Store } from './store';
 import { sentenceOf } from './text';
 
-/** Where engines come from. */
+/** Source of the engines. */
 export interface EnginesSource {
   engines(): Promise<EnginesAnswer>;
   changeEngine(name: string, action: EngineAction): Promise<void>;
@@ -33,7 +33,7 @@ export class EnginesModel extends Store<EnginesState> {
   /** Called after an installation or removal, since the set of available tools may have changed. */
   onEnd: () => void = () => undefined;
 
-  /** Opens the list and requests it, or closes it; a change is followed to its end either way. */
+  /** Opens the list and requests it, or closes it; an operation in progress is followed to its end in either case. */
   show(isOpen: boolean): void {
     this.update({ isOpen });
     if (isOpen) {
@@ -51,7 +51,7 @@ export class EnginesModel extends Store<EnginesState> {
     }
     await this.refresh();
     if (complaint !== null) {
-      this.update({ complaint }); // after the answer, which clears the previous message
+      this.update({ complaint }); // after the response, which clears the previous message
     }
   }
 

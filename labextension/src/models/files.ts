@@ -4,9 +4,9 @@ import { Store } from './store';
 import { sentenceOf } from './text';
 import { Sending, type Pauses, type Progress, type UploadSource } from './uploads';
 
-/** The server's part of files. */
+/** The server routes for files. */
 export interface FilesSource extends UploadSource {
-  /** This source for the service that is selected now, also after another one is. */
+  /** This source, bound to the currently selected service. */
   fixed(): FilesSource;
   files(folder: string | null, offset: number): Promise<FilesAnswer>;
   uploadContents(path: string, folder: string | null): Promise<UploadAnswer>;

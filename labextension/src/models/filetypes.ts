@@ -1,4 +1,4 @@
-/** The file types of our viewer: their names, and whether our viewer is the default. */
+/** The file types that our viewer opens, and whether it is the default viewer. */
 
 /** What the icon of a file type shows. */
 export type Picture = 'structure' | 'molecule' | 'alignment' | 'sequences' | 'matrix';

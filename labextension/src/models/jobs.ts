@@ -52,9 +52,9 @@ export interface JobsState {
   readonly open: ReadonlyMap<string, readonly JobRecord[] | null>;
   /** Null before the first answer. */
   readonly service: ServiceReport | null;
-  /** Why the Jupyter server did not answer; null if it does. */
+  /** Why the Jupyter server did not respond; null if it did. */
   readonly lost: string | null;
-  /** Time of the last answer in milliseconds since 1970, from which ages are computed. */
+  /** Time of the last response in milliseconds since 1970, from which ages are computed. */
   readonly receivedAt: number;
   /** Names of the jobs with a pending request of the user. */
   readonly pending: ReadonlySet<string>;
@@ -113,7 +113,7 @@ export class JobsModel extends Store<JobsState> {
     };
   }
 
-  /** Polls the service at once; resolves when the state has the answer or the failure. */
+  /** Polls the service at once; resolves when the state has the response or the failure. */
   async refresh(): Promise<void> {
     try {
       await this.source.hurry();
@@ -124,7 +124,7 @@ export class JobsModel extends Store<JobsState> {
     this.begin();
   }
 
-  /** Polls at once if the list is watched and does not have the end of this job yet, which a card has told. */
+  /** Polls at once if the list is being watched and lacks the end of this job, which a card has reported. */
   noteEnd(name: string): void {
     this.ends = this.ends.then(() => {
       const known = this.find(name);
@@ -336,7 +336,7 @@ export class JobsModel extends Store<JobsState> {
     const found = await asked.catch(sentenceOf);
     const open = new Map(this.state().open);
     if (this.loading.get(name) !== asked || !open.has(name)) {
-      return; // asked again, collapsed or left meanwhile
+      return; // requested again, collapsed or reset meanwhile
     }
     if (typeof found === 'string') {
       open.delete(name);

@@ -1,4 +1,4 @@
-/** JSON text as rows of a table: a name in words and a readable value each. */
+/** Converts JSON text to rows of a table, each with a readable name and value. */
 import { formatSize } from './size';
 import { formatMoment } from './time';
 
@@ -6,9 +6,9 @@ import { formatMoment } from './time';
 export interface JsonRow {
   /** Its dotted path in the JSON. */
   readonly path: string;
-  /** In words, without what all rows of its section have in common. */
+  /** Name in words, without the part that all rows of its section share. */
   readonly name: string;
-  /** Words for the object that has the value; empty for the outermost one. */
+  /** Name of the enclosing object in words; empty for the outermost one. */
   readonly section: string;
   /** One text, or one for each item of a list of objects. */
   readonly value: string | readonly string[];
@@ -28,12 +28,12 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   url: 'URL',
   num: 'number of'
 };
-/** Objects whose keys are names of other people's things, and no words of ours. */
+/** Objects whose keys are shown unchanged, because they are names from elsewhere. */
 const AS_WRITTEN = new Set(['packages', 'variables', 'settingsChanged', 'settingsIgnored']);
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 const DIGEST = /^[0-9a-f]{64}$/;
 const SHOWN_OF_DIGEST = 12;
-/** Lists of longer texts have a line for each. */
+/** Lists with longer texts have one line per item. */
 const LONG = 40;
 const NAMES = ['name', 'path', 'title'];
 
@@ -48,7 +48,7 @@ export function readJsonRows(text: string): readonly JsonRow[] | null {
   return isObject(found) ? listRows(found, { section: [], path: '', isAsWritten: false }) : null;
 }
 
-/** What the manifest's own fields on the job are called; others are called by their key. */
+/** Names of the manifest's own fields; other fields are named by their key. */
 const OF_MANIFEST: Readonly<Record<string, string>> = {
   'job.type': 'Tool',
   'job.seed': 'Seed used',
@@ -57,8 +57,8 @@ const OF_MANIFEST: Readonly<Record<string, string>> = {
 };
 
 /**
- * The rows of a manifest; null if the text is not a JSON object. The tool has the name that is displayed, and the seed that
- * the engine was given is left out where it used that one.
+ * The rows of a manifest; null if the text is not a JSON object. The tool has its display name, and the requested seed
+ * is omitted if the engine used it.
  */
 export function readManifestRows(text: string, displayName: (type: string) => string): readonly JsonRow[] | null {
   const rows = readJsonRows(text);
@@ -87,7 +87,7 @@ export function wordsOf(key: string): string {
   return first === '' ? key : [first.charAt(0).toUpperCase() + first.slice(1), ...others].join(' ');
 }
 
-/** Where an object is. */
+/** Location of an object. */
 interface Place {
   readonly section: readonly string[];
   /** Its dotted path, with a dot at the end; empty for the outermost object. */
@@ -98,7 +98,7 @@ interface Place {
 
 function listRows(found: object, { section, path, isAsWritten }: Place): readonly JsonRow[] {
   const entries = Object.entries(found);
-  // what has no section of its own comes first, since a section has no visible end
+  // values without a section come first, since a section has no visible end
   const ordered = [
     ...entries.filter(([, value]) => !isObject(value)),
     ...entries.filter(([, value]) => isObject(value))
@@ -113,7 +113,7 @@ function listRows(found: object, { section, path, isAsWritten }: Place): readonl
   });
 }
 
-/** A value in words; objects of a list each on a line of their own. */
+/** A value in words; objects in a list have one line each. */
 function describe(key: string, value: unknown): string | readonly string[] {
   const isLong = (each: unknown): boolean => isObject(each) || (typeof each === 'string' && each.length > LONG);
   if (Array.isArray(value) && value.some(isLong)) {
@@ -122,7 +122,7 @@ function describe(key: string, value: unknown): string | readonly string[] {
   return tell(key, value);
 }
 
-/** An object in a line: its name, then what else it has. */
+/** An object on one line: its name, then its other values. */
 function describeObject(found: object): string {
   const entries = Object.entries(found) as [string, unknown][];
   const names = entries.filter(([key]) => NAMES.includes(key)).map(([key, value]) => tell(key, value));

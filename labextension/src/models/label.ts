@@ -1,8 +1,8 @@
-/** Labels: free text that is shown in place of a job's name. */
+/** Labels: free text that is shown instead of a job's name. */
 import type { JobRecord } from '../api/answers';
 import { visibleText } from './text';
 
-/** The label given last on the server's computer, else the service's; empty without one. */
+/** The label last given on the server's computer, else the service's; empty without one. */
 export function findLabel(job: JobRecord): string {
   const stored = job.foldnote?.label;
   return job.localLabel ?? (typeof stored === 'string' ? stored : '');

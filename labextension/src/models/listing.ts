@@ -75,7 +75,7 @@ export function filterJobs(
   });
 }
 
-/** Whether the filter of a state lists the job: a batch with failed jobs is listed among the failed ones, too. */
+/** Whether the filter of a state lists the job; a batch with failed jobs is also listed among the failed ones. */
 function isListedAs(job: JobRecord, state: ShownState): boolean {
   return shownState(job) === state || (state === 'failed' && hasFailures(job));
 }
@@ -85,7 +85,7 @@ export function countListed(jobs: readonly JobRecord[]): ReadonlyMap<ShownState,
   return new Map(STATES.map(({ state }) => [state, jobs.filter(job => isListedAs(job, state)).length]));
 }
 
-/** What a job is sorted by: its label or name as it was given, without the marks that stand for invisible characters. */
+/** The sort key of a job: its label or name as given, without the marks that represent invisible characters. */
 function nameKey(job: JobRecord): string {
   return findLabel(job) || job.jobName;
 }

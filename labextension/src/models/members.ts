@@ -191,7 +191,7 @@ export function memberRows(
   });
 }
 
-/** The text in place of a batch's jobs; null if they are listed. */
+/** The text shown instead of a batch's jobs; null if they are listed. */
 function wordsInstead({ jobs, fault }: OpenBatch, batch: JobRecord, trans: Trans): string | null {
   if (fault !== null) {
     return trans.__('The service refuses access to its jobs. %1', fault);

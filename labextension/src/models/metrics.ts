@@ -1,7 +1,6 @@
 /**
- * Known figures by which results are judged, the most telling first: label, whether higher is better, and the
- * names that programs give it. Generated from `foldnote/results/metrics/metrics.toml`. Do not edit: run
- * `npm run metrics`.
+ * Known metrics of results, the most informative first: label, whether higher is better, and the names that
+ * programs use. Generated from `foldnote/results/metrics/metrics.toml`. Do not edit: run `npm run metrics`.
  */
 export const METRICS: readonly (readonly [label: string, higher: boolean, ...names: string[]])[] = [
   ['ranking score', true, 'rankingscore', 'samplerankingscore'],

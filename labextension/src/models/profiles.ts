@@ -43,7 +43,7 @@ export class ProfilesModel extends Store<ProfilesState> {
   /** Called after switching to another service. */
   onChange: () => void = () => undefined;
 
-  /** Requests the list; after a failure it stays as it was. */
+  /** Requests the list; after a failure the previous one is kept. */
   async load(): Promise<void> {
     try {
       const { profiles } = await this.source.profiles();
@@ -72,7 +72,10 @@ export class ProfilesModel extends Store<ProfilesState> {
     return name === null || name === this.meant();
   }
 
-  /** Whether jobs of this profile (by default the selected one) can be shared: this computer's service has one user. */
+  /**
+   * Whether jobs of this profile (by default the selected one) can be shared; the service of this computer has only one
+   * user.
+   */
   canShare(name: string | null): boolean {
     return (name ?? this.meant() ?? EMBEDDED) !== EMBEDDED;
   }

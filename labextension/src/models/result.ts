@@ -122,7 +122,7 @@ export class ResultModel extends Store<ResultState> {
     const before = this.state().job;
     this.isHeard = true;
     if (job !== before || this.state().goneAt !== null || this.state().fault !== null) {
-      const isOther = before !== undefined && before.created !== job.created; // deleted, and the name reused
+      const isOther = before !== undefined && before.created !== job.created; // deleted, and the name was reused
       const forgotten = isOther ? { result: null, resultFault: null } : {};
       this.update({ job, seenAt: Date.now(), goneAt: null, fault: null, ...forgotten });
     }

@@ -39,12 +39,12 @@ export class Selection extends Store<SelectionState> {
     this.update({ current: key, names: this.next(name, how, order) });
   }
 
-  /** Selects all of these. */
+  /** Selects all of these jobs. */
   chooseAll(names: readonly string[]): void {
     this.update({ names: new Set(names) });
   }
 
-  /** Selects nothing. */
+  /** Clears the selection. */
   clear(): void {
     this.anchor = null;
     this.update({ names: new Set() });

@@ -30,7 +30,10 @@ export const STATES: readonly StateRow[] = [
 const NOT_RUN = 'Not run';
 const BY_STATE = new Map(STATES.map(row => [row.state, row]));
 
-/** Whether it is a stage that did not run, since an earlier one has no result; on the wire it is stopped, with an error. */
+/**
+ * Whether it is a stage that did not run because an earlier one has no result; on the wire it is stopped, with an
+ * error.
+ */
 function isNotRun(job: JobRecord): boolean {
   const { error } = job;
   const hasEnded = job.status === 'Stopped' && job.started === null && job.batch !== null && error !== null;
@@ -60,12 +63,12 @@ export function stateRow(state: ShownState): StateRow {
   return row;
 }
 
-/** Whether it is a batch that is complete although jobs of it failed. */
+/** Whether it is a complete batch with failed jobs. */
 export function isMixed(job: JobRecord): boolean {
   return job.status === 'Complete' && hasFailures(job);
 }
 
-/** The state of a job in a word; of a batch that is complete, also how many of its jobs failed. */
+/** The state of a job in words; for a complete batch, also how many of its jobs failed. */
 export function stateWord(job: JobRecord, trans: Trans = PLAIN): string {
   const word = trans.__(isNotRun(job) ? NOT_RUN : stateRow(shownState(job)).word);
   return isMixed(job) ? `${word}, ${lossWords(job, trans)}` : word;

@@ -16,14 +16,17 @@ export interface TextPart {
   readonly isCode: boolean;
 }
 
-/** Code of a sentence: between backticks, like `write_text` of the captions in cells. */
+/** Code in a sentence is between backticks, as for `write_text` of the captions in cells. */
 const CODE = /`([^`]+)`/;
 
-/** Splits a sentence into text and the code between its backticks, made visible on one line; no part is empty. */
+/**
+ * Splits a sentence into text and the code between backticks, on one line and with visible characters; no part is
+ * empty.
+ */
 export function splitCode(text: string): readonly TextPart[] {
   return text
     .replace(/[\r\n]+/g, ' ')
-    .split(CODE) // every second part is what the group matched
+    .split(CODE) // every second part is a match of the group
     .map((part, index) => ({ text: visibleText(part), isCode: index % 2 === 1 }))
     .filter(part => part.text !== '');
 }
@@ -35,11 +38,11 @@ export function plainSentence(text: string): string {
     .join('');
 }
 
-/** Characters of the end of a text that stay visible where its middle is truncated. */
+/** Number of final characters that stay visible when the middle of a text is truncated. */
 const END = 10;
 /** Texts up to this length are not split. */
 const SHORT = 14;
-/** Made when it is first needed: it loads a table. */
+/** Created on first use, because it loads a table. */
 let letters: Intl.Segmenter | undefined;
 
 /** Splits a text into a part that may be truncated and an end that stays visible; short texts have no such end. */
@@ -55,7 +58,7 @@ export function splitEnd(text: string): readonly [string, string] {
 /**
  * Formats a count, a whole number, with thousands separators: `2,000`, like `foldnote.text.count`.
  *
- * Without the browser's own formats of numbers, whose tables take 4 ms of JupyterLab's start to load.
+ * The browser's own number formats are not used, because loading their tables would delay JupyterLab's start by 4 ms.
  */
 export function formatCount(count: number): string {
   return String(count).replace(/(?<=\d)(?=(?:\d{3})+$)/g, ',');

@@ -45,7 +45,7 @@ export function formatMoment(time: string | null | undefined): string {
   return time ? new Date(time).toLocaleString() : '';
 }
 
-/** Formats a time of today as `14:05`, another one with its date; empty for null. */
+/** Formats a time of today as `14:05`, other times with the date; empty for null. */
 export function formatClock(time: string | null | undefined, now: number): string {
   if (!time) {
     return '';

@@ -85,7 +85,7 @@ export class ToolsModel extends Store<ToolsState> {
     return this.state().tools ?? [];
   }
 
-  /** The known list if the answer says the same, so that open menus and lists are not rebuilt. */
+  /** Keeps the known list if the response is equal, so that open menus and lists are not rebuilt. */
   private keep(answered: readonly ToolRecord[]): readonly ToolRecord[] {
     const known = this.state().tools;
     return known && isSame(known, answered) ? known : answered;
@@ -101,7 +101,7 @@ function isSame(known: readonly ToolRecord[], answered: readonly ToolRecord[]): 
   return JSONExt.deepEqual(known as unknown as ReadonlyJSONValue, answered as unknown as ReadonlyJSONValue);
 }
 
-/** The text in lower case in which a search finds the tool; the server gives none before it is restarted after an update. */
+/** Lower-case text in which a search finds the tool; after an update, the server provides it only once restarted. */
 function searchTextOf(tool: ToolRecord): string {
   const { searchText, type, displayName, family, description } = tool;
   return searchText ?? [type, displayName, family, description].join(' ').toLowerCase();
@@ -115,7 +115,7 @@ export function searchTools(tools: readonly ToolRecord[], query: string): readon
     .sort((a, b) => Number(b.available) - Number(a.available) || a.displayName.localeCompare(b.displayName));
 }
 
-/** How the method that really runs relates to the tool's name, in words; empty when nothing runs it. */
+/** Describes how the method that is actually run relates to the tool's name; empty if nothing runs the tool. */
 export function methodOf(tool: ToolRecord, trans: Trans = PLAIN): string {
   const { engine } = tool;
   if (!engine) {
@@ -133,7 +133,7 @@ export function methodOf(tool: ToolRecord, trans: Trans = PLAIN): string {
   }
 }
 
-/** A word of the catalog as people read it: `structure-prediction` is “Structure prediction”. */
+/** Formats an identifier of the catalog for display: `structure-prediction` is “Structure prediction”. */
 export function plainWords(word: string): string {
   const plain = word.replaceAll('-', ' ');
   return plain.charAt(0).toUpperCase() + plain.slice(1);

@@ -26,7 +26,7 @@ export interface Progress {
   readonly phase: 'sending' | 'passing' | 'waiting';
   /** Progress of the phase, 0 to 1; null if unknown. */
   readonly fraction: number | null;
-  /** Why it waits for the service, or is sent again; null otherwise. */
+  /** Why it waits for the service or is sent again; null otherwise. */
   readonly reason: string | null;
 }
 
@@ -63,7 +63,7 @@ export class Sending {
   /**
    * Uploads the file. After a lost connection it retries without a time limit.
    *
-   * @throws Error when somebody refuses it; another call goes on where this one was
+   * @throws Error if the Jupyter server or the service refuses it; another call resumes where this one failed
    */
   async send(file: File, folder: string | null): Promise<void> {
     const begin = (): Promise<UploadAnswer> => this.source.beginUpload(file, folder);
@@ -118,7 +118,7 @@ export class Sending {
     }
   }
 
-  /** Repeats a request while the connection is lost; `recover` finds out what has arrived. */
+  /** Repeats a request while the connection is lost; `recover` determines what has arrived. */
   private async persist(
     ask: () => Promise<UploadAnswer>,
     recover: () => Promise<UploadAnswer> = ask
@@ -159,8 +159,8 @@ export class Sending {
   private wake: () => void = () => undefined;
 }
 
-/** No answer, or that of a proxy while the Jupyter server is restarting. */
+/** Statuses of a lost connection: no response, or a proxy's response while the Jupyter server restarts. */
 const LOST: readonly unknown[] = [0, 424, 503, 504];
 
-/** The server no longer has the upload, after a restart or a long pause. */
+/** Status for an upload that the server no longer has, after a restart or a long pause. */
 const FORGOTTEN = 404;

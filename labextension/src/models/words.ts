@@ -7,7 +7,7 @@ export interface Trans {
   /** A text. */
   __(text: string, ...values: readonly (string | number)[]): string;
   /**
-   * A text for one thing or for several. `%1` is `count` as bare digits: where it can reach a thousand, write `%2` and pass
+   * A text for one item or for several. `%1` is `count` as bare digits: if it can reach a thousand, write `%2` and pass
    * `formatCount(count)`.
    */
   _n(one: string, many: string, count: number, ...values: readonly (string | number)[]): string;

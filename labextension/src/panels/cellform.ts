@@ -1,4 +1,4 @@
-/** Shows the job that a cell submits as a form below it, without running the cell. Loaded when first used. */
+/** Shows the form of a job that a cell submits, in a cell below it, without running the cell. Loaded on first use. */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { InputDialog, Notification } from '@jupyterlab/apputils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
@@ -8,8 +8,8 @@ import { findNotebook, runInCell } from '../notebooks';
 import type { IFoldnote } from '../tokens';
 
 /**
- * Reads the active cell of the current notebook, or the one whose context menu is open, and shows the form of its call in a cell below. Of several calls the user
- * chooses one.
+ * Reads the active cell of the current notebook, or the one whose context menu is open, and shows the form of its call
+ * in a cell below. If there are several calls, the user chooses one.
  *
  * @throws Error if no cell is active, or its code submits no job
  */
@@ -23,7 +23,7 @@ export async function openForm(
     isContextMenu === true ? app.contextMenuHitTest(node => node.classList.contains('jp-Cell')) : undefined;
   const index = content?.widgets.findIndex(({ node }) => node === clicked) ?? -1;
   if (content && index >= 0) {
-    content.activeCellIndex = index; // a right click activates no cell
+    content.activeCellIndex = index; // a right click does not activate a cell
   }
   const cell = content?.activeCell;
   const code = cell?.model.type === 'code' ? cell.model.sharedModel.getSource() : '';

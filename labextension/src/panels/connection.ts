@@ -42,7 +42,7 @@ export async function askConnection(
   return complaint === null ? value.name : askConnection(api, trans, value, complaint);
 }
 
-/** Why it cannot be used; null if it was stored. */
+/** Returns why the connection cannot be used; null if it was stored. */
 async function tryConnection(api: LabApi, given: Given): Promise<string | null> {
   try {
     const verdict = await api.connect(given);

@@ -13,9 +13,9 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 import { PLAIN, type Trans } from '../models/words';
 
 /**
- * MIME type in the bundles of our forms and cards. Its `view` is the live widget, unless the bundle has that under its
- * own type, which pages that are made of a notebook would show in place of the saved text. A later version may be of a
- * foldnote that this page does not know.
+ * MIME type in the bundles of our forms and cards. Its `view` is the live widget, unless the bundle has it under its
+ * own MIME type, which pages made from a notebook would show instead of the saved text. A higher version number comes
+ * from a newer foldnote that this page does not support.
  */
 export const OURS = 'application/vnd.foldnote.widget+json';
 const VERSION = 1;
@@ -28,7 +28,7 @@ const PATIENCE_MS = 6000;
 const LOOK_EVERY_MS = 300;
 const CONTROLS = 'button, input, select, textarea, summary, [tabindex]';
 
-/** What a page knows of updates of foldnote. */
+/** The page's source of information on updates of foldnote. */
 export interface Updates {
   /** Whether the server has another build of this extension than the page. */
   readonly isOutdated: () => Promise<boolean>;
@@ -40,10 +40,9 @@ const NONE: Updates = { isOutdated: () => Promise.resolve(false), trans: PLAIN }
 /** Renders the live widget of a bundle, or its saved text. */
 export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   /**
-   * @param options - the options of every renderer
-   * @param findRegistry - finds the registry of the notebook that contains a node
-   * @param patienceMs - how long to wait for a widget before showing the saved text, in milliseconds
-   * @param updates - finds out why a widget cannot be shown
+   * @param options - the options of every renderer @param findRegistry - finds the registry of the notebook that
+   * contains a node @param patienceMs - how long to wait for a widget before showing the saved text, in milliseconds
+   * @param updates - tells whether an update is why a widget cannot be shown
    */
   constructor(
     options: IRenderMime.IRendererOptions,
@@ -121,7 +120,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
       () => this.judge(),
       (error: unknown) => {
         if (!live.isDisposed) {
-          throw error; // ipywidgets adds the view to a renderer that a new output has replaced meanwhile
+          throw error; // ipywidgets may add the view to a renderer that a new output has replaced meanwhile
         }
       }
     );
@@ -139,7 +138,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     }
   }
 
-  /** Checks what the widget's renderer has rendered. */
+  /** Checks what the widget's renderer has produced. */
   private judge(isLate = false): void {
     if (!this.live || this.isDisposed) {
       return;
@@ -216,7 +215,7 @@ function copyStyles(html: string): HTMLStyleElement[] {
   );
 }
 
-/** Says above a saved text that the page is older than foldnote, with a link that reloads it. */
+/** Returns a notice above the saved text that the page is older than foldnote, with a link that reloads it. */
 function sayUpdated(trans: Trans): HTMLElement {
   const link = document.createElement('a');
   link.href = window.location.href;

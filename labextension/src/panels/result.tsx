@@ -24,7 +24,7 @@ export interface ResultOptions {
   readonly foldnote: IFoldnote;
   readonly onInsert: () => void;
   readonly onAgain: () => void;
-  /** Null where the service makes no links for colleagues. */
+  /** Opens the dialog for links; null if the service makes none. */
   readonly onShare: (() => void) | null;
   readonly onDownload: (file: string | null) => void;
   readonly onInsertFile: (path: string) => void;
@@ -95,7 +95,7 @@ export class ResultPanel extends SeenWidget {
   private ends: (() => unknown)[] = [];
 }
 
-/** Source that also notes a service's refusal in the member's row. */
+/** A source that also records a service's refusal in the member's row. */
 function sourceOf({ api, members }: IFoldnote): ResultSource {
   return {
     record: place => api.record(place),
@@ -167,7 +167,7 @@ function Content(props: ResultOptions & { readonly model: ResultModel; readonly 
   );
 }
 
-/** Adds the list's fault to the state if the service does not answer and the job is unfinished. */
+/** Adds the list's fault to the state if the service does not respond and the job is unfinished. */
 function withService(state: ResultState, { jobs, profiles }: IFoldnote, place: JobPlace): ResultState {
   const { service, lost } = jobs.state();
   const sentence = lost ?? (service?.state === 'ok' ? null : (service?.error ?? null));

@@ -1,4 +1,4 @@
-/** A panel that polls only while visible, and is drawn when it is first visible. */
+/** A panel that polls only while visible, and is rendered when it first becomes visible. */
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { MessageLoop, type Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
@@ -18,7 +18,7 @@ export abstract class SeenWidget extends ReactWidget {
     this.watch();
   }
 
-  /** Draws it; JupyterLab starts without what nobody sees. */
+  /** Renders it only once it is visible, which makes JupyterLab start faster. */
   protected override onUpdateRequest(message: Message): void {
     if (!this.isVisible) {
       return;

@@ -1,4 +1,4 @@
-/** Links for colleagues: the dialog that makes them, and the tab of one that was opened. Loaded when first used. */
+/** Links for colleagues: the dialog that makes them, and the tab of a link that was opened. Loaded on first use. */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import {
   Clipboard,
@@ -69,12 +69,12 @@ export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote, trac
     const shared = await openLink(api, url).finally(() => Notification.dismiss(pending));
     show(app, foldnote, tracker, shared.mark, shared.job.jobName, shared);
   } catch (error) {
-    // in a dialog, since JupyterLab cuts the text of a notification
+    // in a dialog, since JupyterLab truncates the text of a notification
     await showErrorMessage(trans.__('The shared link cannot be opened'), sentenceOf(error));
   }
 }
 
-/** Opens the tab of a shared job again after a reload of the page; the tab says why where it cannot. */
+/** Opens the tab of a shared job again after the page is reloaded; if that fails, the tab says why. */
 export function restoreShared(
   app: JupyterFrontEnd,
   foldnote: IFoldnote,
@@ -108,7 +108,7 @@ function show(
 
 let lastId = 0;
 
-/** A colleague's job: what the link gave when it was opened, since it is not followed. */
+/** A colleague's job as received when the link was opened; it is not polled. */
 class SharedPanel extends ReactWidget {
   constructor(
     private readonly app: JupyterFrontEnd,
@@ -129,7 +129,7 @@ class SharedPanel extends ReactWidget {
     });
   }
 
-  /** Whether it was restored, and its link could not be opened again. */
+  /** Whether it is a restored tab whose link could not be opened again. */
   get isLost(): boolean {
     return this.shared === null && this.fault !== null;
   }
@@ -186,7 +186,7 @@ class SharedPanel extends ReactWidget {
     void this.load();
   }
 
-  /** Opens the link of a restored tab again, which the server finds by its mark. */
+  /** Opens the link of a restored tab again; the server finds it by its mark. */
   private async load(): Promise<void> {
     if (this.isLoading || this.shared !== null) {
       return;

@@ -65,7 +65,9 @@ export class Sidebar extends SeenWidget {
     }
   }
 
-  /** Moves the keyboard focus into the current view, once it is drawn: to the list of jobs, else to its first control. */
+  /**
+   * Moves the keyboard focus into the current view once it is rendered: to the list of jobs, else to its first control.
+   */
   focusView(frames = FOCUS_FRAMES): void {
     requestAnimationFrame(() => {
       const isDrawn = this.node.querySelector(`[role=tab][aria-selected=true][id$=${this.shownView}]`) !== null;
@@ -151,7 +153,7 @@ export class Sidebar extends SeenWidget {
   private stopWatching: (() => void) | null = null;
 }
 
-/** Frames to wait for the view, which may still have to be loaded. */
+/** Number of frames to wait for the view, which may still be loading. */
 const FOCUS_FRAMES = 120;
 const CONTROLS = 'input, textarea, button:not([disabled])';
 const DRAGS = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
@@ -162,7 +164,7 @@ interface LuminoDrag {
   dropAction: string;
 }
 
-/** What each of its views gets. */
+/** Props of each of its views. */
 export interface ContentProps extends SidebarOptions {
   readonly view: SidebarView;
   readonly onView: (view: SidebarView) => void;

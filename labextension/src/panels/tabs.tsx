@@ -43,7 +43,7 @@ export function EnginesTab(props: SidebarOptions): ReactElement {
 export function FilesTab({ foldnote, onInsertFile, onDeleteFile, onDeleteFolder }: SidebarOptions): ReactElement {
   const { files } = foldnote;
   const state = useStore(files);
-  const isLeft = state.files === null && !state.isAsking && state.complaint === null; // for another service
+  const isLeft = state.files === null && !state.isAsking && state.complaint === null; // because another service was selected
   useEffect(() => {
     if (isLeft) {
       void files.refresh();

@@ -1,11 +1,11 @@
-/** The dialog in which the tags of jobs are edited. Loaded when first used. */
+/** The dialog for editing the tags of jobs. Loaded on first use. */
 import { InputDialog } from '@jupyterlab/apputils';
 
 import { changeTags, commonTags, readTags } from '../models/tags';
 import { formatCount, visibleText } from '../models/text';
 import type { IFoldnote } from '../tokens';
 
-/** Asks for the tags that the jobs have in common, and changes those of each job accordingly. */
+/** Asks for the common tags of the jobs, and changes the tags of each job accordingly. */
 export async function editTags({ jobs, trans }: IFoldnote, names: readonly string[]): Promise<void> {
   const tagged = names.flatMap(name => jobs.find(name) ?? []);
   const { button, value } = await InputDialog.getText({

@@ -1,14 +1,14 @@
-/** What cards of jobs in notebooks ask and tell; see `viewers/card/job_card.py` and `assets/card_status.js`. */
+/** Handles events of job cards in notebooks; see `viewers/card/job_card.py` and `assets/card_status.js`. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { CommandIDs, type JobArgs } from '../commands';
 import { IFoldnote } from '../tokens';
 import { orNotify } from './commands';
 
-/** Name of the event by which a card tells that its job has ended. */
+/** Name of the event with which a card reports that its job has ended. */
 const JOB_ENDED = 'fn-job-ended';
 
-/** Cards in notebooks: their buttons open results, and the list of jobs knows at once what they know. */
+/** Cards in notebooks: their buttons open results, and they notify the list of jobs. */
 export const cardsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'foldnote:cards',
   description: 'Opens results from the cards of jobs in notebooks, and lists the ends of these jobs at once.',

@@ -138,7 +138,7 @@ function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   });
 }
 
-/** Adds the tools to the palette, when they are known; the label tells which cannot run. */
+/** Adds the tools to the palette once they are known; the label marks tools that cannot run. */
 function offerTools({ tools }: IFoldnote, palette: ICommandPalette): void {
   const offered = new Set<string>();
   tools.changed.connect(() => {
@@ -164,7 +164,7 @@ export async function isConfirmed(
   return (await showDialog({ title, body, buttons, defaultButton: 0 })).button.accept;
 }
 
-/** The result, or null after showing the error. */
+/** Returns the result, or null after showing the error. */
 export async function orNotify<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;

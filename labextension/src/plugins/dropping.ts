@@ -1,6 +1,6 @@
 /**
- * Handles jobs and files that are dropped into a notebook outside its editors, by inserting a new cell. Editors accept the
- * code by themselves, and forms the value.
+ * Handles jobs and files that are dropped into a notebook outside its editors, by inserting a new cell. Editors accept
+ * the code themselves, and forms the value.
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 

@@ -1,4 +1,4 @@
-/** Registers the renderer that shows the saved text of a widget that is gone. */
+/** Registers the renderer that shows the saved text of a widget whose kernel is gone. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
@@ -12,7 +12,7 @@ import { IFoldnote } from '../tokens';
 /** ipywidgets registers with -10; the lowest rank takes precedence. */
 const RANK = -20;
 
-/** For how long an answer on updates is kept, since a notebook may have many saved outputs. */
+/** How long the result of an update check is cached, since a notebook may have many saved outputs. */
 const KEPT_MS = 60_000;
 
 /** Saved forms and cards stay readable without their kernel. */
@@ -43,7 +43,7 @@ export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** The function with its last answer kept for a while. */
+/** Returns the function with its last result cached for a while. */
 function keep(ask: () => Promise<boolean>): () => Promise<boolean> {
   let [answer, askedAt] = [Promise.resolve(false), -Infinity];
   return () => {
@@ -54,7 +54,7 @@ function keep(ask: () => Promise<boolean>): () => Promise<boolean> {
   };
 }
 
-/** The registry of the notebook that contains `node`, which alone has the notebook's widget manager. */
+/** The registry of the notebook that contains `node`; only this one has the notebook's widget manager. */
 function findRendermime(app: JupyterFrontEnd, node: Node): IRenderMimeRegistry | null {
   for (const widget of app.shell.widgets('main')) {
     if (isNotebook(widget) && widget.node.contains(node)) {

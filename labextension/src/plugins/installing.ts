@@ -1,4 +1,4 @@
-/** The questions before an engine is installed or removed. */
+/** Dialogs before an engine is installed or removed. */
 import { Dialog } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
@@ -8,7 +8,7 @@ import type { Trans } from '../models/words';
 import type { IFoldnote } from '../tokens';
 import { isConfirmed } from './commands';
 
-/** Installs an engine, or the optional weights of an installed one, after a question. */
+/** Installs an engine, or the optional weights of an installed one, after confirmation. */
 export async function install(foldnote: IFoldnote, engine: EngineRecord): Promise<void> {
   if (engine.isInstalled) {
     await addWeights(foldnote, engine);
@@ -34,7 +34,7 @@ export async function install(foldnote: IFoldnote, engine: EngineRecord): Promis
   }
 }
 
-/** Fetches the optional weights of an installed engine after a question. */
+/** Downloads the optional weights of an installed engine after confirmation. */
 async function addWeights({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
   const title = trans.__('Add the optional weights of %1?', engine.method);
   const body = paragraphs(
@@ -57,17 +57,17 @@ function listLacking({ weights }: EngineRecord, isOptional: boolean): EngineReco
   return weights.filter(each => !each.isInstalled && each.isOptional === isOptional);
 }
 
-/** The button that begins an installation: it accepts terms only where there is something to accept. */
+/** The label of the button that begins an installation; it mentions terms only if there are terms to accept. */
 function nameInstallation(engine: EngineRecord, isOptional: boolean, trans: Trans): string {
   return listAsked(engine, isOptional).length > 0 ? trans.__('Accept and Install') : trans.__('Install');
 }
 
-/** The terms that an installation asks to accept. */
+/** The terms that must be accepted for an installation. */
 function listAsked({ terms }: EngineRecord, isOptional: boolean): EngineRecord['terms'] {
   return terms.filter(each => each.isAsked && each.isOptional === isOptional);
 }
 
-/** What the button accepts, with links to the terms, and that it is recorded; empty where there is nothing to accept. */
+/** Describes what the button accepts, with links to the terms, and that it is recorded; empty without terms. */
 function describeTerms(engine: EngineRecord, isOptional: boolean, trans: Trans): HTMLElement[] {
   const rows = listAsked(engine, isOptional).map(({ name, licence, source, url }) => {
     const said = paragraph(trans.__('You must accept the licence of %1: %2 (%3).', name, licence, source));
@@ -83,7 +83,7 @@ function describeTerms(engine: EngineRecord, isOptional: boolean, trans: Trans):
   return rows.length > 0 ? [...rows, paragraph(record)] : [];
 }
 
-/** What is fetched from the authors of a model, how large it is, and under which terms. */
+/** Describes what is downloaded from the authors of a model, its size, and its terms. */
 function describeWeights(weights: EngineRecord['weights'][number], trans: Trans): string {
   const { host, isExact, licence, name, sizeBytes, source } = weights;
   const size = sizeBytes > 0 ? formatSize(sizeBytes) : trans.__('of unknown size');
@@ -106,7 +106,7 @@ function paragraphs(...parts: readonly (string | HTMLElement)[]): Widget {
   return body;
 }
 
-/** Removes an engine after a question. */
+/** Removes an engine after confirmation. */
 export async function remove({ engines, trans }: IFoldnote, engine: EngineRecord): Promise<void> {
   const title = trans.__('Remove %1?', engine.method);
   const body = engine.isInstalled

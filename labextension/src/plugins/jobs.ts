@@ -172,7 +172,7 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
 
 const loadSharing = () => orNotify(import('../panels/sharing'));
 
-/** Makes links for colleagues, and opens theirs. */
+/** Commands that make links for colleagues, and open colleagues' links. */
 function addShareCommands(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results): void {
   const { profiles, trans } = foldnote;
   addJobCommand(app, foldnote, CommandIDs.shareJob, {
@@ -189,7 +189,7 @@ function addShareCommands(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Re
   });
 }
 
-/** Compares two or more of your own jobs in a cell; the service's record says which are batches. */
+/** Compares two or more of your own jobs in a cell; batches are recognised by the service's record. */
 function addCompareCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { profiles, trans } = foldnote;
   addJobCommand(app, foldnote, CommandIDs.compareJobs, {
@@ -220,7 +220,7 @@ function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): Results {
       }
     }
   });
-  /** For a job on no list, the service reports an error. */
+  /** For an unlisted job, the service reports an error. */
   const isComplete = (name: string, given: Meant): boolean =>
     (recordOf(name, given, foldnote)?.status ?? 'Complete') === 'Complete';
   addJobCommand(app, foldnote, CommandIDs.downloadJob, {
@@ -253,7 +253,7 @@ async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results,
     return;
   }
   if (given.profile === null && profiles.meant() === null) {
-    await profiles.load(); // a tab keeps its service, also after another one is selected
+    await profiles.load(); // a tab keeps its service, even if another one is selected
   }
   const place = { ...given, profile: given.profile ?? profiles.meant() };
   const { job, member } = place;
@@ -300,7 +300,7 @@ function captionOf({ member, profile }: JobPlace, { profiles, trans }: IFoldnote
     .join(' · ');
 }
 
-/** Lets the server fetch a result, and the browser save it. */
+/** Makes the server download a result, and the browser save it. */
 async function download({ api, members }: IFoldnote, place: JobPlace, file: string | null): Promise<void> {
   const { job, member } = place;
   try {
@@ -315,7 +315,7 @@ async function download({ api, members }: IFoldnote, place: JobPlace, file: stri
   }
 }
 
-/** Lets the browser save the file at the address. */
+/** Makes the browser save the file at the address. */
 function save(address: string): void {
   const link = document.createElement('a');
   link.href = address;
@@ -377,12 +377,12 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     canRun: given => isOwn(given) && leaving(given).length > 0,
     run: given => {
       const heard = leaving(given);
-      return jobs.keep(heard.length > 0 ? heard : given.names, given.profile ?? undefined); // the page may not know yet that they are to be deleted
+      return jobs.keep(heard.length > 0 ? heard : given.names, given.profile ?? undefined); // the page may not yet know about their pending deletion
     }
   });
 }
 
-/** Schedules the deletion of jobs, and offers to undo it meanwhile. */
+/** Schedules the deletion of jobs, and offers to undo it. */
 async function deleteLater(
   { commands }: JupyterFrontEnd,
   { jobs, profiles, settings, trans }: IFoldnote,

@@ -14,7 +14,7 @@ import { runInCell } from '../notebooks';
 import { IFoldnote } from '../tokens';
 import { CATEGORY, orNotify } from './commands';
 
-const TOOL_RANK = 10; // after the cards that are always there
+const TOOL_RANK = 10; // after the cards that are always present
 
 /** The launcher cards. */
 export const launcherPlugin: JupyterFrontEndPlugin<void> = {
@@ -32,7 +32,7 @@ export const launcherPlugin: JupyterFrontEndPlugin<void> = {
     launcher.add({ command: CommandIDs.exampleNotebook, category: CATEGORY, rank: 1 });
     const { tools } = foldnote;
     const cards = new ToolCards(launcher);
-    cards.show(readCards(window.localStorage)); // those of the last visit, until the service has answered
+    cards.show(readCards(window.localStorage)); // the cards of the last visit, until the service has responded
     let shown: unknown = null;
     tools.changed.connect(() => {
       const { tools: known, service } = tools.state();
@@ -47,11 +47,11 @@ export const launcherPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** The cards of tools; those that stay are not drawn again. */
+/** The cards of tools; unchanged cards are not redrawn. */
 class ToolCards {
   constructor(private readonly launcher: ILauncher) {}
 
-  /** Shows these tools, and no others. */
+  /** Shows exactly these tools. */
   show(cards: readonly CardArgs[]): void {
     const wanted = new Map(cards.map(card => [JSON.stringify(card), card]));
     for (const [key, item] of this.items) {

@@ -58,7 +58,7 @@ export const menuPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** A submenu for each family with available tools, or an entry that says that there are none. */
+/** A submenu for each family with available tools, or an entry that says there are none. */
 function fillCatalog(app: JupyterFrontEnd, { tools, trans }: IFoldnote, catalog: MenuSvg): void {
   const known = (tools.state().tools ?? []).filter(tool => tool.available);
   for (const { submenu } of [...catalog.items]) {

@@ -1,4 +1,4 @@
-/** Writes code that an output offers into a new cell below its own; see `assets/next_cell.js`. */
+/** Writes the code that an output offers into a new cell below its own; see `assets/next_cell.js`. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { findCell, insertCellBelow } from '../notebooks';
@@ -19,7 +19,7 @@ export const nextCellPlugin: JupyterFrontEndPlugin<void> = {
       if (code === '' || !place?.cell || event.defaultPrevented) {
         return;
       }
-      event.preventDefault(); // tells the output that the cell is there
+      event.preventDefault(); // tells the output that the cell was inserted
       void orNotify(insertCellBelow(app, place.notebook, place.cell, code));
     });
   }

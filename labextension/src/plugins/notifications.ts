@@ -1,6 +1,6 @@
 /**
- * Reports the end of jobs by JupyterLab's notifications, and by the browser's while the page is hidden, unless disabled in
- * the settings.
+ * Reports the end of jobs with JupyterLab's notifications, and with the browser's while the page is hidden, unless
+ * disabled in the settings.
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, MainAreaWidget, Notification } from '@jupyterlab/apputils';
@@ -78,7 +78,7 @@ function tell(app: JupyterFrontEnd, foldnote: IFoldnote, ended: readonly JobReco
   }
 }
 
-/** Reports one or several jobs, without a pop-up while a view shows the same. */
+/** Reports one or several jobs, without a pop-up while a view shows the same information. */
 function emit(
   app: JupyterFrontEnd,
   { settings }: IFoldnote,
@@ -146,7 +146,7 @@ function addBrowserCommand(
   });
 }
 
-/** Offers to request the browser's permission, which is done only after a click. */
+/** Offers to request the browser's permission, which is allowed only after a click. */
 function offerLeave({ commands }: JupyterFrontEnd, { trans }: IFoldnote): void {
   const leave = readLeave();
   if (leave !== 'default') {

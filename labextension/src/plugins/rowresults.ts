@@ -1,4 +1,7 @@
-/** Answers rows of a batch's table that open the result of a job, in notebooks; a result's tab answers its own. */
+/**
+ * Responds to rows of a batch's table in notebooks that request the result of a job; a result's tab responds to its own
+ * rows.
+ */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { answerRow, OPEN_JOB } from '../rowresults';

@@ -16,7 +16,7 @@ import { IFoldnote } from '../tokens';
 import { CATEGORY, orNotify } from './commands';
 import { SETTINGS } from './settings';
 
-/** The questions about engines, loaded when first asked. */
+/** The dialogs about engines, loaded on first use. */
 const installing = () => orNotify(import('./installing'));
 
 /** The sidebar. */
@@ -110,7 +110,7 @@ function createSidebar(
   return sidebar;
 }
 
-/** Gives the keyboard focus back to the sidebar when its context menu closes and nothing else takes it. */
+/** Returns the keyboard focus to the sidebar when its context menu closes and nothing else takes it. */
 function keepFocus({ contextMenu }: JupyterFrontEnd, { node }: Sidebar): void {
   let last: HTMLElement | null = null;
   node.addEventListener(

@@ -19,7 +19,7 @@ const ICONS: Readonly<Record<Picture, LabIcon>> = {
   matrix: matrixIcon
 };
 
-/** JupyterLab's file type of JSON. */
+/** JupyterLab's file type for JSON. */
 const JSON_KIND = 'json';
 
 /** The viewer of files. */

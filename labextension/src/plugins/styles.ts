@@ -1,4 +1,6 @@
-/** Loads the style sheets after JupyterLab's start, for all that is no view: dialogs, notices, an item of the status bar. */
+/**
+ * Loads the style sheets after JupyterLab's start, for elements outside of views: dialogs, notices, a status bar item.
+ */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { loadStyles } from '../styles';

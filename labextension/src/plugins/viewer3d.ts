@@ -1,8 +1,9 @@
 /**
  * Provides 3Dmol.js to the outputs of py3Dmol, so that they work without a network.
  *
- * py3Dmol's outputs wait for `window.$3Dmolpromise` and then use `window.$3Dmol`; without the promise they load a script
- * from the internet. Ours exists from the start, and loads the bundled file when the first output awaits it.
+ * py3Dmol's outputs wait for `window.$3Dmolpromise` and then use `window.$3Dmol`; without the promise they load a
+ * script from the internet. Our promise exists from the start, and loads the bundled file when the first output awaits
+ * it.
  */
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
@@ -29,7 +30,7 @@ export class LazyPromise<T> implements PromiseLike<T> {
     this.work = work;
   }
 
-  /** Starts the work, unless started, and waits for it. After a failure the next call tries again. */
+  /** Starts the work, unless started, and waits for it. After a failure the next call starts it again. */
   then<A = T, B = never>(
     onDone?: ((value: T) => A | PromiseLike<A>) | null,
     onFault?: ((reason: unknown) => B | PromiseLike<B>) | null

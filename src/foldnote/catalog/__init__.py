@@ -1,11 +1,11 @@
-"""Tools as data: what each takes, in JSON Schema with an example, and whether settings fit, in plain words.
+"""Tools as data: a JSON Schema and an example for each, and validation of settings with readable messages.
 
-A tool is one file of ``tools/``. Standard keywords say types, bounds and options; ``x-foldnote`` on a
-property says the rest: ``unit``, ``extensions``, ``role``, ``appliesWhen`` (values of other settings),
+A tool is one file of ``tools/``. Standard keywords define types, bounds and options; ``x-foldnote`` on a
+property defines the rest: ``unit``, ``extensions``, ``role``, ``appliesWhen`` (values of other settings),
 ``appliesIf`` (a schema of all settings), ``group``, ``order``, ``alphabet``, ``chains``, ``columns``, ``of``
 (the field that this one refers to), ``pairWhen``, ``pipelineOnly`` and ``check`` (rows of
-`foldnote.catalog.checks`). Catalogs of other services come in through ``foreign``. This room does no I/O but
-reading its own files: it knows neither uploads nor engines nor services. A schema of a tool that the
+`foldnote.catalog.checks`). Catalogs of other services are converted by ``foreign``. This room does no I/O
+except reading its own files, and does not know uploads, engines or services. A schema of a tool that the
 interface's settings reference does not have says ``beyondReference`` in its own ``x-foldnote``.
 """
 
@@ -60,7 +60,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """A name, from its module: a program that only watches jobs reads no tool and checks nothing."""
+    """Import a name from its module: a program that only watches jobs reads no tool and validates nothing."""
     for home, names in _HOMES.items():
         if name in names:
             value = globals()[name] = getattr(import_module(f"foldnote.catalog.{home}"), name)

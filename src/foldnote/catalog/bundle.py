@@ -26,7 +26,7 @@ _HERE = Path(__file__).parent
 
 
 def tools() -> Mapping[str, Tool]:
-    """All bundled tools by type, in alphabetical order; none is marked as available."""
+    """Return all bundled tools by type, in alphabetical order; none is marked as available."""
     return _load_all()
 
 
@@ -43,7 +43,7 @@ def tool(type: str) -> Tool:  # noqa: A002  (the interface's own word)
 
 
 def name_tool(type: str) -> str:  # noqa: A002  (the interface's own word)
-    """The displayed name of a bundled tool, such as ``AbodyBuilder``; the type itself of any other tool."""
+    """Return the display name of a bundled tool, such as ``AbodyBuilder``; for any other tool, its type."""
     known = describe(type)
     return (known.display_name if known else "") or type
 
@@ -65,7 +65,7 @@ def describe(type: str) -> PlainTool | None:  # noqa: A002  (the interface's own
 
 @cache
 def list_types() -> tuple[str, ...]:
-    """The types of all bundled tools, from the names of their files."""
+    """Return the types of all bundled tools, from the names of their files."""
     names = [path.name for path in (_HERE / "tools").iterdir()]
     return tuple(sorted(name.removesuffix(".json") for name in names if name.endswith(".json")))
 

@@ -1,7 +1,7 @@
-"""Calls of tools in the code of a cell, read without running it, and the form that shows each.
+"""Parse calls of tools in the code of a cell, without running it, and write the form of each call.
 
-A setting is known if it is written out, or is a variable that the cell itself assigns before the call. A
-variable of another cell becomes ``fn.variable``, which reads what is stored. Whatever is computed is named.
+A setting is known if it is a literal or a variable that the cell itself assigns before the call. A variable
+of another cell becomes ``fn.variable``, which reads the stored value. Computed settings are listed as unread.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from foldnote.catalog.functions import find_python_name, read_arguments
 from foldnote.errors import ArgumentError
 
 MAX_CELL_LENGTH: Final = 2_000_000
-"""Characters."""
+"""Maximum length of a cell in characters."""
 _MAX_PARTS: Final = 200_000
-"""Parts of an expression that are read, so that lists of lists of lists end."""
+"""Maximum number of parts of an expression that are read, a limit for nested lists."""
 
 _VERBS: Final = ("submit", "quote", "validate", "submit_batch")
 TAKEN: Final = ("job_name", "label", "profile")
-"""Arguments of ``fn.submit``, besides settings, that ``fn.form`` takes, too."""
+"""Arguments of ``fn.submit``, other than settings, that ``fn.form`` also accepts."""
 LEFT: Final = ("project_tag", "extensions", "webhook", "max_runtime_s", "weighted_hours_budget", "again")
-"""Those that it does not take."""
+"""Arguments of ``fn.submit`` that ``fn.form`` does not accept."""
 TABLE: Final = ("columns", "names", "sheet", "sweep", "on_failure", "retries")
-"""Arguments of ``fn.submit_batch`` that ``form.add_table`` takes, too."""
+"""Arguments of ``fn.submit_batch`` that ``form.add_table`` also accepts."""
 LEFT_OF_BATCHES: Final = ("batch_name", "preview", "ask")
-"""Those that neither takes."""
+"""Arguments of ``fn.submit_batch`` that neither accepts."""
 
 _NO_CALL = (
     "This cell submits no job: it has none of fn.submit, fn.submit_batch, fn.quote, fn.validate and functions"
@@ -43,20 +43,21 @@ class FormCell:
     """A cell that shows the form of one call."""
 
     label: str
-    """Tool and line of the call, to choose by."""
+    """Tool and line of the call, to choose it from a list."""
     code: str
     unread: tuple[str, ...]
-    """What the form lacks, each with the reason."""
+    """Arguments that the form lacks, each with the reason."""
 
 
 def read_form_cells(source: str) -> tuple[FormCell, ...]:
-    """The form of each call of a tool in a cell, in the order of the calls.
+    """Return the form of each call of a tool in a cell, in the order of the calls.
 
     Args:
         source: the cell; lines with magics and shell commands are skipped.
 
     Raises:
-        ArgumentError: it is not Python, has no such call, or none whose tool is known before it runs.
+        ArgumentError: the cell is not Python, has no such call, or has none whose tool is known without
+            running it.
     """
     if len(source) > MAX_CELL_LENGTH:
         raise ArgumentError("This cell is too long to be read.")
@@ -88,12 +89,12 @@ Place = tuple[float, int]
 
 
 class _UnreadError(Exception):
-    """Why a value cannot be read without running the cell: the end of a sentence about it."""
+    """A value cannot be read without running the cell; the message is the end of a sentence about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Code:
-    """A value that is written as it stands here."""
+    """A value that is inserted as source code."""
 
     text: str
 
@@ -102,27 +103,27 @@ class _Code:
 
 
 class _Binding(NamedTuple):
-    """A place where a cell gives a name a value."""
+    """A place where a cell assigns a value to a name."""
 
     place: Place
     value: ast.expr | None
-    """None unless it is a plain assignment of the cell itself."""
+    """The assigned expression; None unless the cell contains a plain assignment."""
 
 
 @dataclass(slots=True)
 class _Call:
     node: ast.Call
     function: str
-    """Such as ``submit`` or ``tools.anarci``."""
+    """Name of the called function, such as ``submit`` or ``tools.anarci``."""
     place: Place
-    """Where it reads variables: in a function, after all of the cell."""
+    """Where the call reads variables: for a call in a function, the end of the cell."""
     is_client: bool = False
-    """Whether a client is called, which takes the settings as one mapping."""
+    """Whether it is a method of a client, which takes the settings as one mapping."""
 
 
 @dataclass(slots=True)
 class _Draft:
-    """What was read of one call."""
+    """The parts of one call that were read."""
 
     settings: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
@@ -152,7 +153,7 @@ class _CellReader:
         self._limit: Place = (math.inf, 0)
 
     def _note(self, node: ast.AST, is_plain: bool) -> None:
-        """Note what a node binds and reads."""
+        """Record the names that a node binds and reads."""
         match node:
             case ast.Import(names=names):
                 for each in names:
@@ -199,7 +200,7 @@ class _CellReader:
 
     @property
     def calls(self) -> list[_Call]:
-        """The calls of tools, in their order."""
+        """The calls of tools, in order."""
         return self._calls
 
     def _find_calls(self) -> Iterator[_Call]:
@@ -241,10 +242,10 @@ class _CellReader:
         return False
 
     def write(self, call: _Call) -> FormCell:
-        """The cell with the form of a call.
+        """Return the cell with the form of a call.
 
         Raises:
-            _UnreadError: which tool it is cannot be read.
+            _UnreadError: the tool cannot be determined.
         """
         self._limit = call.place
         tool = self._read_tool(call)
@@ -281,7 +282,7 @@ class _CellReader:
         return found
 
     def _spread(self, node: ast.expr, name: str, draft: _Draft, call: _Call) -> None:
-        """Take the items of a mapping as arguments."""
+        """Read the items of a mapping as arguments."""
         place = call.place
         try:
             mapping, place = self._find_mapping(node, place)
@@ -297,10 +298,10 @@ class _CellReader:
                 draft.unread.append(f"{ast.unparse(key)}, which is computed")
 
     def _find_mapping(self, node: ast.expr, place: Place) -> tuple[ast.Dict, Place]:
-        """The dict that an expression is, and where it stands.
+        """Return the dict literal of an expression, and its place.
 
         Raises:
-            _UnreadError: it is none that is written out.
+            _UnreadError: the expression is not a dict literal.
         """
         match node:
             case ast.Dict():
@@ -324,7 +325,7 @@ class _CellReader:
     def _take(
         self, name: str, node: ast.expr, draft: _Draft, call: _Call, place: Place | None = None
     ) -> None:
-        """Take one argument."""
+        """Read one argument."""
         is_batch = call.function == "submit_batch"
         into = (
             draft.table if is_batch and name in TABLE else draft.options if name in TAKEN else draft.settings
@@ -341,7 +342,7 @@ class _CellReader:
             into[name] = value
 
     def _take_rows(self, call: _Call, draft: _Draft) -> None:
-        """Take the table of a batch: a path, rows that are written out, or a variable of another cell."""
+        """Read the table of a batch: a path, literal rows, or a variable of another cell."""
         node = call.node.args[1] if len(call.node.args) > 1 else None
         try:
             if node is None or isinstance(node, ast.Starred):
@@ -360,7 +361,7 @@ class _CellReader:
             draft.table = {}
 
     def _find_binding(self, name: str, place: Place) -> _Binding | None:
-        """The assignment that gives a name its value at ``place``; None if another cell does.
+        """Return the assignment that sets a name before ``place``; None if it is set in another cell.
 
         Raises:
             _UnreadError: the cell computes the value.
@@ -374,16 +375,16 @@ class _CellReader:
         return max(found, key=lambda each: each.place)
 
     def _require_unused(self, node: ast.Name, binding: _Binding) -> None:
-        """Raise where the list or dict of a name may be changed between its assignment and the call."""
+        """Raise if the list or dict of a name may be modified between its assignment and the call."""
         others = {*self._loads.get(node.id, ())} - self._own - {_place(node)}
         if any(binding.place < each < self._limit for each in others):
             raise _UnreadError("may be changed between its assignment and the call")
 
     def _read(self, node: ast.expr, place: Place, *, may_be_variable: bool = False) -> Any:
-        """The value of an expression at ``place``, or the code by which a form gets it.
+        """Return the value of an expression at ``place``, or the code with which a form obtains it.
 
         Raises:
-            _UnreadError: it is neither written out nor stored in a variable.
+            _UnreadError: it is neither a literal nor stored in a variable.
         """
         self._parts += 1
         if self._parts > _MAX_PARTS:
@@ -441,7 +442,7 @@ class _CellReader:
         return found
 
     def _read_file(self, node: ast.Call, place: Place) -> str:
-        """A file as the value of a form's field.
+        """Return a file as the value of a form's field.
 
         Raises:
             _UnreadError: it is another call.
@@ -467,7 +468,7 @@ class _CellReader:
         raise _UnreadError("is computed")
 
     def _name_call(self, node: ast.expr) -> str:
-        """The function that is called, without foldnote's or pathlib's name; empty for others."""
+        """Return the name of the called function without foldnote's or pathlib's prefix; else empty."""
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=verb) if name in self._modules:
                 return verb
@@ -492,7 +493,7 @@ def _is_key(node: ast.expr) -> bool:
 
 
 def _skip_magics(source: str) -> str:
-    """The code with ``pass`` in place of IPython's own lines; a magic that runs Python keeps that."""
+    """Replace IPython's own lines by ``pass``; the code of a magic that runs Python is kept."""
     lines = []
     for line in source.splitlines():
         found = re.match(r"(\s*)(%%?time\b(?!it)\s*|[%!?])(.*)", line)
@@ -506,7 +507,7 @@ def _skip_magics(source: str) -> str:
 
 
 def _rename(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by their names in the schema, given those of the arguments of the tool's function."""
+    """Map the arguments of a tool's function to the setting names of its schema."""
     if tool not in list_types():
         return dict(given)
     known = {each.name: each.setting for each in read_arguments(read_tool(tool)["schema"], (*TAKEN, *LEFT))}
@@ -514,7 +515,7 @@ def _rename(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write(tool: str, draft: _Draft) -> str:
-    """The call of ``fn.form``, one argument per line."""
+    """Return the call of ``fn.form``, one argument per line."""
     plain = {name: value for name, value in draft.settings.items() if find_python_name(name) == name}
     lines = [f"    {tool!r},", *(f"    {name}={value!r}," for name, value in plain.items())]
     others = {name: value for name, value in draft.settings.items() if name not in plain}

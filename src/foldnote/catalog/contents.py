@@ -1,7 +1,7 @@
 """Simple checks of file contents without a library: atoms in a PDB file, columns in a table.
 
-Light on purpose: it runs at each keystroke and only recognises wrong files. Reading files for
-their science is not done here, and whether an upload exists is the service's question.
+The checks run at each keystroke, so they are fast and only detect wrong files. Files are parsed
+scientifically elsewhere, and the service checks whether an upload exists.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from itertools import islice
 from typing import Final
 
 SMILES: Final = "smi"
-"""Extension of files of SMILES; a setting that takes them takes a SMILES itself, too."""
+"""File extension of SMILES files; a setting that takes such files also takes a SMILES itself."""
 _ATOM_RECORDS = ("ATOM", "HETATM")
 _MAX_HEADER_LENGTH = 100_000
-"""Characters of a table's first row that are read; a longer one is not a table."""
+"""Maximum length in characters of a table's first row; a longer one is not a table."""
 _CHUNK = 1 << 16
 _MAX_KEPT = 1 << 20
-"""Characters of a text whose chains are remembered from one keystroke to the next."""
+"""Maximum length in characters of a text whose chains are cached between keystrokes."""
 _MAX_NAMES = 100_000
-"""Different names of a Clustal alignment that are distinguished."""
+"""Maximum number of different names in a Clustal alignment."""
 
 
 def is_inline(value: str) -> bool:
-    """Whether a file value is contents rather than a name: contents have a line break."""
+    """Return whether a file value is contents rather than a name: contents have a line break."""
     return "\n" in value
 
 
 def read_extension(name: str) -> str:
-    """The extension of a file name in lower case, without the dot; empty without one."""
+    """Return the extension of a file name in lower case, without the dot; empty without one."""
     stem, dot, extension = name.rsplit("/", 1)[-1].rpartition(".")
     return extension.lower() if dot and stem else ""
 
 
 def read_lines(text: str) -> Iterator[str]:
-    """What ``text.splitlines()`` gives, but never all of it in memory."""
+    """Yield the lines that ``text.splitlines()`` returns, without holding all of them in memory."""
     start = 0
     while start < len(text):
         end = text.find("\n", start + _CHUNK) + 1 or len(text)
@@ -46,7 +46,7 @@ def read_lines(text: str) -> Iterator[str]:
 
 
 def list_pdb_chains(text: str, *, with_ligands: bool = True) -> tuple[str, ...]:
-    """Chain ids of a PDB's atoms (column 22) in order of appearance, first model only.
+    """Return the chain ids of a PDB's atoms (column 22) in order of appearance, first model only.
 
     Args:
         text: contents of the PDB.
@@ -71,7 +71,7 @@ _remember_chains = lru_cache(maxsize=8)(_read_chains)
 
 
 def list_pdb_residues(text: str) -> Mapping[tuple[str, str], str]:
-    """Names of a PDB's residues by chain id and number with insertion code, first model only."""
+    """Return the names of a PDB's residues by chain id and number with insertion code, first model only."""
     read = _read_residues if len(text) > _MAX_KEPT else _remember_residues
     return read(text)
 
@@ -90,7 +90,7 @@ _remember_residues = lru_cache(maxsize=8)(_read_residues)
 
 
 def read_columns(text: str, delimiter: str) -> tuple[str, ...]:
-    """Column names in the first row that is not blank; empty for a text without one."""
+    """Return the column names in the first row that is not blank; empty for a text without one."""
     filled = (line for line in read_lines(text) if line.strip())
     header = next(filled, "").lstrip("\ufeff")[:_MAX_HEADER_LENGTH]
     rows = csv.reader(io.StringIO(header), delimiter=delimiter, skipinitialspace=True)
@@ -98,7 +98,7 @@ def read_columns(text: str, delimiter: str) -> tuple[str, ...]:
 
 
 def list_sequence_names(text: str) -> Iterator[str]:
-    """Names of the sequences in a FASTA, Clustal or PHYLIP text, if it is one of these."""
+    """Yield the names of the sequences in a FASTA, Clustal or PHYLIP text; none for any other text."""
     lines = (line for line in read_lines(text) if line.strip())
     first = next(lines, "")
     if first.startswith(">"):
@@ -119,18 +119,18 @@ def _first_word(line: str) -> str:
 
 
 def find_content_fault(text: str, extension: str) -> str | None:
-    """What is wrong with contents of this kind of file, as a sentence; None if no fault was found."""
+    """Describe a fault in the contents of this kind of file, as a sentence; None if there is none."""
     rule = _RULES.get(extension)
     return rule(text) if rule else None
 
 
 def has_atoms(text: str) -> bool:
-    """Whether a line of the text is an atom record (PDB, and the atom table of most mmCIF files)."""
+    """Return whether a line of the text is an atom record (PDB, and the atom table of most mmCIF files)."""
     return any(text.startswith(record) or f"\n{record}" in text for record in _ATOM_RECORDS)
 
 
 def is_mmcif(text: str) -> bool:
-    """Whether a text is mmCIF with atoms, maybe after comments, with which PyMOL begins its files."""
+    """Return whether a text is mmCIF with atoms, also after comments such as those that PyMOL writes."""
     return "_atom_site." in text
 
 

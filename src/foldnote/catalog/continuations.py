@@ -1,8 +1,8 @@
-"""Which tools can take what a job left: its files and the sequences that it was given.
+"""Find the tools that can use the output of a job: its files and its input sequences.
 
-The table is derived from the tools' schemas. A file feeds a file field that names its extension; a sequence
-feeds a sequence field of the same chain. Only fields that a tool requires are considered, or all of them
-where it requires none.
+The matches are derived from the tools' schemas. A file feeds a file field that names its extension; a
+sequence feeds a sequence field of the same chain. Only a tool's required fields are considered, or all of its
+fields if none is required.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _FILE, _FILES, _SEQUENCE, _SEQUENCES = "file", "files", "sequence", "sequences"
 _ROLES = frozenset({_FILE, _FILES, _SEQUENCE, _SEQUENCES})
 _CHAINS = {"heavy": re.compile(r"heavy|^vh", re.I), "light": re.compile(r"light|^vl", re.I)}
 _RECORDS = frozenset({"manifest.json", "score.json", "job.log", "settings.json"})
-"""Files of a result about the run itself."""
+"""Files in a result that describe the run itself."""
 
 
 @dataclass(frozen=True)
 class Continuation:
-    """A tool that can go on from a job.
+    """A tool that can continue from a job.
 
     Attributes:
         tool: the tool.
         files: paths in the job's result by file field; several for a field that takes a list.
-        sequences: the job's setting that feeds a sequence field, by that field.
+        sequences: by sequence field, the job's setting that feeds it.
         missing: required inputs that the job does not provide, by their titles.
     """
 
@@ -52,18 +52,18 @@ class _Input:
 
     @property
     def chain(self) -> str:
-        """``heavy`` or ``light`` where the name says so; else empty."""
+        """``heavy`` or ``light`` if the name says so; else empty."""
         return next((chain for chain, words in _CHAINS.items() if words.search(self.name)), "")
 
 
 def find_continuations(
     tools: Iterable[Tool], paths: Sequence[str], source: Tool | None, settings: Mapping[str, Any]
 ) -> tuple[Continuation, ...]:
-    """The tools that take a file of a result or a sequence of its job, best first.
+    """Return the tools that take a file of a result or a sequence of its job, best first.
 
     Args:
         tools: the tools to choose from.
-        paths: files of the result, best first: the first of a kind is taken.
+        paths: files of the result, best first: the first file of each kind is taken.
         source: the job's tool; None if unknown, which leaves out sequences.
         settings: the job's settings.
     """
@@ -75,7 +75,7 @@ def find_continuations(
 
 
 def _list_given(source: Tool | None, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The job's setting with a sequence, by chain; a chain that several settings have is left out."""
+    """Map chains to the job's settings with their sequences; chains with several settings are left out."""
     found: dict[str, list[str]] = {}
     for each in _list_inputs(source) if source is not None else ():
         if each.role == _SEQUENCE and settings.get(each.name):
@@ -99,7 +99,7 @@ def _join(tool: Tool, paths: Sequence[str], given: Mapping[str, str]) -> Continu
 
 
 def _feed_sequences(wanted: Sequence[_Input], given: Mapping[str, str]) -> dict[str, str]:
-    """The job's setting for each field of the same chain; without chains for a tool with one such field."""
+    """Match sequence fields with the job's settings by chain, or one field without a chain."""
     return {
         each.name: given[each.chain]
         for each in wanted

@@ -1,7 +1,7 @@
-"""What a form and the checks of settings need to know of a tool, whoever describes it.
+"""The properties of a tool that forms and checks of settings need, for both kinds of tool records.
 
-A service's catalog gives `Tool` records. The bundled catalog also gives `PlainTool`, which needs no pydantic:
-a form shows it until its service has answered.
+A service's catalog contains `Tool` records. The bundled catalog also provides `PlainTool`, which needs no
+pydantic: a form shows it until its service has answered.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DescribedTool(Protocol):
 
     @property
     def unavailable_reason(self) -> str | None:
-        """Why not, and what to do; None if available or unknown."""
+        """Why it cannot run, and what to do; None if available or unknown."""
 
     @property
     def engine(self) -> ToolEngine | None:
@@ -49,11 +49,11 @@ class DescribedTool(Protocol):
 
     @property
     def extensions(self) -> tuple[str, ...]:
-        """Parts that the service takes beside the settings."""
+        """Extensions that the service accepts beside the settings."""
 
 
 class PlainTool(NamedTuple):
-    """A tool of which no service has said yet whether it can run it."""
+    """A tool whose availability is not yet known, because no service has answered."""
 
     type: str
     display_name: str

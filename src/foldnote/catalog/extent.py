@@ -1,6 +1,6 @@
 """Measure how large a JSON Schema becomes when its references are expanded, and whether that is too large.
 
-A schema of one kilobyte can make a validator or a form visit its parts millions of times, by pairs of
+A schema of one kilobyte can make a validator or a form visit its parts millions of times, with pairs of
 references to pairs of references. `measure` counts without expanding, in time linear in the schema's size.
 `find_excess` compares the counts with the limits below.
 """
@@ -14,15 +14,15 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
 MAX_SUBSCHEMAS: Final = 10_000
-"""Subschemas, with all references expanded."""
+"""Maximum number of subschemas, with all references expanded."""
 MAX_STEPS: Final = 64
-"""Nested references and applicators that apply to the same part of a value."""
+"""Maximum number of nested references and applicators for the same part of a value."""
 MAX_PARTS: Final = 50_000
-"""Values in the schema as written."""
+"""Maximum number of values in the schema as written."""
 MAX_OPTIONS: Final = 5_000
-"""Values of one ``enum``."""
+"""Maximum number of values of one ``enum``."""
 MAX_PATTERNS: Final = 40
-"""Different regular expressions."""
+"""Maximum number of different regular expressions."""
 MAX_PATTERN_LENGTH: Final = 5_000
 
 _IN_PLACE: Final = ("not", "if", "then", "else")
@@ -48,7 +48,7 @@ class Extent(NamedTuple):
     options: int
     """Number of values of the longest ``enum`` inside."""
     is_endless: bool
-    """Whether a subschema refers to itself without descending into the value."""
+    """Whether a subschema refers to itself without descending into the value, an endless recursion."""
     is_branching: bool
     """Whether a recursive subschema applies to one part of a value more than once."""
 
@@ -161,7 +161,7 @@ _Location = tuple[str, ...]
 
 @dataclass
 class _Reach:
-    """How often a recursive schema applies to each part inside a part of a value."""
+    """How often a recursive schema applies to each part of a value."""
 
     items: int = 0
     members: int = 0
@@ -336,7 +336,7 @@ def _order_in_place(group: list[int], graph: _Graph) -> list[int] | None:
 
 
 def _is_branching(order: list[int], graph: _Graph) -> bool:
-    """Whether the recursion applies to one part of a value twice, so that the work doubles at each level."""
+    """Return whether the recursion applies to one part of a value twice, doubling the work at each level."""
     members = set(order)
     reaches: dict[int, _Reach] = {}
     for each in order:
@@ -366,7 +366,7 @@ def _is_branching(order: list[int], graph: _Graph) -> bool:
 
 
 def _list_property_names(graph: _Graph, each: int) -> list[str]:
-    """Names of the properties of a subschema, which ``additionalProperties`` does not cover."""
+    """Return the names of the properties of a subschema, which ``additionalProperties`` does not cover."""
     return [location[1] for _, location in graph.edges[each] if location[:1] == ("name",)]
 
 

@@ -1,7 +1,7 @@
-"""Tools as Python functions: names, signatures and docstrings, made from the schemas of their settings.
+"""Tools as Python functions: names, signatures and docstrings, derived from the schemas of their settings.
 
-Only what a person reads is made here; nothing is validated. Neither models nor compiled schemas are needed,
-so that completing the name of a tool is fast.
+Nothing is validated here, and neither models nor compiled schemas are needed, so completing a tool's name is
+fast.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _WIDTH: Final = 88
 
 
 def find_python_name(name: str) -> str:
-    """``name`` as a Python name: hyphens become underscores, and a keyword gets an underscore at its end.
+    """Convert ``name`` to a Python name: hyphens become underscores; a keyword gets an underscore appended.
 
-    Python's own normal form is used, which a name in code is converted to before it is looked up.
+    The name is NFKC-normalised, as Python does with names in code before looking them up.
     """
     plain = unicodedata.normalize("NFKC", name)
     letters = "".join(each if f"_{each}".isidentifier() else "_" for each in plain)
@@ -45,12 +45,12 @@ class SettingArgument:
     """A setting as a keyword argument."""
 
     setting: str
-    """Its name in the schema."""
+    """Name of the setting in the schema."""
     name: str
-    """Its name in Python."""
+    """Name of the argument in Python."""
     schema: Mapping[str, Any]
     is_needed: bool
-    """Whether a call must have it: it is required and has no default."""
+    """Whether a call must pass it: it is required and has no default."""
 
     @property
     def parameter(self) -> Parameter:
@@ -70,7 +70,7 @@ class SettingArgument:
         return "null" in (kinds if isinstance(kinds, list) else [kinds]) or None in _list_options(self.schema)
 
     def describe(self) -> str:
-        """Title, description, options, unit, range, default and condition, in one paragraph."""
+        """Return the title, description, options, unit, range, default and condition, in one paragraph."""
         title, text = (str(self.schema.get(key) or "").rstrip(".") for key in ("title", "description"))
         is_name = title.replace(" ", "").lower() == self.setting.lower()
         told = ("" if is_name and text else title, text, *self._list_facts())
@@ -98,12 +98,12 @@ class SettingArgument:
 
 
 def read_arguments(schema: Mapping[str, Any], taken: Collection[str] = ()) -> tuple[SettingArgument, ...]:
-    """The settings of a schema as arguments: needed ones first, then in the order of a form.
+    """Return the settings of a schema as arguments: needed ones first, then in the order of a form.
 
     Args:
         schema: JSON Schema of the settings object.
-        taken: names of other arguments; a setting of such a name gets an underscore at its end, and so does
-            one whose name in Python is that of another setting.
+        taken: names of other arguments; an underscore is appended to a setting with such a name, and to one
+            whose Python name is that of another setting.
     """
     properties, listed = schema.get("properties"), schema.get("required")
     required = listed if isinstance(listed, list) else []
@@ -123,7 +123,7 @@ def read_arguments(schema: Mapping[str, Any], taken: Collection[str] = ()) -> tu
 
 
 def find_annotation(field: Mapping[str, Any]) -> Any:
-    """The Python type of a setting's values; ``Any`` if its schema does not say it."""
+    """Return the Python type of a setting's values; ``Any`` if its schema does not specify it."""
     options = _list_options(field)
     if options and all(isinstance(each, str | int | bool | None) for each in options):
         return Literal[tuple(options)]
@@ -139,7 +139,7 @@ def find_annotation(field: Mapping[str, Any]) -> Any:
 
 
 def write_docstring(head: Iterable[str], arguments: Mapping[str, str], tail: Iterable[str]) -> str:
-    """A docstring: paragraphs, a section ``Args`` with one entry per argument, and paragraphs."""
+    """Write a docstring: paragraphs, a section ``Args`` with one entry per argument, and more paragraphs."""
     entry = TextWrapper(_WIDTH, initial_indent="    ", subsequent_indent="        ", break_long_words=False,
                         break_on_hyphens=False)  # fmt: skip
     listed = "\n".join(["Args:", *(entry.fill(f"{name}: {text}") for name, text in arguments.items())])
@@ -157,7 +157,7 @@ def _join(kinds: Iterable[Any]) -> Any:
 
 
 def avoid(name: str, taken: Collection[str]) -> str:
-    """``name``, with underscores at its end where it is taken."""
+    """Append underscores to ``name`` until it is not taken."""
     while name in taken:
         name = f"{name}_"
     return name

@@ -1,7 +1,7 @@
 """Validate values against JSON Schema draft 2020-12, and report each violated keyword.
 
 This is the only module that uses the validator, ``jsonschema_rs``, chosen because it loads in a few
-milliseconds, for which every notebook and service waits once. References are never fetched, ``format`` is not
+milliseconds, which delays every notebook and service once. References are never fetched, ``format`` is not
 checked, and a schema that cannot be compiled accepts everything, leaving the check to the service it came
 from.
 """
@@ -41,7 +41,7 @@ _MAX_BACKTRACKS: Final = 100_000
 
 
 class SchemaFault(NamedTuple):
-    """A keyword that a value violates."""
+    """A violation of one keyword."""
 
     keyword: str
     expected: Any
@@ -66,7 +66,7 @@ class Document:
 
     @classmethod
     def of(cls, schema: Mapping[str, Any]) -> Document:
-        """The document of a schema object; recent ones are cached, to compile the parts one after another."""
+        """Return the document of a schema object; recent ones are cached, since parts are compiled singly."""
         found = cls._recent.get(id(schema))
         if found is None:
             for key in list(cls._recent)[: 1 - _MAX_RECENT]:
@@ -84,7 +84,7 @@ class Document:
 
     @cached_property
     def registry(self) -> Registry:
-        """The registry from which the validator resolves references."""
+        """The registry with which the validator resolves references."""
         from jsonschema_rs import Draft202012, Registry
 
         return Registry([(_BASE, self.root)], draft=Draft202012, retriever=_accept_everything)
@@ -123,7 +123,7 @@ class Rules:
         return self._compiled[1]
 
     def is_met(self, value: Any) -> bool:
-        """Whether ``value``, JSON types only, is valid; False if the schema could not be compiled."""
+        """Return whether ``value``, JSON types only, is valid; False if the schema could not be compiled."""
         if self._validator is None or self._is_too_large(parse_value(value)):
             return False
         return self._validator.is_valid(value)
@@ -157,14 +157,14 @@ class Rules:
         return self._document.survey.measure(self._schema)
 
     def _is_too_large(self, parsed: ParsedValue) -> bool:
-        """Whether validation would take seconds."""
+        """Return whether validation would take seconds."""
         if parsed.parts * self._extent.subschemas > MAX_VISITS:
             return True
         characters = parsed.characters**2 if self._can_backtrack else parsed.characters
         return parsed.characters > _SHORT_TEXT and characters * self._extent.patterns > MAX_MATCHED_CHARACTERS
 
     def _has_many_faults(self, parsed: ParsedValue) -> bool:
-        """Whether there may be so many faults that collecting them takes seconds."""
+        """Return whether there may be so many faults that collecting them takes seconds."""
         return parsed.parts * self._extent.subschemas > _MANY_VISITS
 
     @cached_property
@@ -216,7 +216,7 @@ class Rules:
         return tuple(ranks), SchemaFault(keyword, expected, given, instance, error.message, schema_path)
 
     def _follow(self, schema_path: Path, value: Any, path: Iterable[str | int]) -> tuple[list[int], Any]:
-        """The sort key of a keyword, its position in reading order of the schema, and the keyword's value."""
+        """Return a keyword's sort key, which is its position in the schema's reading order, and its value."""
         ranks: list[int] = []
         at: Any = self._schema
         parts = _Parts(value, path)
@@ -265,7 +265,7 @@ def _find_first(validator: Validator, value: Any) -> Iterable[ValidationError]:
 
 
 def is_schema(schema: Any) -> bool:
-    """Whether a JSON value is a valid schema of draft 2020-12 that can be compiled."""
+    """Return whether a JSON value is a valid schema of draft 2020-12 that can be compiled."""
     from jsonschema_rs import meta
 
     if isinstance(schema, bool):
@@ -277,7 +277,7 @@ def is_schema(schema: Any) -> bool:
 
 
 def find_schema_fault(schema: Mapping[str, Any]) -> str:
-    """The first rule of draft 2020-12 that a schema breaks, with its place; empty if it breaks none."""
+    """Return the first rule of draft 2020-12 that a schema violates, with its place; empty if none."""
     from jsonschema_rs import ValidationError, meta
 
     try:
@@ -291,7 +291,7 @@ def find_schema_fault(schema: Mapping[str, Any]) -> str:
 
 
 def fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether a JSON value is valid under a self-contained schema; an invalid schema accepts everything."""
+    """Return whether a JSON value is valid under a self-contained schema; an invalid schema accepts all."""
     rules = Document(schema).compile()
     return not rules.is_usable or rules.is_met(value)
 
@@ -303,7 +303,7 @@ def _step(at: Any, key: str | int | None) -> tuple[Any, int]:
 
 
 def _list_keys(at: Any, key: str | int | None) -> list[Any]:
-    """Keys or positions in a dict or list to which ``key`` of a path may refer."""
+    """Return the keys or positions in a dict or list that ``key`` of a path may mean."""
     if isinstance(at, list):
         return [key] if isinstance(key, int) and key < len(at) else []
     if not isinstance(at, dict):
@@ -355,7 +355,7 @@ def _has_reference(schema: Any) -> bool:
 
 
 def _is_violation(error: ValidationError) -> bool:
-    """Whether the error is a violation, as opposed to a failure of the validator itself."""
+    """Return whether the error is a violation, as opposed to a failure of the validator itself."""
     from jsonschema_rs import ValidationErrorKind as Kind
 
     return not isinstance(
@@ -364,7 +364,7 @@ def _is_violation(error: ValidationError) -> bool:
 
 
 def _restore_path(value: Any, error: ValidationError) -> Path:
-    """The path of the error's instance.
+    """Return the path of the error's instance.
 
     The validator's paths omit empty keys and turn keys that consist of digits into positions.
     """
@@ -384,7 +384,7 @@ def _list_paths(at: Any, path: Path, wanted: Any) -> Iterator[Path]:
 
 
 def _restore_keys(parsed: ParsedValue, path: Path) -> Path:
-    """The path with the original keys, in which lone surrogates were replaced."""
+    """Return the path with the original keys, in which lone surrogates were replaced."""
     at, given = parsed.value, parsed.original
     names: list[str | int] = []
     for key in path:

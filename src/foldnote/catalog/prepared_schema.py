@@ -134,12 +134,12 @@ def _prepare_field(document: Document, name: str, schema: Any, *, is_required: b
 
 
 def _is_own_field(notes: Mapping[str, Any]) -> bool:
-    """Whether the field is of a foldnote schema, in which every text has a maximum length, or a sequence."""
+    """Return whether the field is a sequence, or of a foldnote schema, whose texts have maximum lengths."""
     return "order" in notes or notes.get("role") in ("sequence", "sequences", "smiles")
 
 
 def _find_longest(schema: Any) -> int:
-    """The largest ``maxLength`` anywhere in the schema; `MAX_TEXT_LENGTH` if there is none."""
+    """Return the largest ``maxLength`` anywhere in the schema; `MAX_TEXT_LENGTH` if there is none."""
     bounds: list[int] = []
     pending = [schema]
     while pending:
@@ -154,7 +154,7 @@ def _find_longest(schema: Any) -> int:
 
 
 def list_names(condition: Any) -> frozenset[str]:
-    """Names of the settings that a schema of the complete settings object refers to."""
+    """Return the names of the settings that a schema of the complete settings object refers to."""
     if isinstance(condition, list):
         return frozenset().union(*map(list_names, condition))
     if not isinstance(condition, Mapping):

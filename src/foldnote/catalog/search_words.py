@@ -1,6 +1,6 @@
-"""The text in which a search finds a tool, in notebooks, the panel and for assistants alike.
+"""The text in which a search finds a tool, shared by notebooks, the panel and assistants.
 
-Beside a tool's own words it has those that people use for its tasks, one row each below.
+It contains the tool's own words and the synonyms below.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ SYNONYMS: Final[Mapping[str, str]] = {
     "virtual-screening": "screen library hits compounds ligand",
     "water-site-prediction": "waters hydration",
 }
-"""Words that people use for a task, by the function that the catalog gives to tools."""
+"""Synonyms of tasks, by the function that the catalog assigns to tools."""
 
 _OF_MODALITIES: Final[Mapping[str, str]] = {
     "antibody": _ANTIBODY,
@@ -89,7 +89,7 @@ _OF_MODALITIES: Final[Mapping[str, str]] = {
 
 
 def write_search_text(tool: Tool) -> str:
-    """The text of a tool in lower case, in which each word of a search must occur."""
+    """Return the text of a tool in lower case; a search matches if it contains each word."""
     own = (tool.type, tool.label, tool.description, tool.family, tool.engine.method if tool.engine else "")
     tasks = (SYNONYMS.get(function, "") for function in tool.functions)
     kinds = (_OF_MODALITIES.get(modality, "") for modality in tool.modalities)

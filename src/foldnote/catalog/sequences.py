@@ -1,7 +1,7 @@
-"""Sequences as letters: alphabets, chains in one text, and which letters do not belong, by position.
+"""Sequences as text: alphabets, several chains in one text, and the positions of invalid letters.
 
-Forgiven are white space and case, which carry no meaning in a sequence. Everything else that people paste
-(FASTA headers, gaps, stop codons, line numbers) is pointed at, never silently changed.
+White space and case are ignored, since they carry no meaning in a sequence. Everything else that people paste
+(FASTA headers, gaps, stop codons, line numbers) is reported, never silently changed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 MAX_FAULTS: Final = 20
-"""Faults of one text that are described; the others are counted."""
+"""Maximum number of faults of one text that are described; the others are only counted."""
 _CHUNK = 1 << 16
 _LINE_END = re.compile(r"[\r\n]")
 _NUCLEOTIDE_LIKE: Final = 60
-"""From this length on a text of only A, C, G, T (U, N) is taken for a nucleotide sequence."""
+"""Minimum length at which a text of only A, C, G, T (U, N) is taken for a nucleotide sequence."""
 
 
 class Alphabet(NamedTuple):
@@ -41,8 +41,8 @@ ALPHABETS: Final = {
         Alphabet("rna", frozenset("ACGUN"), "nucleotide"),
     )
 }
-"""Antibody tools take the twenty amino acids: their models and numbering know no other letter. Tools of the
-AlphaFold kind have a token for an unknown residue and take X too (``amino-acid-x``)."""
+"""Antibody tools accept the twenty amino acids: their models and numbering have no other letter.
+AlphaFold-like tools have a token for an unknown residue and also accept X (``amino-acid-x``)."""
 
 _EXPLANATIONS: Final = {
     "*": "'*' is a stop codon; leave it out",
@@ -65,42 +65,42 @@ class Fault:
     """One invalid letter or FASTA header line."""
 
     position: int
-    """1-based in its chain, white space not counted."""
+    """1-based position in its chain, not counting white space."""
     letter: str
-    """As written; ``>`` for a FASTA header line."""
+    """The letter as written; ``>`` for a FASTA header line."""
     chain: int
-    """0-based chain in the text; always 0 where the field takes one chain."""
+    """0-based index of the chain in the text; always 0 if the field takes one chain."""
     message: str
     """What is wrong, and what to write instead."""
     index: int
-    """0-based in the raw text."""
+    """0-based index in the raw text."""
 
 
 def is_of_nucleotides(alphabet: str | None) -> bool:
-    """Whether an alphabet has the letters of DNA or RNA; one without a name is that of proteins."""
+    """Return whether an alphabet is that of DNA or RNA; an alphabet without a name is that of proteins."""
     return alphabet in ALPHABETS and ALPHABETS[alphabet].noun == "nucleotide"
 
 
 def clean_sequence(text: str) -> str:
-    """``text`` without white space, in capitals."""
+    """Remove white space from ``text`` and convert it to upper case."""
     chunks = (text[start : start + _CHUNK] for start in range(0, len(text), _CHUNK))
     return "".join("".join(chunk.split()) for chunk in chunks).upper()
 
 
 def split_chains(text: str, separator: str | None) -> tuple[str, ...]:
-    """The chains of a sequence text, cleaned; one chain where there is no separator."""
+    """Split a sequence text into cleaned chains; one chain without a separator."""
     return tuple(clean_sequence(text).split(separator)) if separator else (clean_sequence(text),)
 
 
 def find_sequence_faults(
     text: str, alphabet: str = "amino-acid", separator: str | None = None
 ) -> tuple[Fault, ...]:
-    """The first `MAX_FAULTS` letters of ``text`` that the alphabet lacks, in reading order.
+    """Return the first `MAX_FAULTS` letters of ``text`` that are not in the alphabet, in reading order.
 
     Args:
         text: the sequence as it was typed or pasted.
         alphabet: name of a row of `ALPHABETS`; an unknown name counts as ``amino-acid``.
-        separator: what separates chains, or None where one chain is expected.
+        separator: separator of chains, or None if one chain is expected.
     """
     known = ALPHABETS.get(alphabet, ALPHABETS["amino-acid"])
     first = islice(_walk(text, known, separator), MAX_FAULTS)
@@ -108,19 +108,19 @@ def find_sequence_faults(
 
 
 def count_sequence_faults(text: str, alphabet: str = "amino-acid", separator: str | None = None) -> int:
-    """Number of all faults, of which `find_sequence_faults` returns the first."""
+    """Return the number of all faults, of which `find_sequence_faults` returns the first."""
     known = ALPHABETS.get(alphabet, ALPHABETS["amino-acid"])
     return sum(1 for _ in _walk(text, known, separator))
 
 
 def looks_like_nucleotides(chain: str) -> bool:
-    """Whether a cleaned protein chain is more likely DNA or RNA."""
+    """Return whether a cleaned protein chain is more likely DNA or RNA."""
     letters = set(chain)
     return len(chain) >= _NUCLEOTIDE_LIKE and len(letters & set("ACGTU")) >= 4 and letters <= set("ACGTUN")
 
 
 def _walk(text: str, alphabet: Alphabet, separator: str | None) -> Iterator[tuple[int, int, int]]:
-    """Position, chain and index of every fault."""
+    """Yield the position, chain and index of every fault."""
     wrong = {letter for letter in set(text) if not _is_known(letter, alphabet, separator)}
     if not wrong:
         return

@@ -50,7 +50,7 @@ def check(tool: DescribedTool, settings: Mapping[str, Any], *, trusts_defaults: 
     Args:
         tool: the tool.
         settings: names and values.
-        trusts_defaults: a value that is the schema's default is taken as valid in itself.
+        trusts_defaults: skip the checks of values that equal the schema's default.
     """
     if not isinstance(settings, Mapping):
         wrong = Finding("", "Settings must be an object of names and values.", "wrong_type")
@@ -71,7 +71,7 @@ def check_field(
 ) -> tuple[Problem, ...]:
     """Validate the ``value`` of one field, given the other ``settings``.
 
-    Nothing is wrong with a field that does not apply.
+    A field that does not apply has no problems.
     """
     prepared = prepare(tool)
     normalized = _normalize(prepared, {**settings, name: value})
@@ -82,12 +82,12 @@ def check_field(
 
 
 def default_settings(tool: DescribedTool) -> dict[str, Any]:
-    """The defaults of every field that applies when nothing else is given, in the order of the fields."""
+    """Return the defaults of the fields that apply if nothing else is given, in field order."""
     return _normalize(prepare(tool), {})
 
 
 def applies(tool: DescribedTool, name: str, settings: Mapping[str, Any]) -> bool:
-    """Whether the field applies, given these settings; False for an unknown name."""
+    """Return whether the field applies, given these settings; False for an unknown name."""
     prepared = prepare(tool)
     item = next((item for item in prepared.fields if item.name == name), None)
     return item is not None and _applies(item, _fill(prepared, settings))
@@ -141,7 +141,7 @@ def _walk(
 
 
 def _is_default(item: PreparedField, value: Any) -> bool:
-    """Whether a text, number or switch is the schema's default."""
+    """Return whether a text, number or switch is the schema's default."""
     default = item.schema.get("default")
     is_plain = isinstance(value, str | int | float) and type(value) is type(default)
     return is_plain and bool(value == default)
@@ -166,7 +166,7 @@ def _check_value(
 
 
 def _find_long_text(item: PreparedField, value: Any) -> Finding | None:
-    """The finding on the first text that is too long for this field; None without one."""
+    """Return the finding on the first text that is too long for this field; None without one."""
     if item.max_text_length is None:
         return None
     pending: list[tuple[Path, Any]] = [((), value)]
@@ -183,7 +183,7 @@ def _find_long_text(item: PreparedField, value: Any) -> Finding | None:
 
 
 def _check_standard(item: PreparedField, parsed: ParsedValue) -> Iterator[Finding]:
-    """One finding per path: the first violated keyword, or a value that JSON cannot represent."""
+    """Yield one finding per path: the first violated keyword, or a value that JSON cannot represent."""
     findings: dict[Path, Finding] = {}
     unit = str(item.notes.get("unit") or "")
     for path, words in _describe_faults(item.rules.find_faults(parsed), unit):
@@ -214,7 +214,7 @@ def _find_unknown(prepared: Prepared, settings: Mapping[str, Any]) -> Iterator[F
 
 
 def _check_rest(rules: Rules, normalized: Mapping[str, Any]) -> Iterator[Finding]:
-    """Faults that concern several fields; those of single fields are already reported."""
+    """Yield the faults that concern several fields; those of single fields are already reported."""
     faults = rules.find_faults(parse_value(dict(normalized)))
     findings = (
         finding
@@ -231,7 +231,7 @@ def _describe_rest_fault(fault: SchemaFault) -> Iterator[Finding]:
 
 
 def find_problems(rules: Rules, parsed: ParsedValue) -> list[Problem]:
-    """The problems of a value under a schema, one per path; paths are relative to the value."""
+    """Return the problems of a value under a schema, one per path; paths are relative to the value."""
     findings: dict[Path, Finding] = {}
     for path, words in _describe_faults(rules.find_faults(parsed)):
         findings.setdefault(path, Finding(_printable(".".join(map(str, path))), *words))
@@ -239,7 +239,7 @@ def find_problems(rules: Rules, parsed: ParsedValue) -> list[Problem]:
 
 
 def _describe_faults(faults: list[SchemaFault], unit: str = "") -> Iterator[tuple[Path, tuple[str, str]]]:
-    """Faults with their messages and codes; a missing name is reported where it is missing."""
+    """Yield the faults with their messages and codes; a missing name is reported where it is missing."""
     for fault in faults:
         yield from _describe_missing(fault) or [(fault.path, describe_fault(fault, unit))]
 
@@ -262,12 +262,12 @@ def _describe_missing(fault: SchemaFault) -> list[tuple[Path, tuple[str, str]]]:
 
 
 def _name_key(key: object) -> str:
-    """A key as text; a key that is not text, which only Python allows, by its type."""
+    """Return a key as text; for a key of another type, which only Python allows, the name of its type."""
     return key if isinstance(key, str) else name_kind(key)
 
 
 def _printable(key: object) -> str:
-    """A key as it can be sent in an answer: short, and without lone surrogates."""
+    """Return a key as it can be sent in an answer: short, and without lone surrogates."""
     return _name_key(key)[:100].encode("utf-8", "backslashreplace").decode()
 
 

@@ -29,10 +29,10 @@ _SHOWN_OPTIONS = 24
 
 
 def describe_fault(fault: SchemaFault, unit: str = "") -> tuple[str, str]:
-    """The message and the code for a keyword that a value violates.
+    """Return the message and the code for a keyword that a value violates.
 
     Args:
-        fault: what was found.
+        fault: the violation.
         unit: the field's unit, for bounds.
     """
     rule = _WORDINGS.get(fault.keyword)
@@ -42,7 +42,7 @@ def describe_fault(fault: SchemaFault, unit: str = "") -> tuple[str, str]:
 
 
 def describe_invalid_part(invalid: InvalidPart) -> tuple[str, str]:
-    """The message and the code for a part of a value that cannot be sent."""
+    """Return the message and the code for a part of a value that cannot be sent."""
     if invalid.reason == NOT_FINITE:
         return "Numbers must be finite: NaN and infinity cannot be used.", NOT_FINITE
     if invalid.reason == TOO_DEEP:
@@ -54,7 +54,7 @@ def describe_invalid_part(invalid: InvalidPart) -> tuple[str, str]:
 
 
 def describe_unknown(name: str, known: Iterable[str]) -> str:
-    """The message for a setting that the tool does not have."""
+    """Return the message for a setting that the tool does not have."""
     names = list(known)
     near = find_near(name[:100], names)
     if near:
@@ -64,20 +64,20 @@ def describe_unknown(name: str, known: Iterable[str]) -> str:
 
 
 def find_near(name: str, known: Iterable[str], limit: int = 1) -> tuple[str, ...]:
-    """Known names that ``name`` may mean: equal except for case and underscores, else similar in spelling."""
+    """Return known names similar to ``name``: equal except for case and underscores, else in spelling."""
     names = list(known)
     same = [other for other in names if _fold(other) == _fold(name)]
     if same:
         return tuple(same[:limit])
     folded = {_fold(other): other for other in names}
-    import difflib  # deferred: only a misspelt name has near ones
+    import difflib  # deferred: needed only for misspelt names
 
     near = difflib.get_close_matches(_fold(name[:80]), list(folded), n=limit, cutoff=0.6)
     return tuple(folded[other] for other in near)
 
 
 def name_kind(value: object) -> str:
-    """Description of a value's JSON type, such as ``an object``."""
+    """Return the description of a value's JSON type, such as ``an object``."""
     if value is None:
         return "null"
     if isinstance(value, bool):

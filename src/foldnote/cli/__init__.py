@@ -1,8 +1,8 @@
-"""The command ``foldnote``: the functions of a notebook, from a terminal.
+"""The command ``foldnote``: the functions for notebooks, from a terminal.
 
-Results go to standard output, progress and errors to standard error; with ``--json`` standard output is one
-JSON document. ``exit_codes`` has the table of exit codes. Each command is a row in ``commands``; packages
-that are slow to import are imported when their command runs.
+Results are written to standard output, progress and errors to standard error; with ``--json``, standard
+output is one JSON document. ``exit_codes`` has the table of exit codes. Each command is a row in
+``commands``; packages that are slow to import are imported when their command runs.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from foldnote.errors import FoldnoteError, NoEstimateWarning, NotSentWarning, Ta
 
 
 class _CommandParser(argparse.ArgumentParser):
-    """The parser of a command, which takes options also between its arguments: ``batch TOOL --yes TABLE``.
+    """A command's parser, which accepts options between its arguments: ``batch TOOL --yes TABLE``.
 
-    By itself argparse does so only since Python 3.12.7; before, arguments after an option were unknown.
+    argparse supports this since Python 3.12.7; before, arguments after an option were unknown.
 
     Attributes:
         is_for_another: whether the arguments are for another program or parser.
@@ -35,7 +35,7 @@ class _CommandParser(argparse.ArgumentParser):
     _is_inner_call = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse the options, then the arguments: ``parse_known_intermixed_args`` calls this for either."""
+        """Parse the options, then the arguments: ``parse_known_intermixed_args`` calls this twice."""
         if self.is_for_another or self._is_inner_call:
             return super().parse_known_args(args, namespace)
         self._is_inner_call = True
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         argcomplete.autocomplete(parser)  # answers a completion request of the shell, and exits
     options, unknown = parser.parse_known_args(given)
-    if unknown:  # show the usage of this command, not of all
+    if unknown:  # show the usage of this command only
         getattr(options, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.version:
         import foldnote
@@ -117,7 +117,7 @@ def _run_command(options: argparse.Namespace) -> int:
 
 
 def _prepare_streams() -> None:
-    """Open streams that the caller closed, and escape characters that their encoding does not have."""
+    """Open streams that the caller closed, and escape characters that their encoding lacks."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
@@ -127,7 +127,7 @@ def _prepare_streams() -> None:
 
 
 def _shorten_warnings() -> None:
-    """Print foldnote's warnings as sentences, without the line of Python that caused them."""
+    """Print foldnote's warnings as sentences, without the Python line that caused them."""
     show = warnings.showwarning
     ours = (NoEstimateWarning, NotSentWarning, TableWarning)
     warnings.showwarning = lambda message, category, *place: (

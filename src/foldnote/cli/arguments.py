@@ -30,7 +30,7 @@ def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
     """Read the settings from the options, uploading files.
 
     Raises:
-        ArgumentError: they cannot be read, or the tool has no such setting; nothing was sent.
+        ArgumentError: the options cannot be read, or the tool has no such setting; nothing was sent.
     """
     from foldnote.client.inputs.file_values import name_uploads
 
@@ -48,17 +48,17 @@ def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
     for name in lists:
         if not isinstance(settings.setdefault(name, []), list):
             raise ArgumentError(
-                f"{name}: --file adds to a list of files, and what is given is no list. Write a JSON list, or"
+                f"{name}: --file adds to a list of files, and this value is not a list. Write a JSON list, or"
                 " leave it out."
             )
     for name, path in files:
         stored = client.files.upload(path, progress=True)
         settings[name] = [*settings[name], stored] if name in lists else stored
-    return name_uploads(tool, settings)  # local files are given by --file
+    return name_uploads(tool, settings)  # local files are passed with --file
 
 
 def add_extensions(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for what is sent beside the settings."""
+    """Add the options for extensions, which are sent beside the settings."""
     parser.add_argument("--agree", action="append", default=[], metavar="PURPOSE",
                         help="agree that its inputs leave the machine; PURPOSE: msa-server")  # fmt: skip
     parser.add_argument(
@@ -72,10 +72,10 @@ def add_extensions(parser: argparse.ArgumentParser) -> None:
 def read_extensions(
     options: argparse.Namespace, client: Client, *, with_label: bool = True
 ) -> dict[str, Any]:
-    """What is sent beside the settings; the alignment is uploaded.
+    """Read the extensions that are sent beside the settings; the alignment is uploaded.
 
     Args:
-        with_label: whether the label is among it.
+        with_label: whether to include the label.
 
     Raises:
         FoldnoteError: the alignment cannot be read.
@@ -95,7 +95,7 @@ def read_extensions(
 
 
 def fields_of(tool: Tool) -> Mapping[str, Any]:
-    """The schema of each setting."""
+    """Return the schema of each setting."""
     fields = tool.settings_schema.get("properties", {})
     return fields if isinstance(fields, Mapping) else {}
 
@@ -123,7 +123,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def read_value(schema: Mapping[str, Any], text: str) -> Any:
-    """Read a value: a string for a string field; for any other, JSON if it is valid, else a string."""
+    """Parse a value: a string for a string field; for any other field, JSON if it is valid, else a string."""
     if schema.get("type") == "string":
         return text
     try:
@@ -136,7 +136,7 @@ def read_json_file(path: Path) -> Any:
     """Read a JSON object or array from a file, or from standard input.
 
     Raises:
-        ArgumentError: it cannot be read, or is neither.
+        ArgumentError: it cannot be read, or is not an object or array.
     """
     try:
         content = json.loads(_read_text(path))

@@ -1,6 +1,6 @@
-"""Shared by commands that use a service: options, the client, and completion of names.
+"""Options, client and name completion, shared by commands that use a service.
 
-Names are completed from local data only, so that completion never waits for a service.
+Names are completed from local data only, so completion never waits for a service.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def add_names(parser: argparse.ArgumentParser) -> None:
 
 
 def complete_by(action: argparse.Action, offer: Any) -> None:
-    """Complete this argument by the values that ``offer`` returns; argcomplete reads the attribute."""
+    """Complete this argument with the values that ``offer`` returns; argcomplete reads the attribute."""
     action.completer = offer  # type: ignore[attr-defined]
 
 

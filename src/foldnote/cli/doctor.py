@@ -126,9 +126,9 @@ def _bucket() -> list[DoctorFinding]:
 
 
 def _engines() -> list[DoctorFinding]:
-    """The engines of this machine, which only its embedded service runs.
+    """Return the engines of this machine, which only its embedded service uses.
 
-    Those of which nothing is here are one finding.
+    Engines without anything installed are combined into one finding.
     """
     if not settings.active_profile().is_embedded:
         return []
@@ -156,7 +156,7 @@ def _engines() -> list[DoctorFinding]:
 
 
 def _is_begun(engine: Engine) -> bool:
-    """Whether somebody began to install or configure the engine, or named its folder."""
+    """Return whether a user began to install or configure the engine, or set its folder."""
     if engine.environment.kind == "venv":
         return engine.home.is_dir()
     return not engine.options or bool(engine.configured().mistakes or settings.engine_options(engine.name))

@@ -9,7 +9,7 @@ from foldnote import errors
 
 
 class Exit(IntEnum):
-    """Exit codes."""
+    """Exit codes of commands."""
 
     DONE = 0
     JOB_FAILED = 1
@@ -66,7 +66,7 @@ CODES: tuple[ExitMeaning, ...] = (
     ExitMeaning(Exit.PIPE_CLOSED, "pipe_closed", "The reader of the output closed the pipe.",
         (BrokenPipeError,)),
 )  # fmt: skip
-"""In the order in which exceptions are matched."""
+"""All exit codes, in the order in which exceptions are matched."""
 
 
 def find_code(exc: BaseException) -> ExitMeaning:

@@ -46,7 +46,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def run_jobs(options: argparse.Namespace) -> int:
-    """List jobs; with ``--watch``, until all have ended."""
+    """List jobs; with ``--watch``, keep updating until all have ended."""
     if options.action != "list":
         return run_upkeep(options)
     client = connect(options)
@@ -169,7 +169,7 @@ def run_watch(options: argparse.Namespace) -> int:
     """Run a command or send a mail at the end of each job; the exit code is that of ``wait``.
 
     Raises:
-        ArgumentError: neither is given, there is no such program, or the address is none.
+        ArgumentError: neither is given, there is no such program, or the address is invalid.
     """
     from foldnote.client.watching.end_command import read_command, run_at_end
     from foldnote.errors import ArgumentError
@@ -196,7 +196,7 @@ def run_watch(options: argparse.Namespace) -> int:
 
 
 def prepare_mail(receiver: str) -> Callable[[Job, str], str]:
-    """What sends the mails to the address, once the mail server has accepted the user."""
+    """Return the function that sends the mails, after checking that the mail server accepts the user."""
     from pydantic import SecretStr
 
     from foldnote import settings
@@ -213,7 +213,7 @@ def prepare_mail(receiver: str) -> Callable[[Job, str], str]:
 
 
 def is_good(job: Job) -> bool:
-    """Whether an ended job is complete; for a batch, whether it has its archive."""
+    """Return whether an ended job is complete; for a batch, whether it has its archive."""
     from foldnote.models import BatchStatus, JobStatus
 
     return job.status is JobStatus.COMPLETE and job.batch_status in (None, BatchStatus.COMPLETE)

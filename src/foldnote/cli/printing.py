@@ -1,6 +1,6 @@
 """Output of commands: results on standard output, everything else on standard error.
 
-With ``--json``, standard output is one JSON document, also after a failure.
+With ``--json``, standard output is one JSON document, even after a failure.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ IN_COMMANDS = {
     ", or client.webhook.renew_secret()": "",
     "none yet: renew_secret(), or ": "none yet: ",
 }
-"""What messages advise in Python, and what does the same on the command line."""
+"""Python calls that messages advise, and the equivalent commands."""
 _OPTIONS = {
     "job_name": "--name",
     "batch_name": "--name",
@@ -44,7 +44,7 @@ _OPTIONS = {
     "max_runtime_s": "--max-runtime",
     "weighted_hours_budget": "--budget",
 }
-"""Arguments that messages name before a colon, and the options that give them."""
+"""Arguments that messages name before a colon, and the corresponding options."""
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)}): ")
 _RETRIES = re.compile(r"\bretries=(\d+)")
 
@@ -81,7 +81,7 @@ def format_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def state_of(job: Job) -> str:
-    """The status and progress of a job, or of a batch as a whole."""
+    """Return the status and progress of a job, or of a batch as a whole."""
     if job.batch_status is not None and job.batch_size and job.statuses:
         done = job.statuses.complete + job.statuses.stopped
         return f"{job.batch_status} {done}/{job.batch_size}"
@@ -106,7 +106,7 @@ def print_failure(exc: BaseException, row: ExitMeaning, *, as_json: bool) -> Non
 
 
 def describe_failure(exc: BaseException) -> str:
-    """The message of an exception."""
+    """Return the message of an exception."""
     if isinstance(exc, FoldnoteError):
         return name_commands(exc.message)
     if isinstance(exc, OSError):
@@ -115,7 +115,7 @@ def describe_failure(exc: BaseException) -> str:
 
 
 def name_commands(sentence: str) -> str:
-    """The sentence with commands and options in place of the functions and arguments that it advises."""
+    """Replace the functions and arguments that a sentence advises by commands and options."""
     sentence = _ARGUMENT.sub(lambda found: f"{_OPTIONS[found[1]]}: ", sentence)
     for call, command in IN_COMMANDS.items():
         sentence = sentence.replace(call, command)

@@ -1,4 +1,4 @@
-"""The command ``share``: links to jobs for colleagues, who open them with keys of their own."""
+"""The command ``share``: links to jobs for colleagues, who open them with their own keys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run_share(options: argparse.Namespace) -> int:
     """Make, list, revoke or open a link.
 
     Raises:
-        ArgumentError: it is not said which of these.
+        ArgumentError: the action is missing.
     """
     shares = connect(options).shares
     if options.open:

@@ -170,7 +170,7 @@ def run_batch(options: argparse.Namespace) -> int:
 
 
 def _read_table(options: argparse.Namespace, tool: Tool) -> tuple[MappedTable, Rows]:
-    """The table with its columns mapped, and its rows, whose files are named as they are at the service."""
+    """Return the table with mapped columns, and its rows with files named as at the service."""
     from foldnote.client.inputs.file_values import name_uploads
 
     fields = fields_of(tool)

@@ -1,4 +1,4 @@
-"""The table of a batch: which column feeds which setting, guessed as in a form and changed by options."""
+"""The table of a batch: which column feeds which setting, guessed as in a form and overridden by options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foldnote.models import Tool
 
 _PYTHON = re.compile(r"columns=(\{.+?['\"]\})")
-"""How messages about tables write columns in Python."""
+"""How messages about tables write columns in Python code."""
 
 
 def map_columns(
@@ -29,21 +29,21 @@ def map_columns(
     taken: set[str],
     sheet: str | None = None,
 ) -> MappedTable:
-    """Read a table and decide what its columns are for, by their names, then by their contents.
+    """Read a table and map its columns to settings by their names, then by their contents.
 
     Args:
         path: CSV, TSV, FASTA, Excel or JSON (an array of objects, or an object per line); ``-`` for standard
             input.
         tool: the tool.
-        columns: the column of each setting; nothing is guessed if there are any.
+        columns: the column of each setting; if given, nothing is guessed.
         names: the column of the jobs' names.
-        taken: settings that are given otherwise.
+        taken: settings that are given by other options.
         sheet: the sheet of a workbook.
 
     Raises:
-        ArgumentError: the table cannot be read, or its columns do not say what they mean.
+        ArgumentError: the table cannot be read, or its columns cannot be mapped.
     """
-    from foldnote.forms.batch.mapped_table import map_table, map_table_bytes  # loads ipywidgets
+    from foldnote.forms.batch.mapped_table import map_table, map_table_bytes  # deferred: loads ipywidgets
 
     data, name = _read(path)
     try:
@@ -56,13 +56,13 @@ def map_columns(
 
 
 def _write_options(columns: str) -> str:
-    """Columns as options, in place of a dict in Python."""
+    """Write columns as command-line options instead of a Python dict."""
     pairs = ast.literal_eval(columns).items()
     return " ".join(f"--column {shlex.quote(f'{setting}={column}')}" for column, setting in pairs)
 
 
 def describe_columns(mapped: MappedTable) -> str:
-    """What each column is for, on one line; empty if every column is the setting of its name."""
+    """Describe on one line what each column is used for; empty if every column is the setting of its name."""
     fed, named, kept = mapped.uses()
     if not named and not kept and all(column == setting for setting, column in fed.items()):
         return ""
@@ -73,7 +73,7 @@ def describe_columns(mapped: MappedTable) -> str:
 
 
 def _read(path: Path) -> tuple[bytes, str]:
-    """The bytes of the table, and its name in messages."""
+    """Return the bytes of the table, and its name for messages."""
     is_stdin = str(path) == "-"
     try:
         data = sys.stdin.buffer.read() if is_stdin else path.expanduser().read_bytes()

@@ -94,13 +94,13 @@ def __dir__() -> list[str]:
 
 
 _beginning = RLock()
-"""Held while a client is connected: two threads that ask at first share one connection."""
+"""Held while a client connects, so that two threads that use it at the same time share one connection."""
 
 
 class _Connected:
     """Attributes shared by both clients; the key appears in no repr.
 
-    Connection and transport are made when something is asked, since their libraries are slow to import.
+    Connection and transport are created at the first request, since their libraries are slow to import.
     """
 
     _prefix: ClassVar[str]
@@ -121,7 +121,7 @@ class _Connected:
         self._begun = _connect(self._profile, api_key), self._make_transport()
 
     def _make_transport(self) -> Any:
-        """The transport, on the HTTP client that was given, if any."""
+        """Return the transport, on the HTTP client that was passed in, if any."""
         raise NotImplementedError
 
     def _begin(self) -> tuple[ServiceConnection, Any]:
@@ -140,7 +140,7 @@ class _Connected:
     def _transport(self) -> Any:
         return self._begin()[1]
 
-    if not TYPE_CHECKING:  # type checkers use the annotations, and so find misspelt resources
+    if not TYPE_CHECKING:  # type checkers use the annotations, and so detect misspelt resources
 
         def __getattr__(self, name: str) -> Any:
             """Create a resource on first access."""
@@ -278,7 +278,7 @@ class AsyncClient(_Connected):
 
 
 def _check_options() -> None:
-    """Check the options of a client, which it reads when it first asks the service."""
+    """Check the options that a client reads at its first request."""
     for name in ("requests_per_second", "request_timeout_s", "largest_answer_mb", "largest_download_gb"):
         value = settings.option(name)
         if not value > 0:
@@ -295,7 +295,7 @@ def _give_profile(base_url: str, name: str | None) -> settings.Profile:
 
 
 def _connect(profile: settings.Profile, api_key: str | SecretStr | None) -> ServiceConnection:
-    """The connection to the service at a given address; an invalid key is refused now."""
+    """Return the connection to the service at a given address; an invalid key is refused immediately."""
     from pydantic import SecretStr
 
     from foldnote.client.core.connection import Address, ServiceConnection

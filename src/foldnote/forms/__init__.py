@@ -4,8 +4,8 @@ A kind of field is a class and a row of a registry (`FieldKind`). The catalog va
 sends them; forms import neither viewers nor the service. A form reads and writes plain data: `Form.value`,
 `Form.set`, `Form.code`. Widget state holds no secrets and no file contents.
 
-The first form of a kernel is shown quickly: what is not needed to show it is imported later, in the functions
-that use it, and nothing on the way imports pydantic, httpx or pandas.
+The first form of a kernel is shown quickly: modules that are not needed to show it are imported later, in the
+functions that use them, and nothing on that path imports pydantic, httpx or pandas.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ class Form:
     ``on_submit(job)`` is called with the handle of a job that this form submitted, ``on_attach(job)`` with
     that of a job that the same cell submitted in an earlier run; both may set ``footer.children``.
 
-    What is built in ``__init__`` is what a person sees at first; the rest follows in the next turn of the
-    event loop, or when it is used.
+    ``__init__`` builds what is visible at first; the rest follows in the next iteration of the event loop, or
+    on first use.
     """
 
     _has_job = True
@@ -89,8 +89,8 @@ class Form:
             on_submit: see above.
             on_attach: see above.
             on_batch: called with the handle of a batch submitted from the form's table.
-            germlines: species and germline of a chain of amino acids, or None; may block, and is called in a
-                thread once a person has changed the form.
+            germlines: returns species and germline of a chain of amino acids, or None; it may block, and is
+                called in a thread once a person has changed the form.
 
         Raises:
             SettingsError: ``values`` names a setting that the tool does not have.
@@ -172,7 +172,7 @@ class Form:
 
     @locked
     def take_tool(self, tool: Tool) -> None:
-        """Show what the service says of the tool: whether it can run it, how, and what else it takes."""
+        """Show what the service reports of the tool: whether and how it can run it, and its extensions."""
         self.described = tool
         self.frame.show_tool(tool)
         self._beside = ExtensionFields(self, tool.extensions, tool.engine)
@@ -183,7 +183,7 @@ class Form:
         self.refresh()
 
     async def _complete(self) -> None:
-        """Build the rest, once the form is shown."""
+        """Build the remaining parts once the form is shown."""
         self.verdicts.guard(self._build_surface)
 
     @property
@@ -198,7 +198,7 @@ class Form:
 
     @property
     def surface(self) -> Surface:
-        """What handles drops, keys and other events of the page."""
+        """The handler of drops, keys and other events of the page."""
         return self._surface or self._build_surface()
 
     @locked
@@ -213,7 +213,7 @@ class Form:
     @property
     @locked
     def fields(self) -> dict[str, Field]:
-        """The fields by name, a closed group's built, too; of several with one name the one that applies."""
+        """The fields by name, also those of a closed group; of several with one name the one that applies."""
         self.section.open()
         return self.section.by_name
 
@@ -267,8 +267,8 @@ class Form:
         """Set fields, including hidden ones; None resets a field that is not nullable.
 
         Raises:
-            SettingsError: a name is not a setting of this tool; nothing is changed then.
-            ArgumentError: ``values`` is no mapping, or a value is of a type that no setting has.
+            SettingsError: a name is not a setting of this tool; nothing was changed.
+            ArgumentError: ``values`` is not a mapping, or a value is of a type that no setting has.
         """
         if not isinstance(values, Mapping | None):
             kind = type(values).__name__
@@ -303,7 +303,7 @@ class Form:
         self.note_change()
 
     def code(self) -> str:
-        """The equivalent Python call, without optional settings that have their default."""
+        """Return the equivalent Python call, without optional settings that have their default."""
         from foldnote.forms.view.equivalents import write_form_call
 
         return write_form_call(self)
@@ -339,7 +339,7 @@ class Form:
         return self._list_problems(judgement)
 
     def snapshot(self) -> Snapshot:
-        """The current job name, settings and local files."""
+        """Return the current job name, settings and local files."""
         return self._snapshot_of(self.value)
 
     def _snapshot_of(self, value: dict[str, Any]) -> Snapshot:
@@ -350,14 +350,14 @@ class Form:
         return propose_name(self.described.type, content, self.client)
 
     def extensions_changed(self) -> None:
-        """Handle a person's change of what is sent beside the settings."""
+        """Handle a person's change of the extensions."""
         self.changed_at = time.monotonic()
         self.refresh()
         self.note_change()
 
     @locked
     def forget_extensions(self) -> None:
-        """Empty what was sent beside the settings: consent is for one job."""
+        """Clear the extensions: consent applies to one job."""
         if self.extensions:
             self._beside.clear()
             self.refresh()
@@ -403,7 +403,7 @@ class Form:
         field.focus_at(path[len(name) + 1 :])
 
     def field_changed(self, field: Field) -> None:
-        """Handle a person's change of ``field``, which voids the service's verdict on it."""
+        """Handle a person's change of ``field``, which invalidates the service's verdict on it."""
         self.changed_at = time.monotonic()
         self._forget_verdict(field.spec.name)
         self.bindings.release(field.spec.name)
@@ -412,7 +412,7 @@ class Form:
 
     @locked
     def follow(self, values: Mapping[str, Any]) -> None:
-        """Take over the new values of bound variables; invalid ones are reported at the fields.
+        """Apply the new values of bound variables; invalid ones are reported at the fields.
 
         Without new values, check whether files that the settings name have changed.
         """
@@ -451,17 +451,17 @@ class Form:
         self.frame.show_live(f"{field.spec.title}: {field.error_text}" if field.error_text else "")
 
     def note_of(self, field: Field) -> str:
-        """The variable that one of the form's own fields follows; else empty."""
+        """Return the variable that one of the form's own fields follows; else empty."""
         return self.bindings.describe(field.spec.name) if field in self.section.fields else ""
 
     def raw_value(self, name: str) -> Any:
-        """The field's value, hidden or not; `MISSING` if it is empty or there is none."""
+        """Return the field's value, hidden or not; `MISSING` if it is empty or there is none."""
         section = getattr(self, "section", None)  # fields read each other while they are being built
         field = section.find(name) if section is not None else None
         return field.read().value if field is not None else MISSING
 
     def germline_of(self, chain: str) -> str:
-        """Species and V germline of a chain of amino acids; empty until they are known."""
+        """Return the species and V germline of a chain of amino acids; empty until they are known."""
         return self.germlines.tell(chain)
 
     def fill(self, values: Mapping[str, Any]) -> None:
@@ -472,7 +472,7 @@ class Form:
         self.set(values)
 
     def known_uploads(self) -> tuple[str, ...]:
-        """Names of the account's uploads that were loaded so far."""
+        """Return the names of the account's uploads that were loaded so far."""
         return self._uploads
 
     @locked
@@ -510,7 +510,7 @@ class Form:
             )
 
     def _forget_verdict(self, name: str) -> None:
-        """Drop the service's verdict on a changed field and what is inside it."""
+        """Discard the service's verdict on a changed field and the fields inside it."""
         for path in [path for path in self._service_errors if first_step(path, self.section.names) == name]:
             del self._service_errors[path]
 
@@ -539,9 +539,9 @@ class Form:
             self._show_code(self.frame.shown_language)
 
     def json(self) -> str:
-        """The settings as JSON without secrets; for a tool the body of ``POST /submit-job``.
+        """Return the settings as JSON without secrets; for a tool the body of ``POST /submit-job``.
 
-        Local files have the names under which they are uploaded.
+        Local files are given by the names under which they are uploaded.
         """
         from foldnote.forms.view.equivalents import write_form_json
 
@@ -580,7 +580,7 @@ class Form:
         self.note_change()
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
-        """The widget, and static text and HTML for front ends without a kernel or widgets."""
+        """Return the widget, and static text and HTML for front ends without a kernel or widgets."""
         from foldnote.forms.view.static_table import write_static_html, write_static_text
 
         if not has_running_loop():

@@ -1,8 +1,8 @@
-// The dialog in which a molecule is drawn. The kernel converts between molfiles and SMILES and says what is wrong.
+// The dialog in which a molecule is drawn. The kernel converts between molfiles and SMILES and reports errors.
 
 const COLOURS = ['text', 'page', 'soft', 'line', 'rule', 'sunk', 'input', 'accent', 'wrong', 'warn'];
 const PAUSE_MS = 200;
-// of OpenChemLib's toolbar, column by column
+// OpenChemLib's toolbar, column by column
 const TOOLS = [
   ['Clear', 'Clean up the layout', 'Select', 'Unknown configuration', 'Erase', 'Bond; again for a double one', 'Bond to the front'],
   ['Ring of 3', 'Ring of 5', 'Ring of 7', 'Positive charge', 'Carbon', 'Nitrogen', 'Oxygen', 'Fluorine', 'Bromine', 'Hydrogen'],
@@ -26,7 +26,7 @@ class Editor {
     Object.assign(this, page);
     this.turn = 0;
     this.dialog = make('dialog', { className: 'fn-editor' });
-    // JupyterLab's shortcuts are single letters in a notebook: here they are names of atoms
+    // disables JupyterLab's single-letter shortcuts: in the editor the letters are names of atoms
     this.dialog.dataset.lmSuppressShortcuts = 'true';
     const look = getComputedStyle(this.root);
     for (const name of COLOURS) {
@@ -92,7 +92,7 @@ class Editor {
     this.dialog.append(make('style', { textContent: this.style }), form);
     this.dialog.addEventListener('keydown', event => event.stopPropagation());
     this.dialog.addEventListener('cancel', event => {
-      // the event of a dialog of the editor's own is not this one's
+      // ignores events of the editor's own dialogs
       if (event.target === this.dialog) {
         event.preventDefault();
         this.leave();
@@ -100,7 +100,7 @@ class Editor {
     });
   }
 
-  // Gives names to what the library draws on canvases.
+  // Adds accessible names to what the library draws on canvases.
   name() {
     const [tools, area] = this.sheet.firstChild.shadowRoot.querySelectorAll('canvas');
     tools.setAttribute('role', 'img');
@@ -180,7 +180,7 @@ class Editor {
     this.result = fault ? '' : smiles;
     this.use.disabled = !this.result;
     this.say(fault || caution || words || 'Draw a molecule, or type its SMILES.', Boolean(fault), Boolean(caution));
-    // what the editor could not show is not taken for the SMILES unless somebody says so
+    // a drawing that does not show the whole SMILES replaces it only if the user confirms
     this.isLossy = Boolean(caution);
   }
 
@@ -200,7 +200,7 @@ class Editor {
     this.close();
   }
 
-  // Escape: what was drawn is not thrown away at once.
+  // Escape: asks before a drawing is discarded.
   leave() {
     if (this.isChanged && !this.hasWarned) {
       this.hasWarned = true;

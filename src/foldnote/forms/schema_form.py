@@ -39,8 +39,8 @@ class SchemaForm(Form):
             value: initial value; by default the schema's defaults.
 
         Raises:
-            ArgumentError: the file cannot be read or does not contain a JSON object, or the schema breaks a
-                rule of JSON Schema so that no form can be made of it.
+            ArgumentError: the file cannot be read or does not contain a JSON object, or the schema violates
+                JSON Schema in a way that prevents a form.
         """
         self.schema: dict[str, Any] = read_schema(schema)
         try:
@@ -66,7 +66,7 @@ class SchemaForm(Form):
         self.refresh()
 
     def json(self) -> str:
-        """The values as JSON; secrets are left out."""
+        """Return the values as JSON; secrets are left out."""
         return json.dumps(self._public_data(), indent=2, ensure_ascii=False, default=str)
 
     def _public_data(self) -> Any:
@@ -74,12 +74,12 @@ class SchemaForm(Form):
         return None if shown is MISSING else shown
 
     def _take_unknown(self, given: Mapping[str, Any]) -> None:
-        """Keep names that the schema does not declare; validation reports those that it forbids."""
+        """Keep names that the schema does not declare; validation reports them if they are forbidden."""
         if given:
             self.section.keep_extra(given)
 
     def code(self) -> str:
-        """The values as Python code for a cell; a comment says when secrets are left out."""
+        """Return the values as Python code for a cell; a comment says when secrets are left out."""
         from foldnote.forms.view.code import write_value
 
         shown = self._public_data()
@@ -88,7 +88,7 @@ class SchemaForm(Form):
 
 
 def read_schema(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
-    """The schema itself, or the one in a file.
+    """Return the schema itself, or the one in a file.
 
     Raises:
         ArgumentError: the file cannot be read or does not contain a JSON object.
@@ -107,7 +107,7 @@ def read_schema(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
 
 
 def is_object(plain: Mapping[str, Any]) -> bool:
-    """Whether the schema's values are objects, whose properties become fields."""
+    """Return whether the schema's values are objects, whose properties become fields."""
     if says_object(plain):
         return True
     options = [option for word in ("oneOf", "anyOf", "allOf") for option in plain.get(word) or ()]

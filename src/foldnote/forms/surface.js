@@ -1,5 +1,5 @@
-// What the page of a form does by itself: sliders beside numbers, marks that put a default back, files that are dropped,
-// chosen or sent by HTTP, and the tree of jobs' files. Everything that is decided is decided in the kernel.
+// Page-side behaviour of a form: sliders beside numbers, marks that restore defaults, files that are dropped, chosen or
+// sent by HTTP, and the tree of jobs' files. All decisions are made in the kernel.
 
 const OURS = 'application/vnd.foldnote.value+json';
 const CONTENTS = 'application/x-jupyter-icontents';
@@ -49,7 +49,7 @@ class Surface {
       listen(type, event => this.drop(event, type));
       listen(`lm-${type}`, event => this.drop(event, type));
     }
-    // A redrawn table gets the focus back, however often it is redrawn, until the user goes elsewhere.
+    // Restores the focus in a redrawn table, however often it is redrawn, until the user moves the focus.
     const leave = ({ type, target }) => {
       if (type === 'pointerdown' || (this.again && !target.matches?.(this.again))) {
         this.again = null;
@@ -83,7 +83,7 @@ class Surface {
       act.tabIndex = 0;
     }
     for (const strip of this.root.querySelectorAll('.fn-letters:not([aria-hidden])')) {
-      // the name of a box is not all of its letters once more
+      // the accessible name of a box shall not repeat its letters
       strip.setAttribute('aria-hidden', 'true');
     }
     this.root.querySelectorAll('.fn-scroll').forEach(showMore);
@@ -127,7 +127,7 @@ class Surface {
     }
   }
 
-  // The browser makes no click of a press during which the table was redrawn.
+  // The browser creates no click event if the table was redrawn during the press.
   release(event) {
     const act = this.held?.isConnected === false && event.target.closest(selectorOf(this.held));
     if (act && !act.disabled) {
@@ -159,7 +159,8 @@ class Surface {
     }
   }
 
-  // A box of one line holds no line ends: of a file the text is its contents, elsewhere the lines are items or words.
+  // A one-line box cannot hold line ends: in a file field a multi-line text is the file's contents, elsewhere its lines
+  // are items or words.
   paste(event) {
     const box = event.target;
     const text = event.clipboardData?.getData('text/plain').trim() ?? '';
@@ -220,7 +221,7 @@ class Surface {
     this.send({ kind: 'draw', field, place: null, has: version ?? '' });
   }
 
-  // The editor comes with the kernel's first message; the page keeps it for all forms.
+  // The kernel's first message contains the editor; the page keeps it for all forms.
   async openEditor(message, buffers) {
     const button = this.root.querySelector(`.foldnote-draws.${message.field} .fn-draw`);
     const { kind, script, style, version } = message;
@@ -385,7 +386,7 @@ class Notice {
   }
 }
 
-// The way to the server extension; a connection that breaks is waited for, until the sending is cancelled.
+// The connection to the server extension; after a failure it waits and retries until sending is cancelled.
 class Way {
   constructor(base, profile, config, notice) {
     Object.assign(this, { base, profile, config, notice });
@@ -463,7 +464,7 @@ function slide(span) {
   bar.classList.toggle('fn-unset', !box.value.trim());
 }
 
-// Marks a table that goes on beyond its right edge, where the style sheet fades it out.
+// Marks a table that extends beyond its right edge; the style sheet fades it out there.
 function showMore(box) {
   box.classList.toggle('fn-more', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
 }

@@ -17,7 +17,7 @@ _WORD = r"a3m|af2|pLDDT|pMHC|ipSAE|CDRs|PDBs|AAs|IDs|[A-Z]+(?![a-z])|[A-Z]?[a-z]
 
 
 def title_from_name(name: str) -> str:
-    """``numSamples`` as ``Number of samples``, ``proteinPDB`` as ``Protein PDB``."""
+    """Convert a key to a title: ``numSamples`` is ``Number of samples``, ``proteinPDB`` ``Protein PDB``."""
     tokens = [token for part in re.split(r"[_\-\s.]+", name) for token in re.findall(_WORD, part)]
     words = [_ACRONYMS.get(token.lower(), token.lower()) for token in tokens]
     if len(words) > 1 and words[0] == "num":
@@ -29,12 +29,12 @@ def title_from_name(name: str) -> str:
 
 
 def cut_middle(value: Any, limit: int) -> str:
-    """``value`` on one line of at most ``limit`` characters, whose end stays: names often differ there."""
+    """Shorten ``value`` to one line of ``limit`` characters, keeping its end: names often differ there."""
     return cut_name(in_one_line(value, 10_000), limit)
 
 
 def in_one_line(value: Any, limit: int = 120) -> str:
-    """``value`` on one line of at most ``limit`` characters; text of several lines is given by its size."""
+    """Write ``value`` on one line of at most ``limit`` characters; multi-line text is given by its size."""
     if isinstance(value, str) and "\n" in value:
         return f"pasted text, {format_size(len(value.encode()))}"
     if isinstance(value, bool):
@@ -44,10 +44,10 @@ def in_one_line(value: Any, limit: int = 120) -> str:
 
 
 def number_text(value: float) -> str:
-    """The number as it would be typed: ``5``, ``0.05``, ``1e-07``."""
+    """Return the number as it would be typed: ``5``, ``0.05``, ``1e-07``."""
     return str(value) if isinstance(value, int) else repr(float(value))
 
 
 def begin_sentence(name: str) -> str:
-    """The name of something with which a sentence begins: ``The pasted structure``, but ``target.pdb``."""
+    """Return a name to begin a sentence with: ``The pasted structure``, but ``target.pdb``."""
     return name[:1].upper() + name[1:] if name.startswith(("the ", "all ")) else name

@@ -11,12 +11,12 @@ from typing import Any
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:
-    """The location of the built front end, for Jupyter."""
+    """Return the location of the built front end, for Jupyter."""
     return [{"src": "labextension", "dest": "foldnote"}]
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:
-    """The server extension, for Jupyter's extension manager."""
+    """Return the server extension, for Jupyter's extension manager."""
     from foldnote.lab.extension import FoldnoteExtension
 
     return [{"module": "foldnote.lab", "app": FoldnoteExtension}]

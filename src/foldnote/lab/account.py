@@ -20,7 +20,7 @@ _SHOWN = (
 FRESH_S = 60.0
 """Seconds for which a cached account is used."""
 REFRESH_INTERVAL_S = 5.0
-"""Least seconds between two reads with ``is_fresh``, which all pages request when they see a new job."""
+"""Minimum seconds between two reads with ``is_fresh``, which all pages request when they see a new job."""
 
 
 class AccountCache:
@@ -38,11 +38,11 @@ class AccountCache:
         self._asking = asyncio.Lock()
 
     async def read(self, *, is_fresh: bool = False) -> AccountAnswer:
-        """The account without its claim link, read again when it is old or ``is_fresh`` is set."""
+        """Return the account without its claim link, read again when it is old or ``is_fresh`` is set."""
         return describe_account(await self._find(is_fresh))
 
     async def find_claim(self) -> str | None:
-        """The address at which the account is claimed; None when there is nothing to claim."""
+        """Return the address at which the account is claimed; None when there is nothing to claim."""
         return (await self._find(False)).claim_url or None
 
     async def _find(self, is_fresh: bool) -> Account:
@@ -57,7 +57,7 @@ class AccountCache:
 
 
 def describe_account(account: Account) -> AccountAnswer:
-    """The account as sent to the browser, without its claim link."""
+    """Return the account as sent to the browser, without its claim link."""
     can_claim = bool(account.claim_url) and account.is_claimed is not True
     shown = {name: getattr(account, name) for name in _SHOWN}
     return AccountAnswer(has_key=account.has_key, can_claim=can_claim, **shown)

@@ -35,7 +35,7 @@ Connect = Callable[[Profile], Awaitable[ReadyClient]]
 
 
 async def connect(profile: Profile) -> ReadyClient:
-    """A client for ``profile``; the embedded service is started if it is not running.
+    """Return a client for ``profile``; the embedded service is started if it is not running.
 
     Raises:
         FoldnoteError: the service cannot be started, or the profile cannot be used.
@@ -59,7 +59,7 @@ class ProfileConnection:
         return self._connection is not None
 
     def find_profile(self) -> Profile:
-        """The profile of the connection.
+        """Return the profile of the connection.
 
         Raises:
             ConfigurationError: there is no profile of this name.
@@ -67,7 +67,7 @@ class ProfileConnection:
         return settings.active_profile(self._profile_name)
 
     async def open(self) -> ReadyClient:
-        """The open connection.
+        """Return the open connection.
 
         Raises:
             FoldnoteError: the service cannot be started, or the profile cannot be used.

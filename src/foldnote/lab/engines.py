@@ -24,7 +24,7 @@ from foldnote.lab.responses import EngineRecord, EnginesAnswer, EngineTermsRecor
 _LIST_S = 60.0
 _END_S = 10.0
 _SERVICE_NOTICES_S = 3.5
-"""The service looks for new engines every 3 s."""
+"""Longer than the 3 s after which the service checks for new engines."""
 _CANCELLED = {
     "install": "Cancelled. Downloaded files are kept for the next attempt.",
     "remove": "Cancelled. Some files may already be deleted: remove the engine again, or reinstall it.",
@@ -54,7 +54,7 @@ class EngineManager:
         self._rows: list[dict[str, Any]] | None = None
 
     async def list_engines(self) -> EnginesAnswer:
-        """Every engine, with the progress of installations and removals.
+        """Return every engine, with the progress of installations and removals.
 
         While one is in progress, the previous list is reused and only the progress is updated.
 
@@ -86,10 +86,10 @@ class EngineManager:
         """Start to ``install`` or ``remove`` an engine.
 
         Args:
-            action: one of the two.
+            action: ``install`` or ``remove``.
             name: the engine.
             has_accepted: whether the user has accepted the terms of the engine and of its weights.
-            with_optional: whether its optional weights are installed, too.
+            with_optional: whether to install its optional weights as well.
 
         Raises:
             FoldnoteError: the engine is already being installed or removed.
@@ -135,7 +135,7 @@ class EngineManager:
             work.is_over, work.fraction = True, None
 
     def _merge(self, rows: Iterable[dict[str, Any]]) -> list[EngineRecord]:
-        """One record per engine, from one row per tool; an add-on's row has no tool."""
+        """Return one record per engine, from one row per tool; an add-on's row has no tool."""
         found: dict[str, EngineRecord] = {}
         for row in rows:
             name = row.get("engine")
@@ -250,7 +250,7 @@ async def _change(action: str, name: str, options: Sequence[str], work: _EngineC
 
 
 async def _read_last_line(process: asyncio.subprocess.Process) -> str:
-    """The last line on standard error, when it ends."""
+    """Return the last line on standard error, once the stream has ended."""
     written = await process.stderr.read() if process.stderr else b""
     return next(iter(written.decode(errors="replace").strip().splitlines()[-1:]), "")
 

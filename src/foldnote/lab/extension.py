@@ -23,7 +23,7 @@ class FoldnoteExtension(ExtensionApp):
     load_other_extensions = True
 
     def initialize_settings(self) -> None:
-        """Create no session registry before the first request, and tell kernels of the lab extension."""
+        """Defer the session registry to the first request, and announce the lab extension to kernels."""
         self.settings[REGISTRY] = None
         settings.announce_front_end()
 
@@ -37,7 +37,7 @@ class FoldnoteExtension(ExtensionApp):
         server = self.serverapp
         if server is None:
             return
-        shared = server.web_app.settings  # those of the handlers; the extension's are a copy
+        shared = server.web_app.settings  # the settings that handlers use; those of the extension are a copy
         registry, uploads = shared.get(REGISTRY), shared.get(UPLOADS)
         if registry is not None:
             await registry.close()

@@ -17,10 +17,10 @@ from foldnote.lab.local_notes import EMPTY_NOTE, Note, Notes
 from foldnote.models.job import Job, JobPage, StatusCounts
 
 WHOLE = 1000
-"""Jobs in a full list, newest first; older ones are requested when the user scrolls to them."""
+"""Number of jobs in a full list, newest first; older ones are requested when the user scrolls to them."""
 
 SHORT = 100
-"""Jobs listed by a poll while only the newest can have changed."""
+"""Number of jobs that a poll lists while only the newest can have changed."""
 
 _REMEMBERED = 24
 _WITHHELD = {"settings", "resultUrl"}
@@ -85,7 +85,7 @@ class KnownJobs:
 
     @property
     def window(self) -> int:
-        """How many of the newest jobs a poll must list to see every change."""
+        """Number of newest jobs that a poll must list to see every change."""
         unfinished = [place for place, job in enumerate(self.jobs) if not job.is_final]
         return min(WHOLE, max(SHORT, unfinished[-1] + SHORT // 2 if unfinished else 0))
 
@@ -95,7 +95,7 @@ class KnownJobs:
         return any(not job.is_final for job in self.jobs)
 
     def find_label(self, job_name: str) -> str:
-        """The label of a job at the service; empty for an unknown job."""
+        """Return the label of a job at the service; empty for an unknown job."""
         return next((job.label for job in self.jobs if job.job_name == job_name), "")
 
     def update_notes(self) -> None:
@@ -103,7 +103,7 @@ class KnownJobs:
         self._keep(self.jobs, self.statuses)
 
     def mark(self) -> str:
-        """A hash of the current state; the last ``_REMEMBERED`` states are kept for ``since``."""
+        """Return a hash of the current state; the last ``_REMEMBERED`` states are kept for ``since``."""
         digest = hashlib.blake2b(digest_size=9)
         for name, record in self._state.items():
             digest.update(name.encode() + b"\0" + record)
@@ -115,7 +115,7 @@ class KnownJobs:
         return mark
 
     def since(self, mark: str | None) -> Difference:
-        """The difference from the state with the hash ``mark``."""
+        """Return the difference from the state with the hash ``mark``."""
         past = self._past.get(mark or "")
         if past is None:
             return Difference(tuple(self._records.values()), (), is_whole=True)
@@ -138,7 +138,7 @@ class KnownJobs:
 
 
 def page_record(job: Job, note: Note = EMPTY_NOTE) -> dict[str, Any]:
-    """A job with its note, as sent to the browser.
+    """Return a job with its note, as sent to the browser.
 
     Settings are left out because they may contain files, and so are result links and all unknown fields,
     which may contain signed links.
@@ -147,5 +147,5 @@ def page_record(job: Job, note: Note = EMPTY_NOTE) -> dict[str, Any]:
 
 
 def page_records(jobs: Iterable[Job], notes: Notes) -> list[dict[str, Any]]:
-    """Several jobs with their notes, as sent to the browser."""
+    """Return several jobs with their notes, as sent to the browser."""
     return [page_record(job, notes.find(job.job_name)) for job in jobs]

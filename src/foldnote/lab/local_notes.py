@@ -1,7 +1,7 @@
 """Local data on jobs that the service does not store: tags, notes, notebooks, labels and pending deletions.
 
-Tags and notes are what the user wrote down on this computer, in a notebook or in the panel. The notebook and
-the label come from the ledger. This module makes no requests.
+Users write tags and notes on this computer, in a notebook or in the panel. The notebook and the label come
+from the ledger. This module makes no requests.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Note:
     text: str = ""
 
     def to_wire(self) -> dict[str, Any]:
-        """The fields added to the job's record; empty ones are left out."""
+        """Return the fields added to the job's record; empty ones are left out."""
         fields = {
             "tags": list(self.tags),
             "notebook": self.notebook,
@@ -52,13 +52,13 @@ EMPTY_NOTE = Note()
 class Notes:
     """The notes on the jobs of one service.
 
-    ``reload``, ``change_tags`` and ``forget`` use files, and so run in a thread beside the event loop.
+    ``reload``, ``change_tags`` and ``forget`` use files, so they run in a thread outside the event loop.
     """
 
     def __init__(self, service: str = settings.EMBEDDED) -> None:
         """``service`` is the address of the service; nothing is read before ``reload``."""
         self.service = service
-        self._lock = threading.Lock()  # what was read before a change must not replace what was read after it
+        self._lock = threading.Lock()  # data read before a change must not replace data read after it
         self._leaving: frozenset[str] = frozenset()
         self._tags: dict[str, tuple[str, ...]] = {}
         self._notebooks: Mapping[str, str] = {}
@@ -66,7 +66,7 @@ class Notes:
         self._texts: Mapping[str, str] = {}
 
     def find(self, job_name: str) -> Note:
-        """The note on a job; an empty one for an unknown job."""
+        """Return the note on a job; an empty one for an unknown job."""
         tags, notebook = self._tags.get(job_name, ()), self._notebooks.get(job_name)
         is_leaving, label = job_name in self._leaving, self._labels.get(job_name)
         text = self._texts.get(job_name, "")

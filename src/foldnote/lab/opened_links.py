@@ -1,7 +1,7 @@
-"""Colleagues' links that this Jupyter server has opened, in its memory only.
+"""Colleagues' links that this Jupyter server has opened, kept in memory only.
 
-A tab of a shared job keeps a mark in place of its link, so that JupyterLab, which stores the arguments of
-tabs, stores no link, and yet finds the tab's job again after the page is reloaded.
+A tab of a shared job holds a mark instead of the link. JupyterLab stores the arguments of tabs, so it stores
+no link, but the tab finds its job again after the page is reloaded.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class OpenedLink(NamedTuple):
 
 
 class OpenedLinks:
-    """The links by mark, of which the oldest are forgotten."""
+    """Links by mark; the oldest are dropped."""
 
     def __init__(self) -> None:
-        """No link has been opened."""
+        """Start without links."""
         self._by_mark: dict[str, OpenedLink] = {}
 
     def note(self, url: str, job: Job) -> OpenedLink:
-        """Remember that a link was opened; a link keeps its mark."""
+        """Store an opened link and return its mark; a known link keeps its mark."""
         known = self.find(url)
         opened = OpenedLink(known.mark if known else secrets.token_urlsafe(12), url, job)
         self._by_mark.pop(opened.mark, None)
@@ -40,9 +40,9 @@ class OpenedLinks:
         return opened
 
     def find(self, url: str) -> OpenedLink | None:
-        """What was opened by a link; None if it has not been opened."""
+        """Return the job that a link opened; None if the link has not been opened."""
         return next((each for each in self._by_mark.values() if each.url == url), None)
 
     def recall(self, mark: str) -> OpenedLink | None:
-        """The link with this mark; None if this server does not know it."""
+        """Return the link with this mark; None if this server does not know it."""
         return self._by_mark.get(mark)

@@ -1,7 +1,7 @@
 """Polling intervals and the rate limit of requests to the service.
 
 A service that supports long polling answers when something changes. In any case a token bucket limits the
-number of requests, so that single changes are seen at once and frequent ones every few seconds.
+number of requests, so that single changes are seen immediately, and frequent ones every few seconds.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ class RequestBudget:
 
     @property
     def is_full(self) -> bool:
-        """Whether a request for progress alone leaves enough tokens for changes."""
+        """Whether a request just for progress leaves enough tokens for changes."""
         self._fill()
         return self._stored > self._pace.burst - 1.0
 
     def pause_s(self) -> float:
-        """Seconds until the next request is allowed."""
+        """Return the seconds until the next request is allowed."""
         self._fill()
         return max(0.0, (1.0 - self._stored) * 60.0 / self._pace.per_minute)
 

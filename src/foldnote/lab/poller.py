@@ -45,7 +45,7 @@ class JobPoller:
     def __init__(
         self, line: ProfileConnection, pace: PollingPace | None = None, notes: Notes | None = None
     ) -> None:
-        """Polling starts at the first call of ``look``.
+        """Create the poller; polling starts at the first call of ``look``.
 
         Raises:
             ConfigurationError: the profile does not exist.
@@ -64,7 +64,7 @@ class JobPoller:
         self._changed = asyncio.Event()
         self._failures = 0
         self.waiting_pages = 0
-        """How many pages wait for a change."""
+        """Number of pages that wait for a change."""
         self._least_pause_s = 0.0
         self._looked_at = float("-inf")
         self._wake = asyncio.Event()
@@ -77,9 +77,10 @@ class JobPoller:
         return self._task is not None and not self._task.done()
 
     def look(self, tag: str | None = None, pause_s: float = 0.0) -> PageResponse:
-        """The known jobs, or what has changed since ``tag``; starts the polling task if it is not running.
+        """Return the known jobs, or the changes since ``tag``; start the polling task if it is not running.
 
-        ``pause_s`` is the least polling interval that the user has set, in seconds; the latest call applies.
+        ``pause_s`` is the minimum polling interval that the user has set, in seconds; the latest call
+        applies.
         """
         self._looked_at = time.monotonic()
         self._least_pause_s = min(pause_s, MAX_PAUSE_S)
@@ -89,7 +90,7 @@ class JobPoller:
         return write_jobs(self._known, jobs_mark, self._report, self._tag)
 
     async def look_later(self, tag: str | None, wait_s: float, pause_s: float = 0.0) -> PageResponse:
-        """As ``look``, when something has changed since ``tag`` or after ``wait_s`` seconds."""
+        """Return what ``look`` does, when something has changed since ``tag`` or after ``wait_s`` seconds."""
         self.waiting_pages += 1
         try:
             self.look(tag, pause_s)
@@ -102,13 +103,13 @@ class JobPoller:
             self.waiting_pages -= 1
 
     def hurry(self) -> None:
-        """Poll at once, not waiting for the service to report a change."""
+        """Poll at once, without waiting for the service to report a change."""
         self._failures = 0
         self._mark = ""
         self._wake.set()
 
     def find_label(self, job_name: str) -> str:
-        """The label of a job at the service; empty for one that was not listed."""
+        """Return the label of a job at the service; empty for one that was not listed."""
         return self._known.find_label(job_name)
 
     def update_notes(self) -> None:
@@ -117,7 +118,7 @@ class JobPoller:
         self._publish(self._report)
 
     async def tools(self) -> PageResponse:
-        """The catalog, requested again when the cached one is out of date."""
+        """Return the catalog, requested again when the cached one is out of date."""
         if time.monotonic() - self._tools_at > self._pace.tools_s:
             if self._line.is_open:
                 await self._guard(self._ask_tools, self._pace.timeout_s)
@@ -145,7 +146,7 @@ class JobPoller:
         await self._line.close()
 
     def pause_s(self) -> float:
-        """Seconds until the next request."""
+        """Return the seconds until the next request."""
         if self._failures:
             return min(self._pace.busy_s * 2.0 ** (self._failures - 1), self._pace.max_s)
         pause_s = 0.0 if self._mark else self._pace.busy_s if self._known.is_busy else self._pace.idle_s
@@ -203,7 +204,7 @@ class JobPoller:
         self._publish(self._report.model_copy(update=_good(connection)))
 
     async def _list(self, connection: ReadyClient, limit: int, mark: str, wait_s: float) -> JobPage:
-        """A page of jobs; with ``mark``, when something has changed or ``wait_s`` seconds have passed."""
+        """List a page of jobs; with ``mark``, wait for a change or ``wait_s`` seconds."""
         self._allowance.take()
         jobs = connection.client.jobs
         if not self._supports_waiting:
@@ -244,7 +245,7 @@ class JobPoller:
         if self._report.profile == settings.ENVIRONMENT:
             return "Correct FOLDNOTE_API_KEY and start JupyterLab again."
         if self._line.find_profile().is_of_hub:
-            return ""  # the message says what to do
+            return ""  # the message of the error says what to do
         name = self._report.profile
         return f"Store a valid key: choose Store a key … here, or run: foldnote profile key {name}"
 
@@ -262,7 +263,7 @@ async def _until(event: asyncio.Event, work: Awaitable[None]) -> None:
 
 
 def _first_line(exc: Exception) -> str:
-    """The first line of an error; the others may quote a log, which is not sent to the browser."""
+    """Return the first line of an error; the others may quote a log, which is not sent to the browser."""
     return str(exc).partition("\n")[0]
 
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 
 _LINK = re.compile(rb"""https?://[^\s"'<>\\]*(?:\\u0026[^\s"'<>\\]*)*""", re.IGNORECASE)
-"""A complete URL. The pattern matches in linear time."""
+"""A complete URL. Matching takes linear time."""
 
 _SIGNED = re.compile(rb"(?:signature|(?:[?&;]|\\u0026)sig|security-token|credential)=", re.IGNORECASE)
-"""Parameters of signed queries at Amazon, Google, Azure and the foldnote service."""
+"""Names of query parameters in signed links of Amazon, Google, Azure and the foldnote service."""
 
 _MARKS = (b"signature=", b"sig=", b"security-token=", b"credential=")
-"""One of these occurs in every signed link; a fast search that skips large bodies without one."""
+"""Every signed link contains one of these; a fast search for them skips large bodies without signed links."""
 
 
 def redact_links(body: bytes) -> bytes:
-    """``body`` with the queries of signed links replaced by ``[signature]``.
+    """Replace the queries of signed links in ``body`` by ``[signature]``.
 
     Takes time linear in the length of ``body``, because it runs in the server's event loop.
     """

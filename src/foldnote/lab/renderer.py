@@ -1,9 +1,10 @@
 """A program that renders results and files as HTML for the panel: ``python -m foldnote.lab.renderer``.
 
 It produces the same HTML that a cell shows. It runs as a separate process, with limits on memory and CPU
-time, so that large or hostile files cannot slow down or end the Jupyter server. To import what it needs takes
-longer than most results; so it renders what one line of its input after another names, and ends with its
-input or when it has used much memory. With arguments it renders what these name, and ends.
+time, so that large or hostile files cannot slow down or crash the Jupyter server. Its imports take longer
+than rendering most results, so one process renders several: each line of its input names one result or file.
+It exits at the end of the input or after using much memory. With command-line arguments it renders only what
+they name.
 """
 
 from __future__ import annotations
@@ -38,20 +39,21 @@ from foldnote.viewers.display.bundles import (
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae
 
 MEMORY_LIMIT_BYTES = 4 * 1024**3
-"""Address space; the libraries alone take 0.4 GiB, a JSON matrix of 5,000 tokens about 1 GiB."""
+"""Limit of the address space; the libraries alone take 0.4 GiB, a JSON matrix of 5,000 tokens about 1 GiB."""
 PROCESSOR_LIMIT_S = 150
-"""CPU time; longer than the server waits, for a process that the server did not end."""
+"""Limit of the CPU time, longer than the server's timeout: it ends a process that the server did not kill."""
 MAX_RENDERED = 100
-"""Results after which the process ends, to bound any leak."""
+"""Number of results after which the process exits, which bounds any leak."""
 MAX_KEPT_BYTES = 512 * 1024**2
-"""Largest memory, after which it ends as well."""
+"""Memory use above which the process exits."""
 MAX_KEPT_S = 15.0
-"""CPU time after which it ends: what is left of ``PROCESSOR_LIMIT_S`` is longer than the server waits."""
+"""CPU time after which the process exits, so that the rest of ``PROCESSOR_LIMIT_S`` exceeds the server's
+timeout."""
 
 RESULT, ROW, FILE = "result", "row", "file"
 """What can be rendered: the result of a job, that of one job of a batch, or a single file."""
 _SETTING = "settings."
-"""Beginning of the names of a batch's columns of settings."""
+"""Prefix of the names of settings columns in a batch's table."""
 
 
 def lay_out_result(path: Path, title: str, service: str = "", label: str = "") -> ResultAnswer:
@@ -60,12 +62,13 @@ def lay_out_result(path: Path, title: str, service: str = "", label: str = "") -
     Args:
         path: the archive.
         title: name of the job or batch.
-        service: address of the service that has it, if it is the user's own; a batch is then shown with the
+        service: address of its service, if the result is the user's own; a batch is then shown with the
             columns that were kept on this computer.
-        label: the job's label at the service, which heads the views; one of this computer takes precedence.
+        label: the job's label at the service, shown as the heading; a label from this computer takes
+            precedence.
 
     Raises:
-        FoldnoteError: it cannot be read.
+        FoldnoteError: the result cannot be read.
     """
     shown = (Ledger(service=service).label(title) if service else None) or label
     result = open_result(path, title, {"label": shown} if shown else None)
@@ -74,7 +77,7 @@ def lay_out_result(path: Path, title: str, service: str = "", label: str = "") -
 
 
 def _read_kept(result: Result, title: str, service: str) -> dict[str, Mapping[str, Any]]:
-    """The user's own columns of a batch that was submitted from this computer, by job."""
+    """Return the user's own columns of a batch that was submitted from this computer, by job."""
     sheet = Sheet.recover(Ledger(service=service).sheet(title), result.jobs)
     return {} if sheet is None else {row.name: row.inputs for row in sheet.list_rows({})}
 
@@ -140,7 +143,7 @@ def _draw_errors(result: Result) -> str:
 
 
 def _draw_sequences(result: Result) -> str:
-    """A table of the sequences, after a plot of the coverage if they are aligned."""
+    """Return a table of the sequences, after a plot of the coverage if they are aligned."""
     alignment = result.alignments[result.files[0].name]
     parts = [table_bundle(_list_sequences(alignment), alignment.name)]
     if alignment.is_aligned and alignment.depth > 1:
@@ -149,7 +152,7 @@ def _draw_sequences(result: Result) -> str:
 
 
 def _list_sequences(alignment: Alignment) -> pd.DataFrame:
-    """One row per sequence, the query first: ``name`` str, ``residues`` int64, ``description`` str.
+    """Return one row per sequence, the query first: ``name`` str, ``residues`` int64, ``description`` str.
 
     Aligned sequences also have ``identity`` float64: identity with the query in per cent of the columns.
     """
@@ -169,9 +172,9 @@ _DRAWN: Mapping[FileKind, Callable[[Result], str]] = {
 
 
 def _read_manifest(result: Result) -> str:
-    """The manifest as indented JSON; empty when there is none that can be read.
+    """Return the manifest as indented JSON; empty if there is none or it cannot be read.
 
-    For a batch, the fields that are equal in the manifests of all jobs.
+    For a batch, only the fields that are equal in the manifests of all jobs.
     """
     if result.jobs:
         shared = dict(result.manifest.data) if result.manifest else {}
@@ -185,7 +188,7 @@ def _read_manifest(result: Result) -> str:
 
 
 def _read_settings(result: Result) -> str:
-    """What the jobs of a batch share and in what they differ, by its table; empty for other results."""
+    """Return the common and the differing settings of a batch's jobs, from its table; else empty."""
     name = find_batch_table(result.tables) if result.jobs else None
     if name is None:
         return ""
@@ -207,7 +210,7 @@ def _read_settings(result: Result) -> str:
 
 
 def _read_cell(cell: Any) -> Any:
-    """A setting as the table has it, where lists are JSON."""
+    """Parse a setting from the table, where lists are JSON."""
     if isinstance(cell, str) and cell.startswith(("[", "{")):
         with suppress(ValueError):
             return json.loads(cell)
@@ -222,7 +225,7 @@ _LAYOUTS: Mapping[str, Callable[..., ResultAnswer]] = {
 
 
 def limit_resources() -> None:
-    """Limit address space and CPU time where the system supports it; lower existing limits are kept."""
+    """Limit address space and CPU time where the system supports it; stricter existing limits are kept."""
     try:
         import resource
     except ImportError:  # Windows
@@ -235,7 +238,7 @@ def limit_resources() -> None:
 
 
 def render(arguments: Sequence[str]) -> tuple[int, str]:
-    """Render a result or file: 0 and a ``ResultAnswer`` as JSON, or 1 and a sentence.
+    """Render a result or file: 0 and a ``ResultAnswer`` as JSON, or 1 and an error message.
 
     ``arguments``: ``result``, ``row`` or ``file``, a path, a title, and for a result the address of its
     service, empty unless it is the user's own, and its label there.
@@ -250,10 +253,10 @@ def render(arguments: Sequence[str]) -> tuple[int, str]:
 
 
 def serve(orders: BinaryIO, answers: BinaryIO) -> None:
-    """Render what each line of ``orders`` names, the arguments of ``render`` as JSON, until one is refused.
+    """Render what each line of ``orders`` names (arguments of ``render`` as JSON), until it must exit.
 
-    An answer is a line with the status, whether there will be another one (1 or 0), and the number of bytes
-    that follow.
+    Each response is a line with the status, whether the process continues (1 or 0), and the number of bytes
+    of the body that follows.
     """
     for number, line in enumerate(orders, 1):
         status, said = render(json.loads(line))
@@ -267,17 +270,17 @@ def serve(orders: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _measure_memory() -> int:
-    """The memory that this process uses now, in bytes."""
+    """Return the memory that this process uses now, in bytes."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write what ``render`` returns for ``arguments`` to stdout or stderr, or serve stdin without any."""
+    """Write what ``render`` returns for ``arguments`` to stdout or stderr; without arguments, serve stdin."""
     if not arguments:
         answers = os.fdopen(os.dup(1), "wb")
-        os.dup2(2, 1)  # what a library prints is no answer
+        os.dup2(2, 1)  # keeps output of libraries out of the responses
         serve(sys.stdin.buffer, answers)
         return 0
     status, said = render(arguments)

@@ -1,7 +1,7 @@
-"""Ask the renderer, a separate process, for results and files: two at a time, each with a time limit.
+"""Render results and files in separate renderer processes, two at a time, each with a timeout.
 
-To start a renderer takes about a second, most of it imports. So one that is done waits a minute for the next
-result; more than two never wait, and none whose environment has changed is used.
+Starting a renderer takes about a second, mostly for imports. An idle renderer therefore waits a minute for
+the next result. At most two are kept idle, and one whose environment is out of date is not used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from foldnote.errors import ResultError
 
 LIMIT_S = 120.0
 RESTS_S = 60.0
-"""How long a renderer waits for the next result."""
+"""Seconds that an idle renderer waits for the next result."""
 _MOST = 2
 _AT_ONCE = asyncio.Semaphore(_MOST)
 
@@ -30,7 +30,7 @@ _AT_ONCE = asyncio.Semaphore(_MOST)
 async def lay_out(
     what: str, path: Path, title: str, colors: str = "", *, service: str = "", label: str = ""
 ) -> bytes:
-    """A ``ResultAnswer`` as JSON; ``what`` is ``result``, ``row`` or ``file``, see ``foldnote.lab.renderer``.
+    """Return a ``ResultAnswer`` as JSON; for ``what`` see ``foldnote.lab.renderer``.
 
     ``colors`` is the initial colour scheme of structures; empty for the one in this computer's options.
     ``service`` is the address of the service of a result that is the user's own, ``label`` its label there.
@@ -53,7 +53,7 @@ async def lay_out(
 
 
 async def _ask(order: Sequence[str], environment: Mapping[str, str]) -> tuple[int, bytes]:
-    """Ask a renderer; if it was ended while it waited, another one."""
+    """Send a request to a renderer; if it had exited while idle, use another one."""
     renderer = _RESTING.take(environment)
     try:
         answer = await asyncio.to_thread(renderer.ask, order)
@@ -82,22 +82,22 @@ class _Renderer:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether it has answered what it was asked, and waits for more."""
+        """Whether it has completed its request and accepts another one."""
         return self._is_free and self._process.poll() is None
 
     @property
     def complaint(self) -> bytes:
-        """The last line that it complained; empty if it did not."""
+        """The last line on its standard error; empty if there is none."""
         self._complaints.seek(0)
         lines = self._complaints.read().strip().splitlines()
         return lines[-1] if lines else b""
 
     def ask(self, order: Sequence[str]) -> tuple[int, bytes] | None:
-        """Its status and what it said; None if it ended without an answer."""
+        """Return the status and the body of its response; None if it exited without a response."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._is_free = False
-        with suppress(OSError, ValueError):  # it has ended, and its streams may be closed
+        with suppress(OSError, ValueError):  # it may have exited, and its streams may be closed
             self._process.stdin.write(json.dumps(order).encode() + b"\n")
             self._process.stdin.flush()
             status, goes_on, length = map(int, self._process.stdout.readline().split())
@@ -108,24 +108,24 @@ class _Renderer:
         return None
 
     def end(self) -> None:
-        """End it at once, whatever it does."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._complaints):
             if stream is not None:
-                with suppress(OSError):  # what was not written
+                with suppress(OSError):  # discards unwritten data
                     stream.close()
 
 
 class _Resting:
-    """The renderers that wait for the next result, those that began to wait first in front."""
+    """Pool of idle renderers, in the order in which they became idle."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._renderers: dict[_Renderer, threading.Timer] = {}
 
     def take(self, environment: Mapping[str, str]) -> _Renderer:
-        """One with this environment, a new one if none waits."""
+        """Return an idle renderer with this environment, or a new one."""
         with self._lock:
             found = [each for each in self._renderers if each.environment == environment and each.can_go_on]
             if not found:
@@ -135,7 +135,7 @@ class _Resting:
             return found[-1]
 
     def put_back(self, renderer: _Renderer) -> None:
-        """Let it wait for a minute, or until two others have begun to; end it if it is busy or has ended."""
+        """Keep a renderer for a minute or until two newer ones are idle; kill it if it is not idle."""
         if not renderer.can_go_on:
             renderer.end()
             return
@@ -149,14 +149,14 @@ class _Resting:
             self._dismiss(each)
 
     def dismiss_all(self) -> None:
-        """End all that wait."""
+        """Kill all idle renderers."""
         for each in list(self._renderers):
             self._dismiss(each)
 
     def _dismiss(self, renderer: _Renderer) -> None:
         with self._lock:
             timer = self._renderers.pop(renderer, None)
-        if timer is not None:  # it still waits
+        if timer is not None:  # it is still idle
             timer.cancel()
             renderer.end()
 

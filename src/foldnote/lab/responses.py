@@ -127,13 +127,14 @@ class Citation(WireModel):
 
 
 class ToolInput(WireModel):
-    """One setting of a tool, described in words."""
+    """One setting of a tool, described in prose."""
 
     name: str
     title: str = ""
     description: str = ""
     kind: str = ""
-    """What it takes: text, a number with range and unit, files with their extensions, or a list of values."""
+    """Description of valid values: text, a number with range and unit, files with their extensions, or a
+    list."""
     default: str = ""
     """Default value; empty when there is none."""
     is_required: bool = False
@@ -229,31 +230,31 @@ class AccountAnswer(WireModel):
     """Whether the account can be claimed at ``account/claim``."""
     jobs_allowed: int | None = None
     jobs_left: int | None = None
-    """Upper limit: deleted jobs are unknown, although they count."""
+    """Upper bound: deleted jobs count, but the service does not report them."""
     weighted_hours: float | None = None
     """Weighted hours used by the listed jobs."""
     allowance_weighted_hours: float | None = None
-    """Largest allowed cost of one run; null until a run was refused because of it."""
+    """Maximum cost of one run; null until a run was refused because of it."""
     budget_weighted_hours: float | None = None
     """The organization's budget; null until a run was refused because of it."""
     spent_weighted_hours: float | None = None
 
 
 class EngineWeightsRecord(WireModel):
-    """Weights that an engine gets from their authors."""
+    """Weights that an engine downloads from their authors."""
 
     name: str
     host: str
-    """The server that they are fetched from."""
+    """Server from which they are downloaded."""
     source: str = ""
-    """Who publishes them."""
+    """Publisher of the weights."""
     licence: str = ""
     size_bytes: int = 0
     """Size of the download; 0 where unknown."""
     is_exact: bool = False
-    """Whether the size is exact, not about so."""
+    """Whether the size is exact rather than approximate."""
     is_optional: bool = False
-    """Whether the engine runs without them; they are fetched only where the user asks."""
+    """Whether the engine runs without them; they are downloaded only if the user asks for them."""
     is_installed: bool = False
 
 
@@ -261,20 +262,21 @@ class EngineTermsRecord(WireModel):
     """Terms that must be accepted before an engine or its weights are installed."""
 
     name: str
-    """What is licensed."""
+    """What the terms apply to."""
     licence: str = ""
     source: str = ""
-    """Who licenses it."""
+    """Licensor."""
     url: str = ""
-    """Where the terms can be read; empty where that is unknown."""
+    """Where to read the terms; empty if unknown."""
     is_optional: bool = False
-    """Whether they are about optional weights only."""
+    """Whether they apply to optional weights only."""
     is_asked: bool = False
-    """Whether whoever installs now has to accept them: they are new to the server's account."""
+    """Whether the user must accept them before installing, because the server's account has not accepted
+    them yet."""
     user: str = ""
-    """The account of this computer that accepted them last; empty where none did."""
+    """The account of this computer that last accepted them; empty if none did."""
     accepted: datetime | None = None
-    """When they were last accepted; null where they were not."""
+    """When they were last accepted; null if never."""
 
 
 class EngineRecord(WireModel):
@@ -287,21 +289,21 @@ class EngineRecord(WireModel):
     licence_note: str = ""
     """Conditions of the licence that the user must know or accept."""
     weights: tuple[EngineWeightsRecord, ...] = ()
-    """What it gets from the authors of its weights, beside the packages of its environment."""
+    """Weights that it downloads from their authors, in addition to the packages of its environment."""
     terms: tuple[EngineTermsRecord, ...] = ()
-    """What must be accepted before it or its weights are installed."""
+    """Terms to accept before it or its weights are installed."""
     weights_note: str = ""
-    """What a user must know of its weights: whether they were checked, whether they are stand-ins."""
+    """Notes on its weights for the user: whether they were verified, whether they are stand-ins."""
     optional_method: str = ""
-    """The method that it runs with its optional weights, while any of these lacks; else empty."""
+    """The method that it runs with its optional weights, if any of these is missing; else empty."""
     disk_mb: int = 0
-    """Least disk space in MB; 0 where unknown."""
+    """Minimum disk space in MB; 0 where unknown."""
     installed_mb: int = 0
     """Size of the installed environment in MB (2**20 bytes), without weights; 0 where unknown."""
     tools: tuple[str, ...] = ()
     """Tools that it runs; none for an add-on."""
     adds_to: tuple[str, ...] = ()
-    """Engines whose runs use it where it is installed."""
+    """Engines whose runs use this add-on if it is installed."""
     has_environment: bool = True
     """Whether it has its own environment, which can be installed and removed."""
     is_installed: bool = False
@@ -342,22 +344,22 @@ class ResultAnswer(WireModel):
     manifest: str = ""
     """The manifest as JSON text, indented; empty when the result has none."""
     settings: str = ""
-    """Of a batch, what all its jobs share and in what they differ, as indented JSON; empty otherwise."""
+    """For a batch, the common and the differing settings of its jobs, as indented JSON; empty otherwise."""
 
 
 class SharesAnswer(WireModel):
-    """The account's valid links to one job, newest first; only a new one has its address."""
+    """The account's valid links to one job, newest first; only a new link has its address."""
 
     shares: tuple[Share, ...] = ()
 
 
 class SharedAnswer(WireModel):
-    """What a colleague's link leads to."""
+    """The job that a colleague's link opens."""
 
     url: str
     """The link, for the code of a cell."""
     mark: str
-    """By which this Jupyter server finds the link again, as long as it runs."""
+    """Identifier with which this Jupyter server finds the link again while it runs."""
     job: PageJob
     settings: str
     """Indented JSON; contents of files are shortened."""
@@ -391,7 +393,7 @@ class FormCellRecord(WireModel):
     """Tool and line of the call."""
     code: str
     unread: tuple[str, ...] = ()
-    """What the form lacks, each with the reason."""
+    """Arguments that the form lacks, each with the reason."""
 
 
 class FormCellsAnswer(WireModel):
@@ -408,7 +410,7 @@ _ANSWERS = (
 
 
 def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> PageResponse:
-    """The jobs response for a page whose state has the hash ``mark``."""
+    """Return the jobs response for a page whose state has the hash ``mark``."""
     difference = known.since(mark)
     content = {
         "jobs": difference.jobs,
@@ -421,23 +423,23 @@ def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> 
 
 
 def write_older(page: JobPage, notes: Notes) -> PageResponse:
-    """The response with a page of jobs that are not polled."""
+    """Return the response with a page of jobs that are not polled."""
     return _write({"jobs": page_records(page.jobs, notes), "olderKey": page.start_key})
 
 
 def write_record(job: Job | None, notes: Notes) -> PageResponse:
-    """The response with one job, or null."""
+    """Return the response with one job, or null."""
     return _write({"job": None if job is None else page_record(job, notes.find(job.job_name))})
 
 
 def write_shared(link: OpenedLink, settings: str, result: bytes) -> bytes:
-    """The response about a shared job, with its rendered result, which is JSON."""
+    """Return the response about a shared job, with its rendered result, which is JSON."""
     head = _dump({"url": link.url, "mark": link.mark, "job": page_record(link.job), "settings": settings})
     return head[:-1] + b',"result":' + result + b"}"
 
 
 def write_settings(settings: Mapping[str, Any]) -> str:
-    """Settings as indented JSON; contents of files are shortened."""
+    """Return the settings as indented JSON; contents of files are shortened."""
     return json.dumps(_shorten(settings), indent=2, ensure_ascii=False)
 
 
@@ -452,7 +454,7 @@ def _shorten(value: Any) -> Any:
 
 
 def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> PageResponse:
-    """The tools response."""
+    """Return the tools response."""
     records = [
         {name: value for name, value in tool.to_wire().items() if name not in _OMITTED_TOOL_FIELDS}
         | {"searchText": write_search_text(tool)}
@@ -462,13 +464,13 @@ def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> PageResponse:
 
 
 def tag_report(known: KnownJobs, report: ServiceReport) -> str:
-    """A hash of the parts of the jobs response other than the jobs."""
+    """Return a hash of the parts of the jobs response other than the jobs."""
     content = [known.statuses.to_wire(), known.older_key, _shown(report).to_wire()]
     return hashlib.blake2b(_dump(content), digest_size=6).hexdigest()
 
 
 def openapi() -> dict[str, Any]:
-    """The records above as an OpenAPI document, from which the TypeScript types are generated."""
+    """Return the records above as an OpenAPI document, from which the TypeScript types are generated."""
     _, schemas = models_json_schema(
         [(model, "serialization") for model in _ANSWERS],
         by_alias=True,
@@ -484,7 +486,7 @@ def openapi() -> dict[str, Any]:
 
 
 def _shown(report: ServiceReport) -> ServiceReport:
-    """The report without ``last_good`` while the state is ok, so that its change alone sends no update."""
+    """Return the report without ``last_good`` if the state is ok: a change of only that sends no update."""
     return report.model_copy(update={"last_good": None}) if report.state is ServiceState.OK else report
 
 

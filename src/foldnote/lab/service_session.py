@@ -90,11 +90,11 @@ class ServiceSession:
         self.poller.update_notes()
 
     async def read_log(self, name: str) -> str:
-        """The last ``LOG_LINES`` lines of a job's log."""
+        """Return the last ``LOG_LINES`` lines of a job's log."""
         return await self._ask(lambda client: client.jobs.logs(name, max_lines=LOG_LINES))
 
     async def read_settings(self, name: str, member: str | None = None) -> str:
-        """A job's settings as indented JSON; contents of files are shortened.
+        """Return a job's settings as indented JSON; contents of files are shortened.
 
         ``member`` is the address of another member of the organization whose job it is.
         """
@@ -102,17 +102,17 @@ class ServiceSession:
         return write_settings(job.settings)
 
     async def read_account(self, *, is_fresh: bool) -> AccountAnswer:
-        """The account of the API key; for the embedded service, which has no accounts, no request is made."""
+        """Return the account of the API key; no request for the embedded service, which has no accounts."""
         if self._line.find_profile().is_embedded:
             return AccountAnswer(is_own_service=True)
         return await self.account.read(is_fresh=is_fresh)
 
     async def list_older(self, key: str) -> JobPage:
-        """The jobs after the continuation key."""
+        """Return the jobs after the continuation key."""
         return (await self._ask(lambda client: client.jobs.list(limit=WHOLE, start_key=key))).page
 
     async def find_job(self, name: str, member: str | None = None) -> Job | None:
-        """A job's record; None when the service has no such job.
+        """Return a job's record; None when the service has no such job.
 
         ``member`` is the address of another member of the organization whose job it is.
         """
@@ -122,7 +122,7 @@ class ServiceSession:
             return None
 
     async def list_batch(self, name: str, key: str | None, member: str | None = None) -> JobPage:
-        """The jobs of a batch, from the continuation key on.
+        """Return the jobs of a batch, from the continuation key on.
 
         ``member`` is the address of another member of the organization whose batch it is. Deployments that
         do not support both parameters together may return other jobs, which are left out.
@@ -131,7 +131,7 @@ class ServiceSession:
             rows = await self._ask(
                 lambda client: client.jobs.list(limit=WHOLE, batch=name, start_key=key, job_email=member)
             )
-        except NotFoundError:  # deleted meanwhile, or of somebody else
+        except NotFoundError:  # deleted meanwhile, or owned by another user
             return JobPage(jobs=())
         if member is None:
             return rows.page
@@ -139,12 +139,12 @@ class ServiceSession:
         return rows.page.model_copy(update={"jobs": theirs})
 
     async def list_members(self, key: str | None) -> JobPage:
-        """The jobs of all members of the organization, from the continuation key on."""
+        """Return the jobs of all members of the organization, from the continuation key on."""
         rows = await self._ask(lambda client: client.jobs.list(limit=WHOLE, organization=True, start_key=key))
         return rows.page
 
     async def download(self, name: str, file_name: str | None = None, member: str | None = None) -> Path:
-        """A job's result archive, or one file of it, in the cache folder of this computer.
+        """Return a job's result archive, or one file of it, in the cache folder of this computer.
 
         ``member`` is the address of another member of the organization whose job it is.
         """
@@ -153,37 +153,37 @@ class ServiceSession:
         )
 
     async def list_shares(self, name: str) -> ShareList:
-        """The account's valid links to a job or batch, newest first."""
+        """Return the account's valid links to a job or batch, newest first."""
         return await self._ask(lambda client: client.shares.list(name))
 
     async def share(self, name: str, days: float) -> Share:
-        """Make a link to a job or batch that is valid for ``days``; this once, it has its address."""
+        """Make a link to a job or batch, valid for ``days``; only this response has its address."""
         return await self._ask(lambda client: client.shares.make(name, days))
 
     async def revoke_share(self, share: str) -> None:
-        """End the link of this name."""
+        """Revoke the link of this name."""
         await self._ask(lambda client: client.shares.revoke(share))
 
     async def open_shared(self, url: str) -> OpenedShare:
-        """The record of a colleague's job, and its result archive in the cache folder of this computer."""
+        """Return the record of a colleague's job, and the local path of its result archive."""
         return await self._ask(lambda client: client.shares.open(url), _TRANSFER_S)
 
     async def fetch_shared(self, url: str, job: Job) -> Path:
-        """The result archive of a colleague's job that was opened before, if its link is still valid."""
+        """Return the local path of an opened colleague's job's archive, if its link is still valid."""
         return await self._ask(lambda client: client.shares.fetch(url, job), _TRANSFER_S)
 
     async def describe(self, tool_type: str) -> ToolAnswer:
-        """The settings, outputs and citation of a tool."""
+        """Return the settings, outputs and citation of a tool."""
         return describe_tool(await self._ask(lambda client: client.tools.get(tool_type)))
 
     async def advise(self, prompt: str) -> AdviceAnswer:
-        """Tools recommended for a described task."""
+        """Return the tools recommended for a described task."""
         found = await self._ask(lambda client: client.router.ask(prompt), _ROUTER_S)
         rows = tuple(ToolAdvice(tool_id=row.tool_id, reason=row.reason) for row in found.tools)
         return AdviceAnswer(tools=rows, abstain=found.abstain, summary=found.summary)
 
     async def list_files(self, limit: int, offset: int, folder: str | None = None) -> FilesAnswer:
-        """One page of the folders and files at the top, or in a folder."""
+        """Return one page of the folders and files at the top, or in a folder."""
         page = await self._ask(
             lambda client: client.files.list(limit=limit, offset=offset, folder=folder, has_folders=True)
         )
@@ -244,7 +244,7 @@ class ServiceSession:
 
 
 def describe_tool(tool: Tool) -> ToolAnswer:
-    """The settings, outputs and citation of a tool, in words."""
+    """Return the settings, outputs and citation of a tool, in prose."""
     properties = tool.settings_schema.get("properties", {})
     inputs = [
         ToolInput(

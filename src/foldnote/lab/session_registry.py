@@ -34,7 +34,7 @@ class SessionRegistry:
     """Sessions by profile name."""
 
     def __init__(self, open_connection: Connect = connect, pace: PollingPace | None = None) -> None:
-        """No session exists before the first request for its profile."""
+        """Start without sessions; one is created at the first request for its profile."""
         self._open_connection = open_connection
         self._pace = pace
         self._registry: dict[str, ServiceSession] = {}
@@ -42,7 +42,7 @@ class SessionRegistry:
         self.links = OpenedLinks()
 
     def find(self, profile_name: str | None) -> ServiceSession:
-        """The session of the named profile, or of the active one.
+        """Return the session of the named profile, or of the active one.
 
         Raises:
             ConfigurationError: there is no profile of this name.
@@ -53,16 +53,16 @@ class SessionRegistry:
         return self._registry[name]
 
     def find_sharing(self, url: str) -> ServiceSession:
-        """The session of the profile whose service made a colleague's link; the active one without any.
+        """Return the session of the profile to which a colleague's link belongs, else the active one.
 
         Raises:
-            ArgumentError: it is no link to a shared job.
+            ArgumentError: it is not a link to a shared job.
             ConfigurationError: the configuration cannot be read.
         """
         return self.find(find_link_profile(url))
 
     def list_profiles(self) -> ProfilesAnswer:
-        """The services that can be chosen.
+        """Return the services that can be chosen.
 
         Raises:
             ConfigurationError: the configuration cannot be read.

@@ -37,13 +37,13 @@ from foldnote.io import hold_lock, write_atomically
 from foldnote.lab.responses import UploadAnswer
 
 MAX_BYTES = 20 * 1024**3
-"""Largest accepted file."""
+"""Maximum size of a file in bytes."""
 MAX_PIECE_BYTES = 16 * 1024**2
-"""Largest accepted piece."""
+"""Maximum size of a piece in bytes."""
 KEPT_S = 6 * 3600.0
 """Seconds for which an inactive upload is kept."""
 ABANDONED_S = 600.0
-"""Seconds without a request from the page after which sending to an unreachable service is given up."""
+"""Seconds without a request from the page after which sending to an unreachable service is abandoned."""
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds to wait after each consecutive failure to send a file; the last value is repeated."""
 _MAX_NOTE_BYTES = 1 << 16
@@ -60,13 +60,13 @@ Pass = Callable[[Path, ReportBytes], Awaitable[str]]
 
 @dataclass(frozen=True)
 class PlannedUpload:
-    """The file that a page uploads, and where to.
+    """The file that a page uploads, and its destination.
 
     Attributes:
         owner: the user and the profile.
         name: the file's name at the service.
         folder: its folder there; None at the top.
-        size_bytes: its size.
+        size_bytes: size of the file.
         mark: distinguishes versions of the file, for example its modification time.
     """
 
@@ -106,7 +106,7 @@ class UploadSession:
 
     @classmethod
     def find(cls, path: Path) -> Self | None:
-        """The upload left at ``path`` by an earlier server; None when there is none or it is locked."""
+        """Find the upload left at ``path`` by an earlier server; None if there is none or it is locked."""
         note = _note_of(path)
         if not note.is_file():
             return None
@@ -126,7 +126,7 @@ class UploadSession:
         return upload
 
     def answer(self) -> UploadAnswer:
-        """The progress of the upload."""
+        """Return the progress of the upload."""
         return UploadAnswer(
             id=self.id,
             size_bytes=self.request.size_bytes,
@@ -224,7 +224,7 @@ class UploadSession:
                         raise
                     self.sent_bytes, self.waiting = None, _explain(exc)
                 await asyncio.sleep(pause_s)
-            raise AssertionError  # not reached: the pauses are endless
+            raise AssertionError  # not reached: the iterator of pauses is infinite
         finally:
             self.sent_bytes = self.waiting = None
 
@@ -264,7 +264,7 @@ class Uploads:
         return found
 
     def find(self, name: str, owner: str) -> UploadSession | None:
-        """The upload with the id ``name``; None when ``owner`` has none or it has expired."""
+        """Return the upload with the id ``name``; None when ``owner`` has none or it has expired."""
         found = self._uploads.get(name)
         if found is None and _ID.fullmatch(name):
             found = UploadSession.find(self._folder / name)
@@ -284,7 +284,7 @@ class Uploads:
         self._uploads.clear()
 
     def _left(self) -> Iterator[Path]:
-        """Paths of uploads in the folder that this server does not handle."""
+        """Yield the paths of uploads in the folder that this server does not handle."""
         for note in self._folder.glob("*.json"):
             if note.stem not in self._uploads:
                 yield note.with_suffix("")
@@ -323,7 +323,7 @@ def _write_at(path: Path, offset: int, piece: bytes) -> None:
 
 
 def _note_of(path: Path) -> Path:
-    """The JSON file that describes the upload at ``path``."""
+    """Return the JSON file that describes the upload at ``path``."""
     return path.with_suffix(".json")
 
 
@@ -340,7 +340,7 @@ def _hold(path: Path) -> ExitStack:
 
 
 def _changed_at(path: Path) -> float:
-    """Time of the last change of the upload, in seconds since 1970."""
+    """Return the time of the last change of the upload, in seconds since 1970."""
     places = (path, _note_of(path))
     return max(each.stat().st_mtime for each in places if each.exists())
 

@@ -1,8 +1,8 @@
-"""The MCP server ``foldnote mcp``: tools for assistants, over the client of one service.
+"""The MCP server ``foldnote mcp``: tools for assistants, using the client of one service.
 
 An assistant finds and describes tools, validates, quotes, submits and watches jobs, and reads results as data
-and pictures. What changes something at the service asks the user first, unless the user allowed it at the
-start (``consent``). Answers hold no keys, no signed links and no folders of this computer, and texts that
-programs or files wrote are marked as untrusted data (``answers``). The protocol is spoken by the official
-SDK, which ``pip install 'foldnote[mcp]'`` installs.
+and pictures. Tools that change something at the service ask the user first, unless the user allowed it at the
+start (``consent``). Answers contain no keys, signed links or folders of this computer, and texts written by
+programs or files are marked as untrusted data (``answers``). The official SDK, installed by ``pip install
+'foldnote[mcp]'``, implements the protocol.
 """

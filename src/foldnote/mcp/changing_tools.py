@@ -20,14 +20,14 @@ from foldnote.mcp.session import Session, find_session, in_sentences
 from foldnote.text import format_size
 
 _SHOWN = 600
-"""Characters of settings in a question."""
+"""Maximum length of the settings shown in a question, in characters."""
 
 
 @in_sentences
 async def ask_to_submit(
     context: Context, tool: str, settings: dict[str, Any], job_name: str = ""
 ) -> Consent | Elicit[Consent]:
-    """Ask whether to submit, with the estimate; nothing is asked for a job that is there already.
+    """Ask whether to submit, with the estimate; a job that exists already needs no consent.
 
     Raises:
         ToolUnavailableError: the service cannot run the tool; the user is not asked.
@@ -82,7 +82,7 @@ async def submit(
 
 @in_sentences
 async def ask_to_stop(context: Context, job_name: str) -> Consent | Elicit[Consent]:
-    """Ask whether to stop a job; nothing is asked for one that has ended, which stays as it is."""
+    """Ask whether to stop a job; one that has ended is unchanged and needs no consent."""
     job = await find_session(context).client.jobs.get(job_name)
     if job.is_final:
         return Consent(agree=True)
@@ -143,7 +143,7 @@ async def upload_text(
 
 @in_sentences
 async def ask_to_upload_file(context: Context, path: str) -> Consent | Elicit[Consent]:
-    """Ask whether to upload a file of the folder that the user named; nothing is asked for any other."""
+    """Ask whether to upload a file of the folder that the user named; any other is refused without asking."""
     session = find_session(context)
     _find_file(session, path)
     question = f"Upload {path} to {session.client.service}? An existing file of this name is replaced."
@@ -181,4 +181,4 @@ def _require(consent: Any, done: str) -> None:
 
 
 TOOLS = (submit, stop_job, delete_job, upload_text, upload_file)
-"""Registered in this order."""
+"""All tools of this module, in the order of registration."""

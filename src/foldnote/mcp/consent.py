@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from foldnote.text import count
 
 ACTIONS = ("submit", "stop", "delete", "upload")
-"""What needs the user's consent."""
+"""Actions that need the user's consent."""
 
 
 class Consent(BaseModel):
@@ -25,13 +25,13 @@ class Consent(BaseModel):
 
 @dataclass
 class Permissions:
-    """What the user set when the server was started.
+    """Permissions that the user set when starting the server.
 
     Attributes:
-        allowed: actions that are done without asking.
-        max_jobs: new jobs of this session.
-        max_weighted_hours: largest estimated cost of one job; None for no limit of ours.
-        max_runtime_s: time limit of one job in seconds; None for no limit of ours.
+        allowed: actions that need no question.
+        max_jobs: maximum number of new jobs in this session.
+        max_weighted_hours: maximum estimated cost of one job; None for no limit in addition to the service's.
+        max_runtime_s: time limit of one job in seconds; None for no limit in addition to the service's.
         submitted: new jobs so far.
     """
 
@@ -42,7 +42,7 @@ class Permissions:
     submitted: int = 0
 
     def ask(self, context: Any, action: str, question: str) -> Consent | Elicit[Consent]:
-        """The consent, or the question to the user.
+        """Return the consent, or the question to the user.
 
         Raises:
             ToolError: the client cannot ask the user, or all jobs of the session are used.
@@ -61,7 +61,7 @@ class Permissions:
 
     @contextmanager
     def count_job(self) -> Iterator[None]:
-        """Count a new job while it is submitted, so that others meanwhile cannot exceed the limit, too.
+        """Count a new job before it is submitted, so that concurrent submissions cannot exceed the limit.
 
         Raises:
             ToolError: all jobs of the session are used.
@@ -83,6 +83,6 @@ class Permissions:
 
 
 def lower_limit(asked: float | None, limit: float | None) -> float | None:
-    """The stricter of two limits; None for none."""
+    """Return the stricter of two limits; None if there is none."""
     given = [each for each in (asked, limit) if each is not None]
     return min(given) if given else None

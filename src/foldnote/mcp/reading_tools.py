@@ -198,7 +198,7 @@ async def draw_structure(
     Raises:
         ToolError: there is no such structure, or nothing in it to draw.
     """
-    from foldnote.notebook.view_verbs import view  # deferred: drawing imports much
+    from foldnote.notebook.view_verbs import view  # deferred: drawing imports many packages
     from foldnote.viewers.render.still_image import draw_picture
 
     result = await find_session(context).open_result(job_name)
@@ -214,7 +214,7 @@ async def draw_structure(
 
 
 def _describe_run(manifest: Manifest) -> dict[str, Any]:
-    """What was run; the engine's remarks are marked as untrusted."""
+    """Describe the run; the engine's remarks are marked as untrusted."""
     names = ("method", "kind", "engine", "version", "seed", "changed", "ignored")
     told = {name: value for name in names if (value := getattr(manifest, name)) not in ("", None, {})}
     notes = " ".join(manifest.notes)
@@ -239,4 +239,4 @@ def _describe_structure(structure: Structure) -> dict[str, Any]:
 
 TOOLS = (list_tools, describe_tool, validate, quote, get_account, list_jobs, watch_job, read_log, read_result,
          read_table, read_file, draw_structure)  # fmt: skip
-"""Registered in this order."""
+"""All tools of this module, in the order of registration."""

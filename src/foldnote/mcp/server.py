@@ -26,11 +26,11 @@ _INSTRUCTIONS = (
 
 
 def build_server(profile: str | None, permissions: Permissions, folder: Path | None = None) -> Any:
-    """The server of one service; the client connects when the first tool is called.
+    """Build the server of one service; the client connects when the first tool is called.
 
     Args:
         profile: name of the service's profile; None for the active one.
-        permissions: what is done without asking, and the limits of the session.
+        permissions: actions that need no question, and the limits of the session.
         folder: folder whose files may be uploaded; None for none.
     """
 

@@ -1,4 +1,4 @@
-"""What the tools of one server share, and how their errors become sentences."""
+"""State shared by the tools of one server, and the translation of errors to sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foldnote.errors import FoldnoteError
 from foldnote.mcp.answers import explain, hide_paths
 from foldnote.mcp.consent import Permissions
 
-if TYPE_CHECKING:  # pandas and numpy are imported with the first result
+if TYPE_CHECKING:  # deferred: pandas and numpy are imported with the first result
     from datetime import datetime
 
     from foldnote.results import Result
@@ -25,7 +25,7 @@ P = ParamSpec("P")
 
 @dataclass
 class Session:
-    """The client of one service, and what the user allowed.
+    """The client of one service, and the user's permissions.
 
     Attributes:
         folder: folder whose files may be uploaded; None for none.
@@ -37,7 +37,7 @@ class Session:
     _results: dict[str, tuple[datetime | None, Result]] = field(default_factory=dict)
 
     async def open_result(self, job_name: str) -> Result:
-        """The result of a job, opened once; a deleted job's name may be another's now."""
+        """Return the result of a job, opened once; the name of a deleted job may have been reused."""
         job = await self.client.jobs.get(job_name)
         known = self._results.get(job_name)
         if known is None or known[0] != job.record.created:
@@ -46,13 +46,13 @@ class Session:
 
 
 def find_session(context: Any) -> Session:
-    """The session of a request."""
+    """Return the session of a request."""
     session: Session = context.request_context.lifespan_context
     return session
 
 
 def in_sentences(function: Callable[P, Awaitable[Any]]) -> Callable[P, Awaitable[Any]]:
-    """Turn foldnote's errors into those that an assistant reads, and hide local paths in what is returned."""
+    """Convert foldnote's errors to ones for assistants, and hide local paths in returned values."""
 
     @wraps(function)
     async def call(*args: P.args, **kwargs: P.kwargs) -> Any:

@@ -1,7 +1,7 @@
 """The records of the interface as frozen models, and the table of job states.
 
-Other spellings are normalised here: keys such as ``JobName`` and records inside JSON strings have one Python
-form afterwards. Unknown fields are kept. Only ``runtime_file`` does I/O. Each name is imported on first use:
+Other spellings are normalised here: keys such as ``JobName`` and records inside JSON strings are converted to
+one Python form. Unknown fields are kept. Only ``runtime_file`` does I/O. Each name is imported on first use:
 checking names or showing a form needs no pydantic.
 """
 

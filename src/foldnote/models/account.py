@@ -180,18 +180,18 @@ def _describe_limit(limit: float | None, words: str, figure: float | None) -> st
 
 
 class AccountWebhook(WireModel):
-    """What the account has set, and what the administrator of the service allows."""
+    """The account's webhook settings, and what the administrator of the service allows."""
 
     url: str | None = None
-    """Called at the end of every job and batch that is submitted from now on; null for none."""
+    """Address that is called at the end of every job and batch submitted from now on; null for none."""
     has_secret: bool = False
     """Whether the account has a secret, without which nothing is called."""
     secret_created: Moment = None
-    """When the secret was made (UTC); null without one."""
+    """When the secret was created (UTC); null without one."""
     allowed: tuple[str, ...] = ()
-    """What addresses may begin with."""
+    """Allowed prefixes of addresses."""
     secret: SecretStr | None = None
-    """The secret, only when it was made just now."""
+    """The secret; present only in the response that creates it."""
 
     def __str__(self) -> str:
         made = "none yet: renew_secret(), or `foldnote webhook --new-secret`"
@@ -209,7 +209,7 @@ class AccountWebhook(WireModel):
 
 
 def read_account_webhook(answer: object) -> AccountWebhook:
-    """Parse what a service says of the account's webhook.
+    """Parse a service's description of the account's webhook.
 
     Raises:
         ProtocolError: it is something else; the message does not repeat its content.

@@ -30,7 +30,7 @@ class DeployedTool(WireModel):
     available: bool = True
     """Whether it can run at the service now."""
     unavailable_reason: str | None = None
-    """Why not, and what to do; null if it can."""
+    """Why it cannot run, and what to do; null if it can."""
     message: str = ""
 
 
@@ -48,7 +48,7 @@ class RegisteredTool(DeployedTool):
 
 
 def read_registered_tools(answer: object) -> tuple[RegisteredTool, ...]:
-    """The tools in ``answer``: an object with ``models``, a bare list, records or types.
+    """Return the tools in ``answer``: an object with ``models``, a bare list, records or types.
 
     Raises:
         ProtocolError: it is none of these.
@@ -60,7 +60,7 @@ def read_registered_tools(answer: object) -> tuple[RegisteredTool, ...]:
 
 
 def read_finetuned_models(answer: object) -> tuple[FinetunedModel, ...]:
-    """The models in ``answer``: an object with ``models``, a bare list, records or names.
+    """Return the models in ``answer``: an object with ``models``, a bare list, records or names.
 
     Raises:
         ProtocolError: it is none of these.

@@ -1,6 +1,6 @@
-"""The object ``foldnote``, which submissions to foldnote's own service may have beside the settings.
+"""The object ``foldnote``, which submissions to foldnote's own service may contain beside the settings.
 
-It is not part of the interface. A service's catalog lists the parts that a tool accepts (``extensions``), and
+It is not part of the interface. A service's catalog lists the parts that a tool accepts (``extensions``);
 nothing is sent to services that list none.
 """
 
@@ -12,28 +12,28 @@ from typing import Any
 WIRE_NAME = "foldnote"
 """Key of the object, beside ``settings``."""
 EXTERNAL = "external"
-"""The purposes for which the user consents, for this submission only, to send inputs to other machines."""
+"""The purposes for which the user allows, for this submission only, sending inputs to other machines."""
 ALIGNMENT = "alignment"
 """A file value: the user's own multiple sequence alignment."""
 LABEL = "label"
 """Free text that the service stores with the job."""
 MAX_LABEL_LENGTH = 200
-"""Most characters of a label."""
+"""Maximum length of a label in characters."""
 RETRIES = "retries"
-"""How often a job is run again after its tool failed; runs that were lost with a machine do not count."""
+"""Number of times a job is run again after its tool failed; runs lost with a machine do not count."""
 MAX_RETRIES = 10
-"""Most retries of a job."""
+"""Maximum number of retries of a job."""
 ON_FAILURE = "onFailure"
-"""What a batch does when one of its jobs has failed: go on, or start no more of them."""
+"""What a batch does when one of its jobs has failed: continue, or start no more jobs."""
 CONTINUE, STOP = "continue", "stop"
 ON_FAILURE_WORDS = (CONTINUE, STOP)
 """Values of `ON_FAILURE`."""
 POLICY_DEFAULTS: Mapping[str, Any] = {RETRIES: 0, ON_FAILURE: CONTINUE}
-"""What services do that know no policies, and what happens where none is given."""
+"""Policies if none is given, which are those of services without policies."""
 REUSE = "reuse"
-"""Of the run of a pipeline: whether a stage takes the result of an earlier one that is the same."""
+"""For a pipeline run: whether a stage takes the result of an identical earlier stage."""
 WEBHOOK = "webhook"
-"""Address that is called when the job or batch has ended; empty for none, whatever the account's is."""
+"""Address to call when the job or batch has ended; empty for none, even if the account has one."""
 KEYS = (EXTERNAL, ALIGNMENT, LABEL, RETRIES, ON_FAILURE, REUSE, WEBHOOK)
 NOT_CONTENT = frozenset({LABEL, REUSE, WEBHOOK, *POLICY_DEFAULTS})
 """Parts that do not change the result of a run, and so do not identify a submission."""
@@ -44,23 +44,23 @@ LABEL_PATH = f"{WIRE_NAME}.{LABEL}"
 WEBHOOK_PATH = f"{WIRE_NAME}.{WEBHOOK}"
 """Dotted path of the webhook in a body."""
 MSA_SERVER = "msa-server"
-"""The purpose of computing an alignment on a server, which receives the sequences of the job."""
+"""Consent to computing an alignment on a server, which receives the sequences of the job."""
 
 
 def name_consent(purpose: str) -> str:
-    """The entry in a tool's ``extensions`` for the user's consent to ``purpose``."""
+    """Return the entry in a tool's ``extensions`` for the user's consent to ``purpose``."""
     return f"{EXTERNAL}:{purpose}"
 
 
 def name_parts(extensions: Mapping[str, Any] | None) -> list[str]:
-    """The parts of an object ``foldnote``, named as in a tool's ``extensions``; each consent is one part."""
+    """List the parts of an object ``foldnote``, named as in ``Tool.extensions``; each consent is one part."""
     given = extensions or {}
     consents = [name_consent(purpose) for purpose in given.get(EXTERNAL) or ()]
     return [*consents, *(key for key, value in given.items() if key != EXTERNAL and value is not None)]
 
 
 def keep_taken(extensions: Mapping[str, Any] | None, taken: Iterable[str]) -> dict[str, Any]:
-    """The parts of an object ``foldnote`` that are in ``taken``."""
+    """Return the parts of an object ``foldnote`` that are in ``taken``."""
     known, given = frozenset(taken), extensions or {}
     consents = [purpose for purpose in given.get(EXTERNAL) or () if name_consent(purpose) in known]
     others = {key: value for key, value in given.items() if key in known and value is not None}

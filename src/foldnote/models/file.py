@@ -46,7 +46,7 @@ class FilePage(WireModel):
     has_more: bool
 
     def to_frame(self) -> pd.DataFrame:
-        """The files as a DataFrame.
+        """Return the files as a DataFrame.
 
         Returns:
             One row per file, with the index ``path`` (str, the value for a file field) and the columns

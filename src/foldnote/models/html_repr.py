@@ -15,7 +15,7 @@ _LONGEST = 48
 
 
 def show_pairs(title: str, pairs: Mapping[str, object]) -> str:
-    """A record as HTML, one row per name; None and empty values are left out."""
+    """Format a record as HTML, one row per name; None and empty values are left out."""
     rows = "".join(
         f'<tr><th scope="row" style="{_LEFT};white-space:nowrap">{escape(name)}</th>'
         f'<td style="{_LEFT};max-width:44em">{escape(_text(value))}</td></tr>'
@@ -26,7 +26,7 @@ def show_pairs(title: str, pairs: Mapping[str, object]) -> str:
 
 
 def show_grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Records of one kind as HTML, one row per record; without records only the title."""
+    """Format records of one kind as HTML, one row per record; without records only the title."""
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     head = "".join(f'<th scope="col" style="{_LEFT}">{escape(name)}</th>' for name in columns)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if body else ""
@@ -34,7 +34,7 @@ def show_grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object
 
 
 def write_grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Records of one kind as text in columns; long cells are shortened, the last one is not padded."""
+    """Format records of one kind as text in columns; long cells are shortened, the last one is not padded."""
     texts = [[_shorten(_text(cell)) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *texts, strict=True)]
     lines = [

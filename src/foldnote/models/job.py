@@ -81,19 +81,20 @@ class Job(WireModel):
     """Peak resident memory of the run's largest process, in MB (2**20 bytes), as the kernel counted it; null
     before the end and if it is not measured. Several processes together may have used more."""
     peak_gpu_memory_mb: float | None = None
-    """Peak GPU memory of all of the run's processes together, in MB (2**20 bytes), asked of the driver every
-    two seconds; null before the end, without a GPU and if it is not measured."""
+    """Peak GPU memory of all of the run's processes together, in MB (2**20 bytes), sampled from the driver
+    every two seconds; null before the end, without a GPU and if it is not measured."""
     retries: int | None = None
-    """How often the job was run again because its tool failed, as its submission asked; null if never. Times,
-    memory and result are of the last run, weighted hours of all."""
+    """Number of times the job was run again because its tool failed, as requested at submission; null if
+    none. Times, memory and result are of the last run, weighted hours of all."""
     reused_from: str | None = None
     """Of a stage that did not run: the job with the same tool, settings and inputs whose result it has; else
     null."""
     engine_version: str | None = None
-    """The engine that ran it, as ``fullVersion`` in the list of tools; null before the end and if unknown."""
+    """The engine that ran it, formatted like ``fullVersion`` in the list of tools; null before the end and
+    if unknown."""
     webhook: str | None = None
-    """What became of the webhook, in a sentence: it waits for the job's end, was delivered, will be tried
-    again or could not be delivered; null without one. It may change after the end of the job."""
+    """State of the webhook in a sentence: waiting for the job's end, delivered, to be retried, or failed;
+    null without one. It may change after the end of the job."""
     error: str | None = None
     """Why the run failed, else null. The status of a failed job is ``Stopped``."""
     progress: float | None = Field(default=None)
@@ -140,7 +141,7 @@ class Job(WireModel):
 
     @property
     def is_not_run(self) -> bool:
-        """Whether it is a stage that did not run, since an earlier one has no result; ``error`` says why.
+        """Whether it is a stage that did not run, because an earlier one has no result; ``error`` says why.
 
         On the wire it is ``Stopped`` with an error, like a failed run.
         """
@@ -166,7 +167,7 @@ class Job(WireModel):
 
     @property
     def word(self) -> str:
-        """The displayed status: that of the interface, but for ``Failed`` and ``Not run``."""
+        """The displayed status: that of the interface, or ``Failed`` or ``Not run``."""
         if self.is_not_run:
             return NOT_RUN
         return FAILED if self.is_failed else str(self.status)
@@ -178,14 +179,14 @@ class Job(WireModel):
         return found if isinstance(found, str) else ""
 
     def with_label(self, label: str) -> Job:
-        """The record with another label."""
+        """Return the record with another label."""
         return self.model_copy(update={"extensions": {**(self.extensions or {}), LABEL: label}})
 
     def __repr__(self) -> str:
         return f"Job({self.job_name!r}, {self.tool_type}, {self.word})"
 
     def to_wire(self) -> dict[str, Any]:
-        """The record as sent by our service, with the fields of a batch parent only on parents."""
+        """Return the record as sent by our service, with the fields of a batch parent only on parents."""
         skipped = set() if self.is_batch else set(_PARENT_FIELDS)
         skipped |= {name for name in ("result_url", "failed", "extensions") if getattr(self, name) is None}
         return self.model_dump(mode="json", by_alias=True, exclude=skipped)
@@ -211,7 +212,7 @@ class JobPage(WireModel):
         return show_grid(self._title(), *self._list_rows())
 
     def with_labels(self, labels: Mapping[str, str]) -> JobPage:
-        """The page with these labels, by job name."""
+        """Return the page with these labels, by job name."""
         if not any(job.job_name in labels for job in self.jobs):
             return self
         jobs = tuple(
@@ -220,7 +221,7 @@ class JobPage(WireModel):
         return self.model_copy(update={"jobs": jobs})
 
     def _list_rows(self) -> tuple[tuple[str, ...], Iterable[tuple[object, ...]]]:
-        """Columns and rows of the table; the first column is the label if a job has one."""
+        """Return the columns and rows of the table; the first column is the label if a job has one."""
         jobs = self.jobs[:_MAX_SHOWN]
         if not any(job.label for job in jobs):
             return _COLUMNS, map(_row, jobs)
@@ -281,7 +282,7 @@ def read_job(answer: object) -> Job:
 
 
 def _is_plain(answer: object) -> bool:
-    """Whether ``answer`` is a job, not a batch, in the spelling of the interface."""
+    """Return whether ``answer`` is a job, not a batch, in the spelling of the interface."""
     return (
         type(answer) is dict
         and answer.keys() <= _PLAIN_KEYS
@@ -338,7 +339,7 @@ def _read_index_map(fields: Mapping[str, Any]) -> list[Any]:
 
 
 def _read_word(word: object) -> tuple[JobStatus, bool]:
-    """The status, and whether the word is unknown.
+    """Return the status, and whether the word is unknown.
 
     An unknown status counts as running, since it may not be final, and does not make the list unreadable.
     """
@@ -375,7 +376,7 @@ def _read_value(key: str, value: Any) -> Any:
 
 
 def _read_time(value: Any) -> Any:
-    """Times without a zone are UTC; numbers are left to the model: seconds or milliseconds since 1970."""
+    """Times without a zone are UTC; numbers are left to pydantic: seconds or milliseconds since 1970."""
     if not isinstance(value, str) or value.strip().isdigit():
         return value
     try:

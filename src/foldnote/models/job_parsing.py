@@ -20,7 +20,7 @@ _EXTRA, _COUNTS = attrgetter("__pydantic_extra__"), attrgetter("statuses")
 
 
 def read_plain_job(body: bytes) -> Job | None:
-    """The job in ``body``; None if it has another spelling."""
+    """Return the job in ``body``; None if it has another spelling."""
     try:
         job = Job.model_validate_json(body)
     except ValidationError:
@@ -29,7 +29,7 @@ def read_plain_job(body: bytes) -> Job | None:
 
 
 def read_plain_page(body: bytes) -> JobPage | None:
-    """The page of jobs in ``body``; None if any part has another spelling."""
+    """Return the page of jobs in ``body``; None if any part has another spelling."""
     try:
         with _without_collecting(len(body) > _MANY_BYTES):
             page = JobPage.model_validate_json(body)
@@ -55,7 +55,7 @@ def _without_collecting(is_many: bool) -> Iterator[None]:
 
 
 def _is_plain(job: Job) -> bool:
-    """Whether a parsed record has no field in another spelling."""
+    """Return whether a parsed record has no field in another spelling."""
     extra, counts = job.__pydantic_extra__, job.statuses
     if extra and _has_foreign(extra):
         return False
@@ -63,5 +63,5 @@ def _is_plain(job: Job) -> bool:
 
 
 def _has_foreign(keys: Iterable[str]) -> bool:
-    """Whether a key is another spelling of a known one."""
+    """Return whether a key is another spelling of a known one."""
     return any(key in FOREIGN_KEYS or key[:1].isupper() or key.isdigit() for key in keys)

@@ -8,7 +8,7 @@ import unicodedata
 JOB_NAME_PATTERN = r"^[A-Za-z0-9_.\-]{1,100}$"
 _SPELT = {"ß": "ss", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L",
           "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i"}  # fmt: skip
-"""Latin letters that Unicode does not decompose."""
+"""Latin letters that Unicode normalisation does not decompose."""
 _ALLOWED = re.compile(r"[A-Za-z0-9_.\-]")
 
 
@@ -44,7 +44,7 @@ def clean_job_name(text: str) -> str:
 
 
 def _spell(letter: str) -> str:
-    """A letter in ASCII where that is usual: Greek ones by their names."""
+    """Spell a letter in ASCII where that is usual: Greek letters by their names."""
     if letter in _SPELT:
         return _SPELT[letter]
     script, _, name = unicodedata.name(letter, "").rpartition(" LETTER ")

@@ -1,6 +1,7 @@
 """A problem with one field of a submission.
 
-Forms find problems at every keystroke, and before any service was asked: a plain class, without pydantic.
+It is a plain class without pydantic, because forms create problems at every keystroke and before any request
+to a service.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ class Problem(NamedTuple):
     """Stable word in snake case: ``required``, ``type``, ``minimum``, ``unknown_field`` …"""
 
     def at(self, field: str) -> Problem:
-        """The same problem at the path ``field``."""
+        """Return the same problem at the path ``field``."""
         return Problem(field, self.message, self.code)
 
     def to_wire(self) -> dict[str, str]:
-        """The problem as a JSON object."""
+        """Return the problem as a JSON object."""
         return {"field": self.field, "message": self.message, "code": self.code}

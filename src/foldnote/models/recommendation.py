@@ -51,7 +51,7 @@ class Recommendation(WireModel):
     """The molecules in the prompt and the inputs; empty if they are not reported."""
 
     def to_frame(self) -> pd.DataFrame:
-        """The tools as a DataFrame.
+        """Return the tools as a DataFrame.
 
         Returns:
             One row per tool: index ``rank`` (int64, from 1, best first) and the columns ``tool`` (str, the

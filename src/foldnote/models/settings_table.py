@@ -15,7 +15,7 @@ OUTPUT_COLUMNS = ("output", "what it is", "unit", "better")
 
 
 def list_settings(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Name, kind, default and title or description of each setting; required ones are marked."""
+    """List name, kind, default and title or description of each setting; required ones are marked."""
     fields, required = schema.get("properties"), schema.get("required")
     names = required if isinstance(required, list) else []
     for name, field in (fields if isinstance(fields, Mapping) else {}).items():
@@ -27,13 +27,13 @@ def list_settings(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, st
 
 
 def find_note(row: Mapping[str, Any] | None, schema: Mapping[str, Any], key: str) -> Any:
-    """``citation`` or ``outputs`` of a tool, from beside its schema or from the schema's ``x-foldnote``."""
+    """Return a tool's ``citation`` or ``outputs``, from its record or from the schema's ``x-foldnote``."""
     notes = schema.get("x-foldnote")
     return (row or {}).get(key) or (notes.get(key) if isinstance(notes, Mapping) else None)
 
 
 def list_outputs(outputs: Any) -> Iterator[tuple[str, str, str, str]]:
-    """Name, meaning, unit and better direction of each output; malformed rows are skipped.
+    """List name, meaning, unit and better direction of each output; malformed rows are skipped.
 
     Args:
         outputs: from a catalog: objects with ``name``, ``description``, ``unit`` and ``better``
@@ -47,7 +47,7 @@ def list_outputs(outputs: Any) -> Iterator[tuple[str, str, str, str]]:
 
 
 def format_output(row: tuple[str, str, str, str]) -> str:
-    """An output as one line: ``name: what it is (unit; lower is better)``."""
+    """Format an output as one line: ``name: what it is (unit; lower is better)``."""
     name, what, unit, better = row
     notes = "; ".join(filter(None, [unit, f"{better} is better" if better else ""]))
     return f"{name}: {what}{f' ({notes})' if notes else ''}"

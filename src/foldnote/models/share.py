@@ -16,34 +16,35 @@ _SHARE_COLUMNS = ("job", "link", "expires", "opened", "last by")
 
 
 class ShareOpening(WireModel):
-    """That a colleague has opened a link."""
+    """A record that a colleague has opened a link."""
 
     email: str
     """Address of the colleague's account."""
     count: int
-    """How often."""
+    """Number of times."""
     last: datetime
-    """When last (UTC)."""
+    """Last time (UTC)."""
 
 
 class Share(WireModel):
-    """A link to a job or batch of yours."""
+    """A link to a job or batch of the user."""
 
     name: str
-    """By which it is revoked."""
+    """Identifier with which the link is revoked."""
     job_name: str
     created: datetime
     expires: datetime
     organization: str | None = None
-    """Name of your organization, whose members open it; None where every account of the service does."""
+    """The user's organization, whose members can open it; None if every account of the service can."""
     openings: tuple[ShareOpening, ...] = ()
-    """Who has opened it, the last one first."""
+    """Who has opened it, most recent first."""
     url: str | None = Field(default=None, repr=False)
-    """The link, only when it was made just now: the service keeps a hash of its token."""
+    """The link; present only in the response that creates it, since the service stores only a hash of its
+    token."""
 
     @property
     def opened(self) -> int:
-        """How often it was opened."""
+        """Number of times it was opened."""
         return sum(each.count for each in self.openings)
 
     def __str__(self) -> str:

@@ -11,11 +11,11 @@ from enum import StrEnum
 from foldnote.errors import ProtocolError
 
 FAILED, NOT_RUN = "Failed", "Not run"
-"""Displayed states that the interface calls ``Stopped``: a failed run, and a stage behind a failed one."""
+"""Displayed states that the interface calls ``Stopped``: a failed run, and a stage after a failed one."""
 OF_A_STAGE = "The stage "
-"""Beginning of the error of a stage that did not run, which names the stage without a result."""
+"""First words of the error of a stage that did not run; the rest names the stage without a result."""
 CANNOT_START = "The stage cannot start: "
-"""Beginning of the error of a stage that is itself at fault."""
+"""First words of the error of a stage that is itself the cause."""
 
 
 class JobStatus(StrEnum):
@@ -77,7 +77,7 @@ _BY_WORD = {word: status for status, row in ROWS.items() for word in row.foreign
 
 
 def read_status(word: object) -> JobStatus:
-    """The status that ``word`` means, in any letter case.
+    """Return the status that ``word`` means, in any letter case.
 
     Raises:
         ProtocolError: the word is unknown.
@@ -90,12 +90,12 @@ def read_status(word: object) -> JobStatus:
 
 
 def is_failure_word(word: object) -> bool:
-    """Whether a status word of a service means that the run failed."""
+    """Return whether a status word of a service means that the run failed."""
     return any(str(word).strip().lower() in row.failure_words for row in ROWS.values())
 
 
 def is_behind(error: str) -> bool:
-    """Whether the error of a stage that never started is that an earlier stage has no result."""
+    """Return whether the error of a stage that never started is that an earlier stage has no result."""
     return error.startswith(OF_A_STAGE) and not error.startswith(CANNOT_START)
 
 
@@ -116,7 +116,7 @@ class BatchStatus(StrEnum):
 
 
 def read_batch_status(word: object) -> BatchStatus:
-    """The batch state that ``word`` means, in any letter case.
+    """Return the batch state that ``word`` means, in any letter case.
 
     Raises:
         ProtocolError: the word is unknown.

@@ -27,7 +27,7 @@ class Submission(WireModel):
     """Extensions of foldnote's own service (`models.extensions`); null for none."""
 
     def to_wire(self) -> dict[str, Any]:
-        """The body without a null project."""
+        """Return the body without a null project."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
@@ -75,13 +75,13 @@ class RunReceipt(WireModel):
 
 
 def read_pipeline_receipt(answer: object, name: str, stages: tuple[str, ...]) -> PipelineReceipt:
-    """The receipt in ``answer``, which some deployments give as a bare sentence."""
+    """Return the receipt in ``answer``, which some deployments give as a bare sentence."""
     known: dict[str, Any] = {"pipelineName": name, "stages": stages}
     return PipelineReceipt.model_validate(known | _read_fields(answer))
 
 
 def read_run_receipt(answer: object, job_name: str, pipeline_name: str) -> RunReceipt:
-    """The receipt in ``answer``, which some deployments give as a bare sentence."""
+    """Return the receipt in ``answer``, which some deployments give as a bare sentence."""
     known: dict[str, Any] = {"jobName": job_name, "pipelineName": pipeline_name}
     return RunReceipt.model_validate(known | _read_fields(answer))
 

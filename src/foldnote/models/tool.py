@@ -26,17 +26,17 @@ class ToolEngine(WireModel):
     administrator added."""
     version: str | None = None
     full_version: str | None = None
-    """Name and version of the engine and of the add-ons that its runs use, such as ``vina 1.2.7, gnina 1.3``:
-    while it stays the same, so does what runs; null if unknown."""
+    """Name and version of the engine and of the add-ons that its runs use, such as ``vina 1.2.7, gnina
+    1.3``; it changes when the program that runs changes. Null if unknown."""
     licence: str | None = None
     citation: str | None = None
     note: str | None = None
-    """Limitations that a user must know to judge the result; null for none."""
+    """Limitations that a user must know to interpret the result; null for none."""
     outputs: tuple[str, ...] = ()
     """The files of a result, each as ``name: contents``; empty where unknown."""
     databases: tuple[str, ...] = ()
-    """Names of the databases on the service's machine that are searched for alignments, for which nothing is
-    sent; empty for none."""
+    """Names of the databases on the service's machine that are searched for alignments, without sending
+    data elsewhere; empty for none."""
 
 
 _SHAPES = {
@@ -92,7 +92,7 @@ class Tool(WireModel):
     available: bool = False
     """Whether the service can run it now."""
     unavailable_reason: str | None = None
-    """Why not, and what to do; null if available."""
+    """Why it cannot run, and what to do; null if available."""
     engine: ToolEngine | None = None
     """The engine that runs it at the service; null for none or if unknown."""
     settings_schema: dict[str, Any] = Field(default_factory=dict, alias="schema")
@@ -124,7 +124,7 @@ class Tool(WireModel):
         return "adapter" if self.engine.kind == "adapter" else "installable"
 
     def with_origin(self, origin: ToolOrigin) -> Tool:
-        """The same tool with ``origin`` set."""
+        """Return the same tool with ``origin`` set."""
         copy = self.model_copy()
         copy._origin = origin  # noqa: SLF001  its own class
         return copy

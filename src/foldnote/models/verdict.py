@@ -26,7 +26,7 @@ class Verdict(WireModel):
 
     @property
     def reason(self) -> str:
-        """The problem without the name of its field, to be shown beside that; empty if valid."""
+        """The problem without the name of its field, to be shown next to it; empty if valid."""
         return _drop_field(self.error, self.field)
 
 
@@ -42,7 +42,7 @@ class RowVerdict(WireModel):
 
     @property
     def reason(self) -> str:
-        """The problem without the name of its field, to be shown beside that; empty if valid."""
+        """The problem without the name of its field, to be shown next to it; empty if valid."""
         return _drop_field(self.error, self.field)
 
 
@@ -70,19 +70,19 @@ class ErrorBody(WireModel):
     """0-based row of a batch; null outside batches."""
 
     def to_wire(self) -> dict[str, object]:
-        """The body without the keys that do not apply."""
+        """Return the body without the keys that do not apply."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _drop_field(error: str | None, field: str | None) -> str:
-    """An error without the name of its field, with which foldnote's service begins it."""
+    """Remove the name of its field from the beginning of an error by foldnote's service."""
     names = (field, describe_path(field)) if field else ()
     found = next((name for name in names if error and error.startswith(f"{name}: ")), None)
     return (error or "") if found is None else (error or "").removeprefix(f"{found}: ")
 
 
 def read_verdict(answer: object) -> Verdict | BatchVerdict:
-    """The verdict in ``answer``; one with ``results`` is a batch's.
+    """Return the verdict in ``answer``; one with ``results`` is a batch's.
 
     Raises:
         ProtocolError: it is not an object.

@@ -30,7 +30,7 @@ class WireModel(BaseModel):
     )
 
     def to_wire(self) -> dict[str, Any]:
-        """The record as the JSON object of the interface, camelCase, unknown fields included."""
+        """Return the record as the JSON object of the interface, camelCase, unknown fields included."""
         return self.model_dump(mode="json", by_alias=True)
 
 
@@ -46,7 +46,7 @@ def read_object(answer: object, what: str) -> dict[str, Any]:
 
 
 def lower_first(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The same object with every key's first letter in lower case (``JobName`` → ``jobName``).
+    """Return the same object with every key's first letter in lower case (``JobName`` → ``jobName``).
 
     A key that is already in lower case wins over its capitalised twin.
     """
@@ -55,7 +55,7 @@ def lower_first(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_hidden_json(value: object) -> object:
-    """The object or array in ``value`` if that is a JSON string, else ``value`` itself."""
+    """Parse ``value`` if it is a JSON string of an object or array; return any other value unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(value)

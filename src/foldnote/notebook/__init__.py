@@ -1,8 +1,8 @@
 """The functions for notebooks: ``fn.form``, ``fn.submit``, ``fn.job``, ``fn.view`` and others.
 
-They combine the other packages, and add where things are shown: a form or job is a live widget with a saved
-output below it, so that the result is still visible when the notebook is opened without its kernel. Each is
-imported when it is first used: completing the name of a tool reads no structures and draws nothing.
+They combine the other packages and display their objects: a form or job is a live widget with a saved output
+below it, so that the result is still visible when the notebook is opened without its kernel. Each module is
+imported on first use: completing the name of a tool reads no structures and draws nothing.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ _HOMES = {
     "tool_functions": ("tool", "tools"),
     "view_verbs": ("compare", "explore", "grid", "job", "jobs", "view"),
 }
-"""The names of each module."""
+"""The public names of each module."""
 _CHECKED = {
     "inline": "foldnote.client",
     "open_result": "foldnote.results",
     "uploaded": "foldnote.client",
     "variable": "foldnote.forms",
 }
-"""Functions of other packages that become verbs: their arguments are checked."""
+"""Functions of other packages that are offered with checked arguments."""
 
 
 def __getattr__(name: str) -> Any:

@@ -35,7 +35,7 @@ class NotebookPreview(Preview):
     label: str | None = None
 
     def submit(self) -> NotebookBatch:
-        """Submit it without confirmation and without validating the rows again.
+        """Submit the batch without confirmation and without validating the rows again.
 
         Raises:
             BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
@@ -45,7 +45,7 @@ class NotebookPreview(Preview):
 
 
 def _hold(batch: BatchHandle, label: str | None) -> NotebookBatch:
-    """The batch with its label."""
+    """Return the batch with its label."""
     if label is not None:
         batch.relabel(label)
     return make_live_batch(batch)
@@ -107,7 +107,7 @@ def submit_batch(
     again: bool = False,
     **settings: Any,
 ) -> NotebookBatch | NotebookPreview:
-    """The batch of one job for each row of a table and each combination of a sweep.
+    """Submit one job for each row of a table and each combination of a sweep; returns the batch.
 
     Every row is validated before any is submitted; the same call again finds the same batch.
 
@@ -117,32 +117,33 @@ def submit_batch(
             file; a missing cell leaves its setting out. Columns that feed no setting are kept on this
             computer and come back in ``batch.results()``.
         columns: which column feeds which setting, ``{"VH": "heavy"}`` or ``{"heavy": "VH"}``. By default the
-            columns' names decide (settings, titles, common names such as ``VH`` and ``SMILES``), then their
-            contents: a column of heavy chains feeds a setting of heavy chains.
+            columns are matched by name (settings, titles, common names such as ``VH`` and ``SMILES``), then
+            by content: a column of heavy chains feeds a setting of heavy chains.
         sweep: values of a setting that every row gets in turn; several settings are combined.
-        names: the column with the jobs' names; by default ``id``, ``name`` or ``jobName``, where that is no
-            setting, else they are the batch's name and a number. Where another job has one of these names,
-            all rows are named after the tool, too (``AB-1-anarci``), so that one table feeds several tools.
+        names: the column with the jobs' names; by default ``id``, ``name`` or ``jobName`` unless that is a
+            setting, else names are the batch's name and a number. If another job has one of these names, all
+            rows are also named after the tool (``AB-1-anarci``), so that one table can be used for several
+            tools.
         sheet: the sheet of an Excel workbook; by default the one that was open when it was saved, or the
             first with known columns if that one has none.
-        batch_name: name of the batch; by default one is made of tool and rows.
+        batch_name: name of the batch; by default derived from tool and rows.
         label: free text that card, panel and lists show in place of the batch's name; it stays on this
             computer and does not identify the batch.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
-        max_runtime_s: seconds after which a job of the batch is ended, where the service knows that.
-        weighted_hours_budget: weighted hours for all jobs together, where the service knows that.
-        on_failure: ``"stop"`` starts no more jobs of the batch once one has failed, after its retries; those
-            that run then go on to their end. The service sees to it, so that the notebook may be closed.
+        max_runtime_s: time limit of each job in seconds, where the service supports it.
+        weighted_hours_budget: limit of weighted hours for all jobs together, where the service supports it.
+        on_failure: ``"stop"`` starts no more jobs of the batch once one has failed, after its retries;
+            running jobs are completed. The service applies this, so the notebook may be closed.
         retries: how often (0 to 10) a job is run again after its tool failed or exceeded its time limit; each
-            run costs. An input that the tool refused is not tried again. Runs that are lost with a machine
-            are repeated in any case. A service that does not offer ``on_failure`` or ``retries`` is sent
-            nothing, and a `SettingsError` says so.
-        extensions: what is sent beside the settings of every row, see ``fn.submit``.
+            run costs. An input that the tool refused is not retried. Runs that are lost with a machine are
+            repeated in any case. If the service does not offer ``on_failure`` or ``retries``, nothing is sent
+            and a `SettingsError` is raised.
+        extensions: what is sent in addition to the settings of every row, see ``fn.submit``.
         webhook: address that the service calls when the batch as a whole has ended, see ``fn.submit``.
         preview: validate, count and show the rows; nothing is submitted until ``submit()`` is called.
         ask: ask before a new batch of 50 jobs or more (the option ``ask_from_jobs``).
-        again: make a new batch even if the same rows have one already.
+        again: submit a new batch even if the same rows were submitted before.
         **settings: settings of every row.
 
     Raises:
@@ -204,7 +205,7 @@ def _ask_before(preview: Preview) -> None:
 
 @verb
 def batch(batch_name: str, /, *, profile: str | None = None) -> NotebookBatch:
-    """A batch by its name.
+    """Return a batch by its name.
 
     Raises:
         NotFoundError: there is no such batch.
@@ -214,10 +215,10 @@ def batch(batch_name: str, /, *, profile: str | None = None) -> NotebookBatch:
 
 @verb
 def batches(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookBatch]:
-    """Batches, newest first: a table in a cell, ``[0]`` takes one, ``.to_frame()`` is a DataFrame.
+    """List batches, newest first: a table in a cell, ``[0]`` takes one, ``.to_frame()`` is a DataFrame.
 
     Args:
-        limit: the most rows.
+        limit: maximum number of rows.
         profile: which service; by default the active profile's.
     """
     found = connection.find_client(profile).batches.list(limit=limit)

@@ -15,22 +15,23 @@ if TYPE_CHECKING:
 
 
 def find_client(profile: str | None) -> Client:
-    """The client of ``profile``, or of the active one, which is looked up at every call.
+    """Return the client of ``profile``, or of the active one, which is looked up at every call.
 
-    So a call after ``foldnote profile use``, or after a change of the environment, goes to the new service.
+    A call after ``foldnote profile use``, or after a change of the environment, therefore uses the new
+    service.
     """
     return make_client(active_profile(profile))
 
 
 @lru_cache(maxsize=8)
 def make_client(profile: Profile) -> Client:
-    """The client of a profile at its address, made once."""
+    """Return the client of a profile at its address, created once."""
     return Client(profile.name)
 
 
 @lru_cache(maxsize=8)
 def find_async_jobs(connection: ServiceConnection) -> AsyncJobs:
-    """The asynchronous jobs resource of ``connection``, for job cards.
+    """Return the asynchronous jobs resource of ``connection``, for job cards.
 
     A card always polls the service of its job with the same key, whatever profile is active.
     """
@@ -42,5 +43,5 @@ def find_async_jobs(connection: ServiceConnection) -> AsyncJobs:
 
 @verb
 def connect(profile: str | None = None) -> Client:
-    """The client of ``profile``, or of the active one; the embedded service is started when it is needed."""
+    """Return the client of ``profile``, or of the active one; it starts the embedded service if needed."""
     return find_client(profile)

@@ -1,4 +1,4 @@
-"""Go on from a complete job with another tool, in the next cell or below its card."""
+"""Continue from a complete job with another tool, in the next cell or below its card."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def list_continuations(job: JobHandle) -> tuple[Continuation, ...]:
-    """The service's tools that take a file or a sequence of a complete job, best first.
+    """Return the service's tools that take a file or a sequence of a complete job, best first.
 
     Raises:
         UnfinishedJobError: the job has no result yet.
@@ -36,7 +36,7 @@ def list_continuations(job: JobHandle) -> tuple[Continuation, ...]:
 
 
 def tabulate_continuations(job: JobHandle) -> pd.DataFrame:
-    """The tools that can go on from a job, as a table; see ``NotebookJob.continue_with``."""
+    """Tabulate the tools that can continue from a job; see ``NotebookJob.continue_with``."""
     import pandas as pd
 
     columns = ["tool", "name", "takes", "you add", "runs here"]
@@ -75,7 +75,7 @@ def write_next_cell(job: JobHandle, tool: str) -> str:
 
 
 def write_below(code: str) -> str:
-    """Write a cell below the running one, where there is one; returns its code."""
+    """Write a cell below the running one, if there is one; returns its code."""
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()
@@ -85,7 +85,7 @@ def write_below(code: str) -> str:
 
 
 def make_chooser(job: JobHandle) -> Widget:
-    """The list of tools below a job's card; choosing one shows its form."""
+    """Make the list of tools below a job's card; choosing one shows its form."""
     from foldnote.forms.view.continuation import ContinuationChooser, fill_values
     from foldnote.notebook.form_verbs import form
 
@@ -97,5 +97,5 @@ def make_chooser(job: JobHandle) -> Widget:
 
 
 def name_profile(job: JobHandle) -> str:
-    """The profile to name in code about a job; empty for the active one."""
+    """Return the profile to name in code about a job; empty for the active one."""
     return "" if job.profile_name == options.active_profile().name else job.profile_name

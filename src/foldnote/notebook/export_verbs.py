@@ -26,15 +26,15 @@ def export(
 ) -> Path:
     """Write a job, batch or pipeline to one file, which a colleague opens with ``fn.open_export``.
 
-    The file has the result, settings, scores, label, tags, note and, of a batch, the submitted table with its
-    kept columns. It has no keys, account names, addresses, logs or paths of this computer. Uploaded input
-    files are named in it, but not part of it. Of a list of jobs each has a folder of its own in the file,
-    named after the job; one that cannot be exported is named, and nothing is written.
+    The file contains the result, settings, scores, label, tags, note and, for a batch, the submitted table
+    with its kept columns. It contains no keys, account names, addresses, logs or paths of this computer.
+    Uploaded input files are named in it, but not included. For a list of jobs, each has its own folder in the
+    file, named after the job; if one cannot be exported, the error names it and nothing is written.
 
     Args:
         source: a complete job, batch or pipeline, or its name; or a list of them.
-        path: where the file goes, ending in ``.zip``; by default ``NAME.foldnote.zip`` in the current folder,
-            of several jobs ``NUMBER-jobs.foldnote.zip``. An existing file is replaced.
+        path: path of the file, ending in ``.zip``; by default ``NAME.foldnote.zip`` in the current folder, or
+            ``NUMBER-jobs.foldnote.zip`` for several jobs. An existing file is replaced.
         profile: the service of jobs that are given by name; by default the active profile's.
 
     Returns:
@@ -44,7 +44,7 @@ def export(
         NotFoundError: there is no such job, or it has no result.
         UnfinishedJobError: a job has no result yet.
         JobFailedError: the run failed.
-        ArgumentError: the list is empty, or something in it is no job.
+        ArgumentError: the list is empty, or an item is not a job.
         ConfigurationError: the path does not end in ``.zip``.
         UnreadableFileError: a file of a result is damaged.
         ResultError: the file cannot be written, for example because the disk is full; an old one is kept.
@@ -60,7 +60,7 @@ def export(
 
 
 def _read_parts(source: JobHandle | str, profile: str | None) -> JobParts:
-    """Everything of a job that is exported."""
+    """Read everything of a job that is exported."""
     job = find_job(source, profile=profile) if isinstance(source, str) else source
     results, table = [job.result()], None
     rows = job.list_rows() if isinstance(job, BatchHandle | PipelineRun) else []
@@ -81,7 +81,7 @@ def _read_parts(source: JobHandle | str, profile: str | None) -> JobParts:
 
 
 def _open_earlier(batch: BatchHandle) -> Iterator[Result]:
-    """The results of the batches of which this one is a retry, as far as they have any."""
+    """Yield the results, if any, of the batches of which this one is a retry."""
     found: list[BatchHandle] = batch.list_earlier()
     for earlier in found:
         with suppress(JobError, UnfinishedJobError, NotFoundError):
@@ -90,18 +90,18 @@ def _open_earlier(batch: BatchHandle) -> Iterator[Result]:
 
 @verb
 def open_export(path: str | Path, /, job: str | None = None) -> ExportedJob:
-    """A job, batch or pipeline that a colleague exported; a cell shows it as the original.
+    """Return a job, batch or pipeline that a colleague exported; a cell shows it as the original.
 
     ``.result`` is what ``job.result()`` returns for the original, ``.table`` what ``batch.results()`` does.
 
     Args:
         path: the file that ``fn.export`` wrote.
-        job: which job of a file with several.
+        job: name of a job in a file with several.
 
     Raises:
         ArchiveError: the file does not exist, is damaged, is not safe to read, or was written by a newer
             version of foldnote in another format.
-        ArgumentError: it is a plain result, which ``fn.open_result`` opens; or it has several jobs, which are
-            listed, and ``job`` names none of them.
+        ArgumentError: the file is a plain result, which ``fn.open_result`` opens; or it has several jobs,
+            which the message lists, and ``job`` is not one of them.
     """
     return _open_export(path, job)

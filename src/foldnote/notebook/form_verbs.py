@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from foldnote.results import Result
 
 _UNLIKE: set[str] = set()
-"""Types of the tools whose settings the embedded service describes differently: it is of a newer version."""
+"""Types of the tools whose settings the embedded service, of a newer version, describes differently."""
 
 
 class NotebookForm(KeptForm):
-    """A form with its job card at its end and its result below."""
+    """A form with its job card at the end and its result below."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class NotebookForm(KeptForm):
 
     @property
     def tool(self) -> Tool:
-        """The tool as its service describes it, which is asked now if it has not answered before.
+        """The tool as its service describes it; the service is asked if it has not answered before.
 
         Raises:
             FoldnoteError: the service does not answer.
@@ -100,7 +100,7 @@ class NotebookForm(KeptForm):
         pdbs_only: bool = False,
         progress: bool | ProgressCallback = False,
     ) -> Result:
-        """The result of this form's job, as ``job.result()`` gives it.
+        """Return the result of this form's job, like ``job.result()``.
 
         Args:
             patterns: a pattern (``*.pdb``) or several: only the files whose names match one; by default all.
@@ -134,20 +134,20 @@ class NotebookForm(KeptForm):
 
         Args:
             table: a DataFrame, a list of mappings, or the path of a CSV, TSV, FASTA or Excel file. Settings
-                that a row lacks are those of the form.
+                that a row lacks are taken from the form.
             columns: which column feeds which setting, ``{"VH": "heavy"}`` or ``{"heavy": "VH"}``; by default
-                names and contents of the columns decide.
+                columns are matched by their names and contents.
             names: the column of the jobs' names.
             sheet: the sheet of an Excel workbook, see ``fn.submit_batch``.
             sweep: values of a setting, for each of which all rows of the form are repeated,
                 ``{"temperature": [0.1, 0.2]}``; a setting that is a file or a list cannot be swept.
-            on_failure: what the batch does when a job has failed, as of ``fn.submit_batch``; None leaves what
-                is chosen in the form, which shows the choice where the service offers it.
-            retries: how often a job is run again after its tool failed, likewise.
+            on_failure: what the batch does when a job has failed, see ``fn.submit_batch``; None keeps the
+                choice in the form, which shows it if the service offers it.
+            retries: number of times a job is run again after its tool failed; None as above.
 
         Raises:
-            ArgumentError: it cannot be read, a column or setting is unknown, or a sweep or policy is invalid.
-                No row was added then.
+            ArgumentError: the table cannot be read, a column or setting is unknown, or a sweep or policy is
+                invalid. No row was added.
         """
         self.batch_table.add_table(
             table, columns, names, sheet=sheet, sweep=sweep, on_failure=on_failure, retries=retries
@@ -194,12 +194,12 @@ class NotebookForm(KeptForm):
 
 
 def _list_settings(tool: DescribedTool) -> dict[str, Any]:
-    """The schema of the settings, without the notes that services add to the whole of it."""
+    """Return the schema of the settings, without the notes that services add to the schema as a whole."""
     return {key: part for key, part in tool.settings_schema.items() if key != "x-foldnote"}
 
 
 def _find_germline(chain: str) -> object:
-    from foldnote.service.engines.germlines import find_germline  # only where a sequence is typed
+    from foldnote.service.engines.germlines import find_germline  # deferred: rarely needed
 
     return find_germline(chain)
 
@@ -228,13 +228,13 @@ def form(
     profile: str | None = None,
     **values: Any,
 ) -> NotebookForm | SchemaForm:
-    """A form for a tool, made from its schema; nothing is sent until Submit is pressed.
+    """Return a form for a tool, made from its schema; nothing is sent until Submit is pressed.
 
     Args:
         subject: the tool's type, or a tool of any catalog; or a job, whose settings the form begins with; or
             a JSON Schema, as a mapping or the path of a ``.json`` file, for a form that gives values and
             submits nothing.
-        job_name: name of the job; by default one is proposed. ``name`` says the same, for tools that have no
+        job_name: name of the job; by default one is proposed. ``name`` means the same for tools without a
             setting of this name.
         label: free text, which card, panel and lists show in place of the name; see ``fn.submit``.
         profile: which service; by default the active profile's.
@@ -265,7 +265,7 @@ def form(
 
 
 def _describe(tool_type: str, asked: Client) -> DescribedTool:
-    """A tool as far as it is known without waiting: the embedded service has the bundled catalog.
+    """Describe a tool without waiting: the bundled catalog applies to the embedded service.
 
     Raises:
         UnknownToolError: the service has no such tool.
@@ -277,7 +277,7 @@ def _describe(tool_type: str, asked: Client) -> DescribedTool:
 def _reopen(
     job: JobHandle, asked: Client, values: dict[str, Any], job_name: str | None, label: str | None
 ) -> NotebookForm:
-    """The form of an old job; settings that the tool no longer has are listed."""
+    """Return the form of an old job; settings that the tool no longer has are listed."""
     from foldnote.forms.fields.section import list_names
     from foldnote.forms.submission.reopening import take_kept
     from foldnote.models.job import PIPELINE

@@ -29,15 +29,15 @@ Handle = TypeVar("Handle", bound="LiveHandle")
 class LiveHandle(JobHandle):
     """A handle that shows its progress in the cell while waiting.
 
-    Card and code both update the record of the handle, and waiting returns the same handle.
+    Card and code share the record of the handle: both update it, and waiting returns the same handle.
     """
 
     _card: JobCard | None = None
-    """The card shown last."""
+    """The last card shown."""
     _progress: ProgressOutput | None = None
-    """What showed the progress of the last ``wait``."""
+    """The display of the last ``wait``'s progress."""
     _publish_again: Callable[[], None] = staticmethod(lambda: None)
-    """Sends the card shown last and its result once more."""
+    """Sends the last card and its result again."""
     _is_deleted = False
 
     def _seen(self, record: Job) -> Self:
@@ -76,7 +76,7 @@ class LiveHandle(JobHandle):
         self._show_note()
 
     def delete(self) -> None:
-        """Delete the job and its result, with its tags and note; the card says so."""
+        """Delete the job and its result, with its tags and note; the card shows that."""
         super().delete()
         self._is_deleted = True
         if self._card is not None:
@@ -92,12 +92,12 @@ class LiveHandle(JobHandle):
 
         Args:
             timeout_s: seconds after which the waiting ends; the job continues.
-            progress: whether the cell shows it.
+            progress: whether to show it in the cell.
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
             JobStoppedError: it was stopped.
-            WaitTimeoutError: it was not final in time.
+            WaitTimeoutError: the job had not ended in time.
         """
         output = self._progress = ProgressOutput(self.record) if progress else None
         had_ended = self._card is not None and self._card.job.is_final
@@ -112,7 +112,7 @@ class LiveHandle(JobHandle):
         finally:
             if self._card is not None:
                 self._card.take(self.record)
-                if had_ended:  # programs that run notebooks drop what arrives between two cells
+                if had_ended:  # programs that execute notebooks drop messages that arrive between two cells
                     self._publish_again()
 
     @explain_arguments
@@ -124,19 +124,19 @@ class LiveHandle(JobHandle):
         pdbs_only: bool = False,
         progress: bool | ProgressCallback = True,
     ) -> Result:
-        """The result of the job; a large download shows a progress bar in the cell.
+        """Return the result of the job; a large download shows a progress bar in the cell.
 
         Args:
             patterns: a pattern (``*.pdb``) or several: only the files whose names match one; by default all.
             timeout_s: seconds to wait for the job's end first; None waits until it ends. By default a job
                 must have ended.
             pdbs_only: fetch the structure files only.
-            progress: whether the cell shows it, or a callback that receives the bytes so far.
+            progress: whether to show it in the cell, or a callback that receives the bytes so far.
 
         Raises:
             JobFailedError: the run failed; the log's end is in the exception.
             JobStoppedError: it was stopped while it was waited for.
-            WaitTimeoutError: it was not final in time; the job continues.
+            WaitTimeoutError: the job had not ended in time; it continues.
             UnfinishedJobError: the job has no result yet.
             NotFoundError: the job has no result.
             ArchiveError: the archive is damaged or not safe to unpack.
@@ -151,17 +151,18 @@ class NotebookJob(LiveHandle, JobHandle):
     """A ``JobHandle`` that a notebook shows as a live card with the result below."""
 
     def continue_with(self, tool: str | None = None) -> pd.DataFrame | str:
-        """Go on with another tool: write the next cell, with its form and this job's files by reference.
+        """Continue with another tool: write the next cell, with its form and this job's files by reference.
 
-        Which files and sequences feed which tool follows from the tools' schemas.
+        The tools' schemas determine which files and sequences feed which tool.
 
         Args:
-            tool: the tool's type; without one, the tools that can go on from this job are listed.
+            tool: the tool's type; without one, the tools that can continue from this job are listed.
 
         Returns:
             The code of the cell. Without ``tool`` a table: one row per tool with ``tool`` (its type),
             ``name``, ``takes`` (files and settings of this job), ``you add`` (required inputs that the job
-            does not have), all str, and ``runs here`` (bool). Those that run here and lack least come first.
+            does not have), all str, and ``runs here`` (bool). Tools that run here and need the fewest further
+            inputs come first.
 
         Raises:
             ArgumentError: the tool takes nothing of this job.
@@ -193,7 +194,7 @@ class NotebookRun(LiveHandle, PipelineRun):
     """A run of a pipeline that a notebook shows as a live card with the table of its stages below."""
 
     def edit_settings(self) -> str:
-        """Write the next cell: the code of this pipeline, to change a stage and go on from there.
+        """Write the next cell: the code of this pipeline, so that a stage can be changed.
 
         Running it reuses the complete stages that did not change. Comments name the stages that failed.
 
@@ -216,7 +217,7 @@ class NotebookRun(LiveHandle, PipelineRun):
 
 
 def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None:
-    """Show a job's card in a cell, and below it the place of the result."""
+    """Show a job's card in a cell, and reserve the place of the result below it."""
     if not is_notebook():
         print(repr(handle))  # noqa: T201  IPython's terminal shows what is printed
         return
@@ -235,14 +236,14 @@ def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None
     handle._publish_again = publish_again
     if handle._is_deleted:
         card.note_deletion()
-    if not card.job.is_final:  # the notebook keeps the card as it ended, above its result
+    if not card.job.is_final:  # the notebook keeps the card in its final state, above its result
         card.on_final(lambda _: card.on_save())
 
 
 def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> JobCard:
-    """The live card of ``job``, which puts the result into ``slot`` when it is there.
+    """Return the live card of ``job``, which puts the result into ``slot`` when it is available.
 
-    ``again`` is advice on running a job without a result again; by default a line of code.
+    ``again`` is advice on running a job without a result again; by default it is a line of code.
     """
     from foldnote.viewers.card.job_card import JobCard
 
@@ -277,7 +278,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
         on_final=show_end,
         find_result=find_result,
         again=again,
-        run_again=None if again else run_again,  # a form is its own way to submit again
+        run_again=None if again else run_again,  # a form can itself be submitted again
         edit=None if again else edit,
         go_on=go_on,
         label=job.label,
@@ -293,7 +294,7 @@ def _read_note(job: JobHandle) -> CardNote:
 
 
 def make_batch_card(batch: NotebookBatch | NotebookRun, slot: ResultSlot) -> JobCard:
-    """The live card of a batch or pipeline, which keeps the table of its jobs in ``slot``."""
+    """Return the live card of a batch or pipeline, which keeps the table of its jobs in ``slot``."""
     from foldnote.viewers.card.batch_card import BatchCard
 
     card = partial(
@@ -316,15 +317,15 @@ def make_batch_card(batch: NotebookBatch | NotebookRun, slot: ResultSlot) -> Job
 
 
 def make_live(handle: JobHandle) -> NotebookJob:
-    """The same job as a :class:`NotebookJob`."""
+    """Return the same job as a :class:`NotebookJob`."""
     return NotebookJob(handle.record, handle._connection, handle._transport)
 
 
 def make_live_run(handle: JobHandle) -> NotebookRun:
-    """The same run of a pipeline as a :class:`NotebookRun`."""
+    """Return the same run of a pipeline as a :class:`NotebookRun`."""
     return NotebookRun(handle.record, handle._connection, handle._transport)
 
 
 def make_live_batch(handle: BatchHandle) -> NotebookBatch:
-    """The same batch as a :class:`NotebookBatch`."""
+    """Return the same batch as a :class:`NotebookBatch`."""
     return NotebookBatch(handle.record, handle._connection, handle._transport, handle.sheet)

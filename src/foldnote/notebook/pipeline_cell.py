@@ -1,4 +1,4 @@
-"""Going on with a pipeline that failed: what running it again reuses, and its code in a cell."""
+"""Continue a failed pipeline: what running it again reuses, and its code for a cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def advise(run: PipelineRun) -> str:
-    """What *Run again* does with an ended run, for its card."""
+    """Describe what *Run again* does with an ended run, for its card."""
     try:
         plan = describe_plan(run.plan_again())
     except FoldnoteError as exc:
@@ -24,7 +24,7 @@ def advise(run: PipelineRun) -> str:
 
 
 def write_cell(run: PipelineRun) -> str:
-    """The code of the pipeline as it was run; comments name the stages that failed, and why.
+    """Return the code of the pipeline as it was run; comments name the stages that failed, and why.
 
     Raises:
         FoldnoteError: the service keeps no stages with a run, and the job of one was deleted.
@@ -33,7 +33,7 @@ def write_cell(run: PipelineRun) -> str:
 
 
 def offer_cell(run: PipelineRun) -> NextCell:
-    """The same below a card.
+    """Write the same cell below a card; returns its code.
 
     Raises:
         FoldnoteError: as :func:`write_cell` does.
@@ -52,7 +52,7 @@ def offer_cell(run: PipelineRun) -> NextCell:
 
 
 def _find_reasons(run: PipelineRun, pipeline: Pipeline) -> dict[str, str]:
-    """Why stages that ran have no result, by stage."""
+    """Explain why stages that ran have no result, by stage."""
     jobs = [row.record for row in run.stages()]
     found = {}
     for stage in pipeline.stages:

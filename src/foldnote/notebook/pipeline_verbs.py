@@ -17,7 +17,7 @@ from foldnote.notebook.verbs import verb
 def recommend(
     prompt: str, /, *, inputs: Iterable[Mapping[str, str]] = (), profile: str | None = None
 ) -> Recommendation:
-    """The tools that fit a task described in words, best first, each with its reason.
+    """Recommend tools for a task described in prose, best first, each with its reason.
 
     Args:
         prompt: the task; sequences in it are used.
@@ -33,7 +33,7 @@ def recommend(
 
 @verb
 def account(*, profile: str | None = None) -> Account:
-    """The account of the key in use, with its remaining jobs and hours where the service reports them.
+    """Return the account of the key in use, with the remaining jobs and hours that the service reports.
 
     Raises:
         UnauthorizedError: the key is wrong or has expired.
@@ -44,9 +44,9 @@ def account(*, profile: str | None = None) -> Account:
 
 @verb
 def provision(*, profile: str | None = None) -> Account:
-    """Request a trial key, once, and keep it without showing it.
+    """Request a trial key, once, and store it without showing it.
 
-    ``fn.provision().claim_url`` is the address at which you claim the account; whoever has it can do that.
+    ``fn.provision().claim_url`` is the address at which you claim the account; anyone who has it can do so.
 
     Raises:
         ConfigurationError: the profile has a key of its own, or the key could not be kept.
@@ -60,12 +60,12 @@ def provision(*, profile: str | None = None) -> Account:
 def stage(
     name: str, tool: str | Tool, /, *, extensions: Mapping[str, Any] | None = None, **settings: Any
 ) -> Stage:
-    """One run of a tool in a pipeline; ``stage.file("path")`` is what a later stage's file field takes.
+    """Describe one run of a tool in a pipeline; a later stage's file field takes ``stage.file("path")``.
 
     Args:
         name: unique in the pipeline.
         tool: the tool's type, or a tool of any catalog.
-        extensions: what is sent beside the settings in every run, see ``fn.submit``.
+        extensions: what is sent in addition to the settings in every run, see ``fn.submit``.
         **settings: fields of the tool's schema.
     """
     return Stage(name, tool if isinstance(tool, str) else tool.type, settings, extensions)
@@ -88,19 +88,19 @@ def pipeline(
     """Save and run a pipeline; the same call again returns the same run.
 
     A changed pipeline takes the results of stages that it shares with an earlier run: the same tool, settings
-    and file contents. The card says which; services other than foldnote's run all stages.
+    and file contents. The card shows which; services other than foldnote's run all stages.
 
     Args:
         name: the pipeline's name; one of the same name is replaced.
         stages: in the order in which they run.
         inputs: settings of this run, ``{stage: {field: value}}``.
-        job_name: name of the run; by default one is made of stages and inputs.
+        job_name: name of the run; by default derived from stages and inputs.
         label: free text that card, panel and lists show in place of the run's name; it stays on this computer
             and does not identify the run.
         project_tag: identifier of a project.
         webhook: address that the service calls when the run as a whole has ended, see ``fn.submit``.
         profile: which service; by default the active profile's.
-        again: make a new run even if the same one is there already, and compute all its stages.
+        again: start a new run even if the same one exists, and compute all its stages.
 
     Raises:
         SettingsError: names, settings or references break a rule; nothing was sent.
@@ -133,7 +133,7 @@ def screen(
     again: bool = False,
     **settings: Any,
 ) -> NotebookBatch:
-    """Dock many ligands to one receptor and rank them, a job for each; the same call finds the same batch.
+    """Dock many ligands to one receptor, one job per ligand, and rank them; a repeated call finds the batch.
 
     Args:
         receptor: a file: ``fn.upload(path)``, ``fn.uploaded(name)``, ``job.file(path)``, ``fn.inline(text)``.

@@ -14,7 +14,7 @@ from foldnote.text import count
 def purge(older_than: str, /, *, ask: bool = True, profile: str | None = None) -> Sequence[str]:
     """Delete the jobs that ended longer ago, with their results, after showing them and asking.
 
-    Jobs that wait or run are never deleted. ``client.jobs.list_older("30d")`` only lists them.
+    Queued and running jobs are never deleted. ``client.jobs.list_older("30d")`` only lists them.
 
     Args:
         older_than: an age in hours, days or weeks: ``"12h"``, ``"30d"``, ``"4w"``.

@@ -1,4 +1,4 @@
-"""``fn.report``: a page on jobs, for a meeting or a paper."""
+"""``fn.report``: a report on jobs, for a meeting or a paper."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def report(
     Args:
         source: a job, batch or pipeline, its name, one that a colleague exported, a result, the path of an
             archive, or several of these.
-        path: where the page goes, ending in ``.html`` or ``.pdf``; an existing file is replaced.
+        path: path of the page, ending in ``.html`` or ``.pdf``; an existing file is replaced.
         title: heading of the page; by default the names of the jobs.
         notes: text below the heading; an empty line begins a new paragraph.
-        author: who wrote the report, below the heading and in the metadata of a PDF; by default nobody.
+        author: author, shown below the heading and in the metadata of a PDF; by default none.
         profile: the service of jobs that are given by name; by default the active profile's.
 
     Returns:
@@ -66,7 +66,7 @@ def report(
     items = list_items("report", source, (JobHandle, Result, ExportedJob, str, Path), _WORDS)
     if not items:
         raise ArgumentError("fn.report needs at least one job or result.")
-    place = check_page_path(path)  # before results are fetched
+    place = check_page_path(path)  # fail before results are fetched
     parts = [_read_part(item, profile) for item in items]
     with _telling(place, parts):
         return write_report(place, title or _join_titles(parts), parts, notes=notes, author=author)
@@ -74,7 +74,7 @@ def report(
 
 @contextmanager
 def _telling(place: Path, parts: Sequence[ReportPart]) -> Iterator[None]:
-    """Say in the running cell that pages are laid out, which takes seconds to minutes; nothing elsewhere."""
+    """Show in the running cell that pages are being laid out, which takes seconds to minutes."""
     if not is_notebook():
         yield
         return
@@ -113,7 +113,7 @@ def _read_part(item: Reportable, profile: str | None) -> ReportPart:
 
 
 def _list_rows(item: JobHandle, result: Result | None) -> tuple[BatchRow, ...]:
-    """The rows of a batch or pipeline with the user's own columns; none of a single job."""
+    """Return the rows of a batch or pipeline with the user's own columns; none for a single job."""
     if not isinstance(item, BatchHandle | PipelineRun):
         return ()
     found = {} if result is None else result.jobs
@@ -128,5 +128,5 @@ def _list_rows(item: JobHandle, result: Result | None) -> tuple[BatchRow, ...]:
 
 
 def _name_tool(row: SheetRow, *, has_tools: bool) -> dict[str, str]:
-    """The tool of a stage, where a pipeline has several."""
+    """Return the tool of a stage if its pipeline uses several tools."""
     return {"tool": row.job.tool_type} if has_tools and row.job is not None else {}

@@ -1,4 +1,4 @@
-"""Forms whose values are saved in the notebook as a table, updated as they change."""
+"""Forms whose values are saved in the notebook as a table, which is updated when they change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fn.share`` and ``fn.open_shared``: a link to a job, which a colleague opens with a key of their own."""
+"""``fn.share`` and ``fn.open_shared``: a link to a job, which a colleague opens with their own key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from foldnote.results import ExportedJob, open_result
 
 @verb
 def share(job: JobHandle | str, /, days: float = 30, *, profile: str | None = None) -> Share:
-    """Make a link to a job or batch, for colleagues who have a key of the same service; ``.url`` has it.
+    """Make a link to a job or batch for colleagues with a key of the same service; it is in ``.url``.
 
     They open it with ``fn.open_shared`` and see the job's settings and result, read-only, and nothing else of
     yours. ``fn.connect().shares`` lists links with who has opened them, and revokes them.
@@ -39,14 +39,14 @@ def open_shared(url: str, /, *, profile: str | None = None) -> ExportedJob:
     ``.result`` has its structures, tables and scores.
 
     Args:
-        url: the whole link, with what is after the ``#``.
-        profile: whose key to use; by default that of the profile with the link's address. Your key is sent to
+        url: the complete link, including the part after ``#``.
+        profile: the profile whose key to use; by default the one with the link's address. Your key is sent to
             no other address.
 
     Raises:
-        ArgumentError: it is no such link.
+        ArgumentError: it is not such a link.
         ConfigurationError: no profile has the link's address.
-        NotFoundError: it leads nowhere, or not for you.
+        NotFoundError: the link is not valid, or not valid for you.
         UnfinishedJobError: the job has no result yet.
         ServiceError: the service refused.
     """

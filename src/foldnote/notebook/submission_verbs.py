@@ -10,7 +10,7 @@ from foldnote.errors import ArgumentError
 from foldnote.notebook import connection
 from foldnote.notebook.verbs import verb
 
-if TYPE_CHECKING:  # the signature of submit is read for the functions of tools, before anything is submitted
+if TYPE_CHECKING:  # not at run time: reading the signature of submit must stay fast
     from foldnote.catalog.described_tool import DescribedTool
     from foldnote.client import FileValue
     from foldnote.client.submission.quote import Quote
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the signature of submit is read for the functions of tools,
 
 
 def take_label(tool: DescribedTool, label: str | None, settings: dict[str, Any]) -> str | None:
-    """The job's label; None if the tool has a setting called ``label``, which ``settings`` then has."""
+    """Return the job's label; None if ``label`` is a setting of the tool, to which it is then assigned."""
     from foldnote.forms.fields.section import list_names
 
     if label is None or "label" not in list_names(tool):
@@ -29,10 +29,10 @@ def take_label(tool: DescribedTool, label: str | None, settings: dict[str, Any])
 
 
 def take_name(tool: DescribedTool, job_name: str | None, settings: dict[str, Any]) -> str | None:
-    """The job's name, from ``job_name`` or ``name``, which is removed from ``settings``.
+    """Return the job's name, from ``job_name`` or ``name``, which is removed from ``settings``.
 
     Raises:
-        ArgumentError: both are given, and differ, or the name is no text.
+        ArgumentError: both are given, and differ, or the name is not text.
     """
     from foldnote.forms.fields.section import list_names
 
@@ -66,23 +66,23 @@ def submit(
 
     Args:
         tool: the tool's type, or a tool of any catalog.
-        job_name: name of the job; by default one is made of tool and settings. ``name`` says the same, for
-            tools that have no setting of this name.
+        job_name: name of the job; by default derived from tool and settings. ``name`` means the same for
+            tools without a setting of this name.
         project_tag: identifier of a project.
         profile: which service; by default the active profile's.
         label: free text of at most 200 characters, which card, panel and lists show in place of the name. It
-            does not identify the job: with another label the same call finds the same job and relabels it on
-            this computer. Services are sent it where they take one.
-        extensions: what is sent beside the settings where the service takes it: ``external``, the purposes
-            for which you agree that inputs leave the machine, such as ``["msa-server"]``; ``alignment``, a
-            file value; ``label``, free text.
+            does not identify the job: with another label, the same call finds the same job and relabels it on
+            this computer. It is sent to services that accept one.
+        extensions: what is sent in addition to the settings if the service accepts it: ``external``, the
+            purposes for which you agree that inputs leave the machine, such as ``["msa-server"]``;
+            ``alignment``, a file value; ``label``, free text.
         webhook: address that the service calls when the job has ended, if its administrator allows it
-            (``client.webhook``); an empty text for none. `SettingsError` where the service calls none.
-        max_runtime_s: seconds after which the run is ended, where the service knows that. A new job whose
+            (``client.webhook``); an empty text for none. Raises `SettingsError` if the service calls none.
+        max_runtime_s: time limit of the run in seconds, where the service supports it. A new job whose
             estimate is longer is not submitted.
-        weighted_hours_budget: a new job whose estimate costs more weighted hours is not submitted. Estimates
-            are those of ``fn.quote``; a warning says where there is none.
-        again: make a new job even if the same submission has one already.
+        weighted_hours_budget: a new job whose estimate is higher, in weighted hours, is not submitted.
+            Estimates are those of ``fn.quote``; a warning tells if there is none.
+        again: submit a new job even if the same submission was made before.
         **settings: fields of the tool's schema. A file field takes ``fn.upload(path)``,
             ``fn.uploaded(name)``, ``job.file(path)`` or ``fn.inline(text)``.
 
@@ -140,16 +140,16 @@ def quote(
     extensions: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Quote:
-    """Run time and cost of a job as earlier jobs of its tool let expect; nothing is submitted.
+    """Estimate run time and cost of a job from earlier jobs of its tool; nothing is submitted.
 
     The figures are medians over the tool's complete jobs among the account's newest 200, whatever their
-    settings; ``has_estimate`` is false where there are none.
+    settings; ``has_estimate`` is false if there are none.
 
     Args:
         tool: the tool's type, or a tool of any catalog.
         job_name: name of the job, see ``fn.submit``.
         profile: which service; by default the active profile's.
-        extensions: what would be sent beside the settings, see ``fn.submit``.
+        extensions: what would be sent in addition to the settings, see ``fn.submit``.
         **settings: fields of the tool's schema.
 
     Raises:
@@ -174,12 +174,12 @@ def validate(
     extensions: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Verdict | BatchVerdict:
-    """The service's verdict on settings; nothing is submitted and it costs nothing.
+    """Return the service's verdict on settings; nothing is submitted and it costs nothing.
 
     Args:
         tool: the tool's type, or a tool of any catalog.
         profile: which service; by default the active profile's.
-        extensions: what is sent beside the settings, see ``fn.submit``.
+        extensions: what is sent in addition to the settings, see ``fn.submit``.
         **settings: fields of the tool's schema.
 
     Raises:

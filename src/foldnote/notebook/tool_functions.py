@@ -1,7 +1,7 @@
-"""``fn.tools``: lists the tools when it is called, and has a function for each tool as an attribute.
+"""``fn.tools``: a callable that lists the tools, with a function for each tool as an attribute.
 
 The functions are made from the bundled catalog without asking a service, and from the service's own catalog
-once ``fn.tools()`` has listed it. Their settings are validated where those of ``fn.submit`` are.
+once ``fn.tools()`` has listed it. Their settings are validated like those of ``fn.submit``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MANY = 3
 
 @verb
 def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
-    """One tool of the service.
+    """Return one tool of the service.
 
     Raises:
         UnknownToolError: the service has no such tool.
@@ -47,7 +47,7 @@ def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
 
 @dataclass(frozen=True)
 class ToolText:
-    """What the function of a tool is made from."""
+    """The data from which the function of a tool is made."""
 
     type: str
     label: str
@@ -61,7 +61,7 @@ class ToolText:
         return self.schema.get("additionalProperties") is not False
 
     def write_docstring(self, arguments: Iterable[SettingArgument]) -> str:
-        """The docstring of the tool's function: its settings, then the arguments of ``fn.submit``."""
+        """Return the docstring of the tool's function: its settings, then the arguments of ``fn.submit``."""
         description = self.description or "Its service does not describe it."
         head = [
             f"Submit a job of {self.label}. {description}",
@@ -80,14 +80,14 @@ class ToolText:
 
 
 def _find_options() -> dict[str, Parameter]:
-    """The keyword arguments of ``fn.submit`` that are not settings."""
-    later: dict[str, Any] = {"Tool": Any, "NotebookJob": Any}  # names that submission_verbs does not import
+    """Return the keyword arguments of ``fn.submit`` that are not settings."""
+    later: dict[str, Any] = {"Tool": Any, "NotebookJob": Any}  # not imported at run time by submission_verbs
     parameters = signature(submit, eval_str=True, locals=later).parameters
     return {name: each for name, each in parameters.items() if each.kind is Parameter.KEYWORD_ONLY}
 
 
 def _read_option_texts() -> dict[str, str]:
-    """What the docstring of ``fn.submit`` says of each of its keyword arguments."""
+    """Read the description of each keyword argument in the docstring of ``fn.submit``."""
     section = cleandoc(submit.__doc__ or "").partition("Args:\n")[2].partition("\n\n")[0]
     texts: dict[str, str] = {}
     for line in section.replace("\n        ", " ").splitlines():
@@ -138,13 +138,13 @@ def _list_tools(
 
 
 _listed: dict[str, Tool] = {}
-"""The tools of the active profile's service by type, after they were listed."""
+"""The tools of the active profile's service by type, once they have been listed."""
 
 
 def _list_names() -> dict[str, str]:
-    """The type of each tool by its name in Python; bundled and listed ones.
+    """Map the Python name of each bundled or listed tool to its type.
 
-    Where two have the same name, it is that of the tool whose type it is.
+    If two tools have the same Python name, it means the tool whose type it is.
     """
     types = sorted({*list_types(), *_listed}, key=lambda each: (find_python_name(each) == each, each))
     return {find_python_name(each): each for each in types}

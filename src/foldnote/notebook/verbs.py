@@ -1,7 +1,7 @@
-"""Argument checks of all notebook functions: an invalid call raises an error of one sentence.
+"""Argument checks of all notebook functions: an invalid call raises a one-sentence error.
 
-Only the form of a call is checked here: the number of positional arguments, the names of the others, and
-the types of arguments. Their values are checked where they are used.
+Only the form of a call is checked here: the number of positional arguments, the names of the others, and the
+types of arguments. Their values are checked where they are used.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ _WORDS = {
     "Mapping[str, Sequence[Any]]": "a mapping",
     "None": "",
 }
-"""The types that an argument may have, by their names in annotations, in words."""
+"""Descriptions of the types that an argument may have, by their names in annotations."""
 _MAPPINGS = dict.fromkeys((each for each, words in _WORDS.items() if words == "a mapping"), Mapping)
 _LIGHT: Mapping[str, type] = {"str": str, "Path": Path, "None": NoneType, **_MAPPINGS}
 
 
 @cache
 def _find_kind(name: str) -> type:
-    """The type of a name of `_WORDS`."""
-    from foldnote.client import JobHandle  # deferred, as below: a verb is made before it is called
+    """Return the type that a name of `_WORDS` stands for."""
+    from foldnote.client import JobHandle  # deferred, as below: a function is wrapped before it is called
     from foldnote.models import Tool
 
     return {"Tool": Tool, "JobHandle": JobHandle}[name]
 
 
 def _is_one_of(value: object, names: Sequence[str]) -> bool:
-    """Whether a value has one of the types; those that are slow to import are looked at last."""
+    """Return whether a value has one of the types; types that are slow to import are checked last."""
     if isinstance(value, tuple(_LIGHT[name] for name in names if name in _LIGHT)):
         return True
     return isinstance(value, tuple(_find_kind(name) for name in names if name not in _LIGHT))
@@ -58,7 +58,7 @@ def verb(function: Callable[P, R], name: str = "") -> Callable[P, R]:
     """Check the arguments of ``function``; an invalid call raises `ArgumentError` with the correct form.
 
     Args:
-        function: what is called.
+        function: the function to wrap.
         name: its name in messages, after ``fn.``; by default its own.
     """
     known, called = signature(function), name or function.__name__
@@ -76,7 +76,7 @@ def verb(function: Callable[P, R], name: str = "") -> Callable[P, R]:
 
 
 def _explain_call(name: str, known: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """What is wrong with a call, and how to write it."""
+    """Explain what is wrong with a call, and how to write it."""
     parameters = known.parameters.values()
     placed = [one for one in parameters if one.kind in _PLACED]
     named = [one.name for one in parameters if one.kind in _NAMED]
@@ -103,7 +103,7 @@ def check_kinds(name: str, bound: BoundArguments) -> None:
     """Check the types of the arguments of a call.
 
     Raises:
-        ArgumentError: one has none of the types of its annotation.
+        ArgumentError: an argument has none of the types of its annotation.
     """
     for argument, value in bound.arguments.items():
         annotation = bound.signature.parameters[argument].annotation
@@ -123,16 +123,16 @@ def check_kinds(name: str, bound: BoundArguments) -> None:
 
 
 def list_items(name: str, source: Any, kinds: tuple[type, ...], words: str) -> list[Any]:
-    """One thing, or several in a list, as a list.
+    """Return one item, or several in an iterable, as a list.
 
     Args:
-        name: of the function, in messages.
+        name: name of the function in messages.
         source: one of ``kinds``, or an iterable of them.
-        kinds: the types that a thing may have.
-        words: what may be given, for a message.
+        kinds: the types that an item may have.
+        words: description of valid items, for a message.
 
     Raises:
-        ArgumentError: it is neither.
+        ArgumentError: ``source`` is neither.
     """
     is_one = isinstance(source, kinds) or not isinstance(source, Iterable)
     items = [source] if is_one else list(source)

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 @verb
 def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob | NotebookBatch | NotebookRun:
-    """A job by its name; the name of a batch gives the batch, and that of a pipeline's run the run.
+    """Return a job by its name; the name of a batch or of a pipeline run returns the batch or the run.
 
     Raises:
         NotFoundError: there is no such job.
@@ -78,7 +78,7 @@ def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob | Notebo
 
 @verb
 def jobs(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookJob]:
-    """Jobs, newest first: a table in a cell, ``[0]`` and ``[:5]`` take rows, ``.to_frame()`` is a DataFrame.
+    """List jobs, newest first: a table in a cell; ``[:5]`` takes rows, ``.to_frame()`` makes a DataFrame.
 
     Args:
         limit: the most rows.
@@ -102,7 +102,7 @@ def view(
     b_factors: StatedMeaning | None = None,
     assembly: str | None = None,
 ) -> Scene:
-    """A structure as a Scene: plain data that a cell draws; ``.py3dmol()`` returns a py3Dmol view.
+    """Return a structure as a Scene: plain data that a cell draws; ``.py3dmol()`` returns a py3Dmol view.
 
     Args:
         item: a result (its first structure, with CDRs marked if it has a numbering, or a receptor with its
@@ -115,7 +115,7 @@ def view(
             ``b-factor``, as far as the structure has the data, or a column of ``table``; the page offers the
             same choice.
         style: ``cartoon``, ``sticks``, ``spheres`` or ``surface``.
-        table: one row a residue, with ``chain``, ``number`` and the column that ``color`` names.
+        table: one row per residue, with ``chain``, ``number`` and the column that ``color`` names.
         pairing: how residues of several structures are paired: ``auto`` (by residue number where they share
             a numbering, else by sequence), ``numbers``, ``sequence`` or ``structure``.
         b_factors: the meaning of one structure's B-factor column, where the file does not state it:
@@ -124,8 +124,9 @@ def view(
 
     Raises:
         UnreadableFileError: the structure cannot be read, or cannot be superposed on the first.
-        ArgumentError: the structure cannot be coloured so, there is no such style, pairing or assembly, or
-            B-factors cannot have the stated meaning, or the database has no structure with this id.
+        ArgumentError: the structure cannot be coloured in this way, there is no such style, pairing or
+            assembly, or B-factors cannot have the stated meaning, or the database has no structure with this
+            id.
         ServiceUnreachableError: the database of an id cannot be reached.
         RequestTimeoutError: the database of an id did not answer in time.
         TransportError: the database of an id answered with an error.
@@ -140,7 +141,7 @@ def view(
 def grid(
     items: Sequence[Viewable], /, *, columns: int = 2, color: str | None = None, style: Style | None = None
 ) -> Grid:
-    """Structures side by side, rotated together.
+    """Return the structures side by side, rotated together.
 
     Args:
         items: what :func:`view` takes, one per picture.
@@ -150,7 +151,7 @@ def grid(
 
     Raises:
         UnreadableFileError: a structure cannot be read.
-        ArgumentError: there is nothing to show, or a structure cannot be coloured so.
+        ArgumentError: there is nothing to show, or a structure cannot be coloured in this way.
     """
     if isinstance(items, str) or not isinstance(items, Sequence):
         raise ArgumentError(f"Give a list of structures, not {type(items).__name__}.")
@@ -170,8 +171,8 @@ def compare(
     """Compare jobs or structures: superposed, by region, by sequence, by settings and by scores.
 
     A cell shows everything; ``.table``, ``.settings``, ``.scores``, ``.deviations`` and ``.alignments`` are
-    the data. The first structure is the reference. Jobs are called by their labels, else by their names;
-    those without a result are compared by their settings.
+    the data. The first structure is the reference. Jobs are shown under their labels, else their names; those
+    without a result are compared by their settings.
 
     Args:
         items: 2 to 20 jobs, names of jobs, results, models, structures or paths, or one list of them. Text is
@@ -193,7 +194,7 @@ def compare(
 
 
 def _find_source(item: Any, profile: str | None) -> Source | ComparedItem:
-    """A job's result, or its settings if it has none; anything else as it is."""
+    """Return a job's result, or its settings if it has none; any other item unchanged."""
     if isinstance(item, str) and not names_path(item):
         try:
             item = job(item, profile=profile)
@@ -221,7 +222,7 @@ def _find_source(item: Any, profile: str | None) -> Source | ComparedItem:
 def explore(
     item: Result | Structure | Model | str | Path, /, *, b_factors: StatedMeaning | None = None
 ) -> Explorer:
-    """A structure whose residues can be selected in 3D, sequence, plots or Python and are marked in all.
+    """Show a structure whose selected residues are linked in 3D, sequence, plots and Python.
 
     ``explorer.selection`` is a list of (chain, number) pairs that can be read, set and observed.
 
@@ -247,7 +248,7 @@ def explore(
     if isinstance(item, Result):
         shown = item.models[0] if item.models else find_structure(item)
         name = shown.structure.name if isinstance(shown, Model) else shown.name
-        regions = item.regions  # reading them shows whether they are damaged
+        regions = item.regions  # reading them reveals damaged files
         damaged = [] if regions else [p for p in item.problems if find_kind(p.name) is FileKind.NUMBERING]
         notes = [f"The CDRs are not marked: {problem.message}" for problem in damaged]
         return make_explorer(shown, title=f"{find_title(item)} · {name}", regions=regions, notes=notes)
@@ -255,7 +256,7 @@ def explore(
 
 
 def _find_files(item: Viewable | Sequence[Viewable]) -> Viewable | Sequence[Viewable]:
-    """The item with the file of each id in its place."""
+    """Replace each id in an item by the path of its file."""
     for one in item if isinstance(item, list | tuple) else [item]:
         _refuse_job(one)
     if isinstance(item, str):
@@ -271,7 +272,7 @@ def _refuse_job(item: object) -> None:
 
 
 def _state(item: Viewable | Sequence[Viewable], b_factors: StatedMeaning) -> Structure | Model:
-    """One structure or model with the stated meaning of its B-factors."""
+    """Apply the stated meaning of B-factors to one structure or model."""
     if not isinstance(item, Result | Structure | Model | str | Path):
         raise ArgumentError("b_factors is about one structure; give a structure, model, result or path.")
     found = item.models[0] if isinstance(item, Result) and item.models else item
@@ -280,7 +281,7 @@ def _state(item: Viewable | Sequence[Viewable], b_factors: StatedMeaning) -> Str
 
 
 def _assemble(item: Viewable | Sequence[Viewable], assembly: str) -> Structure:
-    """A biological assembly of one structure."""
+    """Build a biological assembly of one structure."""
     if not isinstance(item, Result | Structure | Model | str | Path):
         raise ArgumentError("assembly is about one structure; give a structure, model, result or path.")
     return find_structure(item).make_assembly(str(assembly))

@@ -1,7 +1,7 @@
 """The archive of a batch or pipeline, with a folder for each job.
 
-Tables of several jobs have a column with the job's name; the manifest of a batch contains what the manifests
-of all its jobs agree in.
+Tables of several jobs have a column with the job's name; the manifest of a batch contains the values common
+to the manifests of all its jobs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class BatchResult(Result):
         self._jobs = Parts("jobs", jobs, lambda job: Result(JobArchive(archive, job), job))
 
     def __reduce__(self) -> tuple[type[Result], tuple[Any, ...]]:
-        """A pickled result is its archive, which is opened again where it is loaded."""
+        """Pickle only the archive, which is opened again where the result is loaded."""
         return type(self), (self.archive, tuple(self._jobs), self.name, self.origin)
 
     @property
@@ -86,7 +86,7 @@ class BatchResult(Result):
 
     @cached_property
     def manifest(self) -> Manifest | None:
-        """What the manifests of all jobs agree in; None if nothing."""
+        """The values common to the manifests of all jobs; None if there are none."""
         own = [manifest.data for job in self.jobs.values() if (manifest := job.manifest) is not None]
         shared = share_contents(own) if len(own) == len(self.jobs) else {}
         return make_manifest(shared) if shared else None
@@ -112,7 +112,7 @@ class BatchResult(Result):
 
 
 def open_result(path: str | Path, name: str | None = None, origin: Mapping[str, Any] | None = None) -> Result:
-    """The result at ``path``: a ZIP or tar archive, an unpacked folder, or a single file.
+    """Return the result at ``path``: a ZIP or tar archive, an unpacked folder, or a single file.
 
     The result of a batch or pipeline has those of its jobs in :attr:`Result.jobs`.
 
@@ -153,17 +153,17 @@ class JobArchive(Archive):
         super().__init__(whole.path, members, [(name[cut:], text) for name, text in damaged])
 
     def open(self, name: str) -> IO[bytes]:
-        """A stream of a member's bytes."""
+        """Return a stream of a member's bytes."""
         return self._whole.open(self._prefix + name)
 
 
 def find_batch_table(names: Iterable[str]) -> str | None:
-    """Name of the table of a batch's jobs among the files of an archive; None without one."""
+    """Return the name of the table of a batch's jobs among the files of an archive; None without one."""
     return next((name for name in sorted(names, key=len) if TABLE.fullmatch(name)), None)
 
 
 def find_jobs(names: Iterable[str], table: pd.DataFrame | None) -> tuple[str, ...]:
-    """The folders of a batch's jobs, in the order of their rows; empty for the archive of a single job.
+    """Return the folders of a batch's jobs in row order; empty for the archive of a single job.
 
     Args:
         names: names of the files in the archive.
@@ -204,7 +204,7 @@ def stack_tables(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def share_contents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The keys and values that several JSON objects have in common, recursively."""
+    """Return the keys and values that several JSON objects have in common, recursively."""
     if not contents:
         return {}
     first, *others = contents
@@ -219,7 +219,7 @@ def share_contents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def read_figures(result: Result) -> dict[str, Any]:
-    """The figures of one job that stand in the table of its batch: those of an antibody numbering.
+    """Return the figures of one job for the table of its batch, which are those of an antibody numbering.
 
     They are chain type, species, germline genes and CDR sequences, by heading. Values of several domains or
     definitions are separated by ``; ``. Empty for other results, whose figures are their scores.

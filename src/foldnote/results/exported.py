@@ -1,9 +1,9 @@
-"""One file with jobs, batches or pipelines, to hand to a colleague: written here, opened in any notebook.
+"""One file with jobs, batches or pipelines, to give to a colleague: written here, opened in any notebook.
 
-The file is a ZIP archive of the result's files and one more, ``foldnote-export.json``: the job's record
-without account, address and paths, label, tags, note, the table of a batch, and the SHA-256 of every file.
-Logs are left out, since they may name folders of the computer that ran the job. Opening verifies every file.
-Of several jobs each has all that in a folder of its own.
+The file is a ZIP archive with the result's files and ``foldnote-export.json``: the job's record without
+account, address and paths, label, tags, note, the table of a batch, and the SHA-256 of every file. Logs are
+left out, since they may name folders of the computer that ran the job. Opening verifies every file. If there
+are several jobs, each has its own folder with all of this.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _KEPT = (
     "weightedHours", "cpuSeconds", "peakMemoryMb", "peakGpuMemoryMb", "batchStatus", "batchSize", "statuses",
     "failed",
 )  # fmt: skip
-"""Fields of a job's record that are handed on; ``email``, ``projectTag`` and links are not."""
+"""Fields of a job's record that are exported; ``email``, ``projectTag`` and links are not."""
 _DEVICES = re.compile(r"con|prn|aux|nul|(com|lpt)[0-9]", re.IGNORECASE)
-"""Names that Windows takes for devices, also with an ending."""
+"""Names that Windows reserves for devices, also with an extension."""
 _ABSOLUTE = re.compile(r"(/|~|\\\\|[A-Za-z]:[\\/])[^\n]{1,4000}")
 
 
@@ -60,9 +60,9 @@ class ExportedJob:
         result: the result, with all its structures and tables.
         record: the job's record on the wire: ``jobName``, ``type``, ``status``, ``settings``, times, scores.
         label: its label; "" without one.
-        tags: the tags of who exported it.
-        note: the note of who exported it; "" without one.
-        table: of a batch the submitted rows with their results, kept columns included; of a pipeline its
+        tags: the tags given by the exporting user.
+        note: the note of the exporting user; "" without one.
+        table: for a batch, the submitted rows with their results and kept columns; for a pipeline, its
             stages; None for a single job.
         exported: when the file was written, RFC 3339, UTC.
         version: the version of foldnote that wrote it.
@@ -102,12 +102,12 @@ class ExportedJob:
 
 
 class JobParts(NamedTuple):
-    """What is written of one job, batch or pipeline."""
+    """The exported parts of one job, batch or pipeline."""
 
     results: Sequence[Result]
-    """The job's result; of a retried batch the results of the earlier batches, too, oldest first."""
+    """The job's result; for a retried batch, also the results of the earlier batches, oldest first."""
     record: Mapping[str, Any]
-    """The job's record on the wire; only fields about the run are written."""
+    """The job's record on the wire; only fields about the run are exported."""
     jobs: Sequence[str] = ()
     """Names of the jobs of a batch or pipeline, in order."""
     label: str = ""
@@ -121,7 +121,7 @@ def save_export(path: str | Path, parts: JobParts) -> Path:
     """Write a job with its result to one file, which :func:`open_export` opens.
 
     Args:
-        path: where the file goes, ending in ``.zip``; an existing file is replaced.
+        path: path of the file, ending in ``.zip``; an existing file is replaced.
         parts: the job.
 
     Returns:
@@ -136,10 +136,10 @@ def save_export(path: str | Path, parts: JobParts) -> Path:
 
 
 def save_exports(path: str | Path, parts: Iterable[JobParts]) -> Path:
-    """Write several jobs to one file, each in a folder of its own; arguments as of :func:`save_export`.
+    """Write several jobs to one file, each in its own folder; see :func:`save_export` for the arguments.
 
-    A folder has the job's name, with what not every system takes in names replaced, and a number where
-    another job has the same name, upper and lower case being one.
+    A folder has the job's name, with characters replaced that some systems do not allow, and a number if
+    another job has the same name, ignoring case.
 
     Returns:
         The path of the file.
@@ -159,7 +159,7 @@ def save_exports(path: str | Path, parts: Iterable[JobParts]) -> Path:
 
 
 def _name_folder(job_name: str, taken: Iterable[str]) -> str:
-    """A folder's name that every system takes, unlike those that are taken."""
+    """Return a folder name that all systems allow and that is not taken."""
     base = clean_job_name(job_name)
     plain = f"{base}-job" if _DEVICES.fullmatch(base.partition(".")[0]) else base
     known = {name.lower() for name in taken}
@@ -213,7 +213,7 @@ def _write_files(
     digests: dict[str, str] = {}
     tables = [_read_batch_table(result) for result in results] if len(results) > 1 else []
     joined = [table for table in tables if table is not None]
-    for result in reversed(results):  # what several batches have is that of the last
+    for result in reversed(results):  # files that several batches have are taken from the last one
         for file in result.files:
             is_left_out = file.name.rpartition("/")[2] in (EXPORT_NAME, _LOG)
             if is_left_out or file.name in digests or (joined and TABLE.fullmatch(file.name)):
@@ -234,7 +234,7 @@ def _read_batch_table(result: Result) -> pd.DataFrame | None:
 
 
 def _join_tables(tables: Sequence[pd.DataFrame], jobs: Sequence[str]) -> pd.DataFrame:
-    """The service's tables of a batch and its retries as one, with the current job of each row."""
+    """Return the service's tables of a batch and its retries as one, with the current job of each row."""
     rows = pd.concat(tables, ignore_index=True).drop_duplicates("jobName", keep="last").set_index("jobName")
     return rows.reindex([job for job in jobs if job in rows.index]).reset_index()
 
@@ -253,7 +253,7 @@ def _copy(archive: Archive, name: str, target: zipfile.ZipFile, folder: str) -> 
 
 
 def _read_piece(source: IO[bytes], name: str) -> bytes:
-    """The next megabyte of a file; faults of the disk that is written to are not its own."""
+    """Read the next megabyte of a file, distinguishing its faults from those of the target disk."""
     try:
         return source.read(1024**2)
     except (UnreadableFileError, *BROKEN) as exc:
@@ -267,7 +267,7 @@ def _refuse(name: str) -> UnreadableFileError:
 
 
 def _hide_paths(value: Any) -> Any:
-    """The value with the name of the file in place of every path on this computer."""
+    """Replace every path on this computer in the value by the name of the file."""
     if isinstance(value, Mapping):
         return {key: _hide_paths(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -288,18 +288,18 @@ def _is_here(text: str) -> bool:
 
 
 def is_export(archive: Archive) -> bool:
-    """Whether an archive was written by :func:`save_export`."""
+    """Return whether an archive was written by :func:`save_export`."""
     return any(member.name == EXPORT_NAME for member in archive.members)
 
 
 def _list_folders(archive: Archive) -> list[str]:
-    """The folders of the jobs in an archive that :func:`save_exports` wrote; empty for another one."""
+    """Return the folders of the jobs in an archive that :func:`save_exports` wrote; empty for another one."""
     parts = [member.name.split("/") for member in archive.members]
     return [] if is_export(archive) else [one[0] for one in parts if one[1:] == [EXPORT_NAME]]
 
 
 def open_export(path: str | Path, job: str | None = None) -> ExportedJob:
-    """A job, batch or pipeline from a file that was exported with ``fn.export``.
+    """Return a job, batch or pipeline from a file that was exported with ``fn.export``.
 
     Every file of it is verified; archives that are not safe to read are refused.
 
@@ -308,10 +308,10 @@ def open_export(path: str | Path, job: str | None = None) -> ExportedJob:
         job: the folder of one of several jobs in the file, which is its name; not needed for a single one.
 
     Raises:
-        ArchiveError: it does not exist, is no export, is damaged or incomplete, is not safe to read, or was
-            written by a newer version of foldnote in another format.
-        ArgumentError: it is an ordinary result, which ``fn.open_result`` opens; or it has several jobs and
-            ``job`` names none of them.
+        ArchiveError: it does not exist, is not an export, is damaged or incomplete, is not safe to read, or
+            was written by a newer version of foldnote in another format.
+        ArgumentError: the file is an ordinary result, which ``fn.open_result`` opens; or it has several jobs
+            and ``job`` is not one of them.
     """
     archive = open_archive(path)
     name = archive.path.name
@@ -349,7 +349,7 @@ def open_export(path: str | Path, job: str | None = None) -> ExportedJob:
 
 
 def _choose(folders: Sequence[str], job: str | None, path: str | Path) -> str:
-    """The folder of the wanted job."""
+    """Return the folder of the wanted job."""
     if job in folders:
         return str(job)
     if job is None and len(folders) == 1:
@@ -415,17 +415,17 @@ class _Part(Archive):
         )
 
     def open(self, name: str) -> IO[bytes]:
-        """A stream of a member's bytes."""
+        """Return a stream of a member's bytes."""
         return self._whole.open(f"{self._folder}{name}")
 
 
 class _Listed(Archive):
-    """The files of an archive that its description lists; others are not part of the result."""
+    """The files that an archive's description lists; others are not part of the result."""
 
     def __init__(self, whole: Archive, names: frozenset[str]) -> None:
         self._whole = whole
         super().__init__(whole.path, [member for member in whole.members if member.name in names])
 
     def open(self, name: str) -> IO[bytes]:
-        """A stream of a member's bytes."""
+        """Return a stream of a member's bytes."""
         return self._whole.open(name)

@@ -24,7 +24,7 @@ _MAX_ROWS = 2000
 
 
 def list_plddt(models: Sequence[Model]) -> pd.DataFrame:
-    """The pLDDT of every residue of every model, for lines per rank.
+    """Return the pLDDT of every residue of every model, for lines per rank.
 
     Returns:
         One row per polymer residue: ``prediction`` str, ``rank`` int64, ``model`` str, ``position`` int64
@@ -48,7 +48,7 @@ def list_plddt(models: Sequence[Model]) -> pd.DataFrame:
 
 
 def list_chain_starts(plddt: pd.DataFrame) -> pd.DataFrame:
-    """The first residue of each chain in one model's rows of :func:`list_plddt`.
+    """Return the first residue of each chain in one model's rows of :func:`list_plddt`.
 
     Returns:
         One row per chain: ``chain`` str, ``position`` int64 of its first residue.
@@ -78,7 +78,7 @@ class Coverage:
 
 
 def make_coverage(alignment: Alignment) -> Coverage:
-    """Coverage and identity of an alignment.
+    """Return the coverage and identity of an alignment.
 
     Raises:
         UnreadableFileError: the sequences have different lengths.
@@ -125,7 +125,7 @@ class Distribution:
 
 
 def make_distribution(frame: pd.DataFrame, name: str, *, bins: int | None = None) -> Distribution:
-    """A histogram of one column.
+    """Return a histogram of one column.
 
     Args:
         frame: any table.

@@ -93,7 +93,7 @@ def merge_results(
 
 
 def _find_free_name(name: str, frame: pd.DataFrame) -> str:
-    """``name``, or ``name_2`` and so on if the table has such a column."""
+    """Return ``name``, or ``name_2`` and so on if the table has such a column."""
     names = (name if number == 1 else f"{name}_{number}" for number in count(1))
     return next(each for each in names if each not in frame.columns)
 

@@ -69,7 +69,7 @@ class Result:
         self._reader = Reader(archive)
 
     def __reduce__(self) -> tuple[type[Result], tuple[Any, ...]]:
-        """A pickled result is its archive, which is opened again where it is loaded."""
+        """Pickle only the archive, which is opened again where the result is loaded."""
         return type(self), (self.archive, self.name, self.origin)
 
     @property
@@ -83,7 +83,7 @@ class Result:
         return self._reader.problems
 
     def read(self, name: str) -> bytes:
-        """The bytes of one file; a compressed file, such as a ``.gz``, is decompressed.
+        """Return the bytes of one file; a compressed file, such as a ``.gz``, is decompressed.
 
         Raises:
             UnreadableFileError: there is no such file, or it is damaged; it is added to :attr:`problems`.
@@ -105,7 +105,7 @@ class Result:
         return self.problems
 
     def match(self, patterns: str | Sequence[str] = ()) -> tuple[str, ...]:
-        """Names of the files that match one of ``patterns``, or of all files without patterns.
+        """Return the names of the files that match one of ``patterns``, or of all files without patterns.
 
         Args:
             patterns: shell patterns, one or several, such as ``*.pdb`` or ``models/*``; ``*`` also matches
@@ -129,8 +129,8 @@ class Result:
 
         Raises:
             ArchiveError: a file exists already; it is not overwritten.
-            ResultError: a file cannot be written, since the disk is full or the folder is not writable; what
-                was unpacked before it stays.
+            ResultError: a file cannot be written, since the disk is full or the folder is not writable; files
+                that were unpacked before are kept.
         """
         target = Path(folder)
         for name in self.match(patterns):
@@ -142,7 +142,7 @@ class Result:
         return target
 
     def provenance(self) -> dict[str, Any]:
-        """The provenance of this result, as JSON-compatible data.
+        """Return the provenance of this result, as JSON-compatible data.
 
         Returns:
             ``job`` (name, tool, status, times), ``settings`` (with defaults filled in if ``settingsAre`` is
@@ -157,7 +157,7 @@ class Result:
         return describe(self)
 
     def references(self) -> tuple[Publication, ...]:
-        """The publications to cite for what ran, each once; empty if the manifest names none.
+        """Return the publications to cite for what ran, each once; empty if the manifest names none.
 
         :func:`foldnote.results.write_references` writes them as BibTeX or RIS.
         """
@@ -255,8 +255,8 @@ class Result:
     def poses(self) -> tuple[Pose, ...]:
         """The docked poses, best first within each ligand; empty without docking.
 
-        With a file ``reference.sdf``, which engine vina writes where the receptor's file contained the docked
-        molecule, their scores include ``rmsd_to_reference``.
+        With a file ``reference.sdf``, which the engine vina writes if the receptor's file contained the
+        docked molecule, their scores include ``rmsd_to_reference``.
         """
         read = (self._reader.attempt(name, self.molecules.__getitem__, name) for name in self.molecules)
         found = [molecule for molecules in read for molecule in molecules or ()]
@@ -266,7 +266,7 @@ class Result:
             return poses
         try:
             return measure_reference(poses, references)
-        except ArgumentError:  # the file holds another molecule: `rmsd_to` says so where it is asked for
+        except ArgumentError:  # the file holds another molecule: `rmsd_to` raises an error that says so
             return poses
 
     def rmsd_to(self, reference: Reference, residue: str = "") -> pd.DataFrame:
@@ -277,8 +277,8 @@ class Result:
 
         Args:
             reference: the ligand as a :class:`Molecule`, :class:`Pose` or file (SDF, MOL2, PDBQT), or a
-                :class:`Structure` or structure file that contains it. Of several copies in a structure each
-                pose is compared with the nearest.
+                :class:`Structure` or structure file that contains it. With several copies in a structure,
+                each pose is compared with the nearest.
             residue: the ligand in a structure, as chain and number (``A:163``); by default every copy.
 
         Returns:
@@ -383,7 +383,7 @@ class Result:
             publish_display_data(dict(bundle))  # type: ignore[no-untyped-call]
 
     def bundles(self) -> list[Bundle]:
-        """The MIME bundles that display this result; plain text if no viewer is registered."""
+        """Return the MIME bundles that display this result; plain text if no viewer is registered."""
         return show_result(self)
 
     def _make_structure(self, name: str, family: str) -> Structure:
@@ -403,7 +403,7 @@ class Result:
         return found.molecules
 
     def _claims(self, structure: str) -> Sequence[StatedPlddt]:
-        """The pLDDT values that score files state for the model of this structure."""
+        """Return the pLDDT values that score files state for the model of this structure."""
         return [claim for model in self._owners.get(structure, ()) for claim in model.claims]
 
     @cached_property

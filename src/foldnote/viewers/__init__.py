@@ -1,8 +1,8 @@
-"""Showing results: scenes in 3D, tables, the page that opens offline, and the card of a running job.
+"""Display results: scenes in 3D, tables, pages that open offline, and the card of a running job.
 
-A :class:`Scene` is plain data; the renderer turns it into a picture last. Importing this package lets
-notebooks show every :class:`foldnote.results.Result` in full. It submits nothing and sends no requests; only
-the job card knows the client.
+A :class:`Scene` is plain data, which the renderer draws. Importing this package lets notebooks show every
+:class:`foldnote.results.Result` in full. It submits nothing and sends no requests; only the job card uses the
+client.
 """
 
 from __future__ import annotations

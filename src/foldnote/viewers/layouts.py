@@ -25,7 +25,7 @@ _builtin: dict[str, View] = {}
 
 
 def register_view(tool: str, function: View) -> None:
-    """Lay out the results of a tool with ``function``, replacing the current layout.
+    """Register ``function`` as the layout of a tool's results, replacing the current layout.
 
     Args:
         tool: the tool type, such as ``"vina"``.

@@ -262,7 +262,7 @@ def test_an_unknown_sheet_is_refused_with_those_that_there_are(workbook):
         ArgumentError, match=r"x\.xlsx has no sheet 'Notizen'. Its sheets are: 'plate', 'notes'"
     ):
         read_table_bytes(workbook[1](), "x.xlsx", sheet="Notizen")
-    with pytest.raises(ArgumentError, match=r"x\.csv is no workbook"):
+    with pytest.raises(ArgumentError, match=r"x\.csv is not a workbook"):
         read_table_bytes(b"id,VH\na,EVQ\n", "x.csv", sheet="notes")
 
 

@@ -133,7 +133,7 @@ def test_what_follows_a_smiles_is_named(rest):
     form = Form(catalog.tool("vina"))
     form.fields["ligandFile"].control.value = f"CCO {rest}"
     said = unescape(label_of(form, "ligandFile"))
-    assert f"'CCO' is a SMILES, and '{rest}' is no part of it. Leave it out." in said
+    assert f"'CCO' is a SMILES, and '{rest}' is not part of it. Leave it out." in said
 
 
 @pytest.mark.parametrize("text", ["InChI=1S/H2O/h1H2", "BSYNRYMUTXBXSQ-UHFFFAOYSA-N"])

@@ -87,7 +87,7 @@ def test_a_numbering_without_its_columns_is_refused():
 @pytest.mark.parametrize(
     ("index", "sentence"),
     [
-        ("1.5", "has the index 1.5, which is no whole number"),
+        ("1.5", "has the index 1.5, which is not a whole number"),
         ("x", "cannot be read"),
         ("inf", "inf"),
         ("", "numbering"),

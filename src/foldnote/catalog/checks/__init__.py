@@ -1,7 +1,7 @@
 """Checks: rules that JSON Schema keywords cannot express.
 
 A tool's schema names rows of `CHECKS` under ``x-foldnote.check``; to add a rule, add a row in a module of
-this package. They are imported with the first value that is checked. A check sees one field and the other
+this package. The modules are imported when the first value is checked. A check sees one field and the other
 settings only; it cannot tell whether an upload exists or a service can run the tool.
 """
 

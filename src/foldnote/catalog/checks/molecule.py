@@ -25,19 +25,19 @@ _ELEMENTS = frozenset({
     "Db", "Sg", "Bh", "Hs", "Mt", "Ds", "Rg", "Cn", "Nh", "Fl", "Mc", "Lv", "Ts", "Og", "D", "T", "se",
     "as", "si", "te", "b", "c", "n", "o", "p", "s",
 })  # fmt: skip
-"""Symbols of elements; those of aromatic atoms are in lower case."""
+"""Element symbols; symbols of aromatic atoms are in lower case."""
 _BRACKET_ATOM = (
     r"\[\d{0,3}([A-Z][a-z]?|[a-z]{1,2})(?:@@?|@(?:TH|AL|SP|TB|OH)\d{1,2})?(?:H\d?)?"
     r"(?:\++\d{0,2}|-+\d{0,2})?(?::\d+)?\]"
 )
-"""An atom in brackets: isotope, element, chirality, hydrogens, charge and the number of a mapping."""
+"""An atom in brackets: isotope, element, chirality, hydrogens, charge and atom-map number."""
 _DUMMY = re.compile(r"\[\d{0,3}(?:\*|R\d*)(?:H\d?)?(?:[+-]\d*)*(?::\d+)?\]|\*", re.ASCII)
-"""A place of no element: where a group is bound, or any atom."""
+"""A dummy atom: an attachment point, or any atom."""
 _QUERY = re.compile(r"[,;&!#$*]")
-"""A sign that brackets have in SMARTS only."""
+"""A character that occurs in brackets only in SMARTS."""
 _INCHI = re.compile(r"InChI=1|[A-Z]{14}-[A-Z]{10}-[A-Z]\Z", re.ASCII)
 _LEAST_NAMED = 4
-"""Characters of a SMILES that is followed by a name; shorter words begin sentences and names, too."""
+"""Minimum length of a SMILES that may be followed by a name; shorter words may begin sentences or names."""
 _MODEL_NAME = re.compile(r"[A-Za-z0-9_.\-]+", re.ASCII)
 
 
@@ -50,7 +50,7 @@ def check_smiles(value: Sequence[str], context: CheckContext) -> Iterator[Findin
 
 
 class SmilesFault(NamedTuple):
-    """What is wrong with a SMILES, and where."""
+    """A fault in a SMILES and its position."""
 
     sentence: str
     position: int | None = None
@@ -92,15 +92,15 @@ def _locate_syntax_fault(text: str) -> SmilesFault | None:
 
 
 def is_inchi(text: str) -> bool:
-    """Whether a text is an InChI or an InChIKey."""
+    """Return whether a text is an InChI or an InChIKey."""
     return _INCHI.match(text) is not None
 
 
 def is_file_smiles(text: str, extensions: Sequence[str]) -> bool:
-    """Whether the text of a file setting is a SMILES, maybe followed by a name, and not the name of a file.
+    """Return whether the text of a file setting is a SMILES, with or without a name, and not a file name.
 
     Args:
-        extensions: of the setting's files; a text that ends with one of them is a file name.
+        extensions: file extensions of the setting; a text that ends with one of them is a file name.
     """
     smiles, *name = text.split(None, 1) or [""]
     file_name = text.rpartition("/")[2].lower().removesuffix(".gz")
@@ -112,7 +112,7 @@ def is_file_smiles(text: str, extensions: Sequence[str]) -> bool:
 
 
 def list_atom_positions(smiles: str) -> tuple[int, ...]:
-    """The 0-based position at which each atom of a SMILES without syntax errors begins, in their order."""
+    """Return the 0-based position at which each atom of a valid SMILES begins, in order."""
     tokens, _ = _tokenize(smiles)
     return tuple(start for token, start in tokens if token[0] in "[*" or token[0].isalpha())
 
@@ -131,7 +131,7 @@ def check_model_names(value: str, context: CheckContext) -> Iterator[Finding]:
 
 
 def check_smiles_lines(value: str, context: CheckContext) -> Iterator[Finding]:
-    """Check contents of lines of SMILES, each of which is one molecule, without a salt; names may follow."""
+    """Check that each line is the SMILES of one molecule, without a salt, optionally followed by a name."""
     if not is_inline(value) or "V2000" in value or "V3000" in value:
         return
     for line in filter(str.strip, read_lines(value)):
@@ -145,7 +145,7 @@ def check_smiles_lines(value: str, context: CheckContext) -> Iterator[Finding]:
 
 
 def _count_parts(smiles: str) -> int:
-    """How many molecules a SMILES without syntax errors has; ``C1.C1`` is one, joined by its ring bond."""
+    """Count the molecules of a SMILES without syntax errors; ``C1.C1`` is one, joined by its ring bond."""
     parts, rings = 1, set[str]()
     for sign, _ in _tokenize(smiles)[0]:
         if sign[0] == "%" or sign.isdigit():
@@ -156,27 +156,27 @@ def _count_parts(smiles: str) -> int:
 
 
 def check_one_molecule(value: str, context: CheckContext) -> Iterator[Finding]:
-    """Check that the contents of a file of molecules have one."""
+    """Check that a molecule file contains exactly one molecule."""
     if is_inline(value) and (fault := explain_several(count_molecules(value))):
         yield context.find(fault, "several_molecules")
 
 
 def count_molecules(text: str) -> int:
-    """Number of molecules in an SDF or MOL text, else of lines of SMILES."""
+    """Return the number of molecules in an SDF or MOL text, else of lines of SMILES."""
     if "V2000" in text or "V3000" in text:
         return sum(line.startswith("M  END") for line in read_lines(text))
     return sum(bool(line.strip()) for line in read_lines(text))
 
 
 def explain_several(number: int) -> str:
-    """Why ``number`` molecules do not fit where one is taken, as a sentence; empty for one or none."""
+    """Explain why ``number`` molecules are too many for one, as a sentence; empty for one or none."""
     if number < 2:
         return ""
     return f"These are {number:,} molecules, and a job takes one. Give one; a batch has a row for each."
 
 
 def _tokenize(text: str) -> tuple[list[tuple[str, int]], int]:
-    """The tokens with their positions, and where the text that they cover ends."""
+    """Split a SMILES into tokens with their positions; also return where the tokenized text ends."""
     tokens: list[tuple[str, int]] = []
     end = 0
     while found := _TOKEN.match(text, end):
@@ -186,7 +186,7 @@ def _tokenize(text: str) -> tuple[list[tuple[str, int]], int]:
 
 
 def _find_query(text: str) -> SmilesFault | None:
-    """A part of a SMILES without syntax errors that matches several atoms or bonds, which no molecule has."""
+    """Find a part of a valid SMILES that only a query may have, since it matches several atoms or bonds."""
     for sign, start in _tokenize(text)[0]:
         where = f"Position {start + 1} of {shorten(text)}"
         if _DUMMY.fullmatch(sign):
@@ -202,7 +202,7 @@ def _find_query(text: str) -> SmilesFault | None:
 
 
 def _is_atom(bracket: str) -> bool:
-    found = re.fullmatch(_BRACKET_ATOM, bracket, re.ASCII)  # compiled when it is first needed
+    found = re.fullmatch(_BRACKET_ATOM, bracket, re.ASCII)  # compiled on first use
     return found is not None and found[1] in _ELEMENTS
 
 

@@ -69,7 +69,7 @@ class CheckRow(NamedTuple):
     """The kind of value that the rule expects; other kinds are left to the JSON Schema keywords."""
 
     def fits(self, value: Any) -> bool:
-        """Whether ``value`` is of the kind that the rule expects."""
+        """Return whether ``value`` is of the kind that the rule expects."""
         if self.takes == "texts":
             is_list = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
             return is_list and all(isinstance(item, str) for item in value)
@@ -79,12 +79,12 @@ class CheckRow(NamedTuple):
 
 
 def matches(condition: Mapping[str, Any] | None, settings: Mapping[str, Any]) -> bool:
-    """Whether each setting named in ``condition`` has one of the values listed for it."""
+    """Return whether each setting named in ``condition`` has one of the values listed for it."""
     return all(_is_among(settings.get(name), values) for name, values in (condition or {}).items())
 
 
 def _is_among(value: Any, values: Sequence[Any]) -> bool:
-    """Membership for scalar values only, since comparing an array returns an array."""
+    """Return the membership for scalar values only, since comparing an array returns an array."""
     return (value is None or isinstance(value, str | int | float)) and value in values
 
 

@@ -92,7 +92,7 @@ def check_residue_map(value: Mapping[str, str], context: CheckContext) -> Iterat
 
 
 def _find_residue_fault(word: str) -> str:
-    """Why this is neither a residue number nor a range of them; empty if it is."""
+    """Explain why this is neither a residue number nor a range of them; empty if it is."""
     found = _RANGE.fullmatch(word)
     if found and _number_of(found[1]) > _number_of(found[2]):
         return f"{shorten(word)} is in descending order: write the smaller number first."
@@ -105,12 +105,12 @@ def _find_residue_fault(word: str) -> str:
 
 
 def _number_of(residue: str) -> int:
-    """The number without the insertion code."""
+    """Return the number without the insertion code."""
     return int(residue.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
 
 
 def _expand(text: str, numbers: Sequence[str]) -> Iterator[str]:
-    """The residues that ``text`` names, ranges in the order of ``numbers``; of a wrong range its ends."""
+    """Yield the residues that ``text`` names, ranges in the order of ``numbers``."""
     for word in text.split():
         found = _RANGE.fullmatch(word)
         if found is None:
@@ -131,7 +131,7 @@ def check_turning_residues(value: Mapping[str, str], context: CheckContext) -> I
     asked = [
         (chain, number)
         for chain, numbers in value.items()
-        if chain in chains  # check_residue_map reports others
+        if chain in chains  # check_residue_map reports unknown chains
         for number in _expand(numbers, chains[chain])
     ]
     missing = next((key for key in asked if key not in known), None)
@@ -146,10 +146,10 @@ def check_turning_residues(value: Mapping[str, str], context: CheckContext) -> I
 
 
 def find_turning_fault(residues: Sequence[tuple[str, str]], rule: Mapping[str, Any]) -> str:
-    """Why side chains cannot be searched, as a sentence; empty if they can, or it is not known.
+    """Explain why side chains cannot be searched, as a sentence; empty if they can, or it is not known.
 
     Args:
-        residues: for each residue, what a message calls it, and its name of three letters.
+        residues: for each residue, its label in messages and its three-letter name.
         rule: the note ``turning``: ``bonds`` that turn in the side chain of each residue name, and how many
             may turn together at ``most``.
     """
@@ -167,7 +167,7 @@ def find_turning_fault(residues: Sequence[tuple[str, str]], rule: Mapping[str, A
 
 
 def count_turning_bonds(names: Iterable[str], rule: Mapping[str, Any]) -> int:
-    """Bonds that turn in the side chains of residues with these names of three letters, by ``turning``."""
+    """Count the rotatable side-chain bonds of residues, given by three-letter names, by ``turning``."""
     bonds: Mapping[str, int] = rule.get("bonds") or {}
     return sum(bonds.get(name, 0) for name in names)
 
@@ -180,7 +180,7 @@ def check_residue_list(value: str, context: CheckContext) -> Iterator[Finding]:
 
 
 def check_contig(value: str, context: CheckContext) -> Iterator[Finding]:
-    """Check the parts of a contig: lengths, and residues of chains that the structure has, if it is given."""
+    """Check the parts of a contig: lengths, and residues of chains; they must exist in a given structure."""
     known = _known_chains(context.other)
     for chain in _CONTIG_BREAK.split(value) if value.strip() else ():
         parts = [word for word in re.split(r"[\s,/]+", chain) if word]
@@ -275,16 +275,16 @@ def _find_part_fault(part: str, context: CheckContext, known: Mapping[str, None]
         )
     chain, first, last_chain, last = found.groups()
     if (last_chain and last_chain != chain) or int(last or first) < int(first):
-        return f"{shorten(part)} is no range of one chain that ends behind its begin, such as A5-45."
+        return f"{shorten(part)} is not a range within one chain, start before end, such as A5-45."
     if chain is None:
         return None
     if context.other is None:
-        return f"{shorten(part)} is of a structure, and {context.other_name} is not given."
+        return f"{shorten(part)} refers to a structure, but {context.other_name} is not given."
     return _find_chain_fault(chain, context, known)
 
 
 def _known_chains(structure: object) -> dict[str, None]:
-    """Chains common to all given structures, in order; empty if the contents are not given."""
+    """Return the chains common to all given structures, in order; empty if the contents are not given."""
     files = structure if isinstance(structure, list) else [structure]
     texts = [text for text in files if isinstance(text, str) and is_inline(text)]
     if not texts or len(texts) < len(files):

@@ -19,7 +19,7 @@ _LIMITS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", 
 _WORDS: Final = ("title", "description")
 _NOTES: Final = ("unit", "role", "extensions", "alphabet", "chains", "columns", "group", "check")
 _REFERRING: Final = ("of", "appliesWhen", "pairWhen")
-"""Notes that refer to other fields."""
+"""Notes of ``x-foldnote`` that refer to other fields."""
 
 
 def fill_fields(schema: dict[str, Any], bundled: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -57,7 +57,7 @@ def _fill_field(field: dict[str, Any], bundled: Mapping[str, Any], names: frozen
 
 
 def _have_same_type(field: Mapping[str, Any], bundled: Mapping[str, Any]) -> bool:
-    """Whether both fields have the same type; a field without a type is assumed to have the bundled one."""
+    """Return whether both fields have the same type; a missing type is assumed to be the bundled one."""
     known, own = bundled.get("type"), field.get("type")
     if own is None:
         options = field.get("enum")

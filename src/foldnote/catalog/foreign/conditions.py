@@ -163,7 +163,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
 
 
 def _spellings(value: Any) -> list[Any]:
-    """The value and its equivalent as text, or as parsed from text."""
+    """Return the value and its equivalent as text, or as parsed from text."""
     if isinstance(value, str):
         read = _read_scalar(value)
         return [value] if read is None else [value, read]

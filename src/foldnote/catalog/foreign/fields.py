@@ -125,7 +125,7 @@ def _read_type(row: ForeignRow) -> None:
 
 
 def _find_item_type(word: Any) -> tuple[str, str] | None:
-    """The item type of a list type such as ``text[]`` or ``list<text>``; None for other types."""
+    """Return the item type of a list type such as ``text[]`` or ``list<text>``; None for other types."""
     listed = _LIST_OF.fullmatch(word.strip()) if isinstance(word, str) else None
     return _find_type(next(filter(None, listed.groups()))) if listed else None
 
@@ -275,7 +275,7 @@ def _read_default(row: ForeignRow) -> None:
 
 
 def _as_typed(given: Any) -> list[Any]:
-    """Alternative readings of a default: text as JSON, or a number or boolean as text."""
+    """Return alternative readings of a default: text as JSON, or a number or boolean as text."""
     if isinstance(given, str):
         try:
             return [json.loads(given.strip().lower())]

@@ -16,7 +16,7 @@ _MAX_DEPTH = 8
 
 
 def is_document(answer: Any) -> bool:
-    """Whether an answer is an OpenAPI document with component schemas."""
+    """Return whether an answer is an OpenAPI document with component schemas."""
     components = answer.get("components") if isinstance(answer, Mapping) else None
     return isinstance(components, Mapping) and isinstance(components.get("schemas"), Mapping)
 
@@ -78,7 +78,7 @@ def _merge(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def name_type(name: str) -> str:
-    """The tool type for a component name, in kebab case: ``AfMultistateSettings`` is ``af-multistate``."""
+    """Convert a component name to a kebab-case tool type: ``AfMultistateSettings`` to ``af-multistate``."""
     stem = re.sub(r"(?<=.)(Settings|Parameters|Params|Config|Input|Request)$", "", name)
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_\s]+", "-", stem).lower()
 
@@ -89,7 +89,7 @@ def _is_object(schema: Mapping[str, Any]) -> bool:
 
 
 def _references(value: Any) -> Iterator[str]:
-    """Names of the components that a part of the document refers to."""
+    """Yield the names of the components that a part of the document refers to."""
     if isinstance(value, Mapping):
         reference = value.get("$ref")
         if isinstance(reference, str) and reference.startswith(_PREFIX):
@@ -104,7 +104,7 @@ def _references(value: Any) -> Iterator[str]:
 def _collect_references(
     names: Iterator[str], schemas: Mapping[str, Any], exclude: frozenset[str]
 ) -> frozenset[str]:
-    """These components and all that they refer to, except for those in ``exclude``."""
+    """Collect these components and all components that they refer to, except for those in ``exclude``."""
     found: set[str] = set()
     pending = list(names)
     while pending:
@@ -122,7 +122,7 @@ def _defs(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, An
 
 
 def _name_by_discriminator(document: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, str]:
-    """Tool types of the components that a submission allows as ``settings``, by component name."""
+    """Map components that a submission allows as ``settings`` to tool types."""
     found: dict[str, str] = {}
     for part in (*schemas.values(), document.get("paths")):
         for options in _settings_options(part):
@@ -139,7 +139,7 @@ def _name_by_discriminator(document: Mapping[str, Any], schemas: Mapping[str, An
 
 
 def _name_by_type(submission: Any) -> dict[str, str]:
-    """The component and tool type of a submission schema with a fixed ``type``; else empty."""
+    """Return the component and the tool type of a submission schema with a fixed ``type``; else empty."""
     fields = submission.get("properties") if isinstance(submission, Mapping) else None
     if not isinstance(fields, Mapping):
         return {}

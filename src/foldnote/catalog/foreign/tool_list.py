@@ -111,7 +111,7 @@ def _read_schema(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _has_valid_fields(schema: dict[str, Any]) -> bool:
-    """Whether the schema is valid and each of its fields can be read on its own."""
+    """Return whether the schema is valid and each of its fields can be read on its own."""
     properties, required = schema.get("properties", {}), schema.get("required", [])
     if not isinstance(properties, dict) or not isinstance(required, list):
         return False
@@ -208,7 +208,7 @@ def _make_tool(
         _keep_untranslated(schema, untranslated)
     if "exampleJob" in known:
         known["exampleJob"] = _read_example(known["exampleJob"], known["type"])
-    known.setdefault("available", True)  # a service that does not say lists only what it can run
+    known.setdefault("available", True)  # otherwise a service lists only what it can run
     tool = Tool.model_validate(known | {"schema": schema})
     if bundled is not None:
         tool, gaps = _fill_tool(tool, bundled)
@@ -231,7 +231,7 @@ def _fill_tool(tool: Tool, bundled: Tool) -> tuple[Tool, tuple[str, ...]]:
 
 
 def _accepts_example(tool: Tool, bundled: Tool) -> bool:
-    """Whether the bundled example job is valid for the service's tool."""
+    """Return whether the bundled example job is valid for the service's tool."""
     from foldnote.catalog.validation import check
 
     return check(tool, (bundled.example_job or {}).get("settings", {})).is_valid

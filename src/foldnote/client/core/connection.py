@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _BUCKETS: dict[float, Bucket] = {}
 _TRIES_TO_CONNECT = 2
 _PROGRESS_BYTES = 1 << 16
-"""Bytes that a try has to add for an interrupted download to count as making progress."""
+"""Bytes that an attempt must add for an interrupted download to count as making progress."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Options(TypedDict, total=False):
 
 
 def shared_bucket() -> Bucket:
-    """The token bucket that limits the requests of this process.
+    """Return the token bucket that limits the requests of this process.
 
     Raises:
         ConfigurationError: ``requests_per_second`` is not positive.
@@ -98,7 +98,7 @@ class ServiceConnection:
     """The connection to one service, shared by its resources."""
 
     def __init__(self, profile: settings.Profile, address: Address | None = None) -> None:
-        """Connect to the service of ``profile``, or to ``address`` where one is given."""
+        """Connect to the service of ``profile``, or to ``address`` if it is given."""
         self.profile = profile
         self._address = address
         self._is_fixed = address is not None
@@ -135,12 +135,12 @@ class ServiceConnection:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Identifies this account at this service within the process."""
+        """A key that identifies this account at this service within the process."""
         fixed = self._address.key if self._address and self._is_fixed else None
         return self.service, self.profile.name, fixed
 
     def locate(self, *, again: bool = False) -> Operation[Address]:
-        """Find the address; start the embedded service if it is not running, or get a key by JupyterHub."""
+        """Find the address; start the embedded service if needed, or request a key through JupyterHub."""
         if self._signs_in:
             return (yield from self._sign_in(again=again))
         if self._address is None or (again and not self._is_fixed):
@@ -156,7 +156,7 @@ class ServiceConnection:
         return self.profile.is_of_hub and not self._is_fixed
 
     def _sign_in(self, *, again: bool) -> Operation[Address]:
-        """The address with a key that the service gave for the token of this user's server."""
+        """Return the address with a key that the service issued for the token of this user's server."""
         kept = self._hub_key
         if kept is None or again or kept.is_due():
             token = find_token(self.profile)
@@ -215,13 +215,13 @@ class ServiceConnection:
             moved = False
             call = self._call(method, path, address, options)
             pause_s = self.bucket.reserve()
-            if pause_s:  # sleep(0) yields the processor, for milliseconds on a busy machine
+            if pause_s:  # sleep(0) yields the processor, which costs milliseconds on a busy machine
                 yield Sleep(pause_s)
             try:
                 answer: ServiceResponse = yield call
             except TransportError as exc:
                 moved = not self._signs_in  # restart an embedded service that has stopped
-                is_absent = not exc.was_sent and not self._may_move  # it will not be started: fail soon
+                is_absent = not exc.was_sent and not self._may_move  # it will not be started: fail at once
                 pauses = absence if is_absent else delays
                 yield Sleep(next_pause(pauses, exc, allowed=may_repeat or not exc.was_sent))
                 continue
@@ -230,7 +230,7 @@ class ServiceConnection:
             fault = refusal(answer, path)
             self.refusals[type(fault)] = fault.body
             if isinstance(fault, UnauthorizedError) and (self._may_move or self._signs_in) and not is_unknown:
-                moved = is_unknown = True  # a restarted embedded service has another key; a hub's has expired
+                moved = is_unknown = True  # a restarted service has another key; a hub's key has expired
                 continue
             may_try = isinstance(fault, RateLimitedError) or (
                 may_repeat and isinstance(fault, ServiceFaultError)
@@ -278,7 +278,7 @@ class ServiceConnection:
                 )
             except TransportError as exc:
                 have = part.stat().st_size if part.exists() else 0
-                if have > had + _PROGRESS_BYTES:  # progress: start counting the tries again
+                if have > had + _PROGRESS_BYTES:  # progress was made: restart the count of attempts
                     delays, had = retry_delays(), have
                 yield Sleep(next_pause(delays, exc, allowed=True))
                 continue

@@ -63,7 +63,7 @@ _CALLS = {
     "GET /tools": "fn.tools()",
     "POST /agent/provision": "fn.provision()",
 }
-"""What a service's advice names, and what it is called in a notebook."""
+"""Routes in a service's advice, and the notebook calls that replace them."""
 _CALL = re.compile("|".join(rf"{re.escape(name)}(?![\w/-])" for name in _CALLS))
 _SENTENCES = {
     401: "The service did not accept the key. Store a valid one with `foldnote profile key NAME`.",
@@ -73,7 +73,7 @@ _SENTENCES = {
 
 
 def name_calls(sentence: str) -> str:
-    """What a service says, with calls of a notebook in place of the routes that it advises."""
+    """Replace the routes that a service's message advises by the corresponding notebook calls."""
     return _CALL.sub(lambda found: _CALLS[found[0]], sentence)
 
 
@@ -118,7 +118,7 @@ def find_hidden_refusal(body: Any) -> Mapping[str, Any] | None:
 
 
 def hidden_status(body: Mapping[str, Any]) -> int:
-    """The status that such an answer should have had."""
+    """Return the HTTP status that a refusal inside an answer with status 200 should have had."""
     status = next((body[name] for name in ("statusCode", "status") if isinstance(body.get(name), int)), 0)
     if status >= 400:
         return status
@@ -161,7 +161,7 @@ def refusal(answer: ServiceResponse, path: str = "") -> errors.ServiceError:
 
 
 def refuse_key(refused: errors.ServiceError, sentence: str) -> errors.UnauthorizedError:
-    """The refusal of a key with a sentence that says more; that of a gateway, too."""
+    """Return a refusal of the key, also one by a gateway, with a more helpful sentence."""
     return errors.UnauthorizedError(sentence, status=refused.status, code=refused.code, body=refused.body)
 
 
@@ -186,7 +186,7 @@ def _choose_forbidden(sentence: str, path: str, body: Mapping[str, Any]) -> type
 
 
 def _advise(kind: type[errors.ServiceError], sentence: str) -> str:
-    """The service's message, with advice where services give none, and routes as calls of this package."""
+    """Return the service's message, completed with advice, and with notebook calls in place of routes."""
     if kind is not errors.GatewayForbiddenError:
         return name_calls(sentence)
     return (
@@ -207,7 +207,7 @@ def _read_body(answer: ServiceResponse) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """The text of an HTML page, such as a proxy's, cut to 300 characters."""
+    """Return the text of an HTML page, such as a proxy's, cut to 300 characters."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text)).strip()[:300]
 
 
@@ -237,7 +237,7 @@ def _retry_after_s(answer: ServiceResponse, body: Mapping[str, Any]) -> float | 
 
 
 def _seconds_until(text: str | None, now: str | None) -> float | None:
-    """Seconds until a ``Retry-After`` date, by the service's ``Date`` header where it has one."""
+    """Return the seconds until a ``Retry-After`` date, by the service's ``Date`` header where it has one."""
     try:
         begin = parsedate_to_datetime(now) if now else datetime.now(UTC)
         return max(0.0, (parsedate_to_datetime(text or "") - begin).total_seconds())

@@ -1,7 +1,7 @@
 """Configure httpx (certificates and proxies), and explain connection failures.
 
-A proxy that the environment names may be unusable. That is reported only when a request needs the proxy;
-requests to this machine do not. This module sends nothing itself.
+If the environment names an unusable proxy, this is reported only when a request needs the proxy; requests to
+this machine do not. This module sends nothing itself.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _explain_file(exc: OSError, effect: Call | Download) -> FoldnoteError:
 
 
 def _below(trace: TracebackType | None) -> TracebackType | None:
-    """The part of a traceback below httpx, such as a caller's progress callback; all of it without httpx."""
+    """Return the part of a traceback below httpx, such as a progress callback; all of it without httpx."""
     is_inside, found, whole = False, None, trace
     while trace is not None:
         library = str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]

@@ -1,7 +1,7 @@
-"""Get a key from a service by the token of a JupyterHub user's server.
+"""Get a key from a service in exchange for the token of a JupyterHub user's server.
 
-The token is sent to the service of a profile that an administrator has configured, and to nothing else; the
-key replaces it in all other requests, is kept in memory only, and is replaced before it expires.
+The token is sent only to the service of a profile that an administrator has configured. The key replaces it
+in all other requests, is kept in memory only, and is renewed before it expires.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from foldnote.errors import (
 
 PATH = "/jupyterhub/key"
 _RENEWED_AFTER = 0.75
-"""Part of its life after which a key is replaced."""
+"""Fraction of a key's lifetime after which it is renewed."""
 _TRY_AGAIN_S = 15.0
 _ANSWER_BYTES = 100_000
 _TRIES = 2
@@ -37,24 +37,24 @@ _TRIES = 2
 
 @dataclass(frozen=True)
 class HubKey:
-    """A key with the moments, by the monotonic clock, from which it is to be replaced and no longer valid."""
+    """A key with the times (monotonic clock) at which to renew it and at which it expires."""
 
     key: SecretStr
     renew_at: float
     ends_at: float
 
     def is_due(self) -> bool:
-        """Whether it is to be replaced."""
+        """Return whether the key must be renewed."""
         return time.monotonic() >= self.renew_at
 
     def kept(self) -> HubKey | None:
-        """The same key, to be replaced later; None if it has expired."""
+        """Return the same key with a later renewal time; None if it has expired."""
         now = time.monotonic()
         return HubKey(self.key, now + _TRY_AGAIN_S, self.ends_at) if now < self.ends_at else None
 
 
 def find_token(profile: settings.Profile) -> SecretStr:
-    """The token of this user's server.
+    """Return the token of this user's server.
 
     Raises:
         ConfigurationError: this is not a server of a JupyterHub.
@@ -88,7 +88,7 @@ def request_key(profile: settings.Profile, token: SecretStr, timeout_s: float) -
     asked_at = time.monotonic()
     answer: ServiceResponse = yield from _send(call, islice(retry_delays(), _TRIES), profile)
     issued = _read(read_json(answer), asked_at)
-    del answer  # no traceback shall show the key
+    del answer  # keeps the key out of tracebacks
     if issued is None:
         raise ProtocolError(f"The answer of {profile.base_url}{PATH} holds no key. Is it a job service?")
     return issued
@@ -106,7 +106,7 @@ def _send(call: Call, delays: Iterator[float], profile: settings.Profile) -> Ope
         fault = refusal(answer, PATH)
         if isinstance(fault, NotFoundError):
             raise ConfigurationError(
-                f"The service {profile.base_url} of the profile {profile.name!r} takes no users of a"
+                f"The service {profile.base_url} of the profile {profile.name!r} accepts no users of a"
                 " JupyterHub: its config.toml has no section [jupyterhub], or the address is wrong."
             )
         may_try = isinstance(fault, RateLimitedError | ServiceFaultError)

@@ -25,7 +25,7 @@ def get_job(
     """Get the record of one job; with ``job_email``, a job of another member of the organization.
 
     Args:
-        repeatable: whether to retry when no answer comes; a poller tries again at its next poll instead.
+        repeatable: whether to retry when no answer comes; a poller asks at its next poll instead.
 
     Raises:
         NotFoundError: there is no such job.
@@ -44,10 +44,10 @@ def get_job(
 def require_batch(
     connection: ServiceConnection, batch_name: str, job_email: str | None = None
 ) -> Operation[None]:
-    """Tell a batch without jobs from one that does not exist: a service lists no jobs of either.
+    """Distinguish an empty batch from one that does not exist: for both, a service lists no jobs.
 
     Raises:
-        ArgumentError: it is a job.
+        ArgumentError: the name is that of a job.
         NotFoundError: there is no such batch.
     """
     try:
@@ -133,14 +133,14 @@ class Hold:
     wait_s: float = 0.0
 
     def to_params(self) -> dict[str, str]:
-        """The query parameters."""
+        """Return the query parameters."""
         return {"since": self.mark} | (
             {"waitSeconds": f"{self.wait_s:.3g}"} if self.mark and self.wait_s else {}
         )
 
 
 def list_first(connection: ServiceConnection, params: dict[str, str], hold: Hold) -> Operation[JobPage]:
-    """Get the first page, held where the service supports that, which the connection remembers."""
+    """Get the first page, held by the service if it supports that, which the connection remembers."""
     try:
         page = yield from list_page(connection, params | hold.to_params(), hold.wait_s)
     except BadRequestError:  # some deployments refuse unknown parameters

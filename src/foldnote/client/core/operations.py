@@ -37,9 +37,9 @@ class Call:
     Attributes:
         url: absolute address.
         key: sent as ``x-api-key``; None for signed links and open routes.
-        json: body as JSON; None for none.
+        json: body as JSON; None for no body.
         content: body as bytes, or the path of a file whose bytes are streamed.
-        timeout_s: seconds until the request is given up.
+        timeout_s: timeout of the request in seconds.
         report: progress callback: bytes of ``content`` sent, and its size.
         limit_bytes: largest answer that is read, in bytes after decompression.
     """
@@ -57,7 +57,7 @@ class Call:
 
 @dataclass(frozen=True)
 class ServiceResponse:
-    """An HTTP response; its repr, which tracebacks may show, leaves the body out, since that may hold a key.
+    """An HTTP response; its repr omits the body, which may hold a key and would appear in tracebacks.
 
     Attributes:
         sha256: SHA-256 (hex) of a downloaded file; None if not computed.
@@ -230,7 +230,7 @@ async def iterate_async(steps: Stream[T], transport: AsyncTransport) -> AsyncIte
 
 
 def _go_on(steps: Stream[T], outcome: object) -> Effect | Emit[T] | None:
-    """Send an outcome and return the next effect; None at the end."""
+    """Send an outcome into the steps and return the next effect; None at the end."""
     try:
         return steps.send(outcome)
     except StopIteration:
@@ -263,7 +263,7 @@ def check_flag(name: str, value: object) -> None:
     Raises:
         ArgumentError: it is not.
     """
-    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # or one of numpy
+    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # numpy's booleans, too
         raise ArgumentError(f"{name} must be True or False, not {value!r:.40}.")
 
 

@@ -35,7 +35,7 @@ class Bucket:
             return max(0.0, -self._tokens / self._per_second)
 
     def gap_s(self) -> float:
-        """Seconds until a token is available; takes none."""
+        """Return the seconds until a token is available; takes none."""
         with self._lock:
             self._fill()
             return max(0.0, (1.0 - self._tokens) / self._per_second)
@@ -48,7 +48,7 @@ class Bucket:
 
 
 def poll_delays(first_s: float = 0.5, max_s: float = 10.0, growth: float = 1.6) -> Iterator[float]:
-    """Intervals between polls in seconds: short at first, longer later, with jitter.
+    """Yield the intervals between polls in seconds: short at first, longer later, with jitter.
 
     The defaults make at most 12 polls in any minute.
     """
@@ -59,13 +59,13 @@ def poll_delays(first_s: float = 0.5, max_s: float = 10.0, growth: float = 1.6) 
 
 
 def retry_delays() -> Iterator[float]:
-    """Pauses in seconds before each retry of a repeatable call."""
+    """Yield the pauses in seconds before each retry of a repeatable call."""
     for number in range(4):
         yield 0.2 * 2.5**number * random.uniform(0.85, 1.15)  # noqa: S311  jitter, not cryptography
 
 
 def next_pause(delays: Iterator[float], fault: Exception, *, allowed: bool) -> float:
-    """Seconds until the next try; raises ``fault`` when no try is left or the next one is too far off."""
+    """Return the seconds until the next attempt; raise ``fault`` if none is left or it is too far off."""
     pause = next(delays, None) if allowed else None
     if pause is None:
         raise fault

@@ -142,7 +142,7 @@ class Cell:
         self._put(text, html)
 
     def leave(self) -> None:
-        """Leave a sentence in place of the bar: the notebook keeps it, and nothing moves in it any more."""
+        """Replace the bar by a sentence, which the saved notebook keeps without an animation."""
         share, text = self._last
         told = text if share in (None, 1.0) else f"Left at {share:.0%}: {text}"
         self._put(told, f"<div>{escape(told)}</div>")
@@ -158,7 +158,7 @@ class Cell:
 
 
 def find_place() -> ProgressDisplay:
-    """The current notebook cell, or standard error outside notebooks."""
+    """Return the current notebook cell, or standard error outside notebooks."""
     shell = sys.modules.get("IPython")
     if shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None:
         return Cell()
@@ -167,7 +167,7 @@ def find_place() -> ProgressDisplay:
 
 @contextmanager
 def measure(progress: bool | ProgressCallback, title: str) -> Iterator[ProgressCallback | None]:
-    """Give a callback for transferred bytes: the caller's own, a progress bar's, or None."""
+    """Return a callback for transferred bytes: the caller's own, one that updates a progress bar, or None."""
     if not isinstance(progress, bool):
         yield progress
         return
@@ -185,7 +185,7 @@ def measure(progress: bool | ProgressCallback, title: str) -> Iterator[ProgressC
 def follow(
     progress: bool, names: Iterable[str], on_change: Callable[[Job], None] | None
 ) -> Iterator[Callable[[Job], None] | None]:
-    """Give a callback for changed jobs: a progress bar's, ``on_change``, both, or None."""
+    """Return a callback for changed jobs: one that updates a progress bar, ``on_change``, both, or None."""
     if not progress:
         yield on_change
         return
@@ -237,7 +237,7 @@ class JobGroup:
 
 
 def find_share(job: Job) -> float | None:
-    """Progress of a job, 0 to 1; None if unknown."""
+    """Return the progress of a job, 0 to 1; None if unknown."""
     if job.is_final:
         return 1.0
     if job.batch_size and job.statuses:

@@ -1,7 +1,7 @@
 """Perform calls, downloads and pauses with httpx, synchronously or asynchronously.
 
 Exceptions of httpx become a TransportError here, once, without the request, whose headers hold the key. While
-a body is received, its size and rate are checked, since a server may send without end. A key that an answer
+a body is received, its size and rate are checked, since a server may send without limit. A key that an answer
 repeats is masked before anything else reads the answer: gateways repeat refused keys in messages, headers and
 redirects, from where they would reach logs and pages.
 """
@@ -47,7 +47,7 @@ _ENCODINGS = ("gzip", "deflate")
 _SLOWEST_BYTES_PER_S = 1000.0
 _COVER = "[key]"
 _SHORTEST_KEY = 12
-"""Length of the shortest key that is masked: a shorter one may be a word of the answer."""
+"""Length of the shortest key that is masked: a shorter key could be an ordinary word of the answer."""
 
 
 class HttpTransport:
@@ -175,7 +175,7 @@ class AsyncHttpTransport:
 
 
 def _request(call: Call) -> dict[str, Any]:
-    """Arguments of httpx for a call, without its body."""
+    """Return the arguments of httpx for a call, without its body."""
     headers = {"Accept-Encoding": ", ".join(_ENCODINGS)}
     if isinstance(call.content, Path):
         headers["Content-Length"] = str(call.content.stat().st_size)
@@ -213,7 +213,7 @@ def _write_json(content: Any) -> bytes:
 
 
 def _find_unsendable(content: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The path and the fault of each value that JSON has no form for."""
+    """Yield the path and the fault of each value that JSON cannot represent."""
     if len(path) > _DEEPEST:
         return
     if isinstance(content, float) and not isfinite(content):
@@ -336,7 +336,7 @@ class _Target:
 
 
 def _mode(response: httpx.Response, part: Path) -> str:
-    """Mode to open the partial file: append (``ab``) or overwrite (``wb``).
+    """Return the mode to open the partial file: append (``ab``) or overwrite (``wb``).
 
     Raises:
         ServiceUnreachableError: the body starts at another byte or belongs to another content; the partial
@@ -375,7 +375,7 @@ def _received(response: httpx.Response, part: Path, sha256: str | None) -> Servi
 
 
 def _headers_of(response: httpx.Response) -> httpx.Headers:
-    """The headers of a download, and the hash that the service gave when it redirected to an object store."""
+    """Return the headers of a download, with the hash from the service's redirect to an object store."""
     headers = response.headers.copy()
     for each in response.history:
         if _HASH_HEADER in each.headers:
@@ -384,7 +384,7 @@ def _headers_of(response: httpx.Response) -> httpx.Headers:
 
 
 def _announced_size(response: httpx.Response) -> int | None:
-    """Size of the complete file in bytes; None if the service does not say."""
+    """Return the size of the complete file in bytes; None if the service does not report it."""
     if response.headers.get("content-encoding", "identity") != "identity":
         return None  # Content-Length counts compressed bytes
     whole = response.headers.get("content-range", "").rpartition("/")[2]

@@ -40,7 +40,8 @@ from foldnote.models import BatchStatus, Job
 
 _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
 _LOOKS_AT_A_BUILD = 6
-"""Polls (half a minute) before the result is requested again: not all deployments report a built archive."""
+"""Polls (half a minute) before the result is requested again, since not all deployments report that an
+archive is built."""
 _KEPT = 304
 _MAX_SHOWN = 8
 _SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
@@ -77,11 +78,11 @@ def fetch_shared(
     """Download the result archive of a job that was shared by a link; returns the local path.
 
     Args:
-        is_asked: whether to ask the service if the link is still valid, also where the result is cached.
+        is_asked: whether to ask the service if the link is still valid even when the result is cached.
 
     Raises:
         UnfinishedJobError: the job has no result yet.
-        NotFoundError: the link leads nowhere, or the job has no result.
+        NotFoundError: the link is not valid, or the job has no result.
         ArchiveError: the download differs from what the service announced.
         ResultError: the disk is full, or the folder is not writable.
     """
@@ -194,7 +195,7 @@ def _bring(
     *,
     afresh: bool = False,
 ) -> Operation[None]:
-    """Write the content to ``place``; it is transferred only if no cached result has the same content."""
+    """Write the content to ``place``; it is downloaded only if no cached result has the same content."""
     digest: str | None = None
     with cache.claim_part(place) as part:
         answer = yield from connection.fetch(find_url, part, report, None if afresh else _is_kept)
@@ -214,18 +215,18 @@ def _is_kept(headers: Mapping[str, str]) -> bool:
 
 
 def announced_hash(headers: Mapping[str, str]) -> str | None:
-    """SHA-256 (hex) of a download as announced by the service; None if it announces none."""
+    """Return the SHA-256 (hex) of a download as announced by the service; None if it announces none."""
     found = _SHA256.match(headers.get("etag", "")) or _SHA256.match(headers.get("x-content-sha256", ""))
     return found.group(1) if found else None
 
 
 def _can_be_kept(job: Job) -> bool:
-    """Whether to cache the result: the job is final, and has times that tell it from a later namesake."""
+    """Return whether to cache the result: the job is final, and its times identify it among namesakes."""
     return job.created is not None or job.completed is not None
 
 
 def _place(connection: ServiceConnection, job: Job, options: Mapping[str, object]) -> Path:
-    """Path of this result in the cache."""
+    """Return the path of this result in the cache."""
     ended = job.completed.isoformat() if job.completed else ""
     created = job.created.isoformat() if job.created else ""
     identity = repr((connection.service, job.job_name, created, ended, sorted(options.items())))
@@ -284,7 +285,7 @@ def unpack_selected(archive: Path, patterns: Sequence[str]) -> Path:
 
 
 def _hash_files(folder: Path) -> str:
-    """SHA-256 (hex) of the names and contents of all files in a folder."""
+    """Return the SHA-256 (hex) of the names and contents of all files in a folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     entries = [[str(path.relative_to(folder)), hash_file(path)] for path in files]
     return hash_bytes(json.dumps(entries).encode())

@@ -15,7 +15,7 @@ from foldnote.models import Job, Tool
 
 
 def describe_origin(connection: ServiceConnection, job: Job) -> dict[str, Any]:
-    """The origin of a job's result as JSON data; hashes of files unknown on this computer are null."""
+    """Return the origin of a job's result as JSON data; hashes of files unknown on this computer are null."""
     return {
         "job": job.to_wire(),
         "label": Ledger(service=connection.service).label(job.job_name) or job.label,
@@ -50,6 +50,6 @@ def _describe(text: str, uploads: dict[str, str]) -> dict[str, Any]:
 
 
 def find_tool(connection: ServiceConnection, tool_type: str) -> Tool | None:
-    """The tool from the service's last list, else from the bundled catalog; None if neither has it."""
+    """Return the tool from the service's last list, else from the bundled catalog; None if neither has it."""
     known = next((tool for tool in connection.tools if tool.type == tool_type), None)
     return known or catalog.tools().get(tool_type)

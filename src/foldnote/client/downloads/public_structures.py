@@ -1,7 +1,7 @@
 """Fetch structures by id from the Protein Data Bank and the AlphaFold Database.
 
-Nothing is requested before somebody asks for an id, and a file is fetched once: it stays in the user's cache
-folder. Only the id is sent.
+A request is sent only when a structure is asked for by its id, and each file is fetched once: it stays in the
+user's cache folder. Only the id is sent.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ADVICE = "check the network, or download the structure on another computer and 
 
 @dataclass(frozen=True)
 class _Source:
-    """Where one structure is fetched from.
+    """The source of one structure.
 
     Attributes:
         key: the id as the database writes it, such as ``1UBQ`` or ``AF-P69905-F1``.
@@ -49,7 +49,7 @@ class _Source:
 
 
 def find_structure_file(name: str | Path) -> Path:
-    """The path of a structure, which is fetched if ``name`` is an id and no file has that name.
+    """Return the path of a structure, which is fetched if ``name`` is an id and no file has that name.
 
     Args:
         name: a path; a PDB id (``1ubq``); or an entry of the AlphaFold Database by its name
@@ -81,7 +81,7 @@ def find_structure_file(name: str | Path) -> Path:
 
 
 def _find_source(name: str) -> _Source | None:
-    """The entry that ``name`` is the id of; None if it is no id."""
+    """Return the database entry with the id ``name``; None if ``name`` is not an id."""
     if _PDB.fullmatch(name):
         base = str(settings.option("rcsb_url")).rstrip("/")
         return _Source(name[-4:].upper(), "Protein Data Bank", base)
@@ -93,7 +93,7 @@ def _find_source(name: str) -> _Source | None:
 
 
 def _find_address(source: _Source) -> str:
-    """The address of the file; the AlphaFold Database is asked for it, since it has a version."""
+    """Return the address of the file; that of an AlphaFold entry is requested, since it has a version."""
     if source.database == "Protein Data Bank":
         return f"{source.base_url}/download/{source.key}.cif.gz"
     address = f"{source.base_url}/api/prediction/{source.key.split('-')[1]}"
@@ -112,7 +112,7 @@ def _find_address(source: _Source) -> str:
 
 
 def _fetch(address: str, source: _Source) -> bytes:
-    """The content at an address.
+    """Return the content at an address.
 
     Raises:
         ArgumentError: the database has no such entry.
@@ -142,7 +142,7 @@ def _fetch(address: str, source: _Source) -> bytes:
 
 
 def _unpack(content: bytes, address: str) -> bytes:
-    """The content, decompressed if it is compressed."""
+    """Return the content, decompressed if it is compressed."""
     if not content.startswith(_GZIP):
         return content
     limit = int(float(settings.option("largest_answer_mb")) * 1e6)

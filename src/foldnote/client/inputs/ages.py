@@ -15,7 +15,7 @@ def read_age(text: str) -> timedelta:
     """Read a number of hours, days or weeks: ``12h``, ``30d``, ``4 weeks``.
 
     Raises:
-        ArgumentError: it is neither.
+        ArgumentError: the text is not an age.
     """
     found = _AGE.fullmatch(text) if isinstance(text, str) else None
     if found is None:

@@ -76,7 +76,7 @@ def expand_rows(
     ]
     inputs = [record | combination for record in records for combination in combinations]
     wished = None if names is None else _name(records, names, len(combinations))
-    is_frame = hasattr(table, "dtypes")  # a list has an ``index`` too, a method
+    is_frame = hasattr(table, "dtypes")  # a list also has an ``index``, a method
     index = getattr(table, "index", None) if is_frame and len(combinations) == 1 else None
     dtypes = {name: kind for name, kind in read_dtypes(table).items() if name not in sweep}
     fed = {*chosen.values(), *sweep}
@@ -93,13 +93,13 @@ def as_rows(rows: Sequence[Mapping[str, Any]] | Rows, names: Sequence[str] | Non
 
 
 def read_dtypes(table: Any) -> dict[str, Any]:
-    """The dtype of each column of a DataFrame; empty for mappings."""
+    """Return the dtype of each column of a DataFrame; empty for mappings."""
     dtypes = getattr(table, "dtypes", None)
     return {} if dtypes is None else {str(name): kind for name, kind in dtypes.items()}
 
 
 def _records(table: Any) -> list[dict[str, Any]]:
-    """The rows of a table.
+    """Return the rows of a table.
 
     Raises:
         ArgumentError: it is not a table, or two columns have the same name.
@@ -150,7 +150,7 @@ def _check(
 
 
 def _read_sweep(sweep: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The values of each setting of a sweep: a list, range, array or column."""
+    """Return the values of each setting of a sweep: a list, range, array or column."""
     found = {setting: make_plain(values) for setting, values in sweep.items()}
     for setting, values in found.items():
         if isinstance(values, str) or not isinstance(values, Sequence):

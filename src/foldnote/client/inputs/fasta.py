@@ -16,7 +16,7 @@ _SEQUENCE_ROLES = ("sequence", "sequences")
 
 
 def is_fasta(text: str) -> bool:
-    """Whether a text is FASTA: its first non-empty line is a header."""
+    """Return whether a text is FASTA: its first non-empty line is a header."""
     return text.lstrip("\ufeff \t\r\n").startswith(">")
 
 
@@ -40,7 +40,7 @@ def split_records(text: str) -> list[tuple[str, str, str]]:
 
 
 def find_sequence_setting(tool: Tool) -> str:
-    """The one required setting of the tool that takes a sequence.
+    """Return the one required setting of the tool that takes a sequence.
 
     Raises:
         ArgumentError: it has none or several, or requires other settings; the message names the columns.

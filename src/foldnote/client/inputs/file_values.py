@@ -35,7 +35,7 @@ class ServiceUpload(FileValue):
     """The service that has it (see ``Client.service``); empty if unknown."""
 
     def __new__(cls, name: str, service: str = "") -> ServiceUpload:
-        """Keep the name and the service; copies are made from the name alone."""
+        """Store the name and the service; copies are made from the name alone."""
         made = super().__new__(cls, name)
         made.service = service
         return made
@@ -107,7 +107,7 @@ def job_file(job_name: str, path: str) -> FileValue:
 
 
 def is_file_field(schema: Mapping[str, Any]) -> bool:
-    """Whether a field of a tool's schema takes a file, or a list of files."""
+    """Return whether a field of a tool's schema takes a file, or a list of files."""
     items = schema.get("items")
     formats = (schema.get("format"), items.get("format") if isinstance(items, Mapping) else None)
     notes = schema.get("x-foldnote")
@@ -131,7 +131,7 @@ def find_doubts(tool: DescribedTool, settings: Mapping[str, Any]) -> list[Proble
 
 
 def doubt_texts(field: str, value: Any) -> list[Problem]:
-    """Find the ambiguous strings of one field or list of files."""
+    """Find the ambiguous strings of one field or of a list of files."""
     return [
         Problem(field=field, message=_ask(text), code="doubtful_file")
         for text in _plain_texts(value)
@@ -140,11 +140,11 @@ def doubt_texts(field: str, value: Any) -> list[Problem]:
 
 
 def find_elsewhere(settings: Mapping[str, Any], service: str) -> list[Problem]:
-    """Find the files that this program uploaded to another service than the one that is asked.
+    """Find the files that this program uploaded to a service other than ``service``.
 
     Args:
         settings: values by field; those of a stage may be a mapping.
-        service: which is asked (see ``Client.service``).
+        service: the one that is to run the job (see ``Client.service``).
     """
     return [
         Problem(field=place, message=_name_place(text, service), code="other_service")
@@ -155,7 +155,7 @@ def find_elsewhere(settings: Mapping[str, Any], service: str) -> list[Problem]:
 
 
 def _texts_of(field: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The values of a field, of a list of files or of the fields of a stage, each with its path."""
+    """Yield the values of a field, of a list of files or of the fields of a stage, each with its path."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             yield from _texts_of(f"{field}.{name}", part)
@@ -165,12 +165,12 @@ def _texts_of(field: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _is_other(holder: str, asked: str) -> bool:
-    """Whether two names are of different services; the embedded one may also be named by its address."""
+    """Return whether two names mean different services; the embedded one may also be given by its address."""
     if holder in ("", asked):
         return False
     if EMBEDDED not in (holder, asked):
         return True
-    from foldnote.client.local.embedded import has_address  # deferred: only where the names differ
+    from foldnote.client.local.embedded import has_address  # deferred: needed only if the names differ
 
     return not has_address(asked if holder == EMBEDDED else holder)
 
@@ -183,7 +183,7 @@ def _name_place(text: ServiceUpload, service: str) -> str:
 
 
 def _file_fields(tool: DescribedTool) -> dict[str, tuple[str, ...]]:
-    """The extensions of each field that takes files; empty if it takes all."""
+    """Return the extensions of each field that takes files; empty for a field that takes all."""
     fields = (tool.settings_schema or {}).get("properties", {})
     return {name: _read_extensions(schema) for name, schema in fields.items() if is_file_field(schema)}
 
@@ -198,7 +198,7 @@ def _mark(value: Any, extensions: tuple[str, ...]) -> Any:
         return [_mark(item, extensions) for item in value]
     if not isinstance(value, str) or isinstance(value, FileValue):
         return value
-    from foldnote.catalog.checks.molecule import is_file_smiles  # deferred: only for what is sent
+    from foldnote.catalog.checks.molecule import is_file_smiles  # deferred: needed only when sending
     from foldnote.catalog.contents import SMILES
 
     if SMILES in extensions and is_file_smiles(value, extensions):

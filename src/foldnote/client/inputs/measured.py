@@ -1,6 +1,6 @@
-"""Measured values as people write them into tables: numbers, marks for missing ones, limits such as ``>100``.
+"""Measured values in tables as people write them: numbers, marks of missing values, limits such as ``>100``.
 
-Only single cells are recognized here; whether a column is one of measured values is for those who type it.
+This module recognises single cells; the caller decides whether a column holds measured values.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _LIMIT = re.compile(r"(<=|>=|[<>≤≥~≈])\s*(?=[\d.,+-])")
 
 
 def is_missing_mark(cell: str) -> bool:
-    """Whether a cell says that there is no value: ``n. d.``, ``N/A``, ``#N/A``, ``-``."""
+    """Return whether a cell marks a missing value: ``n. d.``, ``N/A``, ``#N/A``, ``-``."""
     return re.sub(r"[\s./#]", "", cell).casefold() in _MISSING
 
 
 def split_limit(cell: str) -> tuple[str, str]:
-    """The relation and the number of a limit, ``(">", "100")``; any other cell has no relation."""
+    """Return the relation and the number of a limit, ``(">", "100")``; the relation is empty without one."""
     found = _LIMIT.match(cell)
     return (found[1], cell[found.end() :].strip()) if found else ("", cell)

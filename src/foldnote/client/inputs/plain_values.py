@@ -1,4 +1,4 @@
-"""Plain data from what scientists hold: values of numpy, pandas and Polars, and Biopython's sequences."""
+"""Convert values of numpy, pandas, Polars and Biopython to plain data."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _RECORD: Final = ("Bio", "SeqRecord")
 
 
 def make_plain(value: Any) -> Any:
-    """``value`` as text, numbers, lists and dicts, as far as it has such a form; other objects are kept.
+    """Convert ``value`` to text, numbers, lists and dicts as far as possible; other objects are kept.
 
-    What is plain already is returned itself, not a copy.
+    Plain data is returned as it is, not copied.
     """
     if isinstance(value, Mapping):
         flat = [part for pair in value.items() for part in pair]
@@ -24,7 +24,7 @@ def make_plain(value: Any) -> Any:
     if isinstance(value, list | tuple | range):
         items = [make_plain(item) for item in value]
         return value if isinstance(value, list) and all(map(is_, items, value)) else items
-    if hasattr(value, "tolist"):  # numpy's scalars and arrays, columns of pandas
+    if hasattr(value, "tolist"):  # numpy's scalars and arrays, pandas columns
         return value.tolist()
     kind = _find_kind(value)
     if kind == _COLUMN:
@@ -35,7 +35,7 @@ def make_plain(value: Any) -> Any:
 
 
 def read_frame(table: Any) -> Any:
-    """A table of Polars as one of pandas, with whole numbers beside missing cells; others as they are."""
+    """Convert a Polars table to pandas, keeping integers next to missing cells; keep other values."""
     if _find_kind(table) not in _FRAMES:
         return table
     import pandas as pd
@@ -48,5 +48,5 @@ def read_frame(table: Any) -> Any:
 
 
 def _find_kind(value: Any) -> tuple[str, str]:
-    """Package and class of a value."""
+    """Return the package and class of a value."""
     return type(value).__module__.partition(".")[0], type(value).__name__

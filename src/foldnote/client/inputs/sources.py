@@ -1,7 +1,7 @@
 """Sources of uploads (paths, bytes, open files, structures and tables), as bytes or a file on disk.
 
-A structure or a table is written in the format of the upload's file extension. Libraries are recognised by
-the objects of their types, and imported only for those.
+A structure or a table is written in the format of the upload's file extension. Objects of other libraries are
+recognised by their types, so a library is imported only if its objects are used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MMCIF = (".cif", ".mmcif", ".pdbx")
 
 
 def name_source(source: Source) -> str:
-    """The name of a source.
+    """Return the name of a source.
 
     Raises:
         ArgumentError: it has none.

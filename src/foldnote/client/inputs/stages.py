@@ -32,7 +32,7 @@ class Stage:
         name: unique in the pipeline; a file field of a later stage refers to it as ``name/path``.
         tool: the tool's type.
         settings: fields of the tool's schema; missing ones may be given with each run.
-        extensions: what is sent beside the settings where the service takes it; None for nothing.
+        extensions: what is sent in addition to the settings if the service accepts it; None for nothing.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Stage:
         return StageFile(f"{self.name}/{path}")
 
     def to_wire(self) -> dict[str, Any]:
-        """The stage in the body of POST /submit-pipeline."""
+        """Return the stage in the body of POST /submit-pipeline."""
         row = {"name": self.name, "type": self.tool, "settings": dict(self.settings)}
         return row | ({WIRE_NAME: dict(self.extensions)} if self.extensions else {})
 
@@ -88,8 +88,8 @@ def check_stages(name: str, stages: Sequence[Stage], tools: Mapping[str, Tool], 
     Args:
         name: the pipeline's name.
         stages: in running order.
-        tools: those of the stages, by type.
-        service: which is to run them (see ``Client.service``).
+        tools: the stages' tools, by type.
+        service: the one that is to run them (see ``Client.service``).
 
     Raises:
         SettingsError: names, settings or references break a rule; nothing was sent.
@@ -156,7 +156,7 @@ def _check_settings(
 
 
 def _is_elsewhere(value: Any) -> bool:
-    """Whether a file is explicitly an upload's or a job's."""
+    """Return whether a file is explicitly marked as an upload's or a job's."""
     return isinstance(value, FileValue) and not isinstance(value, StageFile)
 
 
@@ -169,14 +169,14 @@ def _describe_clash(text: str) -> str:
 
 
 def _find_head(value: Any) -> str:
-    """The stage that the value of a file field may refer to; empty if none."""
+    """Return the name of the stage that the value of a file field may refer to; empty if none."""
     if not isinstance(value, str) or "\n" in value or "/" not in value:
         return ""
     return value.partition("/")[0]
 
 
 def _stand_in(value: Any, earlier: Sequence[str], field_schema: Mapping[str, Any]) -> Any:
-    """Replace references by placeholder file names with a valid extension; their files do not exist yet."""
+    """Replace references by placeholder file names with a valid extension: the files do not exist yet."""
     if isinstance(value, list | tuple):
         return [_stand_in(item, earlier, field_schema) for item in value]
     if _find_head(value) not in earlier:

@@ -1,4 +1,4 @@
-"""Files of tables: CSV, TSV, FASTA and Excel workbooks, in the encodings that programs write."""
+"""Table files: CSV, TSV, FASTA and Excel workbooks, in the encodings that common programs write."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def read_table_file(path: str | Path, known: Collection[str] = (), sheet: str | 
 def read_table_bytes(
     data: bytes, name: str = "The table", known: Collection[str] = (), sheet: str | None = None
 ) -> TextTable:
-    """Read a table from the bytes of a file; what they are is told by the bytes, not by the name.
+    """Read a table from the bytes of a file; the format is inferred from the bytes, not from the name.
 
     Args:
         data: CSV, TSV or FASTA in UTF-8, UTF-16 or Windows-1252 (Latin-1), or an Excel workbook (.xlsx).
         name: name of the file in messages.
-        known: names that only a header line has, see `read_text`.
+        known: names that occur only in a header line, see `read_text`.
         sheet: name of the sheet of a workbook, see `read_workbook`.
 
     Raises:
@@ -70,7 +70,7 @@ def read_table_bytes(
     if data.startswith(ZIP):
         return read_workbook(data, name, known, sheet)
     if sheet is not None:
-        raise ArgumentError(f"{name} is no workbook, so that it has no sheet {str(sheet)[:60]!r} to choose.")
+        raise ArgumentError(f"{name} is not a workbook, so it has no sheet {str(sheet)[:60]!r}.")
     for start, sentence in _UNREADABLE:
         if data.startswith(start):
             raise ArgumentError(f"{name} {sentence}.")
@@ -86,10 +86,10 @@ def read_table_bytes(
 
 
 def decode(data: bytes, name: str = "The table") -> tuple[str, tuple[str, ...]]:
-    """The text of a file, and a note if its encoding had to be assumed.
+    """Decode the text of a file; return it with a note if its encoding had to be assumed.
 
     Raises:
-        ArgumentError: it is not text.
+        ArgumentError: the bytes are not text.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):

@@ -1,7 +1,7 @@
-"""The text of a table to columns and rows: delimiter, header line, duplicate names, empty lines, formulas.
+"""Parse the text of a table: delimiter, header line, duplicate names, empty lines, formulas.
 
-What is assumed about a table is said in its ``notes``; what can be read in two ways is refused. Values are
-not interpreted here: a cell is text.
+Every assumption about a table is listed in its ``notes``; ambiguous tables are refused. Values are not
+interpreted here: a cell is text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_COLUMNS = 1_000
 _SAMPLE = 50
 _MAX_TITLE_LETTERS = 80
 _MAX_TITLE_LINES = 10
-"""Lines of a title, of comments or of groups that may stand above the header line."""
+"""Maximum number of lines (title, comments or column groups) above the header line."""
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _SEQUENCE = re.compile(r"[A-Za-z*-]{25,}")
 _FORMULA = re.compile(r"=[A-Za-z0-9_+(\[$'\"{@-]")
@@ -33,7 +33,7 @@ _QUOTED = re.compile(r'="([^"]*)"')
 _SEPARATOR_LINE = re.compile(r"sep=(.)\s*(?:\r\n|\r|\n)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"-?(0|[1-9]\d*)(,\d+)?([eE][+-]?\d{1,2})?", re.ASCII)
 DECIMAL_COMMA = re.compile(r"[+-]?(0,\d+|[1-9]\d*,(?!\d{3}$)\d+)([eE][+-]?\d+)?", re.ASCII)
-"""A number whose comma separates no thousands."""
+"""Pattern of a number whose comma cannot be a thousands separator."""
 _NO_ROWS = "A table needs a header line with the names of settings and one line per job."
 
 
@@ -44,16 +44,16 @@ class TextTable:
     columns: tuple[str, ...]
     """Unique names."""
     rows: tuple[tuple[str, ...], ...]
-    """Cells without surrounding white space; each row has one for every column."""
+    """Cells without surrounding white space; each row has one cell per column."""
     notes: tuple[str, ...] = ()
     """What was assumed or left out, as sentences."""
     decimal_commas: frozenset[str] = frozenset()
-    """Columns of numbers with decimal commas, as spreadsheets of many languages write and copy them."""
+    """Columns of numbers with decimal commas, as spreadsheets write and copy them in many languages."""
     sheet: str = ""
-    """Name of the sheet that was read of a workbook of several; empty for other tables."""
+    """Name of the sheet that was read, for a workbook with several sheets; empty for other tables."""
 
     def cells(self, column: str) -> list[str]:
-        """The cells of a column."""
+        """Return the cells of a column."""
         place = self.columns.index(column)
         return [row[place] for row in self.rows]
 
@@ -62,8 +62,8 @@ def read_text(text: str, known: Collection[str] = (), delimiter: str | None = No
     """Read delimited text, or FASTA with the columns ``name``, ``sequence`` and (if any) ``description``.
 
     Args:
-        text: the table; the delimiter is that which cuts the lines evenly.
-        known: names that only a header line has, such as those of settings.
+        text: the table; the delimiter is the one that gives the lines equally many cells.
+        known: names that occur only in a header line, such as those of settings.
         delimiter: the delimiter, if it is known.
 
     Raises:
@@ -80,12 +80,12 @@ def read_text(text: str, known: Collection[str] = (), delimiter: str | None = No
 
 
 def find_delimiter(text: str) -> str:
-    """The delimiter that gives most rows equally many cells; a comma if there is only one column."""
+    """Return the delimiter that gives the most rows the same number of cells; a comma for a single column."""
     return max(DELIMITERS, key=lambda mark: (*_score(text, mark), mark == ","))
 
 
 def make_table(lines: Iterable[Sequence[str]], known: Collection[str] = (), delimiter: str = "") -> TextTable:
-    """Make a table of the cells of its lines, of which the first may be the header.
+    """Make a table from the cells of its lines, the first of which may be the header.
 
     Lines of a title, of comments or of groups of columns above the header are left out, with a note.
 
@@ -142,9 +142,9 @@ def _split(text: str, mark: str) -> list[list[str]]:
 
 
 def _score(text: str, mark: str) -> tuple[float, int]:
-    """The share of the first rows that have equally many cells, and that number.
+    """Return the share of the first rows that have the same number of cells, and that number.
 
-    The first row alone does not tell: it may be a title.
+    The first row alone is not conclusive: it may be a title.
     """
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
@@ -158,10 +158,10 @@ def _score(text: str, mark: str) -> tuple[float, int]:
 
 
 def _count_title_lines(lines: Sequence[Sequence[str]], known: Collection[str]) -> int:
-    """How many lines stand above the header line, all with fewer filled cells than it has.
+    """Count the lines above the header line, each with fewer filled cells than the header.
 
-    The header line has a known name. If no line has, it is the first of several cells, all words, after lines
-    of one cell.
+    The header line contains a known name. If no line does, it is the first line with several cells, all of
+    them words, after lines with one cell.
     """
     for place, line in enumerate(lines[: _MAX_TITLE_LINES + 1]):
         cells = [cell for cell in line if cell]
@@ -177,7 +177,7 @@ def _count_title_lines(lines: Sequence[Sequence[str]], known: Collection[str]) -
 
 
 def _is_wider(cells: Sequence[str], above: Sequence[Sequence[str]]) -> bool:
-    """Whether a line has more filled cells than each line above that is no comment."""
+    """Return whether a line has more filled cells than each line above it that is not a comment."""
     return all(line[0].startswith("#") or len(cells) > sum(map(bool, line)) for line in above)
 
 
@@ -193,10 +193,11 @@ def _describe_titles(titles: Sequence[Sequence[str]]) -> str:
 
 
 def _find_decimal_commas(table: TextTable, mark: str) -> frozenset[str]:
-    """The columns of numbers with decimal commas.
+    """Find the columns of numbers with decimal commas.
 
-    Such as ``10,25`` may be two numbers, too, or 1,500 one of thousands. Between semicolons, which programs
-    write where the comma is the decimal mark, a cell like ``1,5`` decides, elsewhere only one like ``0,5``.
+    ``10,25`` could also be two numbers, and ``1,500`` a number with a thousands separator. Programs write
+    semicolons between cells where the comma is the decimal mark; there a cell like ``1,5`` decides, elsewhere
+    only one like ``0,5``.
     """
     found = []
     for name in table.columns:
@@ -211,9 +212,9 @@ def _find_decimal_commas(table: TextTable, mark: str) -> frozenset[str]:
 
 
 def _is_header(first: Sequence[str], others: Sequence[Sequence[str]], known: Collection[str]) -> bool:
-    """Whether the first line names the columns.
+    """Return whether the first line names the columns.
 
-    It is data if one of its cells is a sequence, or a number above numbers, and none is a known name.
+    The line is data if none of its cells is a known name and one is a sequence, or a number above numbers.
     """
     if any(fold(cell) in known for cell in first):
         return True
@@ -236,7 +237,7 @@ def _fit(number: int, row: list[str], width: int) -> list[str]:
 
 
 def _name_columns(heads: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Unique names of the columns, and notes on those that had none of their own."""
+    """Return unique names for the columns, and notes on columns that had none."""
     names: dict[str, None] = {}
     notes = []
     for place, head in enumerate(heads, start=1):
@@ -263,5 +264,5 @@ def _read_plain(cell: str, row: int, column: str) -> str:
 
 
 def fold(name: str) -> str:
-    """A name without case, spaces and punctuation, as names of columns are compared."""
+    """Normalise a name for comparison: without case, spaces and punctuation."""
     return re.sub(r"[\W_]+", "", name).lower()

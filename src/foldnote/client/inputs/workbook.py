@@ -1,6 +1,6 @@
-"""Excel workbooks (.xlsx) as tables of text, by openpyxl, which is an extra (``foldnote[excel]``).
+"""Read Excel workbooks (.xlsx) as tables of text with openpyxl, an optional dependency (``foldnote[excel]``).
 
-A formula counts with the value that the spreadsheet program saved; without one it is refused.
+For a formula, the value that the spreadsheet program saved is used; a formula without one is refused.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ def read_workbook(data: bytes, name: str, known: Collection[str] = (), sheet: st
     Args:
         data: the file.
         name: name of the file in messages.
-        known: names that only a header line has.
+        known: names that occur only in a header line.
         sheet: name of the sheet; by default the one that was open when the workbook was saved, or the first
             with known names if that one has none.
 
     Raises:
-        ArgumentError: it is not a workbook or damaged, openpyxl is not installed, there is no such sheet, a
-            formula has no value, or the sheet is not a table.
+        ArgumentError: it is not a workbook or is damaged, openpyxl is not installed, there is no such sheet,
+            a formula has no value, or the sheet is not a table.
     """
     values = _load(data, name)
     with _explain_damage(name):
         written = _load(data, name, has_formulas=True)
         names = [each.title for each in values.worksheets]
-        opened = values.active.title if values.active.title in names else names[0]  # a chart is no sheet
+        opened = values.active.title if values.active.title in names else names[0]  # a chart is not a sheet
     if sheet is not None:
         opened = _find_sheet(sheet, names, name)
 
@@ -63,7 +63,7 @@ def read_workbook(data: bytes, name: str, known: Collection[str] = (), sheet: st
 
 
 def list_sheets(data: bytes, name: str) -> tuple[str, ...]:
-    """The names of the sheets of a workbook, in their order; empty for a file of another kind.
+    """List the names of a workbook's sheets in order; empty for a file of another kind.
 
     Raises:
         ArgumentError: it is damaged, or openpyxl is not installed.
@@ -74,10 +74,10 @@ def list_sheets(data: bytes, name: str) -> tuple[str, ...]:
 
 
 def _load(data: bytes, name: str, *, has_formulas: bool = False) -> Any:
-    """The workbook, by openpyxl, with the values of formulas, or with the formulas themselves.
+    """Load the workbook with openpyxl, with either the values of formulas or the formulas themselves.
 
     Raises:
-        ArgumentError: it is not a workbook or damaged, or openpyxl is not installed.
+        ArgumentError: it is not a workbook or is damaged, or openpyxl is not installed.
     """
     _check_archive(data, name)
     try:
@@ -92,10 +92,10 @@ def _load(data: bytes, name: str, *, has_formulas: bool = False) -> Any:
 
 
 def _find_sheet(sheet: str, names: Sequence[str], name: str) -> str:
-    """The name of a sheet, without regard to case and surrounding spaces.
+    """Find the name of a sheet, ignoring case and surrounding spaces.
 
     Raises:
-        ArgumentError: there is none of that name.
+        ArgumentError: there is no such sheet.
     """
     wanted = str(sheet).strip().casefold()
     found = [each for each in names if each.strip().casefold() == wanted]
@@ -109,7 +109,7 @@ def _find_sheet(sheet: str, names: Sequence[str], name: str) -> str:
 def _choose_sheet(
     names: Sequence[str], read: Callable[[str], TextTable | ArgumentError], known: Collection[str]
 ) -> tuple[str, TextTable]:
-    """The first sheet if it has a column of a known name, else the first that has one, else the first table.
+    """Choose the first sheet with a column of a known name, else the first that is a table.
 
     Raises:
         ArgumentError: the first sheet has a formula without a value, or none is a table.
@@ -132,12 +132,12 @@ def _choose_sheet(
 def _explain_damage(name: str) -> Iterator[None]:
     try:
         yield
-    except Exception as exc:  # openpyxl raises errors of many kinds for a damaged file
+    except Exception as exc:  # openpyxl raises many kinds of errors for a damaged file
         raise ArgumentError(f"The workbook {name} cannot be read: {type(exc).__name__}: {exc}.") from exc
 
 
 def write_value(value: Any) -> str:
-    """The text of a cell: numbers as typed, dates as ISO 8601."""
+    """Format the value of a cell as text: numbers as typed, dates as ISO 8601."""
     if value is None:
         return ""
     if isinstance(value, bool):

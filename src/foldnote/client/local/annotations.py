@@ -1,7 +1,7 @@
-"""Tags and notes on jobs: what a person wrote down about them, kept on this computer only.
+"""Tags and notes that a user attaches to jobs; they are kept on this computer only.
 
-No service has a field for them that can be changed after submission. Unlike the ledger, which the service
-could replace, they exist nowhere else; a failure to save them is therefore an error.
+No service has a field for them that can be changed after submission. Unlike the ledger, which can be rebuilt
+from the service, they exist nowhere else; a failure to save them is therefore an error.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from foldnote import settings
 from foldnote.errors import ConfigurationError
 
 MAX_TAGS = 20
-"""Most tags of a job."""
+"""Maximum number of tags per job."""
 MAX_TAG_LENGTH = 40
-"""Most characters of a tag."""
+"""Maximum length of a tag in characters."""
 MAX_NOTE_LENGTH = 5000
-"""Most characters of a note."""
+"""Maximum length of a note in characters."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS tags (
     service TEXT NOT NULL, job_name TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (service, job_name, tag)
@@ -38,23 +38,23 @@ class Annotations:
         self._path = settings.data_dir() / "tags.db"
 
     def tags(self) -> dict[str, tuple[str, ...]]:
-        """Tags by job name, each in alphabetical order; empty if the file cannot be read."""
+        """Return the tags by job name, each in alphabetical order; empty if the file cannot be read."""
         found: dict[str, list[str]] = {}
         for name, tag in self._read("SELECT job_name, tag FROM tags WHERE service = ? ORDER BY tag"):
             found.setdefault(name, []).append(tag)
         return {name: tuple(tags) for name, tags in found.items()}
 
     def tags_of(self, job_name: str) -> tuple[str, ...]:
-        """Tags of one job, in alphabetical order."""
+        """Return the tags of one job, in alphabetical order."""
         query = "SELECT tag, tag FROM tags WHERE service = ? AND job_name = ? ORDER BY tag"
         return tuple(tag for tag, _ in self._read(query, job_name))
 
     def notes(self) -> dict[str, str]:
-        """Notes by job name; empty if the file cannot be read."""
+        """Return the notes by job name; empty if the file cannot be read."""
         return dict(self._read("SELECT job_name, note FROM notes WHERE service = ?"))
 
     def note(self, job_name: str) -> str:
-        """Note on a job; empty without one."""
+        """Return the note on a job; empty without one."""
         query = "SELECT job_name, note FROM notes WHERE service = ? AND job_name = ?"
         return next((note for _, note in self._read(query, job_name)), "")
 
@@ -62,7 +62,7 @@ class Annotations:
         """Replace the note on a job and return it; empty text removes it.
 
         Raises:
-            ConfigurationError: the note is no text or too long, or cannot be saved.
+            ConfigurationError: the note is not text, is too long, or cannot be saved.
         """
         if not isinstance(text, str):
             raise ConfigurationError(f"A note is text, not {type(text).__name__}.")

@@ -24,17 +24,17 @@ _GB = 1e9
 
 
 def results_dir() -> Path:
-    """The folder of the cache; each result has a folder in it."""
+    """Return the folder of the cache; each result has a folder in it."""
     return settings.cache_dir() / "results"
 
 
 def _content(sha256: str) -> Path:
-    """Path of a content by its hash; results with the same content share it by hard links."""
+    """Return the path of a content by its hash; results with the same content share it by hard links."""
     return settings.cache_dir() / "contents" / sha256
 
 
 def has_content(sha256: str) -> bool:
-    """Whether any cached result has this content."""
+    """Return whether any cached result has this content."""
     return _content(sha256).is_file()
 
 
@@ -78,7 +78,7 @@ def publish(part: Path, place: Path, sha256: str) -> None:
 
 
 def write_hash(place: Path, sha256: str) -> None:
-    """Save the hash of the file at ``place``, to detect damage later."""
+    """Save the hash of the file at ``place``, so that damage can be detected later."""
     beside = place.with_name(f"{place.name}.{uuid4().hex}.sha256")
     beside.write_text(sha256, "ascii")
     _sync(beside)
@@ -101,7 +101,7 @@ def _sync(path: Path) -> None:
 
 
 def is_intact(place: Path, hash_content: Callable[[Path], str] = hash_file) -> bool:
-    """Whether the file or folder at ``place`` exists and is unchanged.
+    """Return whether the file or folder at ``place`` exists and is unchanged.
 
     Args:
         hash_content: computes the SHA-256 (hex) to compare with the saved one.
@@ -113,12 +113,12 @@ def is_intact(place: Path, hash_content: Callable[[Path], str] = hash_file) -> b
 
 
 def etag_path(part: Path) -> Path:
-    """Path of the file with the ETag of the partial download ``part``."""
+    """Return the path of the file with the ETag of the partial download ``part``."""
     return part.with_name(part.name + ".etag")
 
 
 def read_etag(part: Path) -> str | None:
-    """ETag of the content that ``part`` belongs to, if known."""
+    """Return the ETag of the content that ``part`` belongs to, if known."""
     try:
         return etag_path(part).read_text("ascii") or None
     except (OSError, ValueError):

@@ -76,7 +76,7 @@ def _find_or_start() -> RuntimeInfo:
 
 
 def find_service() -> RuntimeInfo | None:
-    """The running service, if one answers.
+    """Return the running service, if one answers.
 
     If its process exists but does not answer, wait longer: the machine may be under load.
     """
@@ -87,7 +87,7 @@ def find_service() -> RuntimeInfo | None:
 
 
 def has_address(url: str) -> bool:
-    """Whether the embedded service was last started at this address; nothing is asked."""
+    """Return whether the embedded service was last started at this address, without a request."""
     info = read_runtime(settings.runtime_dir())
     if info is None:
         return False
@@ -97,7 +97,7 @@ def has_address(url: str) -> bool:
 
 
 def is_healthy(info: RuntimeInfo, timeout_s: float = _HEALTH_TIMEOUT_S) -> bool:
-    """Whether a foldnote service of the version that ``info`` names answers at its address."""
+    """Return whether a foldnote service of the version that ``info`` names answers at its address."""
     try:
         direct = build_opener(ProxyHandler({}))  # a proxy cannot reach loopback addresses
         with direct.open(f"{info.url}/healthz", timeout=timeout_s) as answer:
@@ -108,7 +108,7 @@ def is_healthy(info: RuntimeInfo, timeout_s: float = _HEALTH_TIMEOUT_S) -> bool:
 
 
 def is_older(version: str, than: str) -> bool:
-    """Whether ``version`` is older than ``than``; only numeric parts are compared."""
+    """Return whether ``version`` is older than ``than``; only numeric parts are compared."""
     return _numbers(version) < _numbers(than)
 
 
@@ -118,7 +118,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def log_path() -> Path:
-    """Path of the embedded service's log."""
+    """Return the path of the embedded service's log."""
     return settings.data_dir() / "service.log"
 
 
@@ -198,7 +198,7 @@ def _spawn(log: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def _is_alive(pid: int) -> bool:
-    """Whether this user has a process with this id."""
+    """Return whether this user has a process with this id."""
     import psutil
 
     try:
@@ -216,7 +216,7 @@ def _explain(began: int, what: str) -> str:
     except OSError:
         lines = []
     is_sentence = bool(lines) and lines[-1].endswith(".") and lines[-1][:1].isupper()
-    # the reason is in the first line, which is all that the panel shows
+    # only the first line is shown in the panel, so it contains the reason
     reason = f": {lines.pop()}" if is_sentence else "."
     tail = "\n".join(lines) or ("" if is_sentence else "(the log is empty)")
     advice = f"Its log is {path}; run `foldnote doctor` to find out more."

@@ -1,6 +1,6 @@
-"""The identity of a submission: the same content has the same one, in the client and in a form.
+"""The identity of a submission: a hash of its content, computed in the same way by the client and by forms.
 
-A form shows the name that its job would get, which is made of the identity.
+A form shows the name that its job would get, which is derived from the identity.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def identify(
     job_name: str | None = None,
     uploads: Mapping[str, str] | None = None,
 ) -> str:
-    """SHA-256 (hex) that identifies a submission: it depends on tool, settings, requested name and files.
+    """Compute the SHA-256 (hex) that identifies a submission.
 
     Args:
         uploads: SHA-256 (hex) by name, for uploaded files that the settings refer to.
@@ -37,21 +37,21 @@ def identify(
 
 
 def keep_content(extensions: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The parts beside the settings that may change the result of a run."""
+    """Return the parts beside the settings that may change the result of a run."""
     return {key: value for key, value in (extensions or {}).items() if key not in NOT_CONTENT}
 
 
 def with_extensions(content: Mapping[str, Any], extensions: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A body with what is sent beside the settings, if there is any."""
+    """Add what is sent beside the settings to a body, if there is any."""
     return {**content, WIRE_NAME: dict(extensions)} if extensions else dict(content)
 
 
 def identify_content(content: Mapping[str, Any], extensions: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What identifies a submission: its content, and what beside the settings may change its result."""
+    """Return what identifies a submission: its body, and the extensions that may change its result."""
     return with_extensions(content, keep_content(extensions))
 
 
 def uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:
-    """SHA-256 (hex) by name, of files in the settings that were uploaded from this computer."""
+    """Return the SHA-256 (hex), by name, of files in the settings that were uploaded from this computer."""
     texts = {text for text in texts_in(settings) if len(text) <= _MAX_PATH_LENGTH}
     return {path: digest for path, digest in ledger.uploads().items() if path in texts}

@@ -2,9 +2,9 @@
 
 Six tables in the user's data folder map a submission's identity to its job name, a notebook cell to the last
 job submitted from its form, a job name to the notebook that submitted it and to its label, a batch name to
-the table that it was made from, and an uploaded file's name to its hash (a changed file under the same name
-is another submission). The ledger is only a hint and may be deleted at any time: the service knows its jobs,
-and names are derived from the identity. A damaged ledger is renamed, and the next call creates a new one.
+its table, and an uploaded file's name to its hash (a changed file under the same name makes another
+submission). The ledger is only a hint and may be deleted at any time: the service knows its jobs, and names
+are derived from the identity. A damaged ledger is renamed, and the next call creates a new one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Ledger:
             )
 
     def find(self, identity: str) -> str | None:
-        """Job name of a submission, if recorded."""
+        """Return the job name of a submission, if recorded."""
         return self._read("SELECT job_name FROM submissions WHERE service = ? AND identity = ?", identity)
 
     def forget(self, identity: str) -> None:
@@ -77,11 +77,11 @@ class Ledger:
         )
 
     def cell_job(self, cell_key: str) -> str | None:
-        """Name of the last job submitted from the form in this cell, if recorded."""
+        """Return the name of the last job submitted from the form in this cell, if recorded."""
         return self._read("SELECT job_name FROM cells WHERE service = ? AND cell = ?", cell_key)
 
     def notebooks(self) -> dict[str, str]:
-        """Paths of the submitting notebooks, as their kernels report them, by job name."""
+        """Return the paths of the submitting notebooks, as their kernels report them, by job name."""
         return dict(self._rows("SELECT job_name, notebook FROM notebooks WHERE service = ?"))
 
     def remember_sheet(self, batch_name: str, text: str) -> None:
@@ -91,7 +91,7 @@ class Ledger:
             self._write("INSERT OR REPLACE INTO sheets VALUES (?, ?, ?)", (self.service, batch_name, packed))
 
     def sheet(self, batch_name: str) -> str | None:
-        """Table of a batch, if recorded."""
+        """Return the table of a batch, if recorded."""
         rows = self._rows("SELECT sheet FROM sheets WHERE service = ? AND batch = ?", batch_name)
         try:
             return zlib.decompress(rows[0][0]).decode() if rows else None
@@ -107,11 +107,11 @@ class Ledger:
             self._write("INSERT OR REPLACE INTO labels VALUES (?, ?, ?)", (self.service, job_name, label))
 
     def labels(self) -> dict[str, str]:
-        """Labels given to jobs on this computer, by job name."""
+        """Return the labels given to jobs on this computer, by job name."""
         return dict(self._rows("SELECT job_name, label FROM labels WHERE service = ?"))
 
     def label(self, job_name: str) -> str | None:
-        """Label given to a job on this computer, if recorded."""
+        """Return the label given to a job on this computer, if recorded."""
         return self._read("SELECT label FROM labels WHERE service = ? AND job_name = ?", job_name)
 
     def remember_upload(self, path: str, sha256: str) -> None:
@@ -119,16 +119,16 @@ class Ledger:
         self._write("INSERT OR REPLACE INTO uploads VALUES (?, ?, ?)", (self.service, path, sha256))
 
     def uploads(self) -> dict[str, str]:
-        """SHA-256 (hex) of the last upload from this computer, by name."""
+        """Return the SHA-256 (hex) of the last upload from this computer, by name."""
         return dict(self._rows("SELECT path, sha256 FROM uploads WHERE service = ?"))
 
     def identities(self, job_name: str) -> frozenset[str]:
-        """Identities of the submissions of ``job_name``; empty if not submitted from this computer."""
+        """Return the identities of the submissions of ``job_name``; empty if it is not from this computer."""
         query = "SELECT identity FROM submissions WHERE service = ? AND job_name = ?"
         return frozenset(row[0] for row in self._rows(query, job_name))
 
     def job_names(self, limit: int = 200) -> list[str]:
-        """Names of jobs submitted from this computer, newest first."""
+        """Return the names of jobs submitted from this computer, newest first."""
         query = "SELECT job_name FROM submissions WHERE service = ? ORDER BY submitted DESC LIMIT ?"
         return list(dict.fromkeys(row[0] for row in self._rows(query, limit)))
 
@@ -152,8 +152,8 @@ class Ledger:
         return self._path or settings.data_dir() / "ledger.db"
 
     def _run(self, statement: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-        """The rows of a statement; none if the ledger is damaged or cannot be written: it is only a hint."""
-        import sqlite3  # deferred: a form looks into the ledger, which need not be there yet
+        """Return the rows of a statement; none if the ledger, only a hint, is damaged or read-only."""
+        import sqlite3  # deferred: a form queries the ledger, which may not exist yet
 
         damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
         try:
@@ -164,9 +164,9 @@ class Ledger:
                     with connection:
                         return connection.execute(statement, values).fetchall()
                 except sqlite3.DatabaseError as exc:
-                    if getattr(exc, "sqlite_errorcode", 0) & 0xFF in damaged:  # without the extended part
+                    if getattr(exc, "sqlite_errorcode", 0) & 0xFF in damaged:  # primary error code
                         path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
-                        path.replace(path.with_suffix(".damaged"))  # or no call could record anything again
+                        path.replace(path.with_suffix(".damaged"))  # otherwise nothing could be recorded
                     raise
         except (sqlite3.Error, OSError, UnicodeError):  # the service finds the job by its name
             return []

@@ -21,11 +21,11 @@ from foldnote.io import hold_lock, write_atomically
 from foldnote.models.account import Credential, read_credential
 
 _OWN_PROFILES = (settings.EMBEDDED, settings.ENVIRONMENT, "given")
-"""Profiles that are not in the profiles file, for which no key is stored."""
+"""Profiles that are not in the configuration file, for which no key is stored."""
 
 
 def find_trial(service: str) -> Credential | None:
-    """The trial key and data issued by the service, if any."""
+    """Return the trial key and data issued by the service, if any."""
     about = _read().get(service)
     key = settings.api_key(settings.Profile(_name(service), service))
     if not isinstance(about, dict) or key is None:
@@ -52,7 +52,7 @@ def forget_trial(service: str) -> None:
 
 
 def is_key_of(credential: Credential, key: SecretStr | None) -> bool:
-    """Whether ``key`` is the issued trial key."""
+    """Return whether ``key`` is the issued trial key."""
     return key is not None and key.get_secret_value() == credential.api_key.get_secret_value()
 
 
@@ -73,7 +73,7 @@ def try_hold() -> Iterator[bool]:
 
 
 def _name(service: str) -> str:
-    """Name under which a service's trial key is stored."""
+    """Return the name under which a service's trial key is stored."""
     return f"trial:{service}"
 
 

@@ -1,4 +1,4 @@
-"""The account that the key belongs to, as far as the service tells, and trial keys for users without one."""
+"""The account that the key belongs to, as far as the service reports it, and trial keys for new users."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _provision(connection: ServiceConnection, address: Address) -> Operation[Non
 
 
 def _is_alive(connection: ServiceConnection, kept: Credential) -> Operation[bool]:
-    """Whether the stored key still works; the service is asked only after its expiry date."""
+    """Return whether the stored key still works; the service is asked only after its expiry date."""
     if kept.expires_at is not None and kept.expires_at > datetime.now(UTC):
         return True
     try:
@@ -127,7 +127,7 @@ def _look(connection: ServiceConnection) -> Operation[Account]:
 
 
 def count_left(connection: ServiceConnection) -> Operation[int | None]:
-    """Upper bound of the jobs that may still be submitted; None (without a request) if no limit is known."""
+    """Return an upper bound of the jobs that may still be submitted; None if no limit is known."""
     kept = yield Run(lambda: trials.find_trial(connection.service))
     if kept is None and JobLimitError not in connection.refusals:
         return None
@@ -135,7 +135,7 @@ def count_left(connection: ServiceConnection) -> Operation[int | None]:
 
 
 def _is_claimed(connection: ServiceConnection) -> Operation[bool | None]:
-    """Whether the key has been claimed: restricted routes refuse an unclaimed key before reading the body."""
+    """Return whether the key is claimed: restricted routes refuse unclaimed keys before reading the body."""
     try:
         yield from connection.ask("POST", "/run-pipeline", json={}, repeatable=True)
     except RestrictedRouteError:

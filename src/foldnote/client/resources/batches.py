@@ -64,7 +64,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         in the ledger."""
 
     def _hold_job(self, job: Job) -> J:
-        """Make a handle of one of its jobs, of this API (sync or async)."""
+        """Make a handle of one of the batch's jobs, of this API (sync or async)."""
         return self._job_handle(job, self._connection, self._transport)
 
     @operation
@@ -98,18 +98,18 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         Args:
             table: the input rows. By default the table that was submitted from this computer; for a batch
                 that was submitted elsewhere, its settings.
-            figures: also the figures that the table of the batch in a cell has from the files of its results:
-                of an antibody numbering the chain type, species, germline genes and CDRs. For them, the
-                results are downloaded; a batch that has not ended has none.
+            figures: also the figures that the batch's table in a cell takes from the result files: for an
+                antibody numbering, chain type, species, germline genes and CDRs. This downloads the results;
+                a batch that has not ended has none.
 
         Returns:
             One row per row of the batch, with the index of the table (numbers from 0 after a sweep) and the
             table's columns in their dtypes, then ``job_name``, ``status`` (``Failed`` for a failed run,
-            ``Deleted`` for a job that no longer exists) and ``error`` (str: why it failed or did not
-            run), ``retries`` (int64: how often it was run again after a failure), ``duration_s`` (float64,
+            ``Deleted`` for a job that no longer exists) and ``error`` (str: why it failed or did not run),
+            ``retries`` (int64: how often it was run again after a failure), ``duration_s`` (float64,
             seconds), ``weighted_hours`` (float64), the figures that were asked for (str, such as ``V gene``
             and ``CDR-H3``; missing where a job has none), and ``score.NAME`` for the results' metrics in the
-            tool's units, those first that differ between rows; so do settings where there is no table. A
+            tool's units; those that differ between rows come first, as do settings if there is no table. A
             column of the table with one of these names becomes ``input.NAME``.
 
         Raises:
@@ -122,7 +122,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         return frame
 
     def _read_figures(self, sheet: Sheet) -> Operation[dict[str, dict[str, Any]]]:
-        """The figures of the results by job name, also of retried rows; empty before the batch has ended."""
+        """Return the figures by job name, including retried rows; empty until the batch has ended."""
         found: dict[str, dict[str, Any]] = {}
         for name in sheet.batches:
             with suppress(UnfinishedJobError, JobError, NotFoundError):  # no job of it has a result
@@ -161,8 +161,8 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
 
         Args:
             webhook: address that the service calls when the new batch has ended. By default that of this
-                batch, if it was submitted from this computer; a `NotSentWarning` says where none is called
-                at the end of the new batch, although one was at the end of this one. ``""`` calls none.
+                batch, if it was submitted from this computer; a `NotSentWarning` tells if none is called for
+                the new batch, although one was for this one. ``""`` calls none.
 
         Raises:
             FoldnoteError: some jobs are unfinished, or every job is complete.
@@ -258,9 +258,9 @@ class BatchesOperations(Resource, Generic[B]):
             max_runtime_s: time limit of each job in seconds, where the service supports it.
             weighted_hours_budget: limit of weighted hours for all jobs together, where the service supports
                 it.
-            on_failure: ``"stop"`` starts no more jobs once one has failed, after its retries; those that run
-                go on to their end. The default, ``"continue"``, runs all of them. The service does this, so
-                that nothing has to stay open.
+            on_failure: ``"stop"`` starts no more jobs once one has failed, after its retries; running jobs
+                are completed. The default, ``"continue"``, runs all of them. The service applies it, so
+                nothing has to stay open.
             retries: how often (0 to 10) a job is run again after its tool failed or exceeded its time limit.
                 Runs lost with a machine are repeated in any case.
             extensions: what is sent beside the settings of every row where the service takes it, such as
@@ -454,7 +454,7 @@ def _read_sheet(batch: BatchHandleOperations[Any]) -> Operation[tuple[Sheet, dic
 
 
 def _open_figures(archive: Path) -> dict[str, dict[str, Any]]:
-    """The figures of the jobs of an archive by name."""
+    """Return the figures of the jobs of an archive by name."""
     read_figures = late.load("read_figures")
     return {name: read_figures(result) for name, result in late.load("open_result")(archive).jobs.items()}
 

@@ -94,7 +94,7 @@ class JobHandleOperations(Api):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The job's tags, in alphabetical order; they are those of the panel."""
+        """The job's tags, in alphabetical order, as shown in the panel."""
         return self._annotations.tags_of(self.job_name)
 
     def tag(self, *tags: str) -> None:
@@ -171,32 +171,32 @@ class JobHandleOperations(Api):
 
     @property
     def cpu_seconds(self) -> float | None:
-        """Time on processors of all its processes; None before the end and where it is not measured."""
+        """Processor time of all its processes, in seconds; None before the end or if it is not measured."""
         return self.record.cpu_seconds
 
     @property
     def peak_memory_mb(self) -> float | None:
-        """Most that its largest process had in memory, in MB (2**20 bytes); None as for ``cpu_seconds``."""
+        """Peak memory of its largest process, in MB (2**20 bytes); None as for ``cpu_seconds``."""
         return self.record.peak_memory_mb
 
     @property
     def peak_gpu_memory_mb(self) -> float | None:
-        """Most GPU memory of its processes together, in MB (2**20 bytes); None without a GPU, too."""
+        """Peak GPU memory of all its processes, in MB (2**20 bytes); None also without a GPU."""
         return self.record.peak_gpu_memory_mb
 
     @property
     def retries(self) -> int | None:
-        """How often it was run again because its tool failed; None if never."""
+        """Number of times it was run again because its tool failed; None if never."""
         return self.record.retries
 
     @property
     def reused_from(self) -> str | None:
-        """Name of the finished job whose result this stage of a pipeline has; None if it ran itself."""
+        """Name of the finished job whose result this pipeline stage reuses; None if the stage ran itself."""
         return self.record.reused_from
 
     @property
     def webhook(self) -> str | None:
-        """What became of the webhook, in a sentence; None without one. ``refresh()`` asks again."""
+        """State of the webhook in a sentence; None without one. ``refresh()`` updates it."""
         return self.record.webhook
 
     @property
@@ -216,7 +216,7 @@ class JobHandleOperations(Api):
 
     @property
     def is_not_run(self) -> bool:
-        """Whether it is a stage of a pipeline that did not run, since an earlier one has no result."""
+        """Whether it is a stage of a pipeline that did not run because an earlier one has no result."""
         return self.record.is_not_run
 
     @property
@@ -248,7 +248,7 @@ class JobHandleOperations(Api):
         return job_file(self.job_name, path)
 
     def origin(self) -> dict[str, Any]:
-        """The job's record, service, client version and input files, as JSON data for provenance."""
+        """Return the job's record, service, client version and input files, as JSON data for provenance."""
         return describe_origin(self._connection, self.record)
 
     @operation
@@ -381,11 +381,11 @@ class JobHandleOperations(Api):
     def run_again(self, *, webhook: str | None = None) -> Operation[Self]:
         """Submit the job's settings again as a new job, named after this one; returns the new job.
 
-        The job of a stage is run by itself, with the same files of earlier stages.
+        The job of a pipeline stage is run alone, with the same files of earlier stages.
 
         Args:
             webhook: address that the service calls when the new job has ended, see ``jobs.submit``. A
-                `NotSentWarning` says where none is called, although one was at the end of this job.
+                `NotSentWarning` tells if none is called, although one was for this job.
 
         Raises:
             ArgumentError: it is a batch or pipeline, or a stage that takes files which its settings do not
@@ -420,11 +420,11 @@ class JobHandleOperations(Api):
     def own_settings(self) -> Operation[dict[str, Any]]:
         """Get settings with which the job can be submitted by itself.
 
-        They are its settings, where the files that a stage of a pipeline takes of earlier stages are named as
-        those of their jobs.
+        These are its settings; files that a pipeline stage takes from earlier stages are named as files of
+        the jobs of those stages.
 
         Raises:
-            ArgumentError: a stage takes files which its settings do not name.
+            ArgumentError: the job is a stage that takes files which its settings do not name.
             UnknownToolError: the service no longer has the tool.
         """
         return (yield from self._find_own_settings((yield from recall_tool(self._connection, self.tool))))
@@ -443,14 +443,14 @@ class JobHandleOperations(Api):
         return name_uploads(tool, settings)
 
     def _is_stage(self, parent: str) -> Operation[bool]:
-        """Whether the batch of this job is the run of a pipeline; not, if it was deleted."""
+        """Return whether the batch of this job is a pipeline run; False if the batch was deleted."""
         try:
             return (yield from job_pages.get_job(self._connection, parent)).tool == PIPELINE
         except NotFoundError:
             return False
 
     def _seen(self, record: Job) -> Self:
-        """A handle of the same job with a newer ``record``."""
+        """Return a handle of the same job with a newer ``record``."""
         other = copy(self)
         other._record = record
         return other
@@ -490,7 +490,7 @@ class JobHandleOperations(Api):
 
 
 def _end(job: JobHandleOperations) -> Operation[Job]:
-    """The record of a job that has ended; requested again if it was not final before."""
+    """Return the record of a job that has ended; it is requested again if the known one is not final."""
     if job.record.is_final and job.record.completed is not None:
         return job.record
     return (yield from job_pages.get_job(job._connection, job.job_name))
@@ -548,9 +548,9 @@ def fetch(
 
 
 def explain_failure(connection: ServiceConnection, job: Job) -> Operation[JobFailedError]:
-    """The exception for a failed run, with the end of its log if the service provides logs.
+    """Return the exception for a failed run, with the end of its log if the service provides logs.
 
-    Also for a stage that did not run.
+    It also covers stages that did not run.
     """
     if job.is_not_run:
         return JobFailedError(f"{job.job_name!r} did not run. {job.error}", job)
@@ -566,7 +566,7 @@ def _progress(job: Job) -> str | None:
 
 
 def next_action(job: Job) -> str:
-    """The next step that a user can take with the job."""
+    """Return the next step that the user can take with the job."""
     if not job.is_final:
         return "wait() waits for it, refresh() updates it, stop() stops it"
     if job.is_failed:

@@ -70,18 +70,18 @@ class JobsOperations(Resource, Generic[H]):
             job_name: requested name; by default derived from tool and settings.
             project_tag: identifier of a project.
             label: free text of one line, at most 200 characters, which is shown in place of the name. It does
-                not identify the job: with another label the same submission finds the same job and relabels
-                it here. It is kept on this computer, and by services that take it.
-            extensions: what is sent beside the settings where the service takes it, such as
-                ``{"external": ["msa-server"]}``; a `NotSentWarning` names the rest.
+                not identify the job: with another label, the same submission finds the same job and relabels
+                it here. It is stored on this computer, and by services that accept it.
+            extensions: what is sent in addition to the settings if the service accepts it, such as
+                ``{"external": ["msa-server"]}``; a `NotSentWarning` names what it does not accept.
             webhook: address that the service calls when the job has ended, if its administrator allows it; an
-                empty text for none, whatever is set for the account. `SettingsError` where the service calls
-                none. The record's ``webhook`` says what became of it.
+                empty text for none, even if the account has one. Raises `SettingsError` if the service calls
+                no webhooks. The record's ``webhook`` reports its state.
             max_runtime_s: seconds after which the run is ended. A new job whose estimate is longer is not
-                submitted. A service that takes no limit for single jobs is not sent it, which a
-                `NotSentWarning` says.
-            weighted_hours_budget: a new job whose estimate costs more weighted hours is not submitted; it is
-                compared with the estimate only. A `NoEstimateWarning` says if there is none.
+                submitted. If the service accepts no limit for single jobs, it is not sent, and a
+                `NotSentWarning` tells so.
+            weighted_hours_budget: a new job whose estimate is higher, in weighted hours, is not submitted;
+                the budget is compared with the estimate only. A `NoEstimateWarning` tells if there is none.
             again: submit a new job even if the same submission was made before.
 
         Raises:
@@ -127,7 +127,7 @@ class JobsOperations(Resource, Generic[H]):
             tool: the tool, or its type.
             settings: fields of the tool's schema.
             job_name: requested name; by default derived from tool and settings.
-            extensions: what would be sent beside the settings.
+            extensions: what would be sent in addition to the settings.
 
         Raises:
             UnknownToolError: the service has no such tool.
@@ -160,8 +160,8 @@ class JobsOperations(Resource, Generic[H]):
             tool: the tool, or its type.
             settings: fields of the tool's schema, or a list of such objects.
             job_name: requested name.
-            extensions: what is sent beside the settings where the service takes it, such as
-                ``{"external": ["msa-server"]}``; a `NotSentWarning` names the rest.
+            extensions: what is sent in addition to the settings if the service accepts it, such as
+                ``{"external": ["msa-server"]}``; a `NotSentWarning` names what it does not accept.
 
         Raises:
             SettingsError: ``extensions`` cannot be read; nothing was sent.
@@ -281,7 +281,7 @@ class JobsOperations(Resource, Generic[H]):
         """List the jobs and batches that ended longer ago than ``age``, newest first.
 
         Args:
-            age: such as ``30d``, ``12h`` or ``4w``.
+            age: an age such as ``30d``, ``12h`` or ``4w``.
 
         Raises:
             ArgumentError: it is not an age.
@@ -304,7 +304,7 @@ class JobsOperations(Resource, Generic[H]):
         Jobs that were deleted meanwhile are skipped. After an error, the same call deletes the rest.
 
         Args:
-            jobs: such as ``client.jobs.list_older("30d")``.
+            jobs: for example the list that ``client.jobs.list_older("30d")`` returns.
 
         Raises:
             ArgumentError: one of them has not ended; nothing was deleted.
@@ -364,7 +364,7 @@ class JobsOperations(Resource, Generic[H]):
         *,
         progress: bool = False,
     ) -> Operation[dict[str, H]]:
-        """Wait until all of these jobs have ended, in whatever way; returns them by name.
+        """Wait until all of these jobs have ended, whether complete, failed or stopped; returns them by name.
 
         Args:
             jobs: names, or job handles.
@@ -389,7 +389,7 @@ class JobsOperations(Resource, Generic[H]):
         *,
         progress: bool = False,
     ) -> Stream[H]:
-        """Iterate over these jobs as they end, in whatever way.
+        """Iterate over these jobs as they end, whether complete, failed or stopped.
 
         One request polls all of them. An ``AsyncClient`` returns an asynchronous iterator.
 
@@ -510,7 +510,7 @@ class JobsOperations(Resource, Generic[H]):
 
 
 def _name(jobs: Iterable[str | JobHandleOperations]) -> list[str]:
-    """The names of jobs; a single string is one name."""
+    """Return the names of jobs; a single string is one name."""
     given = [jobs] if isinstance(jobs, str) else jobs
     return [each if isinstance(each, str) else each.job_name for each in given]
 

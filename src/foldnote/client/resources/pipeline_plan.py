@@ -1,6 +1,7 @@
 """What running a pipeline again would reuse, and the pipeline of an earlier run.
 
-Our service keeps the stages with the run. Of a service that does not, they are read from the stages' jobs.
+foldnote's own service stores the stages with the run. For other services, they are reconstructed from the
+stages' jobs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _VARIANT_MARK = "-"
 
 @dataclass(frozen=True)
 class StagePlan:
-    """What becomes of one stage if its pipeline is run again.
+    """What happens to one stage if its pipeline is run again.
 
     Attributes:
         name: the stage's name.
@@ -30,7 +31,7 @@ class StagePlan:
         is_reused: whether its finished results are taken, so that it does not run.
         reason: why it runs, as the end of a sentence such as "fold runs, since it failed"; empty if it is
             reused.
-        was_complete: whether all its jobs were complete, be they deleted now.
+        was_complete: whether all its jobs were complete, even if they have since been deleted.
     """
 
     name: str
@@ -41,12 +42,12 @@ class StagePlan:
 
 
 def read_pipeline(run: Job, jobs: Sequence[Job], tools: Mapping[str, Tool]) -> Pipeline:
-    """The pipeline as it was run, with the inputs of the run merged into its stages.
+    """Reconstruct the pipeline of a run, with the inputs of the run merged into its stages.
 
     Args:
         run: the record of the run.
         jobs: the records of its stages.
-        tools: the tools by type; files are marked in the settings of those that are there.
+        tools: the tools by type; files are marked only in the settings of tools listed here.
 
     Raises:
         FoldnoteError: the service keeps no stages, and the job of one was deleted.
@@ -66,7 +67,7 @@ def read_pipeline(run: Job, jobs: Sequence[Job], tools: Mapping[str, Tool]) -> P
 
 
 def name_again(pipeline: Pipeline) -> str:
-    """The name under which the stages of a run are saved to run them again; their digest is part of it."""
+    """Return the name under which a run's stages are saved to run them again; it contains their digest."""
     mark = _mark_name(pipeline)
     return f"{pipeline.name[: _MAX_NAME_LENGTH - len(mark)]}{mark}"
 
@@ -78,7 +79,7 @@ def _mark_name(pipeline: Pipeline) -> str:
 def plan_stages(
     run: Job, stages: Sequence[Stage], jobs: Sequence[Job], tools: Mapping[str, Tool]
 ) -> list[StagePlan]:
-    """What running a pipeline again does with each stage, in their order.
+    """Plan what running a pipeline again does with each stage; the plans are in the order of the stages.
 
     Args:
         run: the record of the run.
@@ -100,7 +101,7 @@ def plan_stages(
 
 
 def find_stage_jobs(run: Job, stage: Stage, stages: Sequence[Stage], jobs: Iterable[Job]) -> list[Job]:
-    """The jobs of a stage: one, or several where it takes all models of an earlier stage."""
+    """Find the jobs of a stage: one, or several if it takes all models of an earlier stage."""
     others = {f"{run.job_name}-{each.name}" for each in stages if each.name != stage.name}
     first = f"{run.job_name}-{stage.name}"
     found = []
@@ -113,7 +114,7 @@ def find_stage_jobs(run: Job, stage: Stage, stages: Sequence[Stage], jobs: Itera
 
 
 def describe_plan(plans: Sequence[StagePlan]) -> str:
-    """What running a pipeline again does, in one or a few sentences."""
+    """Describe in one or a few sentences what running a pipeline again does."""
     reused = [plan.name for plan in plans if plan.is_reused]
     run = [plan for plan in plans if not plan.is_reused]
     names = join_words([plan.name for plan in run], "and")
@@ -132,7 +133,7 @@ def describe_plan(plans: Sequence[StagePlan]) -> str:
 
 
 def _merge_inputs(rows: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows with the inputs of a run: ``{stage: {field: value}}``, or fields of the first stage."""
+    """Merge the inputs of a run into the rows: ``{stage: {field: value}}``, or fields of the first stage."""
     names = {row["name"] for row in rows}
     loose = {field: value for field, value in inputs.items() if field not in names}
     return [
@@ -142,7 +143,7 @@ def _merge_inputs(rows: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) 
 
 
 def _read_jobs(run: Job, jobs: Sequence[Job]) -> Iterable[Stage]:
-    """The stages from their jobs, where the service does not keep them with the run.
+    """Reconstruct the stages from their jobs, for services that do not store them with the run.
 
     Raises:
         FoldnoteError: jobs are missing.
@@ -158,7 +159,7 @@ def _read_jobs(run: Job, jobs: Sequence[Job]) -> Iterable[Stage]:
 
 
 def _mark_files(stage: Stage, earlier: Sequence[str], tool: Tool | None) -> Stage:
-    """The stage with the files of its settings marked as those of earlier stages, or at the service."""
+    """Mark the files in a stage's settings as files of earlier stages or as files at the service."""
     fields = (tool.settings_schema or {}).get("properties", {}) if tool else {}
     taken = {
         name: _refer(value, earlier)
@@ -176,7 +177,7 @@ def _mark_files(stage: Stage, earlier: Sequence[str], tool: Tool | None) -> Stag
 def settle_files(
     job: Job, jobs: Iterable[Job], tool: Tool, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """The settings of a stage's job with files of earlier stages named as those of their jobs.
+    """Name the files of earlier stages in the settings of a stage's job as files of the jobs of those stages.
 
     Args:
         job: the record of the stage's job.
@@ -185,8 +186,8 @@ def settle_files(
         settings: its settings.
 
     Returns:
-        The settings, and the names of earlier stages of which no single file is named: a stage that takes
-        all models, or the one that the service chooses, has no value for a job of its own.
+        The settings, and the names of earlier stages whose file cannot be named: a stage that takes all
+        models, or the one that the service chooses, has no value that a single job could use.
     """
     stem = f"{job.batch}-"
     stages = {each.job_name.removeprefix(stem) for each in jobs if each.job_name != job.job_name}
@@ -211,7 +212,7 @@ def settle_files(
 
 
 def _refer(value: Any, earlier: Sequence[str]) -> Any:
-    """A file value, or a list of them, with those of earlier stages marked."""
+    """Mark the references to earlier stages in a file value or a list of them."""
     if isinstance(value, list | tuple):
         return [_refer(each, earlier) for each in value]
     if not isinstance(value, str) or "\n" in value:
@@ -221,7 +222,7 @@ def _refer(value: Any, earlier: Sequence[str]) -> Any:
 
 
 def _explain_unfinished(jobs: Sequence[Job]) -> str:
-    """Why a stage runs that is not complete; empty if it is, or was deleted."""
+    """Explain why an incomplete stage runs; empty if it is complete or was deleted."""
     unfinished = [job for job in jobs if job.status is not JobStatus.COMPLETE]
     if not unfinished:
         return ""
@@ -231,7 +232,7 @@ def _explain_unfinished(jobs: Sequence[Job]) -> str:
 
 
 def _explain_complete(jobs: Sequence[Job], tool: Tool | None) -> str:
-    """Why the results of a complete stage cannot be taken; empty if they can."""
+    """Explain why the results of a complete stage cannot be taken; empty if they can."""
     if not jobs:
         return "since its result was deleted"
     ran, now = jobs[0].engine_version, tool.engine.full_version if tool and tool.engine else None
@@ -251,7 +252,7 @@ def _explain_state(job: Job) -> str:
 
 
 def _explain_files(stage: Stage, running: set[str]) -> str:
-    """Why a complete stage may run: it takes files of a stage that runs; empty if it takes none."""
+    """Explain why a complete stage may run: it takes files of a stage that runs; empty if it takes none."""
     texts = [stage.settings, (stage.extensions or {}).get(ALIGNMENT, "")]
     heads = [text.partition("/")[0] for text in texts_in(texts) if isinstance(text, StageFile)]
     taken = join_words([name for name in dict.fromkeys(heads) if name in running], "and")

@@ -87,9 +87,10 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
 
     @operation
     def plan_again(self) -> Operation[list[StagePlan]]:
-        """Tell which stages :meth:`run_again` would reuse, and why it would run the others; nothing is sent.
+        """Plan a repetition: which stages :meth:`run_again` would reuse, and why it would run the others.
 
-        A stage whose upload was replaced by a file of other contents is listed as reused, and runs.
+        Nothing is sent. A stage whose uploaded file was replaced by one with other contents is listed as
+        reused, but runs.
 
         Raises:
             FoldnoteError: the service keeps no stages with a run, and the job of one was deleted.
@@ -101,14 +102,14 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
     def run_again(self, *, reuse: bool = True, webhook: str | None = None) -> Operation[Self]:
         """Run the same stages again as a new run, named after this one; returns the new run.
 
-        Complete stages are not computed again where the service reuses results: they have those of this run.
-        The stages are saved under a name of their own, so that a pipeline that was changed meanwhile stays.
-        Where this run was found by its code, the same code then finds the new run.
+        If the service reuses results, complete stages are not computed again but take the results of this
+        run. The stages are saved under a name of their own, so that a pipeline that was changed meanwhile is
+        not overwritten. Code that found this run finds the new run afterwards.
 
         Args:
-            reuse: whether results of complete stages are taken; without it all stages are computed.
+            reuse: whether to take the results of complete stages; otherwise all stages are computed.
             webhook: address that the service calls when the new run has ended, see ``jobs.submit``. A
-                `NotSentWarning` says where none is called, although one was at the end of this run.
+                `NotSentWarning` tells if none is called, although one was for this run.
 
         Raises:
             FoldnoteError: the run has not ended; or the service keeps no stages with a run, and the job of
@@ -137,7 +138,7 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
         return type(self)(record, self._connection, self._transport)
 
     def _read_run(self) -> Operation[tuple[Job, Sequence[Job], dict[str, Tool]]]:
-        """The records of the run and of its stages' jobs, and the service's tools by type."""
+        """Return the records of the run and of its stages' jobs, and the service's tools by type."""
         run = yield from job_pages.get_job(self._connection, self.job_name)
         jobs = yield from _list_stages(self._connection, self.job_name)
         tools = yield from list_tools(self._connection)  # an engine may have been updated since the last list
@@ -210,7 +211,7 @@ class PipelinesOperations(Resource, Generic[R]):
     ) -> Operation[R]:
         """Run a pipeline, unless the same run was submitted before; returns the run.
 
-        Where the service offers it, a stage takes the result of a complete stage of any earlier run with the
+        If the service supports it, a stage takes the result of a complete stage of any earlier run with the
         same tool, settings and file contents; the record's ``reused_from`` names it.
 
         Args:
@@ -289,7 +290,7 @@ def _save(connection: ServiceConnection, name: str, stages: Sequence[Stage]) -> 
 def _start(
     connection: ServiceConnection, post: Post, project_tag: str | None, *, again: bool
 ) -> Operation[Job]:
-    """Start a run, unless it is there; returns its record."""
+    """Start a run, unless it exists; returns its record."""
     posted = yield from start_once(connection, post, again=again)
     if posted.job is not None:
         warn_of_webhook(posted.job, post.body.get(WIRE_NAME))
@@ -308,7 +309,7 @@ def _start(
 
 
 def _remember_following(ledger: Ledger, job_name: str, new_name: str) -> None:
-    """Let the code that finds the run ``job_name`` find the one that was started from it; keep the label."""
+    """Record that code that finds the run ``job_name`` shall find the newer run instead; keep the label."""
     for identity in ledger.identities(job_name):
         ledger.remember(identity, new_name, PIPELINE)
     ledger.remember_label(new_name, ledger.label(job_name))
@@ -317,13 +318,13 @@ def _remember_following(ledger: Ledger, job_name: str, new_name: str) -> None:
 def _find_following(
     connection: ServiceConnection, ledger: Ledger, identity: str, job_name: str
 ) -> Operation[Job | None]:
-    """The last run that was started by running ``job_name`` again; None if there is none."""
+    """Return the last run that was started by running ``job_name`` again; None if there is none."""
     name = yield Run(lambda: ledger.find(identity))
     return None if name in (None, job_name) else (yield from look_up(connection, name))
 
 
 def _takes_reuse(tools: Iterable[Tool]) -> bool:
-    """Whether the service reuses results of stages; another one is not asked to."""
+    """Return whether the service reuses results of stages; only then is reuse requested."""
     return any(REUSE in tool.extensions for tool in tools)
 
 
@@ -335,7 +336,7 @@ def _prepare(
     project_tag: str | None,
     beside: Mapping[str, Any],
 ) -> tuple[str, Post]:
-    """The identity of a run, and the request that starts it, with what is sent beside its inputs."""
+    """Return the identity of a run, and the request that starts it, including its extensions."""
     name = pipeline if isinstance(pipeline, str) else pipeline.name
     content = {"pipeline": name, "inputs": inputs}
     if isinstance(pipeline, Pipeline):

@@ -36,7 +36,7 @@ class _Screening:
     names: list[str] | None
 
     def to_wire(self, batch_name: str, project_tag: str | None) -> dict[str, Any]:
-        """The body of POST /virtual-screening."""
+        """Return the body of POST /virtual-screening."""
         optional = {"tool": self.tool, "jobNames": self.names, "projectTag": project_tag}
         body = {
             "batchName": batch_name,
@@ -177,7 +177,7 @@ def _compare(connection: ServiceConnection, job: Job, screening: _Screening) -> 
 
 
 def _strip_ligand(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings without white space about the ligand: a service ends the line of a bare SMILES."""
+    """Strip white space around the ligand in the settings: a service adds a line end to a bare SMILES."""
     ligand = settings.get(_LIGAND)
     return {**settings, _LIGAND: ligand.strip() if isinstance(ligand, str) else ligand}
 

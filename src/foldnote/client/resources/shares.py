@@ -1,4 +1,4 @@
-"""Links by which a colleague opens a job with a key of their own, at foldnote's own service."""
+"""Links with which a colleague opens a job with their own key, at foldnote's own service."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PATH = "/shared"
 
 
 class OpenedShare(NamedTuple):
-    """What a link leads to: the job's record, and the local path of its result's archive."""
+    """What a link opens: the job's record, and the local path of its result archive."""
 
     job: Job
     path: Path
@@ -39,14 +39,14 @@ class SharesOperations(Resource):
 
     @operation
     def make(self, job: str | JobHandleOperations, days: float = 30) -> Operation[Share]:
-        """Make a link to a job or batch; ``.url`` has it, this once.
+        """Make a link to a job or batch; it is available as ``.url`` this once only.
 
-        Members of your organization open it with their own keys, read-only; without an organization everybody
-        who has an account at the service. It ends when you revoke it, it expires, or the job is deleted.
+        Members of your organization open it with their own keys, read-only; without an organization, everyone
+        with an account at the service can. It ends when you revoke it, it expires, or the job is deleted.
 
         Args:
             job: the job or batch, or its name.
-            days: for how long it is valid, in days, at most 366.
+            days: validity in days, at most 366.
 
         Raises:
             NotFoundError: there is no such job.
@@ -62,7 +62,7 @@ class SharesOperations(Resource):
         """List your valid links, newest first, with who has opened them.
 
         Args:
-            job_name: only those to this job.
+            job_name: only links to this job.
 
         Raises:
             FoldnoteError: the service makes no links.
@@ -90,12 +90,12 @@ class SharesOperations(Resource):
         """Open a link with your own key: the job's record and result, read-only.
 
         Args:
-            url: the link, which must be of this service: your key is sent to no other.
+            url: the link, which must belong to this service: your key is sent to no other.
 
         Raises:
-            ArgumentError: it is no such link.
+            ArgumentError: it is not such a link.
             ConfigurationError: it is a link of another service.
-            NotFoundError: it leads nowhere, or not for you.
+            NotFoundError: the link is not valid, or not valid for you.
             UnfinishedJobError: the job has no result yet.
             UnauthorizedError: you have no key for this service, or a wrong one.
             ServiceError: the service refused.
@@ -112,7 +112,7 @@ class SharesOperations(Resource):
     def fetch(self, url: str, job: Job) -> Operation[Path]:
         """Download the result of a link that you have opened before, if the link is still valid for you.
 
-        The service is asked each time, and the owner's list counts no further opening.
+        The service is asked each time; the owner's list does not count this as another opening.
 
         Args:
             url: the link.
@@ -122,9 +122,9 @@ class SharesOperations(Resource):
             The local path of the archive.
 
         Raises:
-            ArgumentError: it is no such link.
+            ArgumentError: it is not such a link.
             ConfigurationError: it is a link of another service.
-            NotFoundError: it leads nowhere any more, or not for you.
+            NotFoundError: the link is no longer valid, or not valid for you.
             UnauthorizedError: you have no key for this service, or a wrong one.
             ServiceError: the service refused.
         """
@@ -135,7 +135,7 @@ class SharesOperations(Resource):
             raise (yield from self._tell_of_key(exc)) from exc
 
     def _tell_of_key(self, refused: ServiceError) -> Operation[ServiceError]:
-        """What is wrong with the reader's key, and what to do; JupyterHub's own refusals say so already."""
+        """Say what is wrong with the reader's key, and what to do; JupyterHub's refusals say so already."""
         profile = self._connection.profile
         if profile.is_of_hub:
             return refused
@@ -159,7 +159,7 @@ class SharesOperations(Resource):
         return refuse_key(refused, f"{sentence} {advice}")
 
     def _read_own(self, url: str) -> Operation[str]:
-        """The token of a link of this service, which is sent to no other."""
+        """Return the token of a link of this service; it is sent to no other service."""
         connection = self._connection
         token = read_token(url)
         address = yield from connection.locate()
@@ -183,10 +183,10 @@ class SharesOperations(Resource):
 
 
 def read_token(url: str) -> str:
-    """The token of a link.
+    """Return the token of a link.
 
     Raises:
-        ArgumentError: it is no link to a shared job.
+        ArgumentError: it is not a link to a shared job.
     """
     parts = urlsplit(url.strip())
     if parts.scheme not in ("http", "https") or not parts.path.endswith(_PATH) or not parts.fragment:
@@ -198,16 +198,16 @@ def read_token(url: str) -> str:
 
 
 def is_same_service(url: str, base_url: str) -> bool:
-    """Whether a link is of the service at this address, whichever prefix either has."""
+    """Return whether a link belongs to the service at this address, ignoring path prefixes."""
     one, other = urlsplit(url.strip()), urlsplit(base_url)
     return (one.scheme, one.hostname, one.port) == (other.scheme, other.hostname, other.port)
 
 
 def find_link_profile(url: str) -> str | None:
-    """Name of the profile of a link's service, the active one before others; None where there is none.
+    """Find the profile of a link's service, the active one before others; None if there is none.
 
     Raises:
-        ArgumentError: it is no link to a shared job.
+        ArgumentError: it is not a link to a shared job.
     """
     read_token(url)
     known = (settings.active_profile(), *settings.profiles())

@@ -1,4 +1,4 @@
-"""The address that foldnote's own service calls at the end of the account's jobs, and its secret."""
+"""The address that foldnote's own service calls when jobs of the account end, and its secret."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from foldnote.models.account import AccountWebhook, read_account_webhook
 
 
 class WebhookOperations(Resource):
-    """GET and POST /webhook, which services have whose administrator allows addresses."""
+    """GET and POST /webhook, which exist if the service's administrator allows webhooks."""
 
     @operation
     def get(self) -> Operation[AccountWebhook]:
-        """Get what the account has set, and what addresses may begin with.
+        """Get the account's webhook settings and the allowed beginnings of addresses.
 
         Raises:
             FoldnoteError: the service calls no webhooks.
@@ -40,9 +40,9 @@ class WebhookOperations(Resource):
 
     @operation
     def renew_secret(self) -> Operation[SecretStr]:
-        """Make a secret, or a new one in place of the account's, and return it, which is possible only now.
+        """Create a secret, replacing the account's current one, and return it; it cannot be read later.
 
-        Requests are signed with it from now on, as Standard Webhooks says: give it to the receiver.
+        From now on requests are signed with it, following Standard Webhooks: give it to the receiver.
         ``.get_secret_value()`` shows it.
 
         Raises:

@@ -85,7 +85,7 @@ class BatchAttempt:
         identity: the batch's identity in the ledger.
         is_named: whether the user chose the batch's name.
         is_named_by_table: whether a column of the table gives the names of the subjobs. They may then get a
-            suffix, since one table feeds several tools.
+            suffix, since one table may be used for several tools.
     """
 
     tool: Tool
@@ -104,25 +104,25 @@ class BatchAttempt:
     is_named_by_table: bool = False
 
     def list_alternatives(self) -> Iterator[BatchAttempt]:
-        """This batch, then the same with names for a table whose names other jobs have: ``AB-1-anarci``."""
+        """List this batch, then one with suffixed names if other jobs have the table's: ``AB-1-anarci``."""
         yield self
         for number in range(1, _MAX_SUFFIXES) if self.is_named_by_table else ():
             suffix = f"-{self.tool.type}" if number == 1 else f"-{self.tool.type}-{number}"
             yield replace(self, names=[name[: _MAX_NAME - len(suffix)] + suffix for name in self.names])
 
     def renamed_as(self, taken: Collection[str]) -> BatchAttempt:
-        """The alternative whose jobs have these names; this one if none has."""
+        """Return the alternative whose jobs have these names; this one if none has."""
         found = (each for each in self.list_alternatives() if taken == set(each.names))
         return next(found, self)
 
     def once_more(self, name: str) -> BatchAttempt:
-        """Another batch of the same rows; its jobs are named after ``name`` unless the user chose names."""
+        """Return a new batch of the same rows; jobs are named after ``name`` unless the user chose names."""
         follows = self.names == name_rows(self.name, len(self.rows))
         names = name_rows(name, len(self.rows)) if follows else self.names
         return replace(self, name=name, names=names, is_again=True)
 
     def to_wire(self) -> dict[str, Any]:
-        """The body of POST /submit-batch."""
+        """Return the body of POST /submit-batch."""
         body: dict[str, Any] = {
             "batchName": self.name,
             "type": self.tool.type,
@@ -139,7 +139,7 @@ class BatchAttempt:
 
 
 def name_rows(batch_name: str, count: int) -> list[str]:
-    """Default names of a batch's jobs."""
+    """Return the default names of a batch's jobs."""
     return [f"{batch_name[:_STEM]}-{number}" for number in range(1, count + 1)]
 
 
@@ -164,7 +164,7 @@ def submit_batch(
 ) -> Operation[SubmittedBatch]:
     """Submit a batch, unless it was submitted before.
 
-    Where other jobs have names that a column of the table gives, the names of all rows get a suffix.
+    If other jobs have names that a column of the table gives, the names of all rows get a suffix.
 
     Args:
         is_judged: whether the service has already validated every row.
@@ -286,7 +286,7 @@ def _post(connection: ServiceConnection, attempt: BatchAttempt) -> Operation[Sub
 
 
 def _find_names(connection: ServiceConnection, attempt: BatchAttempt, job: Job) -> Operation[list[str]]:
-    """The names of the jobs of a batch that was submitted before."""
+    """Return the names of the jobs of a batch that was submitted before."""
     if not attempt.is_named_by_table:
         return attempt.names
     subjobs = yield from list_many(connection, {"batch": job.job_name}, len(attempt.rows) + 1)

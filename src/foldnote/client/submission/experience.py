@@ -25,8 +25,8 @@ class Experience:
         count: number of jobs; if 0, the figures are None.
         duration_s: median run time of a job in seconds.
         weighted_hours: median weighted hours of a job; None if the service does not count them.
-        peak_memory_mb: most memory that a job's largest process had, in MB (2**20 bytes); None where the
-            service does not measure it.
+        peak_memory_mb: peak memory of a job's largest process, in MB (2**20 bytes); None where the service
+            does not measure it.
     """
 
     count: int = 0
@@ -75,7 +75,7 @@ class JobLimits:
             object.__setattr__(self, name, make_plain(getattr(self, name)))
 
     def find_problems(self) -> list[Problem]:
-        """The limits that are not positive finite numbers."""
+        """Return a problem for each limit that is not a positive finite number."""
         fields = {"maxRuntimeSeconds": self.max_runtime_s, "weightedHoursBudget": self.weighted_hours_budget}
         return [
             Problem(field=name, message=f"{value!r:.40} is not a number above 0.", code="limit")
@@ -93,7 +93,7 @@ NO_LIMITS = JobLimits()
 
 
 def takes_runtime_limit(tool: Tool) -> bool:
-    """Whether the service takes a time limit of a single job: foldnote's own does, the interface does not."""
+    """Return whether the service accepts a time limit for a single job; only foldnote's own service does."""
     return bool(tool.extensions)
 
 
@@ -103,8 +103,9 @@ def compare_limits(tool: Tool, limits: JobLimits, experience: Experience, *, run
     Args:
         tool: the tool.
         limits: the limits.
-        experience: of earlier jobs.
-        runs: most runs of the job, with its retries; the budget is compared with the cost of all of them.
+        experience: run times and costs of earlier jobs.
+        runs: maximum number of runs of the job, including retries; the budget is compared with the cost of
+            all of them.
 
     Raises:
         EstimateExceededError: the estimate is above a limit.
@@ -139,7 +140,7 @@ def compare_limits(tool: Tool, limits: JobLimits, experience: Experience, *, run
 
 
 def describe_basis(experience: Experience) -> str:
-    """What the estimate is made from."""
+    """Describe the basis of the estimate."""
     if experience.count == 1:
         return "as the one earlier job of the tool, whatever its settings"
     return f"median of {experience.count} earlier jobs of the tool, whatever their settings"

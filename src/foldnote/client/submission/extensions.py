@@ -53,15 +53,16 @@ _NOT_OFFERED = {
 
 
 def choose_sent(tool: Tool, extensions: Extensions | None, service: str) -> dict[str, Any] | None:
-    """The parts that the service takes with the tool, None for none; a warning names the others.
+    """Return the extensions that the service accepts for the tool, None for none; a warning names the others.
 
-    A policy that the service does not offer is refused, since it limits what a batch costs, and the client
-    could keep it only for as long as the notebook stays open. So is a webhook, for which somebody would wait.
+    A policy that the service does not offer is refused, since it limits the cost of a batch, and the client
+    could apply it only while the notebook stays open. A webhook is refused, too, since a program would wait
+    for its call.
 
     Args:
         tool: the tool.
-        extensions: what is to be sent beside its settings.
-        service: which is asked (see ``Client.service``).
+        extensions: what is to be sent in addition to its settings.
+        service: the one that is to run the job (see ``Client.service``).
 
     Raises:
         SettingsError: a part is unknown or of the wrong type, the alignment is ambiguous or was uploaded to
@@ -72,7 +73,7 @@ def choose_sent(tool: Tool, extensions: Extensions | None, service: str) -> dict
     if problems:
         raise SettingsError(problems, tool.type)
     given = {key: value for key, value in given.items() if value != POLICY_DEFAULTS.get(key)}
-    if given.get(WEBHOOK) == "" and WEBHOOK not in tool.extensions:  # none is what the service does anyway
+    if given.get(WEBHOOK) == "" and WEBHOOK not in tool.extensions:  # the service calls none anyway
         del given[WEBHOOK]
     sent = keep_taken(given, tool.extensions)
     unsent = [part for part in name_parts(given) if part not in name_parts(sent)]
@@ -85,10 +86,10 @@ def choose_sent(tool: Tool, extensions: Extensions | None, service: str) -> dict
 
 
 def read_label(label: str | None, extensions: Extensions | None) -> str | None:
-    """The label of a job on one line, from the argument or the extension of this name; None without one.
+    """Return the label of a job on one line, from the argument or the extension; None without one.
 
     Raises:
-        SettingsError: it is not text, is too long, or two different ones are given.
+        SettingsError: it is not text, is too long, or the argument and the extension differ.
     """
     beside = extensions.get(LABEL) if isinstance(extensions, Mapping) else None
     given = beside if label is None else label
@@ -106,19 +107,19 @@ def read_label(label: str | None, extensions: Extensions | None) -> str | None:
 
 
 def put_label(tool: Tool, extensions: Extensions | None, label: str | None) -> Extensions | None:
-    """The extensions with the label, where the service takes one with the tool."""
+    """Add the label to the extensions if the service accepts one for the tool."""
     if label is None or LABEL not in tool.extensions or not isinstance(extensions, Mapping | None):
         return extensions
     return {**(extensions or {}), LABEL: label}
 
 
 def put_webhook(extensions: Extensions | None, webhook: str | None) -> Extensions | None:
-    """The extensions with the address that is called at the end, where it is given."""
+    """Add the webhook's address to the extensions if one is given."""
     return extensions if webhook is None else {**(extensions or {}), WEBHOOK: webhook}
 
 
 def require_webhooks(webhook: str | None, tools: Iterable[Tool]) -> str | None:
-    """The address for the run of a pipeline; None if there is none to be sent.
+    """Return the webhook's address for a pipeline run; None if none is to be sent.
 
     Raises:
         SettingsError: the service calls no webhooks; nothing was sent.
@@ -126,11 +127,11 @@ def require_webhooks(webhook: str | None, tools: Iterable[Tool]) -> str | None:
     is_called = any(WEBHOOK in tool.extensions for tool in tools)
     if webhook and not is_called:
         raise SettingsError([Problem(field=WEBHOOK_PATH, message=_NO_WEBHOOKS, code="not_taken")])
-    return webhook if is_called else None  # without webhooks, none is what the service does anyway
+    return webhook if is_called else None  # without webhooks, the service calls none anyway
 
 
 def warn_of_webhook(existing: Job, extensions: Extensions | None) -> None:
-    """Warn that a job which was submitted before gets no webhook, where one is asked for now."""
+    """Warn that a previously submitted job gets no webhook although one is requested now."""
     if (extensions or {}).get(WEBHOOK) and existing.webhook is None:
         warn_caller(
             f"{existing.job_name} was submitted before, without a webhook, and none is called at its end."
@@ -140,7 +141,7 @@ def warn_of_webhook(existing: Job, extensions: Extensions | None) -> None:
 
 
 def warn_of_lost_webhook(earlier: Job, job: Job) -> None:
-    """Warn that none is called at the end of ``job``, where one was at the end of the earlier one."""
+    """Warn that no webhook is called at the end of ``job`` although one was at the end of the earlier job."""
     if earlier.webhook is not None and job.webhook is None:
         warn_caller(
             f"At the end of {earlier.job_name} a webhook was called, and none is at the end of"
@@ -153,14 +154,14 @@ def warn_of_lost_webhook(earlier: Job, job: Job) -> None:
 def put_policy(
     extensions: Extensions | None, on_failure: str | None, retries: int | None
 ) -> Extensions | None:
-    """The extensions with what a batch does after a failure, where it is given."""
+    """Add the policy on failures of a batch to the extensions if one is given."""
     policy = {ON_FAILURE: on_failure, RETRIES: retries}
     given = {key: value for key, value in policy.items() if value is not None}
     return {**(extensions or {}), **given} if given else extensions
 
 
 def warn_of_policy(existing: Job, extensions: Extensions | None) -> None:
-    """Warn that a batch which was submitted before keeps its policy, where another one is asked for now."""
+    """Warn that a previously submitted batch keeps its policy although another one is requested now."""
     theirs, ours = (
         {key: (given or {}).get(key) or default for key, default in POLICY_DEFAULTS.items()}
         for given in (existing.extensions, extensions)
@@ -175,7 +176,7 @@ def warn_of_policy(existing: Job, extensions: Extensions | None) -> None:
 
 
 def describe_differences(theirs: Extensions | None, ours: Extensions | None) -> list[str]:
-    """Describe how what was sent beside an existing job's settings differs, labels and policies apart."""
+    """Describe how the extensions of an existing job differ, ignoring labels and policies."""
     theirs, ours = keep_content(theirs), keep_content(ours)
     if theirs == ours:
         return []

@@ -53,7 +53,7 @@ class Post:
     compare: Callable[[Job], Operation[list[str]]]
 
     def renamed(self, name: str) -> Post:
-        """The same request with another name."""
+        """Return the same request with another name."""
         return replace(self, name=name, body={**self.body, self.name_field: name})
 
 
@@ -120,8 +120,8 @@ def post_once(connection: ServiceConnection, post: Post) -> Operation[Posted]:
 
 
 def _forget_notes(service: str, job_names: Sequence[str]) -> None:
-    """Delete tags and notes on earlier jobs of the names of new ones, which were deleted elsewhere."""
-    with suppress(ConfigurationError, OSError):  # the jobs are submitted
+    """Delete tags and notes on earlier jobs that had the names of the new ones and were deleted elsewhere."""
+    with suppress(ConfigurationError, OSError):  # the jobs have been submitted
         Annotations(service).forget(job_names)
 
 

@@ -70,9 +70,9 @@ def submit(
     """Submit a job, unless it was submitted before; returns its record.
 
     Args:
-        limits: compared with the estimate before a new job is sent.
-        label: free text, which is kept on this computer and sent where the service takes it.
-        extensions: what is sent beside the settings, where the service takes it.
+        limits: limits that are compared with the estimate before a new job is sent.
+        label: free text, which is stored on this computer and sent if the service accepts it.
+        extensions: what is sent in addition to the settings if the service accepts it.
         webhook: address that the service calls at the end of the job.
         again: submit a new job even if the same submission was made before.
 
@@ -106,7 +106,7 @@ def submit(
             attempt = attempt.limited(limits.max_runtime_s)
     job = yield from _post(connection, attempt)
     yield Run(lambda: ledger.remember(attempt.identity, job.job_name, tool.type))
-    if text is not None or job.created is None:  # a new job has no label of an earlier one of its name
+    if text is not None or job.created is None:  # drops the label of an earlier namesake
         yield Run(lambda: ledger.remember_label(job.job_name, text))
     return job
 
@@ -114,7 +114,7 @@ def submit(
 def find_existing(
     connection: ServiceConnection, ledger: Ledger, attempt: SubmissionAttempt
 ) -> Operation[Job | None]:
-    """The job that the same submission made before; None if there is none.
+    """Return the job that the same submission made before; None if there is none.
 
     Raises:
         JobNameTakenError: the requested name belongs to another job; the message shows the difference.
@@ -152,11 +152,11 @@ class SubmissionAttempt:
         return self.wanted.job_name
 
     def limited(self, max_runtime_s: float | None) -> SubmissionAttempt:
-        """The same submission with a time limit in seconds."""
+        """Return the same submission with a time limit in seconds."""
         return replace(self, wanted=self.wanted.model_copy(update={"max_runtime_seconds": max_runtime_s}))
 
     def renamed(self, name: str) -> SubmissionAttempt:
-        """The same submission with another name."""
+        """Return the same submission with another name."""
         return replace(self, wanted=self.wanted.model_copy(update={"job_name": name}))
 
 
@@ -168,7 +168,7 @@ def prepare(
     project_tag: str | None,
     sent: Extensions | None = None,
 ) -> SubmissionAttempt:
-    """Prepare and validate a submission, with what is ``sent`` beside the settings.
+    """Prepare and validate a submission, including its extensions (``sent``).
 
     Raises:
         ArgumentError: the settings are not a mapping.
@@ -273,7 +273,7 @@ def compare(job: Job, normalized: Mapping[str, Any], tool: Tool) -> list[str]:
 
 
 def _contrast(name: str, theirs: object, ours: object) -> str:
-    """Contrast a setting's two values; long ones are cut to where they begin to differ."""
+    """Contrast two values of a setting; long ones are cut to the part where they begin to differ."""
     texts = repr(theirs), repr(ours)
     begin = 0
     if max(map(len, texts)) > _MAX_TEXT_LENGTH:

@@ -59,7 +59,7 @@ class Preview:
 
     @property
     def jobs_taken(self) -> int:
-        """Jobs that submitting uses of the allowance; 0 if the batch exists already."""
+        """Number of jobs of the allowance that submitting uses; 0 if the batch exists already."""
         return 0 if self.existing else self.count
 
     @property
@@ -76,7 +76,7 @@ class Preview:
 
     @property
     def retries(self) -> int:
-        """How often a job is run again after its tool failed; 0 where the service does not offer it."""
+        """Number of times a job is run again after its tool failed; 0 if the service does not offer it."""
         return int((self.attempt.extensions or {}).get(RETRIES) or 0)
 
     @property
@@ -104,7 +104,7 @@ class Preview:
         return pd.DataFrame(columns).set_axis(pd.Index(self.attempt.names, dtype="str", name="job_name"))
 
     def summary(self) -> list[str]:
-        """The preview as sentences, one per line."""
+        """Return the preview as sentences, one per line."""
         tool, invalid = self.attempt.tool, sum(not verdict.valid for verdict in self.verdicts)
         lines = [f"{self.batch_name}: {self.count} {'job' if self.count == 1 else 'jobs'} of {tool.label}"]
         if self.existing:
@@ -129,7 +129,7 @@ class Preview:
         return [*lines, *self._describe_policy()]
 
     def _describe_policy(self) -> Iterator[str]:
-        """What happens after a failure, and what it costs at most."""
+        """Describe what happens after a failure, and the maximum cost."""
         if self.retries:
             told = f"A job that fails is run again, up to {count(self.retries, 'time')}"
             hours, budget = self.weighted_hours_at_most, self.attempt.limits.weighted_hours_budget
@@ -137,7 +137,7 @@ class Preview:
             cap = "" if budget is None else f"; the budget of {budget:g} weighted hours holds for all runs"
             yield f"{told}, so that the batch costs at most {1 + self.retries} times as much{cost}{cap}."
         if (self.attempt.extensions or {}).get(ON_FAILURE) == STOP:
-            yield "After the first failure no more of its jobs begin; those that run then go on to their end."
+            yield "After the first failure no more of its jobs start; running jobs are completed."
 
     def _cost(self) -> str:
         if self.duration_s is None:

@@ -1,4 +1,4 @@
-"""What a job would cost, from earlier jobs of its tool; nothing is submitted."""
+"""The cost of a job, estimated from earlier jobs of its tool; nothing is submitted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Quote:
 
     @property
     def has_estimate(self) -> bool:
-        """Whether a job of the tool has completed here, so that there are figures."""
+        """Whether a job of the tool has completed at this service, so that figures are known."""
         return self.experience.duration_s is not None
 
     @property
@@ -45,11 +45,11 @@ class Quote:
 
     @property
     def peak_memory_mb(self) -> float | None:
-        """Most memory that an earlier job's largest process had, in MB (2**20 bytes); None if unknown."""
+        """Peak memory of an earlier job's largest process, in MB (2**20 bytes); None if unknown."""
         return self.experience.peak_memory_mb
 
     def summary(self) -> dict[str, str]:
-        """The quote as words by subject."""
+        """Return the quote as sentences by topic."""
         if self.existing:
             told = (
                 f"{self.job_name}, submitted before and {self.existing.word}; submitting again costs nothing"

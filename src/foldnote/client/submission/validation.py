@@ -30,8 +30,8 @@ def check_rows(
 
     Args:
         tool: the tool.
-        rows: settings, a row a job.
-        service: which is to run them (see ``Client.service``).
+        rows: the settings of each job.
+        service: the one that is to run them (see ``Client.service``).
     """
     normalized, verdicts = [], []
     for index, row in enumerate(rows):
@@ -71,7 +71,7 @@ def judge_rows(
     """Validate every row at the service, in chunks within its limits of rows and bytes.
 
     Args:
-        sent: what is sent beside the settings of every row.
+        sent: extensions that are sent with every row.
 
     Raises:
         SettingsError: the service refuses the batch as a whole.
@@ -102,10 +102,10 @@ def cut_rows(
 
 
 def read_service_verdict(answer: object) -> Verdict | BatchVerdict:
-    """The verdict in a service's answer, which advises calls of a notebook in place of routes.
+    """Read the verdict in a service's answer, replacing routes in its advice by notebook calls.
 
     Raises:
-        ProtocolError: it is not an object.
+        ProtocolError: the answer is not an object.
     """
     verdict = read_verdict(answer)
     if isinstance(verdict, BatchVerdict):

@@ -92,7 +92,7 @@ class Sheet:
             tuple(kept["inputs"]),
             None if index is None else _read_index(index),
             kept["dtypes"],
-            tuple(kept.get("kept", ())),  # sheets of 0.1 before it was recorded
+            tuple(kept.get("kept", ())),  # version 0.1 did not store it
             kept.get("webhook"),
         )
 
@@ -101,8 +101,8 @@ class Sheet:
         """Read a sheet as the ledger has it; None if it is missing, damaged or of another batch.
 
         Args:
-            text: what the ledger has, which is only a hint.
-            jobs: names of the batch's jobs; those of an earlier batch of its name are others.
+            text: the sheet as stored in the ledger, which is only a hint.
+            jobs: names of the batch's jobs; an earlier batch of the same name has other jobs.
         """
         try:
             sheet = None if text is None else cls.read(text)
@@ -152,7 +152,7 @@ class Sheet:
         return replace(self, inputs=tuple(records), index=table.index, dtypes=dtypes, kept=())
 
     def open_rows(self, jobs: Mapping[str, Job]) -> list[int]:
-        """Indices of rows whose job failed, was stopped or was deleted."""
+        """Return the indices of rows whose job failed, was stopped or was deleted."""
         return [
             row
             for row, name in enumerate(self.names)
@@ -174,13 +174,13 @@ class Sheet:
 
 
 def _is_setting(value: Any, settings: Mapping[str, Any]) -> bool:
-    """Whether a value of the user's table is one of the settings; a SMILES becomes a file of one line."""
+    """Return whether a value of the user's table is the setting's value; a SMILES becomes a one-line file."""
     given = settings.values()
     return value in given or [value] in given or (isinstance(value, str) and f"{value}\n" in given)
 
 
 def _rename(name: str, ending: str, mark: str = "") -> str:
-    """Name of a retry; a name that must be cut gets ``mark`` to stay unique."""
+    """Return the name of a retry; a name that must be cut gets ``mark`` to stay unique."""
     stem = _RETRY.sub("", name)
     if len(stem) + len(ending) <= _MAX_NAME_LENGTH:
         return stem + ending
@@ -218,7 +218,7 @@ def join_results(
 
     records = [jobs.get(name) for name in sheet.names]
     inputs = dict.fromkeys(name for row in sheet.inputs for name in row)
-    if sheet.inputs is sheet.settings:  # no table of the user's, whose order would count
+    if sheet.inputs is sheet.settings:  # the order of the user's own table is kept
         inputs = dict.fromkeys(_put_differing_first(inputs, sheet.inputs))
     scores = _put_differing_first(
         dict.fromkeys(name for job in records if job for name in job.score or {}),
@@ -249,12 +249,12 @@ def join_results(
 
 
 def _put_differing_first(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Names, those first whose values differ between rows that have one."""
+    """Return the names with those first whose values differ between rows."""
     return sorted(names, key=lambda name: len({str(row[name]) for row in rows if name in row}) < 2)
 
 
 def add_kept(frame: pd.DataFrame, sheet: Sheet) -> pd.DataFrame:
-    """Add the kept columns of the user's table, as ``input.NAME``, to a table of a batch's jobs by name."""
+    """Add the kept columns of the user's table, as ``input.NAME``, to a table of a batch's jobs."""
     if not sheet.kept:
         return frame
     import pandas as pd

@@ -63,7 +63,7 @@ class JobList(Sequence[H]):
         return self._tabulate(self.page.jobs)
 
     def with_rows(self, convert: Callable[[H], G]) -> JobList[G]:
-        """The same list with ``convert`` applied to each handle on access."""
+        """Return the same list with ``convert`` applied to each handle on access."""
         return JobList(self.page, partial(_convert_handle, convert, self._hold), self._tabulate)
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _NEAREST = ("runs", "installable", "adapter", "elsewhere")
-"""What a tool may need before it runs, the least first."""
+"""Statuses of tools, by how much a tool needs before it runs, least first."""
 _COLUMNS = ("tool", "name", "what it does", "status", "method")
 
 
@@ -137,7 +137,7 @@ def _is(wanted: str, words: tuple[str, ...]) -> bool:
 
 
 def _names(wanted: str, functions: tuple[str, ...]) -> bool:
-    """Whether one function contains all words of ``wanted``: docking is in small-molecule-docking."""
+    """Return whether one function has all words of ``wanted``, as small-molecule-docking has docking."""
     words = set(_plain(wanted).split("-"))
     return any(words <= set(_plain(function).split("-")) for function in functions)
 

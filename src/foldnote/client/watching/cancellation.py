@@ -49,7 +49,7 @@ def stop_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
 
 
 def delete_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
-    """Delete a job and its result, or a batch and its subjobs, with the label, tags and note kept here.
+    """Delete a job and its result, or a batch and its subjobs, with their local label, tags and note.
 
     Raises:
         BadRequestError: there is no such job.
@@ -104,7 +104,7 @@ def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> 
 
 
 def find_fresh(seen: Sequence[str], lines: Sequence[str]) -> list[str]:
-    """Lines that follow those seen, also if the window of the log has moved on."""
+    """Return the lines that follow those already seen, even if the window of the log has moved on."""
     seen, lines = list(seen), list(lines)
     for shared in range(min(len(seen), len(lines)), 0, -1):
         if seen[-shared:] == lines[:shared]:
@@ -121,5 +121,5 @@ def read_tail(connection: ServiceConnection, job_name: str, lines: int) -> Opera
 
 
 def _is_missing(refusal: ServiceError) -> bool:
-    """Whether the refusal means an unknown route; gateways answer a bare 403."""
+    """Return whether the refusal means an unknown route; gateways answer with a bare 403."""
     return refusal.status in _NO_SUCH_ROUTE or isinstance(refusal, GatewayForbiddenError)

@@ -1,7 +1,7 @@
 """Run the user's own command when a job has ended, such as one that sends a mail or a message.
 
-The command is a program with arguments; no shell reads it. What is known of the job goes into variables of
-its environment and, as JSON, to its standard input, never into its arguments.
+The command is a program with arguments; no shell reads it. The job's data is passed in environment variables
+and, as JSON, on standard input, never in arguments.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from foldnote.errors import ArgumentError
 from foldnote.models import Job
 
 TIMEOUT_S = 600.0
-"""Seconds after which the command is ended."""
+"""Timeout of the command in seconds."""
 _SHOWN = 500
 
 
 def read_command(text: str) -> tuple[str, ...]:
-    """The program and arguments of a command line, with quotes as in a shell.
+    """Split a command line into program and arguments, with quotes as in a shell.
 
     Raises:
         ArgumentError: a quote is not closed, or there is no such program.
@@ -41,14 +41,14 @@ def read_command(text: str) -> tuple[str, ...]:
 
 
 def run_at_end(command: Sequence[str], job: Job, label: str = "") -> str:
-    """Run the command for a job that has ended; returns what failed, empty if nothing did.
+    """Run the command for a job that has ended; returns an error message, empty on success.
 
-    The key of a service is not in the command's environment.
+    The command's environment does not contain the key of a service.
 
     Args:
         command: program and arguments.
         job: the job's record, which the command reads as JSON from its standard input.
-        label: its label.
+        label: the job's label.
     """
     about = {
         "FOLDNOTE_JOB_NAME": job.job_name,

@@ -1,7 +1,7 @@
-"""Send a mail to the user when a job has ended, by the user's own mail server.
+"""Send a mail to the user when a job has ended, through the user's own mail server.
 
-The account at the mail server is the section ``[mail]`` of the user's ``config.toml``, without the password.
-A mail says which job ended and how; it has no settings, sequences or results.
+The account at the mail server is configured in the section ``[mail]`` of the user's ``config.toml``, without
+the password. A mail contains the job's name and outcome, but no settings, sequences or results.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
 PORTS = {"tls": 465, "starttls": 587, "none": 25}
-"""The usual port of each way to secure the connection."""
+"""The standard port of each way to secure the connection."""
 _KEYS = ("server", "port", "security", "user", "sender")
 _TIMEOUT_S = 30.0
 _PAUSES_S = (5.0, 60.0)
-"""Seconds after which a mail that the server did not take for the moment is sent again."""
+"""Seconds before each retry of a mail that the server temporarily refused."""
 _PERMANENT = 500
-"""From this code on, an SMTP server says that trying again is no use (RFC 5321, 4.2.1)."""
+"""From this code on, an SMTP refusal is permanent (RFC 5321, 4.2.1)."""
 
 
 class MailAccount(NamedTuple):
@@ -41,8 +41,8 @@ class MailAccount(NamedTuple):
         server: host name of the server.
         port: its port.
         security: ``tls`` from the start, ``starttls``, or ``none``.
-        user: name to log in with; empty for a server that wants none.
-        sender: address that the mails come from; empty for the address that they go to.
+        user: name to log in with; empty for a server without login.
+        sender: address of the sender; empty for the receiver's address.
         password: the password; None without a user.
     """
 
@@ -55,7 +55,7 @@ class MailAccount(NamedTuple):
 
 
 def read_account(section: Mapping[str, Any], password: SecretStr | None) -> MailAccount:
-    """The account in the section ``[mail]`` of ``config.toml``.
+    """Return the account in the section ``[mail]`` of ``config.toml``.
 
     Raises:
         ConfigurationError: the section is missing, or a value is missing, unknown or wrong.
@@ -95,10 +95,10 @@ def read_account(section: Mapping[str, Any], password: SecretStr | None) -> Mail
 
 
 def check_address(text: str) -> str:
-    """The mail address, if it is one.
+    """Return the mail address, if it is valid.
 
     Raises:
-        ArgumentError: it is none.
+        ArgumentError: it is not a mail address.
     """
     try:
         address = Address(addr_spec=text)
@@ -120,20 +120,20 @@ def check_login(account: MailAccount) -> None:
             server.noop()
     except (OSError, smtplib.SMTPException) as exc:
         fault = f"The mail server {account.server}:{account.port} {_explain(exc, account)}."
-        # not from the cause, whose message may repeat what was sent to log in
+        # without the cause, whose message may contain the credentials that were sent
         raise ConfigurationError(f"{fault} Check the section [mail] in config.toml.") from None
 
 
 def send_at_end(
     account: MailAccount, receiver: str, job: Job, label: str = "", pauses_s: Sequence[float] = _PAUSES_S
 ) -> str:
-    """Send a mail about a job that has ended; returns what failed, empty if nothing did.
+    """Send a mail about a job that has ended; returns an error message, empty on success.
 
     Args:
-        account: the account that sends it.
-        receiver: the address that it goes to.
+        account: the sender's account.
+        receiver: the address to send it to.
         job: the job's record.
-        label: its label.
+        label: the job's label.
         pauses_s: seconds before each further attempt, if the server did not answer or said to try later.
     """
     message = write_mail(account.sender or receiver, receiver, job, label)
@@ -153,7 +153,7 @@ def send_at_end(
 
 
 def write_mail(sender: str, receiver: str, job: Job, label: str = "") -> EmailMessage:
-    """The mail about a job that has ended."""
+    """Write the mail about a job that has ended."""
     message = EmailMessage()
     message["From"], message["To"] = sender, receiver
     message["Subject"] = f"foldnote: {_line(label) or job.job_name}: {job.word}"

@@ -125,13 +125,13 @@ class AccountPoller:
                 del self._jobs[name]
 
     def gap_s(self, names: Collection[str]) -> float:
-        """Seconds until the next poll is due."""
+        """Return the seconds until the next poll is due."""
         now = self.clock()
         gap = self._find_bucket(names).gap_s()
         return max(gap, self._rests_until - now, 0.0)
 
     def is_due(self, names: Collection[str]) -> bool:
-        """Whether a poll is due: some jobs are unfinished, and the rate limit allows a request.
+        """Return whether a poll is due: some jobs are unfinished, and the rate limit allows a request.
 
         After a 429 a poll is always due: it raises the same refusal again, without a request.
         """
@@ -140,7 +140,7 @@ class AccountPoller:
         return self.clock() < self._rests_until or not self._find_bucket(names).gap_s()
 
     def find(self, names: Iterable[str]) -> dict[str, Job | None]:
-        """Last known records by name; None for a job that does not exist, no entry for one not seen yet."""
+        """Get the last known records by name: None for a job that does not exist, no entry if unseen."""
         with self._lock:
             known = {name: self._jobs[name] for name in names if name in self._jobs}
             return {name: job.record for name, job in known.items() if job.is_gone or job.record is not None}
@@ -154,7 +154,7 @@ class AccountPoller:
                 job.record, job.seen, job.is_gone = record, now, False
 
     def is_fresh(self, names: Iterable[str], since: float) -> bool:
-        """Whether each of these jobs has ended or was seen after ``since`` (monotonic time in seconds)."""
+        """Return whether each of these jobs has ended, or was seen after ``since`` (monotonic seconds)."""
         with self._lock:
             jobs = [self._jobs.get(name) for name in names]
             return all(job is not None and (job.is_over or job.seen > since) for job in jobs)
@@ -270,7 +270,7 @@ class AccountPoller:
             ]
 
     def _list_missing(self, wanted: Collection[str]) -> list[str]:
-        """Jobs that the first page lacks, the least recently seen first."""
+        """Return the jobs that the first page lacks, the least recently seen first."""
         missing = [
             name for name in wanted if name not in self._listed and self._jobs[name].began <= self._first_read
         ]
@@ -295,7 +295,7 @@ _pollers_lock = threading.Lock()
 
 
 def find_poller(connection: ServiceConnection, job_email: str | None = None) -> AccountPoller:
-    """The poller of this account, shared by all connections of this process."""
+    """Return the poller of this account, shared by all connections of this process."""
     with _pollers_lock:
         poller = connection.pollers.get(job_email) or _pollers.get((*connection.identity, job_email))
         if poller is None:

@@ -23,7 +23,7 @@ from foldnote.errors import (
 from foldnote.models import Job
 
 _LOCAL = {"first_s": 0.25, "max_s": 5.0, "growth": 1.3}
-"""Poll delays for few jobs at the embedded service: short, since they may take only seconds."""
+"""Poll delays for few jobs at the embedded service: short, since such jobs may take only seconds."""
 _HELD = {"first_s": 0.5, "max_s": 15.0, "growth": 1.6}
 """Seconds for which a service may hold a request until something changes."""
 _LOOKS_BEFORE_ASKING = 3
@@ -153,7 +153,7 @@ class Watch:
         return {name: record for name, record in records.items() if record is not None}
 
     def _may_hold(self) -> bool:
-        """Whether to let the service hold the next request; for few jobs, only after some polls."""
+        """Return whether to let the service hold the next request; for few jobs, only after some polls."""
         if self._connection.can_hold is None:
             return not self._is_few or self._looks >= _LOOKS_BEFORE_ASKING
         return self._connection.can_hold
@@ -180,7 +180,7 @@ class Watch:
 
 
 def _find_pace(connection: ServiceConnection, *, is_few: bool) -> dict[str, float]:
-    """Arguments of ``poll_delays`` for this service."""
+    """Return the arguments of ``poll_delays`` for this service."""
     if is_few:
         return _LOCAL if connection.profile.is_embedded else {}
     return _HELD if connection.can_hold else {}
@@ -216,7 +216,7 @@ class WaitLimit:
         self._last_good = self._clock()
 
     def bear(self, fault: FoldnoteError) -> None:
-        """Ignore ``fault``, or raise it if the service never answered, or has not for too long."""
+        """Ignore ``fault``, or raise it if the service has not answered at all or for too long."""
         if self._last_good is None or self._clock() - self._last_good > _MAX_OUTAGE_S:
             raise fault
 

@@ -1,7 +1,7 @@
 """The batch table of a form: rows added from the form, pasted from a spreadsheet or read from a file.
 
-Settings that a row does not give are those of the form. Each row is validated as it is added; the first press
-of the button checks and prices the batch, the second submits it.
+Settings that a row lacks are taken from the form. Each row is validated as it is added; the first press of
+the button checks the batch and estimates its cost, the second submits it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from foldnote.forms.ui.stylesheet import read_style
 from foldnote.text import count, describe_path
 
 ACTS = ("edit", "duplicate", "remove", *PAGE_ACTS)
-"""What `BatchTable.change` does."""
+"""Valid first arguments of `BatchTable.change`."""
 
 
 class BatchFrame(StatusLine, Protocol):
@@ -64,7 +64,7 @@ class BatchForm(FilledForm, Protocol):
         """The form's shared layout and style models."""
 
     def forget_extensions(self) -> None:
-        """Empty what was sent beside the settings, since consent is for one submission."""
+        """Clear the extensions, since consent applies to one submission only."""
 
     @property
     def frame(self) -> BatchFrame:
@@ -88,15 +88,15 @@ class BatchTable:
         self.on_submit = on_submit
         self.batch = DraftBatch()
         self.rows: list[dict[str, Any]] = []
-        """Settings of each row with settled files, without those taken from the form."""
+        """Settings of each row, with resolved files and without settings taken from the form."""
         self._preview: Any = None
         self._priced: Snapshot | None = None
-        """The rows and their files that the price is for; None without one."""
+        """The rows and files for which the cost was estimated; None without an estimate."""
         self._refused: dict[int, str] = {}
         self._opening: tuple[DraftRow, DraftRow] | None = None
-        """The row that the opening of the batch added, and a copy as it was; None if it added none."""
+        """The row added when the batch was opened, and a copy of its initial state; None if there is none."""
         self._workbook = _Workbook(b"", "", ())
-        """The file that was added last, if it is a workbook."""
+        """The file added last, if it is a workbook."""
         self._is_busy = False
         self._is_built = self._is_code_shown = False
         self.write_code: Callable[[], str] = str
@@ -105,7 +105,7 @@ class BatchTable:
     def add_current(self) -> None:
         """Add the form's settings as a row.
 
-        The first row of a batch gives way to those of a table, as long as it is the only one and unchanged.
+        The first row of a batch is replaced by the rows of a table if it is the only one and unchanged.
         """
         self._open()
         if self._form.show_errors():
@@ -135,7 +135,7 @@ class BatchTable:
         return True
 
     def _choose_sheet(self, sheet: str) -> None:
-        """Put the rows of another sheet in place of those of the one that was read."""
+        """Replace the rows that were read from one sheet by those of another."""
         if not self._add_sheet(self._workbook.data, self._workbook.name, sheet):
             self._show_sheets()
 
@@ -155,20 +155,21 @@ class BatchTable:
         on_failure: str | None = None,
         retries: int | None = None,
     ) -> None:
-        """Add the rows of a table, and choose what the batch does beside.
+        """Add the rows of a table, and optionally set a sweep and policies of the batch.
 
         Args:
             table: a DataFrame, a list of mappings, or the path of a file.
-            columns: which column feeds which setting, in either direction; the others are kept then.
+            columns: which column feeds which setting, in either direction; other columns are kept without a
+                use.
             names: the column of the jobs' names.
             sheet: the sheet of a workbook.
             sweep: values of a setting, for each of which all rows of the batch are repeated.
-            on_failure: ``"continue"`` or ``"stop"``, where the service offers it; None leaves it as it is.
-            retries: how often a job is run again, where the service offers it; None leaves it as it is.
+            on_failure: ``"continue"`` or ``"stop"``, if the service offers it; None leaves it unchanged.
+            retries: number of times a job is run again, if the service offers it; None leaves it unchanged.
 
         Raises:
-            ArgumentError: it cannot be read, a column or setting is unknown, or a sweep or policy is invalid.
-                No row was added then.
+            ArgumentError: the table cannot be read, a column or setting is unknown, or a sweep or policy is
+                invalid. No row was added.
         """
         specs, path = self._specs(), Path(table) if isinstance(table, str | Path) else None
         swept = read_sweep(sweep or {}, specs)
@@ -183,7 +184,7 @@ class BatchTable:
     def _add(
         self, read: Callable[[Collection[str]], TextTable], file_name: str = "", *, is_new: bool = True
     ) -> bool:
-        """Add the rows of a table, or put them in place of all others unless it is new."""
+        """Add the rows of a table; unless it is new, they replace all other rows."""
         self._open()
         specs = self._specs()
         try:
@@ -204,7 +205,7 @@ class BatchTable:
         uses: Mapping[str, Target] | None = None,
         swept: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
-        """Add the rows of a table in place of a row that only opened the batch, and sweep: all or nothing."""
+        """Add the rows of a table, replacing a row that only opened the batch, and sweep: all or nothing."""
         before = deepcopy(self.batch) if swept else self.batch
         is_replaced = self._is_only_opened and bool(table.rows)
         if is_replaced:
@@ -224,7 +225,7 @@ class BatchTable:
 
     @property
     def _is_only_opened(self) -> bool:
-        """Whether the batch has nothing but the row that its opening added, unchanged."""
+        """Return whether the batch contains only the unchanged row that was added when it was opened."""
         if self._opening is None:
             return False
         row, before = self._opening
@@ -233,16 +234,16 @@ class BatchTable:
 
     @property
     def policy(self) -> dict[str, Any]:
-        """What happens after a failure, as arguments of ``fn.submit_batch``; empty for the default."""
+        """The policies on failures, as arguments of ``fn.submit_batch``; empty for the defaults."""
         return self._policy.list_arguments() if self._is_built else {}
 
     def settings(self) -> list[dict[str, Any]]:
-        """The rows as they would be sent, completed with the form's settings."""
+        """Return the rows as they would be sent, completed with the form's settings."""
         shared = self._form.value
         return [{**shared, **row} for row in self.rows]
 
     def verdicts(self) -> list[str]:
-        """The first problem of each row, as a sentence; empty for a valid row."""
+        """Return the first problem of each row, as a sentence; empty for a valid row."""
         pairs = zip(self.batch.rows, self.settings(), strict=True)
         return [
             self._judge(row, settings) or self._refused.get(position, "")
@@ -250,7 +251,7 @@ class BatchTable:
         ]
 
     def _judge(self, row: DraftRow, settings: dict[str, Any]) -> str:
-        """The first problem of a row; one whose completed settings are the same is not validated again."""
+        """Return the first problem of a row; unchanged completed settings are not validated again."""
         if row.judged is None or not is_same(row.judged[0], settings):
             problems = catalog.check(self._form.described, settings).problems
             first = problems[0] if problems else None
@@ -284,7 +285,7 @@ class BatchTable:
             self._code_block.value = write_code_block(self.write_code())
 
     def change(self, act: str, number: int = 0) -> None:
-        """Do what a button of the table says: edit, duplicate or remove a row, or show other rows.
+        """Perform the action of a button of the table: edit, duplicate or remove a row, or show other rows.
 
         Args:
             act: ``edit``, ``duplicate``, ``remove``, ``previous``, ``next``, ``wrong`` or ``all``.
@@ -314,7 +315,7 @@ class BatchTable:
         self._say(words)
 
     def _list_editable(self, index: int) -> list[tuple[FieldSpec, Any]]:
-        """The settings of a row that its table gives, that are required, or in which the rows differ."""
+        """Return the settings of a row that its table gives, are required, or differ between rows."""
         differing = find_differing(self.rows)
         names = {*self.batch.mapping.columns, *differing}
         specs = [spec for spec in self._specs() if spec.name in names or spec.required]
@@ -345,7 +346,7 @@ class BatchTable:
         self._say(" ".join(notes))
 
     def _find_sweep_fault(self, spec: FieldSpec, values: list[Any]) -> str:
-        """Why the values cannot be swept over, by the first row; empty if they can."""
+        """Explain why the values cannot be swept over, tested on the first row; empty if they can."""
         first = next(iter(self.settings()), self._form.value)
         for value in values:
             problems = catalog.check(self._form.described, {**first, spec.name: value}).problems
@@ -367,21 +368,21 @@ class BatchTable:
 
     @property
     def _check(self) -> str:
-        """Label of the first press; the embedded service has no prices."""
+        """Return the label of the first press; the embedded service has no costs."""
         profile = getattr(self._form.client, "profile", None)
         return "Check" if getattr(profile, "is_embedded", False) else "Check and price"
 
     def job_names(self) -> list[str] | None:
-        """A name for each job if the table names any; None if they are numbered after the batch."""
+        """Return a name for each job if the table names any; None if they are numbered after the batch."""
         return self.batch.list_names()
 
     def forget_preview(self) -> None:
-        """Drop price and verdicts of the service, because the rows changed."""
+        """Discard the service's cost estimate and verdicts, because the rows have changed."""
         self._preview, self._priced, self._refused = None, None, {}
         self.refresh()
 
     def press(self, _button: object = None) -> Any:
-        """Check and price the batch, or submit it if that was done; returns the result or its task."""
+        """Check the batch and estimate its cost, or else submit it; returns the result or its task."""
         form = self._form
         if self._is_busy or not self.rows or not self._is_as_shown() or any(self.verdicts()):
             return None
@@ -392,9 +393,9 @@ class BatchTable:
         return start(self._price() if self._preview is None else self._submit())
 
     def _is_as_shown(self) -> bool:
-        """Whether the rows name the files that the table shows; if not, update the table and return False.
+        """Return whether the rows name the files in the table; if not, update the table first.
 
-        A file whose contents changed voids the price, so that this press prices the batch again.
+        A changed file invalidates the estimate, so this press estimates the cost again.
         """
         shown = self.rows
         self.refresh()
@@ -405,7 +406,7 @@ class BatchTable:
         return False
 
     def _snapshot(self) -> Snapshot:
-        """The completed rows and their local files."""
+        """Return the completed rows and their local files."""
         return take_snapshot(self._form.section.by_name, {"rows": self.settings()}, "", self._form.extensions)
 
     async def _price(self) -> None:
@@ -452,7 +453,7 @@ class BatchTable:
         return [field.spec for field in self._form.section.fields]
 
     def _read_rows(self) -> None:
-        """Read the rows of the batch, with files settled as local files, uploads, job files or contents."""
+        """Read the rows of the batch, resolving files as local files, uploads, job files or contents."""
         uploads = self._form.known_uploads()
         files = {
             name: field.spec for name, field in self._form.section.by_name.items() if is_file(field.spec)
@@ -531,7 +532,7 @@ class BatchTable:
         self.refresh()
 
     def show_policy(self) -> None:
-        """Show what the service offers for failures, as far as it has answered."""
+        """Show the policies on failures that the service offers, as far as it has answered."""
         if self._is_built:
             has_answer = self._form.client is not None and not isinstance(self._form.wanted, str)
             self._policy.show(self._form.described.extensions, has_answer=has_answer)
@@ -544,7 +545,7 @@ class BatchTable:
         for file in change["new"]:
             self.add_file(bytes(file["content"]), str(file["name"]))
         if change["new"]:
-            self._file.value = ()  # drop the contents from the widget
+            self._file.value = ()  # drops the contents from the widget
 
     def _remove_all(self) -> None:
         self._editor.close()

@@ -1,4 +1,4 @@
-"""Why valid rows of a batch may still be wrong: unlikely sequences, and rows that are equal."""
+"""Cautions on valid rows of a batch that may still be wrong: unlikely sequences and identical rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = Mapping[str, Any]
 
 
 def find_cautions(rows: Sequence[Row], specs: Sequence[FieldSpec], shown: Iterable[int]) -> dict[int, str]:
-    """A sentence for each of some rows that has a caution, by index.
+    """Return a sentence for each of some rows that has a caution, by index.
 
     Args:
         rows: the completed settings of every row.
@@ -42,7 +42,7 @@ def _describe(row: Row, spec: FieldSpec) -> str:
 
 
 def find_differing(rows: Sequence[Row]) -> list[str]:
-    """The settings in which rows differ, or that only some rows give, in their order."""
+    """Return the settings that differ between rows or that only some rows give, in order."""
     if not rows:
         return []
     names = dict.fromkeys(name for row in rows for name in row)

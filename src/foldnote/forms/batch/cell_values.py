@@ -1,4 +1,4 @@
-"""The values of a table's cells: of settings by their type, of kept columns by what all their cells are."""
+"""Values of table cells: for settings by the setting's type, for kept columns by the whole column."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from foldnote.text import count, join_words
 _YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-"""A number as people type it into a table."""
+"""A number as typed into a table."""
 _ENTRY = re.compile(r"\s*([^\s:=]+)\s*[:=]\s*([^:=]*?)\s*")
 """One name of a map with its text."""
 _DECIMAL = re.compile(r"-?(?=[\d.]{1,18}(?:[eE]|$))(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,2})?", re.ASCII)
 
 
 def read_cell(spec: FieldSpec, text: str) -> Any:
-    """The value of a cell; text that does not match the type is kept, so that validation reports it."""
+    """Parse a cell; text that does not match the type is kept, so that validation reports it."""
     for choice in spec.choices:
         if text in (choice.label, str(choice.value)):
             return choice.value
@@ -45,10 +45,10 @@ def read_cell(spec: FieldSpec, text: str) -> Any:
 
 
 def infer_values(cells: Sequence[str], *, has_decimal_commas: bool = False) -> list[Any]:
-    """The values of a kept column: numbers if every filled cell is one, else text; None where empty.
+    """Return the values of a kept column: numbers if every filled cell is one, else text; None where empty.
 
-    ``007`` is text, since a number would not be written so; so are identifiers of many digits, which a number
-    would round, and ``1,5`` unless the column is known to have decimal commas.
+    ``007`` is text, because a number would not be written in this way. Identifiers with many digits are text,
+    because a number would round them, as is ``1,5`` unless the column is known to have decimal commas.
     """
     if has_decimal_commas:
         cells = [cell.replace(",", ".") for cell in cells]
@@ -66,15 +66,16 @@ class KeptColumn(NamedTuple):
 
     values: list[Any]
     numbers: list[Any] | None = None
-    """For a column of numbers with limits such as ``>100``, which is text: the numbers alone."""
+    """For a text column of numbers with limits such as ``>100``: only the numbers."""
     note: str = ""
-    """What was assumed about it, as a sentence."""
+    """What was assumed about the column, as a sentence."""
 
 
 def read_kept(name: str, cells: Sequence[str], *, has_decimal_commas: bool = False) -> KeptColumn:
-    """The values of a kept column; marks such as ``n. d.`` count as missing if all others are numbers.
+    """Return the values of a kept column; marks such as ``n. d.`` count as missing if all others are numbers.
 
-    A column that also has limits (``>100``) stays text, as it was written, and has its numbers beside it.
+    A column that also contains limits (``>100``) stays text as written, with its numbers as an additional
+    column.
     """
     plain = infer_values(cells, has_decimal_commas=has_decimal_commas)
     marks = list(dict.fromkeys(cell for cell in cells if is_missing_mark(cell)))
@@ -100,14 +101,14 @@ def read_kept(name: str, cells: Sequence[str], *, has_decimal_commas: bool = Fal
 
 
 def name_numbers(column: str) -> str:
-    """The name of the column with the numbers of a column that stays text."""
+    """Return the name of the additional column with the numbers of a text column."""
     return f"{column} (number)"
 
 
 def _read_number(text: str) -> Any:
-    """The number that a text is; what JSON has no number for (``nan``, ``1_000``, ``1e999``) stays text.
+    """Parse a number; text without a JSON number (``nan``, ``1_000``, ``1e999``) is returned unchanged.
 
-    So does ``1,500``, which may be a thousand and a half or one and a half; ``0,5`` and ``1,5`` are numbers.
+    So is ``1,500``, which may be 1500 or 1.5; ``0,5`` and ``1,5`` are numbers.
     """
     text = text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text
     if not _NUMBER.fullmatch(text) or not isfinite(found := float(text)):
@@ -116,7 +117,7 @@ def _read_number(text: str) -> Any:
 
 
 def _read_map(spec: FieldSpec, text: str) -> dict[str, str] | None:
-    """A map of names to texts as typed into a form, entries separated by semicolons: ``H: 26-33; L: 50``."""
+    """Parse a map of names to texts, entries separated by semicolons: ``H: 26-33; L: 50``."""
     values = spec.schema.get("additionalProperties")
     if not isinstance(values, dict) or values.get("type") != "string":
         return None

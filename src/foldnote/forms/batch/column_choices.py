@@ -1,4 +1,4 @@
-"""A drop-down list for each column of a batch's tables, which says what the column is for."""
+"""A drop-down list for each column of a batch's tables, which selects what the column is used for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ColumnChoices:
         self.widget: widgets.Box = looks.box([], "foldnote-columns", "foldnote-hidden")
 
     def show(self, mapping: ColumnMapping, specs: Sequence[FieldSpec]) -> None:
-        """Show the use of each column (of many columns the first forty)."""
+        """Show the use of each column, at most of the first forty."""
         columns = [*mapping.targets][:_MAX_SHOWN]
         set_class(self.widget, "foldnote-hidden", not columns)
         self._is_showing = True

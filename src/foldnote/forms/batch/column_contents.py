@@ -1,4 +1,4 @@
-"""What a column of a table contains, told by a sample of its cells: antibody chains, proteins, molecules."""
+"""Recognise what a table column contains from a sample of its cells: antibody chains, proteins, molecules."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from foldnote.forms.biology.domains import find_kinds
 Contents = Literal["heavy", "light", "protein", "smiles", ""]
 _SAMPLE = 40
 _SHARE = 0.6
-"""Share of the sampled cells that must agree; others may be mistyped, or in the wrong column."""
+"""Share of the sampled cells that must agree; the others may contain errors or be misplaced."""
 _SHORTEST = 15
-"""Residues from which on letters are taken for a sequence."""
+"""Minimum number of residues for letters to count as a sequence."""
 _BLOCK = 8
-"""Letters of the shortest block of a sequence that is written in blocks; words of a text are shorter."""
+"""Minimum number of letters per block of a sequence written in blocks; words of a text are shorter."""
 _AMINO_ACIDS = frozenset("ACDEFGHIKLMNPQRSTVWYX*-")
 _NUCLEOTIDES = frozenset("ACGTUN-")
 _BRACKET_ATOM = re.compile(r"\[[^\[\]\s]{1,20}\]")
@@ -24,7 +24,7 @@ _BONDED = re.compile(r"[=#(\[]|[cnos]\d")
 
 
 def describe_column(cells: Sequence[str]) -> Contents:
-    """What most cells of a column contain.
+    """Describe what most cells of a column contain.
 
     ``heavy`` and ``light`` are variable domains of antibodies; ``protein`` is any
     other sequence of at least 15 amino acids; ``smiles`` are molecules; empty if it is none of these.
@@ -45,7 +45,7 @@ def describe_column(cells: Sequence[str]) -> Contents:
 
 
 def is_protein(cell: str) -> bool:
-    """Whether a text is an amino-acid sequence, maybe with a mistyped letter, and not one of nucleotides."""
+    """Return whether a text is an amino-acid sequence, possibly with a typo, and not nucleotides."""
     blocks = cell.split()
     letters = "".join(blocks).upper()
     if len(letters) < _SHORTEST or any(len(block) < _BLOCK for block in blocks[:-1]):

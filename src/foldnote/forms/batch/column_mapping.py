@@ -1,7 +1,8 @@
-"""Map the columns of a table to settings: by their names, and by their contents where names say nothing.
+"""Map table columns to settings by their names, and by their contents if the names are not conclusive.
 
-A column feeds one setting, or the jobs' names, or is kept beside the results. No setting is fed by two
-columns: of two that mean the same, a proposal takes the one whose name says it most clearly and says so.
+A column feeds one setting, contains the jobs' names, or is kept with the results. No setting is fed by two
+columns: if two columns match a setting, the proposal takes the one with the better matching name and notes
+that.
 """
 
 from __future__ import annotations
@@ -37,36 +38,36 @@ _CHAINS = {
 _SEQUENCES = _words("sequence seq aa protein") | _CHAINS["heavy"] | _CHAINS["light"]
 _SMILES = _words("smiles smi canonicalsmiles isomericsmiles structure ligand molecule compound")
 _EXACT = 4
-"""Rank of a column that has the very name of a setting."""
+"""Rank of a column whose name is exactly that of a setting."""
 
 
 class Purpose(Enum):
-    """What a column is for that feeds no setting."""
+    """Uses of a column that feeds no setting."""
 
     JOB_NAME = "the job's name"
     KEPT = "kept beside the results"
 
 
 Target = str | Purpose
-"""Name of the setting that a column feeds, or its purpose."""
+"""Name of the setting that a column feeds, or the column's purpose."""
 
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """What each column of a table is for."""
+    """The use of each column of a table."""
 
     targets: Mapping[str, Target]
-    """By column, in the order of the table."""
+    """Use of each column, in the order of the table."""
     notes: tuple[str, ...] = ()
-    """What was decided between columns, as sentences."""
+    """Decisions between competing columns, as sentences."""
     rivals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By setting: the columns that could all feed it, where there are several; the first does."""
+    """By setting: the columns that could feed it, if there are several; the first one does."""
     doubts: Mapping[str, str] = field(default_factory=dict)
-    """By column: why it may be mapped wrongly, as a sentence."""
+    """By column: why its mapping may be wrong, as a sentence."""
 
     @property
     def columns(self) -> dict[str, str]:
-        """The column of each setting."""
+        """The column that feeds each setting."""
         return {target: name for name, target in self.targets.items() if isinstance(target, str)}
 
     @property
@@ -80,7 +81,7 @@ class ColumnMapping:
         return tuple(name for name, use in self.targets.items() if use is Purpose.KEPT)
 
     def with_target(self, column: str, target: Target) -> ColumnMapping:
-        """The mapping with another use of one column; a column that had that use is kept instead, and noted.
+        """Return the mapping with another use of one column; a column that had this use is kept instead.
 
         Raises:
             ArgumentError: there is no such column.
@@ -101,12 +102,13 @@ class ColumnMapping:
 def propose_mapping(
     table: TextTable, specs: Iterable[FieldSpec], taken: Collection[str] = ()
 ) -> ColumnMapping:
-    """Propose what each column is for; columns that mean nothing to the tool are kept.
+    """Propose a use for each column; columns without a meaning for the tool are kept.
 
     Args:
         table: the table.
         specs: the tool's settings.
-        taken: settings that are given otherwise; only a column of exactly their name is mapped to them.
+        taken: settings that are given by other means; only a column with exactly their name is mapped to
+            them.
     """
     specs = tuple(specs)
     contents = {name: describe_column(table.cells(name)) for name in table.columns}
@@ -134,7 +136,7 @@ def propose_mapping(
 
 
 def doubt_mapping(table: TextTable, targets: Mapping[str, Target]) -> dict[str, str]:
-    """The columns whose contents contradict what they are mapped to, each with a sentence."""
+    """Return the columns whose contents contradict their mapping, each with a sentence."""
     contents = {name: describe_column(table.cells(name)) for name in table.columns}
     return _find_doubts(targets, contents)
 
@@ -157,7 +159,7 @@ def _map_names(
     found: dict[str, Target],
     rivals: dict[str, tuple[str, ...]],
 ) -> None:
-    """Map the columns whose names say what they are."""
+    """Map the columns whose names are conclusive."""
     ranked = [
         (points, place, name, spec.name)
         for place, name in enumerate(columns)
@@ -175,7 +177,7 @@ def _map_names(
 
 
 def _rank_name(name: str, spec: FieldSpec) -> int:
-    """How clearly a column's name means a setting, from 0 (not at all) to 4 (its very name)."""
+    """Rank how clearly a column's name means a setting, from 0 (not at all) to 4 (exact name)."""
     folded = fold(name)
     if name == spec.name:
         return _EXACT
@@ -192,12 +194,12 @@ def _rank_name(name: str, spec: FieldSpec) -> int:
 
 
 def _takes_smiles(spec: FieldSpec) -> bool:
-    """Whether a setting is a SMILES, or a file that may be given as one."""
+    """Return whether a setting is a SMILES, or a file that may be given as a SMILES."""
     return spec.role == "smiles" or (spec.type == "string" and "smi" in spec.extensions)
 
 
 def _find_chain(setting: str) -> Literal["heavy", "light", ""]:
-    """The chain that a setting is named after."""
+    """Return the chain that a setting is named after."""
     folded = fold(setting)
     return "heavy" if folded.startswith("heavy") else "light" if folded.startswith("light") else ""
 
@@ -209,7 +211,7 @@ def _map_contents(
     found: dict[str, Target],
     rivals: dict[str, tuple[str, ...]],
 ) -> None:
-    """Map columns by what they contain."""
+    """Map columns by their contents."""
     for spec in specs:
         if spec.name in found.values():
             continue
@@ -234,7 +236,7 @@ def _fits(spec: FieldSpec, contents: Contents) -> bool:
 
 
 def _has_choices(cells: Sequence[str], spec: FieldSpec, specs: Sequence[FieldSpec]) -> bool:
-    """Whether all cells are allowed values of this setting, and of no other."""
+    """Return whether all cells are allowed values of this setting, and of no other."""
     words, filled = _list_words(spec), {cell for cell in cells if cell}
     if len(words) < 2 or not filled or not filled <= words:
         return False
@@ -242,7 +244,7 @@ def _has_choices(cells: Sequence[str], spec: FieldSpec, specs: Sequence[FieldSpe
 
 
 def _list_words(spec: FieldSpec) -> set[str]:
-    """The allowed values of a setting that are words, and their labels."""
+    """Return the allowed values of a setting that are words, and their labels."""
     if spec.type not in ("string", ""):
         return set()
     words = {word for choice in spec.choices for word in (choice.label, str(choice.value))}
@@ -250,7 +252,7 @@ def _list_words(spec: FieldSpec) -> set[str]:
 
 
 def find_name_column(table: TextTable, used: Collection[str]) -> str | None:
-    """The free column that names the jobs: one with a usual name, or a less usual one if it is unique."""
+    """Return the column with the jobs' names: one with a usual name, or a less usual one if it is unique."""
     rest = [name for name in table.columns if name not in used]
     usual = [name for word in _NAMES for name in rest if fold(name) == word and all(table.cells(name))]
     others = [name for name in rest if fold(name) in _OTHER_NAMES and _is_unique(table.cells(name))]
@@ -271,7 +273,7 @@ def _doubt(target: Target, contents: Contents) -> str:
 
 
 def list_header_words(specs: Iterable[FieldSpec]) -> frozenset[str]:
-    """Names that only a header line has, folded: settings, their titles, and common names of columns."""
+    """Return names that occur only in header lines, normalised: settings, titles and common column names."""
     own = {fold(word) for spec in specs for word in (spec.name, spec.title)}
     return frozenset(own | {*_NAMES, *_OTHER_NAMES, *_SEQUENCES, *_SMILES}) - {""}
 
@@ -279,17 +281,17 @@ def list_header_words(specs: Iterable[FieldSpec]) -> frozenset[str]:
 def map_columns(
     table: TextTable, specs: Iterable[FieldSpec], names: str | None = None, taken: Collection[str] = ()
 ) -> ColumnMapping:
-    """The proposed mapping of a table in code, where nobody looks at it: only if it is unambiguous.
+    """Map the columns of a table that is passed in code: only an unambiguous mapping is accepted.
 
     Args:
         table: the table.
         specs: the tool's settings.
-        names: the column of the jobs' names; by default the one that is called so.
-        taken: settings that are given otherwise.
+        names: the column of the jobs' names; by default the column with a usual name.
+        taken: settings that are given by other means.
 
     Raises:
-        ArgumentError: two columns mean one setting, a column's name is nearly that of a setting, or there is
-            no column ``names``.
+        ArgumentError: two columns mean one setting, a column's name is similar to that of a setting, or there
+            is no column ``names``.
     """
     specs = tuple(specs)
     if names is not None and names not in table.columns:
@@ -324,7 +326,7 @@ def map_columns(
 
 
 def find_misspelt(name: str, settings: Iterable[str]) -> str | None:
-    """The setting whose name a column's name nearly is, or None."""
+    """Return the setting whose name resembles a column's name; None if there is none."""
     folded = {fold(setting): setting for setting in settings}
     near = get_close_matches(fold(name), list(folded), n=1, cutoff=0.8) if len(name) > 3 else []
     return folded[near[0]] if near else None
@@ -333,7 +335,7 @@ def find_misspelt(name: str, settings: Iterable[str]) -> str | None:
 def orient_columns(
     columns: Mapping[str, str], heads: Collection[str], settings: Collection[str]
 ) -> dict[str, str]:
-    """The column of each setting, of ``{"VH": "heavy"}`` as of ``{"heavy": "VH"}``.
+    """Return the column of each setting, from ``{"VH": "heavy"}`` or ``{"heavy": "VH"}``.
 
     Args:
         columns: settings by column, or columns by setting.
@@ -342,7 +344,7 @@ def orient_columns(
 
     Raises:
         ArgumentError: it is not a mapping, both readings are possible and differ, a setting is unknown, or
-            two columns are to feed one setting.
+            two columns feed one setting.
     """
     if not isinstance(columns, Mapping):
         kind = type(columns).__name__
@@ -373,7 +375,7 @@ def orient_columns(
 def choose_uses(
     table: TextTable, settings: Collection[str], columns: Mapping[str, str] | None, names: str | None
 ) -> dict[str, Target]:
-    """What each column is for that ``columns`` and ``names`` speak of; with ``columns``, others are kept.
+    """Return the uses that ``columns`` and ``names`` specify; with ``columns``, all other columns are kept.
 
     Args:
         table: the table.

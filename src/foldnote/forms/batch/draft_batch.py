@@ -1,7 +1,7 @@
-"""The rows of a form's batch, without widgets: cells of tables, settings from the form, and their mapping.
+"""The rows of a form's batch, without widgets: table cells, settings from the form, and their mapping.
 
-A row has cells, by column of the tables that were read, and settings of its own, which the form, an edit or a
-sweep gave it and which take precedence. The mapping says which column feeds which setting.
+A row has cells, by column of the tables that were read, and its own settings, which come from the form, an
+edit or a sweep and take precedence. The mapping defines which column feeds which setting.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class DraftRow:
     """One row."""
 
     cells: dict[str, str] = field(default_factory=dict)
-    """By column of the tables; a row of the form has none."""
+    """Cells by column of the tables; a row from the form has none."""
     own: dict[str, Any] = field(default_factory=dict)
-    """Settings that take precedence over those of cells."""
+    """Settings that take precedence over the cells."""
     suffix: str = ""
-    """Of its job's name, after a sweep."""
+    """Suffix of the job's name after a sweep."""
     judged: tuple[Any, str] | None = None
-    """Settings that were validated last, and their first problem."""
+    """The settings that were validated last, and their first problem."""
 
     def copy(self) -> DraftRow:
-        """An independent copy."""
+        """Return an independent copy."""
         return DraftRow(dict(self.cells), deepcopy(self.own), self.suffix)
 
 
@@ -57,13 +57,13 @@ class DraftBatch:
     def __init__(self) -> None:
         self.rows: list[DraftRow] = []
         self.mapping = ColumnMapping({})
-        """What each column of the tables is for."""
+        """Use of each column of the tables."""
         self.swept: dict[str, list[Any]] = {}
-        """Values by setting that was swept over all rows."""
+        """Values of each swept setting."""
         self.file_name = ""
-        """Name of the one file whose rows, all and unchanged, these are; empty otherwise."""
+        """Name of the file that contains exactly these rows, unchanged; empty if there is none."""
         self.sheet = ""
-        """The sheet of that file; empty for a file that is no workbook of several."""
+        """The sheet of that file; empty if the file is not a workbook with several sheets."""
         self._decimal_commas: set[str] = set()
         """Columns of numbers with decimal commas."""
 
@@ -82,15 +82,15 @@ class DraftBatch:
         file_name: str = "",
         uses: Mapping[str, Target] | None = None,
     ) -> tuple[str, ...]:
-        """Add the rows of a table; returns what was assumed, as sentences.
+        """Add the rows of a table; returns the assumptions as sentences.
 
-        A column that an earlier table had, or that means the same setting, continues that column.
+        A column with the name of an earlier table's column, or for the same setting, extends that column.
 
         Args:
             table: the rows.
             specs: the tool's settings.
             file_name: name of the file that was read.
-            uses: what columns are for; it is proposed for the others.
+            uses: uses of columns; for the others, a use is proposed.
         """
         self.file_name = file_name if not self.rows else ""
         self.sheet = table.sheet
@@ -106,7 +106,7 @@ class DraftBatch:
         return (*table.notes, *proposed.notes, *notes, *self._describe_kept(table))
 
     def _describe_kept(self, table: TextTable) -> list[str]:
-        """What is assumed about the kept columns of a table: of decimal commas, missing values and limits."""
+        """Describe what is assumed about a table's kept columns: decimal commas, missing values, limits."""
         commas = table.decimal_commas
         columns = [name for name in table.columns if name in self.mapping.kept]
         read = [read_kept(name, table.cells(name), has_decimal_commas=name in commas) for name in columns]
@@ -120,7 +120,7 @@ class DraftBatch:
         return [f"{what} {join_words(kept, 'and')} {'has' if len(kept) == 1 else 'have'} decimal commas."]
 
     def _place_columns(self, proposed: ColumnMapping) -> tuple[dict[str, str], list[str]]:
-        """Where the cells of new columns are put, by new column; adds those that are new to the mapping."""
+        """Return where the cells of each new column are stored, adding unknown columns to the mapping."""
         targets = dict(self.mapping.targets)
         places, notes = {}, []
         for name, target in proposed.targets.items():
@@ -135,7 +135,7 @@ class DraftBatch:
         return places, notes
 
     def remap(self, column: str, target: Target) -> tuple[str, ...]:
-        """Use a column for something else; returns what that changed for others, as sentences.
+        """Change the use of a column; returns the effects on other columns, as sentences.
 
         Raises:
             ArgumentError: there is no such column, or a sweep gives that setting already.
@@ -155,7 +155,7 @@ class DraftBatch:
         self.mapping = replace(self.mapping, doubts=doubt_mapping(table, self.mapping.targets))
 
     def list_settings(self, specs: Iterable[FieldSpec]) -> list[dict[str, Any]]:
-        """The settings that each row gives."""
+        """Return the settings that each row gives."""
         kinds = {spec.name: spec for spec in specs}
         fed = [(kinds[s], column) for s, column in self.mapping.columns.items() if s in kinds]
         return [
@@ -165,7 +165,7 @@ class DraftBatch:
         ]
 
     def list_names(self) -> list[str] | None:
-        """A valid, unique name for each job if a column names any; None if they are numbered."""
+        """Return a valid, unique name for each job if a column names any; None if they are numbered."""
         column = self.mapping.job_names
         given = [row.cells.get(column, "") if column else "" for row in self.rows]
         if not any(given):
@@ -174,7 +174,7 @@ class DraftBatch:
         return make_names(stem + row.suffix for stem, row in zip(stems, self.rows, strict=True))
 
     def to_rows(self, completed: Sequence[Mapping[str, Any]], specs: Iterable[FieldSpec]) -> Rows:
-        """The batch to submit; what the tables say beyond settings stays on this computer.
+        """Return the batch to submit; table data other than settings stays on this computer.
 
         Args:
             completed: the settings of each row as they are sent.
@@ -211,7 +211,7 @@ class DraftBatch:
         return KeptColumn([row.own.get(target, cell) for row, cell in zip(self.rows, cells, strict=True)])
 
     def remove(self, index: int) -> None:
-        """Remove a row; without rows, columns and sweeps go, too."""
+        """Remove a row; with the last row, columns and sweeps are removed as well."""
         del self.rows[index]
         self.file_name = ""
         if not self.rows:
@@ -223,7 +223,7 @@ class DraftBatch:
         self.file_name = ""
 
     def edit(self, index: int, spec: FieldSpec, text: str) -> None:
-        """Set a setting of one row, in the cell that feeds it, if any; empty text leaves it to the form."""
+        """Set a setting of one row, in the cell that feeds it, if any; empty text means the form's value."""
         row, column = self.rows[index], self.mapping.columns.get(spec.name)
         row.own.pop(spec.name, None)
         if column is None:

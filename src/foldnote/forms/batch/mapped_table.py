@@ -1,4 +1,4 @@
-"""A table in code, ready to be expanded into rows: which column feeds which setting, with typed cells."""
+"""A table passed in code, ready to be expanded into rows: mapped columns and typed cells."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from foldnote.forms.schema.spec import FieldSpec
 from foldnote.models import Tool
 
 _SAMPLE = 1000
-"""Rows of a DataFrame that decide what its columns contain."""
+"""Number of rows of a DataFrame from which the contents of its columns are recognised."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ class MappedTable:
     """A table whose columns are mapped."""
 
     table: Any
-    """A DataFrame, or one dict a row."""
+    """A DataFrame, or one dict per row."""
     columns: Mapping[str, str] | None
     """The column of each setting; None if every column is the setting of its name."""
     names: str | None
     """The column of the jobs' names."""
     has_free_names: bool = False
-    """Whether the cells of ``names`` may be anything, and are made valid and unique."""
+    """Whether the cells of ``names`` may be any text, and are converted to valid, unique names."""
     inlined: frozenset[str] = frozenset()
-    """Columns of SMILES that became contents of files, and come back in results as they were."""
+    """Columns of SMILES that became file contents, and appear in results as originally given."""
 
     def expand(
         self, sweep: Mapping[str, Sequence[Any]] | None = None, shared: Mapping[str, Any] | None = None
     ) -> Rows:
-        """The rows of settings, see `expand_rows`.
+        """Return the rows of settings, see `expand_rows`.
 
         Raises:
             ArgumentError: a column is missing, a setting is given twice, or there are no rows.
@@ -60,7 +60,7 @@ class MappedTable:
         return replace(rows, names=make_names(rows.names)) if self.has_free_names and rows.names else rows
 
     def uses(self) -> tuple[dict[str, str], str | None, tuple[str, ...]]:
-        """The column of each setting, the column of the jobs' names, and the columns that are kept."""
+        """Return the column of each setting, the column of the jobs' names, and the columns that are kept."""
         heads = _read_heads(self.table)
         fed = dict(self.columns) if self.columns is not None else {
             head: head for head in heads if head != self.names
@@ -69,7 +69,7 @@ class MappedTable:
         return fed, self.names, tuple(kept)
 
     def _restore(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A row's own columns, with SMILES as they were given."""
+        """Return a row's own columns, with SMILES as they were given."""
         given = {name: row[name] for name in self.inlined if isinstance(row.get(name), str)}
         return {**row, **{name: text.removesuffix("\n") for name, text in given.items()}}
 
@@ -84,26 +84,26 @@ def map_table(
 ) -> MappedTable:
     """Map the columns of a DataFrame, of mappings, or of a file (CSV, TSV, FASTA, Excel).
 
-    Columns of a DataFrame or file that mean nothing to the tool are kept; a key of a mapping must be a
-    setting. Text in a column that feeds a list, a number or a mapping is read as in a file: ``"CCO"`` is the
-    list ``["CCO"]``.
+    Columns of a DataFrame or file without a meaning for the tool are kept; a key of a mapping must be a
+    setting. Text in a column that feeds a list, a number or a mapping is parsed as in a file: ``"CCO"`` is
+    the list ``["CCO"]``.
 
     Args:
         tool: the tool.
         table: the table, or the path of a file.
         columns: which column feeds which setting, in either direction, see `orient_columns`.
         names: the column of the jobs' names.
-        taken: settings that are given otherwise.
+        taken: settings that are given by other means.
         sheet: the sheet of a workbook; by default the one that was open, or the first with known names.
 
     Raises:
-        ArgumentError: the table cannot be read, or its columns do not say what they mean.
+        ArgumentError: the table cannot be read, or its columns cannot be mapped.
     """
     specs = list_specs(tool)
     if isinstance(table, str | Path):
         return _map_file(tool, table, specs, columns, names, taken, sheet)
     check_sheet(sheet)
-    if isinstance(table, Iterator):  # can be read only once
+    if isinstance(table, Iterator):  # can be iterated only once
         table = list(table)
     table = read_frame(table)
     heads = _read_heads(table)
@@ -134,10 +134,10 @@ def map_table(
 
 
 def check_sheet(sheet: str | None) -> None:
-    """Refuse a sheet that is named for a table that is no file.
+    """Refuse a sheet name for a table that is not a file.
 
     Raises:
-        ArgumentError: it is so.
+        ArgumentError: a sheet is given for a table that is not a file.
     """
     if sheet is not None:
         raise ArgumentError(
@@ -147,10 +147,10 @@ def check_sheet(sheet: str | None) -> None:
 
 
 def write_text_table(table: Any) -> TextTable:
-    """A DataFrame or a list of mappings as the text that a form's batch holds.
+    """Convert a DataFrame or a list of mappings to the text that a form's batch stores.
 
     Raises:
-        ArgumentError: it has no rows with named columns.
+        ArgumentError: the table has no rows with named columns.
     """
     table = read_frame(table)
     heads = _read_heads(table)
@@ -166,7 +166,7 @@ def write_text_table(table: Any) -> TextTable:
 
 
 def list_specs(tool: Tool) -> tuple[FieldSpec, ...]:
-    """The settings of a tool, including those that apply under conditions only."""
+    """Return the settings of a tool, including those that apply under conditions only."""
     schema = tool.settings_schema
     found = {part.spec.name: part.spec for part in reversed(read_plan(schema, schema).parts)}
     return tuple(reversed(found.values()))
@@ -187,7 +187,7 @@ def _map_file(
 
 
 def _tell_notes(notes: Sequence[str], name: str) -> None:
-    """Warn of each note on how a file was read, which a form shows below its table."""
+    """Issue a warning for each note on how a file was read; a form shows them below its table."""
     for note in notes:
         warn_caller(f"{name}: {note}", TableWarning)
 
@@ -201,19 +201,19 @@ def map_table_bytes(
     taken: Collection[str] = (),
     sheet: str | None = None,
 ) -> MappedTable:
-    """Map the columns of a table that was read elsewhere, as those of a file; see :func:`map_table`.
+    """Map the columns of a table that was read elsewhere, like those of a file; see :func:`map_table`.
 
     Args:
         tool: the tool.
         data: CSV, TSV, FASTA or Excel.
-        name: name of the file, or what messages call it.
+        name: name of the file in messages.
         columns: which column feeds which setting.
         names: the column of the jobs' names.
-        taken: settings that are given otherwise.
+        taken: settings that are given by other means.
         sheet: the sheet of a workbook.
 
     Raises:
-        ArgumentError: it is not a table, or its columns do not say what they mean.
+        ArgumentError: it is not a table, or its columns cannot be mapped.
     """
     specs = list_specs(tool)
     text = read_table_bytes(data, name, _list_words(specs, columns), sheet)
@@ -222,7 +222,7 @@ def map_table_bytes(
 
 
 def _list_words(specs: Sequence[FieldSpec], columns: Mapping[str, str] | None) -> frozenset[str]:
-    """Names that only a header line has."""
+    """Return the names that occur only in a header line."""
     return list_header_words(specs) | {fold(word) for pair in (columns or {}).items() for word in pair}
 
 
@@ -252,10 +252,10 @@ def _map_text(
 def _check_is_fed(
     tool: Tool, found: ColumnMapping, specs: Sequence[FieldSpec], taken: Collection[str]
 ) -> None:
-    """Refuse a table none of whose columns is known to feed a setting, where nothing else gives any.
+    """Refuse a table without a column that feeds a setting, if no settings are given by other means.
 
     Raises:
-        ArgumentError: it is so.
+        ArgumentError: no column feeds a setting, and no settings are given.
     """
     if found.columns or taken or not found.targets or not specs:
         return
@@ -278,13 +278,13 @@ def _lacks_settings(tool: Tool, given: Collection[str]) -> bool:
 def type_cells(
     table: TextTable, columns: Mapping[str, str], specs: Sequence[FieldSpec], names: str | None = None
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """One dict a row, with typed values, and what was assumed about them, as sentences.
+    """Return one dict per row with typed values, and the assumptions about them, as sentences.
 
     Args:
         table: the table.
         columns: the column of each setting.
         specs: the tool's settings.
-        names: the column of the jobs' names; a row without one is called after its number.
+        names: the column of the jobs' names; a row without a name is named by its number.
     """
     kinds = {spec.name: spec for spec in specs}
     fed = {name: kinds[setting] for setting, name in columns.items() if setting in kinds}
@@ -306,19 +306,19 @@ def type_cells(
 
 
 def _inline(spec: FieldSpec, value: Any) -> Any:
-    """A SMILES for a file setting as the file's contents, which end with a line break; others unchanged."""
+    """Convert a SMILES for a file setting to file contents with a final line break; keep other values."""
     is_given = isinstance(value, str) and "\n" not in value and "smi" in spec.extensions
     return f"{value}\n" if is_given and is_smiles(value, spec.extensions) else value
 
 
 def _find_inlined(columns: Mapping[str, str], specs: Sequence[FieldSpec]) -> frozenset[str]:
-    """The columns whose SMILES become contents of files."""
+    """Return the columns whose SMILES become contents of files."""
     files = {spec.name for spec in specs if spec.type == "string" and "smi" in spec.extensions}
     return frozenset(column for setting, column in columns.items() if setting in files)
 
 
 def _type_texts(table: Any, columns: Mapping[str, str], specs: Sequence[FieldSpec]) -> Any:
-    """The table with texts read as cells of a file, in the columns that feed anything but plain text.
+    """Return the table with texts parsed like cells of a file, in columns that feed anything but plain text.
 
     SMILES that feed files of molecules become their contents; other values stay.
     """
@@ -341,12 +341,12 @@ def _type_texts(table: Any, columns: Mapping[str, str], specs: Sequence[FieldSpe
         spec, column = fed.get(str(name)), table[name]
         if spec is not None and any(isinstance(value, str) for value in column):
             typed = [_type_text(spec, value) for value in column]
-            changed[name] = type(column)(typed, index=column.index, dtype=object)  # keeps whole numbers whole
+            changed[name] = type(column)(typed, index=column.index, dtype=object)  # keeps integers
     return changed
 
 
 def _type_text(spec: FieldSpec, value: Any) -> Any:
-    """The value that a text stands for; None for an empty one, and other values unchanged."""
+    """Return the value that a text represents; None for an empty text, other values unchanged."""
     if not isinstance(value, str):
         return value
     if spec.type == "string":
@@ -355,7 +355,7 @@ def _type_text(spec: FieldSpec, value: Any) -> Any:
 
 
 def _sample(table: Any, heads: Sequence[str]) -> TextTable:
-    """Names of the columns, and for a DataFrame the first rows as text, by which contents are recognized.
+    """Return the column names, and for a DataFrame the first rows as text, to recognise contents by.
 
     Keys of mappings were written by hand, so only their names count.
     """
@@ -373,7 +373,7 @@ def _write(value: Any) -> str:
 
 
 def _read_heads(table: Any) -> list[str]:
-    """The names of a table's columns; empty for iterators, which can be read only once."""
+    """Return the names of a table's columns; empty for iterators, which can be read only once."""
     if hasattr(table, "columns"):
         return [str(name) for name in table.columns]
     rows = table if isinstance(table, list | tuple) else ()

@@ -1,4 +1,4 @@
-"""What a form's batch does after a failure, where the service offers it: go on or stop, and retries."""
+"""Controls for what a form's batch does after a failure: stop or continue, and retries."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _RETRIES = [_name_retries(number) for number in (0, 1, 2, 3, 5, MAX_RETRIES)]
 
 
 class PolicyControls:
-    """Two choices, or a sentence where the service offers neither."""
+    """Two choices, or a sentence if the service offers neither."""
 
     def __init__(self, looks: Looks, on_change: Callable[[], object]) -> None:
-        """Build an empty box; ``on_change`` is called when a person chose something else."""
+        """Build an empty box; ``on_change`` is called when a person changes a choice."""
         self._looks = looks
         self._on_change = on_change
         self._choices: dict[str, widgets.Dropdown] = {}
@@ -43,11 +43,11 @@ class PolicyControls:
         self.widget: widgets.Box = looks.box([], "foldnote-policy")
 
     def show(self, taken: Collection[str], *, has_answer: bool) -> None:
-        """Show the choices that the service offers; those that were shown before keep what was chosen.
+        """Show the choices that the service offers; choices that are already shown keep their values.
 
         Args:
-            taken: what the service takes beside the tool's settings.
-            has_answer: whether there is a service that has described the tool; else nothing is said of it.
+            taken: extensions that the service accepts beside the tool's settings.
+            has_answer: whether a service has described the tool; otherwise nothing is shown about it.
         """
         offered: dict[str, tuple[str, list[tuple[str, Any]]]] = {
             ON_FAILURE: ("When a job has failed", [("go on", CONTINUE), ("start no more jobs", STOP)]),
@@ -64,10 +64,10 @@ class PolicyControls:
         self.widget.children = parts
 
     def choose(self, on_failure: str | None = None, retries: int | None = None) -> None:
-        """Choose what code asks for, as soon as the service offers the choice; None leaves a choice as it is.
+        """Set the choices that code requests, once the service offers them; None leaves a choice unchanged.
 
         Raises:
-            ArgumentError: it is no policy.
+            ArgumentError: the value is not a policy.
         """
         if on_failure not in (None, *ON_FAILURE_WORDS):
             raise ArgumentError(f"on_failure must be 'continue' or 'stop', not {on_failure!r}.")
@@ -91,16 +91,16 @@ class PolicyControls:
 
     @property
     def on_failure(self) -> str:
-        """``continue`` or ``stop``."""
+        """Policy of the batch after a failure: ``continue`` or ``stop``."""
         return self._choices[ON_FAILURE].value if ON_FAILURE in self._choices else CONTINUE
 
     @property
     def retries(self) -> int:
-        """How often a job is run again after its tool failed."""
+        """Number of times a job is run again after its tool failed."""
         return self._choices[RETRIES].value if RETRIES in self._choices else 0
 
     def list_arguments(self) -> dict[str, Any]:
-        """What differs from the default, by the name of the argument in Python."""
+        """Return the choices that differ from the defaults, by their Python argument names."""
         given: dict[str, Any] = {"on_failure": self.on_failure, "retries": self.retries}
         return {name: value for name, value in given.items() if value not in (CONTINUE, 0)}
 

@@ -1,6 +1,6 @@
 """Edit, duplicate and remove single rows of a batch.
 
-The row is chosen by its number, or by the buttons in the table where the page runs the form's script.
+The row is chosen by its number, or with the buttons in the table if the page runs the form's script.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class RowEditor:
             self._on_act(act, int(text) - 1)
 
     def open(self, index: int, fields: Sequence[tuple[FieldSpec, Any]]) -> None:
-        """Show the values of a row, by index, to be edited."""
+        """Show the values of a row, by index, for editing."""
         self.close()
         self._index = index
         self._given = {spec.name: write_value(value) for spec, value in fields}
@@ -100,7 +100,7 @@ class RowEditor:
 
 
 def write_value(value: Any) -> str:
-    """The text of a value, as it would be typed into a cell."""
+    """Return the text of a value, as it would be typed into a cell."""
     if value is None:
         return ""
     if isinstance(value, str):

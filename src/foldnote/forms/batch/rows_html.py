@@ -26,7 +26,7 @@ class ColumnHead:
 
     name: str
     use: str = ""
-    """What it is for, in a second line; empty where the name says it."""
+    """Use of the column, shown in a second line; empty if the name is enough."""
     is_kept: bool = False
     """Whether it feeds no setting."""
 
@@ -36,7 +36,7 @@ class RowLine:
     """A row of the table."""
 
     number: int
-    """From 1."""
+    """Number of the row, from 1."""
     cells: Sequence[Any]
     error: str = ""
     """Why the row is invalid, as a sentence."""
@@ -51,13 +51,13 @@ class RowsPage:
     heads: Sequence[ColumnHead]
     lines: Sequence[RowLine]
     total: int
-    """Rows of the batch."""
+    """Number of rows of the batch."""
     wrong: int = 0
-    """Invalid rows of the batch."""
+    """Number of invalid rows of the batch."""
     start: int = 0
-    """Rows before this page, of those that are listed."""
+    """Number of listed rows before this page."""
     listed: int = 0
-    """Rows on all pages."""
+    """Number of listed rows on all pages."""
     is_filtered: bool = False
     """Whether only invalid rows are listed."""
     names: Sequence[str] = field(default=())
@@ -65,7 +65,7 @@ class RowsPage:
 
 
 def write_page(page: RowsPage) -> str:
-    """A page of rows: number, mark, job name (if given), up to eight columns, and buttons."""
+    """Return a page of rows: number, mark, job name (if given), up to eight columns, and buttons."""
     shown = page.heads[:_MAX_COLUMNS]
     job = '<th scope="col">Job</th>' if page.names else ""
     heads = "".join(_write_head(head) for head in shown)
@@ -115,7 +115,7 @@ def _write_cell(cell: Any) -> str:
 
 
 def _write_mark(line: RowLine) -> str:
-    """✓ for a valid row, ! with a caution and ✕ with the first problem, shown on hover and focus."""
+    """Write the mark of a row: ✓ valid, ! with a caution, ✕ with the first problem as tooltip."""
     if not line.error and not line.caution:
         return '<span class="fn-mark fn-fits" role="img" aria-label="valid" title="valid">✓</span>'
     kind, sign = ("fn-error", "✕") if line.error else ("fn-caution", "!")

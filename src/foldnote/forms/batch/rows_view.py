@@ -1,4 +1,4 @@
-"""The shown part of a batch: which rows and columns, page by page."""
+"""The displayed part of a batch: a page of rows, and its columns."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from foldnote.forms.schema.spec import FieldSpec
 from foldnote.forms.ui.shared_styles import Looks
 
 PAGE_ACTS = ("previous", "next", "wrong", "all")
-"""What `RowsView.turn` does."""
+"""Valid arguments of `RowsView.turn`."""
 _FEW = 6
-"""Settings that are shown of rows that do not differ."""
+"""Number of settings that are shown for rows that do not differ."""
 
 
 class RowsView:
-    """The table of the rows, of which it shows one page."""
+    """The table of the rows, which shows one page at a time."""
 
     def __init__(self, looks: Looks) -> None:
         self._page = 0
@@ -91,7 +91,7 @@ class RowsView:
 def _list_columns(
     batch: DraftBatch, rows: Sequence[dict[str, Any]], specs: Sequence[FieldSpec]
 ) -> list[tuple[str, Target]]:
-    """The columns of the tables except that of the names, and the other settings in which rows differ."""
+    """Return the columns of the tables without the names, and the other settings that differ between rows."""
     columns = [(name, use) for name, use in batch.mapping.targets.items() if use is not Purpose.JOB_NAME]
     fed = batch.mapping.columns
     differing = [name for name in find_differing(rows) if name not in fed]
@@ -110,7 +110,7 @@ def _list_columns(
 def _find_cell(batch: DraftBatch, rows: Sequence[dict[str, Any]], index: int, name: str, use: Target) -> Any:
     if isinstance(use, str):
         return rows[index].get(use)
-    return " ".join(batch.rows[index].cells.get(name, "").split())  # no file: shown on one line, as it is
+    return " ".join(batch.rows[index].cells.get(name, "").split())  # not a file: shown on one line, unchanged
 
 
 def _write_head(name: str, use: Target, specs: Sequence[FieldSpec]) -> ColumnHead:

@@ -1,4 +1,4 @@
-"""The sheet of a workbook whose rows a form's batch has, as a drop-down list."""
+"""A drop-down list for the sheet of a workbook from which the rows of a batch are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foldnote.forms.ui.shared_styles import Looks, set_class
 
 
 class SheetChoice:
-    """The list, shown for a workbook of several sheets as long as its rows are all that the batch has."""
+    """The list, shown while the batch contains only the rows of one workbook with several sheets."""
 
     def __init__(self, looks: Looks, on_choice: Callable[[str], object]) -> None:
         """Build an empty box; ``on_choice`` is called with the sheet that a person chose."""
@@ -24,7 +24,7 @@ class SheetChoice:
         self.widget: widgets.Box = looks.box([], "foldnote-policy", "foldnote-hidden")
 
     def show(self, sheets: tuple[str, ...], chosen: str) -> None:
-        """Show the sheets with the one that was read; fewer than two hide the list."""
+        """Show the sheets with the current one selected; fewer than two sheets hide the list."""
         set_class(self.widget, "foldnote-hidden", len(sheets) < 2)
         if len(sheets) < 2:
             return

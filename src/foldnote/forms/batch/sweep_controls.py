@@ -1,4 +1,4 @@
-"""Give a setting several values: every row of the batch is repeated for each of them."""
+"""Controls that give a setting several values; every row of the batch is repeated for each of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TRUTH = (Choice(False, "no"), Choice(True, "yes"))
 
 
 class SweepControls:
-    """A setting, its values, and what the product with the rows is, before it is made."""
+    """A setting, its values, and a description of the product with the rows before it is made."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class SweepControls:
         Args:
             looks: the form's shared models.
             on_apply: called with the setting and its values when the product is to be made.
-            find_fault: why values cannot be used, as a sentence; empty if they can.
+            find_fault: returns why values cannot be used, as a sentence; empty if they can.
         """
         self._on_apply = on_apply
         self._find_fault = find_fault
@@ -77,7 +77,7 @@ class SweepControls:
         self.widget: widgets.Box = looks.box(parts, "foldnote-sweep")
 
     def show(self, specs: Sequence[FieldSpec], taken: Collection[str], rows: int) -> None:
-        """Offer the settings that no column gives, for this number of rows."""
+        """Offer the settings that no column feeds, for this number of rows."""
         self._rows = rows
         found = {spec.name: spec for spec in specs if _can_sweep(spec) and spec.name not in taken}
         if [*found] != [*self._specs]:
@@ -134,10 +134,10 @@ class SweepControls:
 
 
 def read_sweep(given: Mapping[str, Sequence[Any]], specs: Sequence[FieldSpec]) -> dict[str, list[Any]]:
-    """The values of each setting that code sweeps.
+    """Return the values of each setting that is swept in code.
 
     Raises:
-        ArgumentError: there is no such setting, it cannot be swept, or its values are no list.
+        ArgumentError: there is no such setting, it cannot be swept, or its values are not a list.
     """
     if not isinstance(given, Mapping):
         kind = type(given).__name__

@@ -1,9 +1,9 @@
 """Variable domains of antibodies and T-cell receptors in a sequence that is being typed, by immunum.
 
-immunum is a small local program without a model: it numbers a domain in about a millisecond, and nothing is
-sent anywhere. It comes with the extra ``numbering``. Without it no domain is described, and heavy and light
-chains are distinguished by the J region of the variable domain, W-G-X-G or F-G-X-G after the second cysteine
-(Lefranc et al. 2003, Dev. Comp. Immunol. 27:55-77).
+immunum is a small library without a model: it numbers a domain locally in about a millisecond. It is
+installed with the extra ``numbering``. Without it, no domain is described, and heavy and light chains are
+distinguished by the J region of the variable domain, W-G-X-G or F-G-X-G after the second cysteine (Lefranc et
+al. 2003, Dev. Comp. Immunol. 27:55-77).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _NAMES: Final = {
 }
 _SCHEME: Final = "imgt"
 _SHORTEST: Final = 60
-"""Residues of a variable domain that are enough to tell it from other proteins."""
+"""Minimum number of residues that identify a variable domain."""
 LONGEST_SEARCHED: Final = 2_000
-"""Residues of a chain that is searched; a longer one would hold up typing."""
+"""Maximum number of residues of a chain that is searched; a longer chain would delay typing."""
 _LEAST_CONFIDENCE: Final = 0.6
 _MAX_DOMAINS: Final = 2
-"""A single-chain Fv has two."""
+"""Maximum number of variable domains; a single-chain Fv has two."""
 _CDRS: Final = ((27, 38), (56, 65), (105, 117))
-"""First and last position of CDR1 to CDR3 in IMGT's numbering."""
+"""First and last position of CDR1 to CDR3 in IMGT numbering."""
 _CYSTEINES: Final = ("23", "104")
 """Positions of the two cysteines of the domain's disulfide bond."""
 _NO_LETTER: Final = re.compile("[^A-Z]")
@@ -40,7 +40,7 @@ _LIGHT: Final = re.compile(r"C[A-Z]{2,30}FG[A-Z]GT")
 
 
 class Domain(NamedTuple):
-    """A variable domain in a chain; places count residues of the chain from 0, ends excluded."""
+    """A variable domain in a chain; positions are 0-based indices in the chain, ends are exclusive."""
 
     kind: str
     """H, K or L of antibodies; A, B, G or D of T-cell receptors."""
@@ -55,7 +55,7 @@ class Domain(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The place after the last residue."""
+        """Index after the last residue."""
         return self.start + len(self.letters)
 
     @property
@@ -65,7 +65,7 @@ class Domain(NamedTuple):
 
     @property
     def cdr_places(self) -> dict[str, tuple[int, int]]:
-        """Start and end in the chain of each CDR that is there, by its name: ``CDR-H1``."""
+        """Start and end in the chain of each CDR that is present, by its name: ``CDR-H1``."""
         letter = "L" if self.kind == "K" else self.kind
         found = {}
         for number, (first, last) in enumerate(_CDRS, start=1):
@@ -76,7 +76,7 @@ class Domain(NamedTuple):
 
     @property
     def cdrs(self) -> tuple[str, ...]:
-        """The letters of CDR1 to CDR3 by IMGT's definition; empty where the domain lacks them."""
+        """Letters of CDR1 to CDR3 in the IMGT definition; empty for a missing CDR."""
         return tuple(
             "".join(
                 letter
@@ -88,16 +88,16 @@ class Domain(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the domain goes on after its third CDR."""
+        """Whether the domain continues after its third CDR."""
         return bool(self.numbers) and _plain(self.numbers[-1]) > _CDRS[-1][1]
 
     def find_cdr(self, place: int) -> str:
-        """Name of the CDR at a place of the chain; empty outside of CDRs."""
+        """Return the name of the CDR at a chain index; empty outside of CDRs."""
         found = (name for name, (start, end) in self.cdr_places.items() if start <= place < end)
         return next(found, "")
 
     def list_bonded(self) -> list[int]:
-        """Places in the chain of the two cysteines that every variable domain bonds, as far as there."""
+        """Return the chain indices of the domain's two conserved bonded cysteines, as far as present."""
         found = zip(self.letters, self.numbers, strict=True)
         return [
             self.start + place
@@ -111,13 +111,13 @@ def _plain(number: str) -> int:
 
 
 def has_numbering() -> bool:
-    """Whether immunum is installed."""
+    """Return whether immunum is installed."""
     return _annotator() is not None
 
 
 @lru_cache(maxsize=1024)
 def find_domains(chain: str) -> tuple[Domain, ...]:
-    """The variable domains of a chain of amino acids in order, at most two; none without immunum."""
+    """Return the variable domains of a chain of amino acids in order, at most two; none without immunum."""
     annotator = _annotator()
     if annotator is None or len(chain) > LONGEST_SEARCHED:
         return ()
@@ -125,9 +125,9 @@ def find_domains(chain: str) -> tuple[Domain, ...]:
 
 
 def find_kinds(chain: str) -> list[str]:
-    """``heavy`` and ``light`` for the variable domains in a chain, which may have mistyped letters.
+    """Return ``heavy`` and ``light`` for the variable domains in a chain, which may contain typos.
 
-    Both in a single-chain Fv.
+    A single-chain Fv has both.
     """
     if has_numbering():
         read = _NO_LETTER.sub("X", chain)
@@ -136,7 +136,7 @@ def find_kinds(chain: str) -> list[str]:
 
 
 def _search(annotator: Any, chain: str, start: int) -> Iterator[Domain]:
-    """The domains of a chain that begins at ``start`` of the whole one, the best first."""
+    """Yield the domains of the part of a chain that begins at ``start``, best first."""
     if len(chain) < _SHORTEST:
         return
     found = annotator.number(chain)

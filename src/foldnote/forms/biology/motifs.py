@@ -1,6 +1,6 @@
-"""Motifs of a protein chain that change how it folds or is made, and are often not meant.
+"""Motifs of a protein chain that affect folding or production and are often unintended.
 
-Places count residues from 0. Each rule says its source; none is a prediction.
+Positions are 0-based. Each rule names its source; none is a prediction.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ _SEQUON: Final = re.compile(r"N(?=[^P][ST])")
 """N-X-S/T, X any residue but proline (Marshall 1972, Annu. Rev. Biochem. 41:673-702)."""
 _TAG: Final = re.compile("H{6,}")
 _FROM_END: Final = 30
-"""Residues between a His tag and the nearer end of its chain, at most: a cleavage site may stand between."""
+"""Maximum residues between a His tag and the nearer end of its chain, with room for a cleavage site."""
 _SIGNAL_LENGTHS: Final = range(15, 36)
 _HYDROPHOBIC: Final = frozenset("ACFILMVW")
 _CORE: Final = 8
 _IN_CORE: Final = 6
-"""Hydrophobic residues among the eight of the core."""
+"""Minimum number of hydrophobic residues among the eight of the core."""
 _AT_MINUS_3: Final = frozenset("ACGILSTV")
 _AT_MINUS_1: Final = frozenset("ACGST")
 """Small residues before the cleavage site (von Heijne 1986, Nucleic Acids Res. 14:4683-4690)."""
 _LOOSE_START: Final = 2
-"""Residues by which a numbering may begin after the first residue of the domain."""
+"""Maximum offset of the first numbered residue from the first residue of the domain."""
 
 _BASES: Final = "TCAG"
 _CODE: Final = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG"
@@ -32,12 +32,12 @@ _CODE: Final = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG
 
 
 def find_glycosylation_sites(chain: str) -> list[int]:
-    """Places of asparagines that may be N-glycosylated: N-X-S or N-X-T where X is not proline."""
+    """Return the indices of asparagines that may be N-glycosylated: N-X-S or N-X-T where X is not proline."""
     return [found.start() for found in _SEQUON.finditer(chain)]
 
 
 def find_his_tag(chain: str) -> tuple[int, int] | None:
-    """Start and end of six or more histidines within 30 residues of an end of the chain; None without."""
+    """Find six or more histidines within 30 residues of a chain end; return start and end, or None."""
     for found in _TAG.finditer(chain):
         if min(found.start(), len(chain) - found.end()) <= _FROM_END:
             return found.span()
@@ -45,10 +45,10 @@ def find_his_tag(chain: str) -> tuple[int, int] | None:
 
 
 def find_signal_peptide(chain: str, domain: Domain) -> int:
-    """Residues of a signal peptide before a variable domain; 0 if there is none.
+    """Return the length in residues of a signal peptide before a variable domain; 0 if there is none.
 
-    What stands before the domain must be 15 to 35 residues that begin with Met, have a hydrophobic core and
-    end with the small residues of a cleavage site (von Heijne 1986).
+    The part before the domain must consist of 15 to 35 residues that begin with Met, have a hydrophobic core
+    and end with the small residues of a cleavage site (von Heijne 1986).
     """
     for length in range(domain.start, domain.start - _LOOSE_START - 1, -1):
         lead = chain[: max(length, 0)]
@@ -62,18 +62,19 @@ def find_signal_peptide(chain: str, domain: Domain) -> int:
 
 
 def find_odd_cysteines(domain: Domain) -> list[int]:
-    """Places in the chain of all cysteines of a whole variable domain that has an odd number of them.
+    """Return the chain indices of all cysteines of a complete variable domain that has an odd number.
 
-    Empty if they can all be paired: the domain's own bond, and further ones such as those of camels.
+    Empty if all can be paired: in the domain's conserved bond, and in further ones such as those of camelids.
     """
     found = [domain.start + place for place, letter in enumerate(domain.letters) if letter == "C"]
     return found if domain.is_whole and len(found) % 2 else []
 
 
 def translate(bases: str) -> str:
-    """The protein of DNA or RNA that is one open reading frame from its first base; empty if it is not.
+    """Translate DNA or RNA that is a single open reading frame from its first base; empty if it is not.
 
-    The length is a multiple of three, and no stop codon stands before the last codon, where it is left out.
+    The length must be a multiple of three, and a stop codon may only be the last codon, which is not
+    translated.
     """
     dna = bases.upper().replace("U", "T")
     if not dna or len(dna) % 3 or not set(dna) <= set(_BASES):

@@ -1,4 +1,4 @@
-"""The chains of a pasted text as those of an antibody: which is heavy or light, and where their CDRs are."""
+"""The chains of a pasted text as an antibody: which is heavy or light, and where their CDRs are."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from foldnote.forms.biology.sequence_text import SequenceText
 from foldnote.forms.ui.label import ShadedLetters
 
 _NUMBERED: Final = 4
-"""Chains whose variable domains are described."""
+"""Number of chains whose variable domains are described."""
 _MAX_SHADED: Final = 600
-"""Letters of the longest stretch that is shown."""
+"""Maximum length of a stretch that is shown, in letters."""
 _HEAVY_NAME: Final = re.compile(r"(?i)(?:^|[^a-z])(?:heavy|vh|hc|h)(?:[^a-z]|$)")
 _LIGHT_NAME: Final = re.compile(r"(?i)(?:^|[^a-z])(?:light|vl|vk|lc|l|kappa|lambda)(?:[^a-z]|$)")
 _INSTALL: Final = "install foldnote[numbering] to see chain type and CDRs"
 
 
 def order_chains(text: SequenceText) -> tuple[int, int] | None:
-    """Places of the heavy and of the light chain among two; None if they are not such a pair.
+    """Return the indices of the heavy and of the light chain among two; None if they are not such a pair.
 
-    Told by their variable domains, else by the names of their FASTA records, else taken in their order.
+    They are recognised by their variable domains, else by the names of their FASTA records, else by their
+    order.
     """
     if len(text.chains) != 2 or not all(text.chains):
         return None
@@ -39,12 +40,12 @@ def order_chains(text: SequenceText) -> tuple[int, int] | None:
 
 
 def describe_domains(text: SequenceText, names: Sequence[str], *, is_expected: bool) -> list[str]:
-    """The variable domains of the first chains; of several chains, with their names.
+    """Describe the variable domains of the first chains, with chain names if there are several.
 
     Args:
         text: the chains.
         names: a name for each.
-        is_expected: whether the field asks for an antibody, so that a missing program is told.
+        is_expected: whether the field asks for an antibody, in which case a missing immunum is reported.
     """
     if is_expected and not has_numbering():
         return [_INSTALL]
@@ -60,7 +61,7 @@ def describe_domains(text: SequenceText, names: Sequence[str], *, is_expected: b
 
 
 def shade_cdrs(text: SequenceText, names: Sequence[str]) -> tuple[ShadedLetters, ...]:
-    """The variable domains of the first chains, with their CDRs as parts."""
+    """Return the variable domains of the first chains, with their CDRs as parts."""
     shaded = []
     for name, chain in zip(names[:_NUMBERED], text.chains[:_NUMBERED], strict=True):
         domains = find_domains(chain)

@@ -1,6 +1,6 @@
 """Cautions on valid but unlikely sequences, shown while they are typed.
 
-Each says what was seen and where. Positions count the residues of the chain as given, from 1.
+Each states what was found and where. Positions count the residues of the chain as given, from 1.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from foldnote.text import count, join_words
 
 SWAP: Final = "swap"
 TRANSLATE: Final = "translate"
-"""What the buttons beside cautions do."""
+"""Actions of the buttons next to cautions."""
 _SHORTEST_DOMAIN: Final = 90
-"""Residues; variable domains of antibodies have about 105 to 130."""
+"""Minimum length of a variable domain in residues; those of antibodies have about 105 to 130."""
 _SHORTEST_DNA: Final = 12
-"""Residues from which on a chain of only A, C, G, T, U and N is more likely DNA or RNA than protein."""
+"""Minimum length for a chain of only A, C, G, T, U and N to be more likely DNA or RNA than protein."""
 _SHOWN_SITES: Final = 6
 _PAIRS: Final = (("heavy", "light"), ("vh", "vl"))
 
 
 def find_doubts(chain: str, spec: FieldSpec) -> list[Caution]:
-    """Why a cleaned chain is hardly the one that an amino-acid field asks for."""
+    """Explain why a cleaned chain is unlikely to be what an amino-acid field asks for."""
     if is_of_nucleotides(spec.notes.get("alphabet")) or not chain:
         return []
     if is_nucleotide(chain):
@@ -72,10 +72,10 @@ def find_doubts(chain: str, spec: FieldSpec) -> list[Caution]:
 
 
 def find_liabilities(chain: str) -> Iterator[Caution]:
-    """Tags, signal peptides, unpaired cysteines and glycosylation sites of a protein chain.
+    """Yield the tags, signal peptides, unpaired cysteines and glycosylation sites of a protein chain.
 
-    Those of cysteines, glycosylation and signal peptides are told of chains with a variable domain of an
-    antibody only: in other proteins they are mostly meant.
+    Cysteines, glycosylation sites and signal peptides are reported only for chains with an antibody variable
+    domain: in other proteins they are mostly intended.
     """
     domains = [domain for domain in find_domains(chain) if domain.chain]
     tag = find_his_tag(chain)
@@ -115,13 +115,13 @@ def _name_cdr(place: int, domains: list[Domain]) -> str:
 
 
 def is_nucleotide(chain: str) -> bool:
-    """Whether a cleaned chain has only letters of DNA or RNA, and enough of them."""
+    """Return whether a cleaned chain has only letters of DNA or RNA, and enough of them."""
     letters = set(chain)
     return len(chain) >= _SHORTEST_DNA and letters <= set("ACGTUN") and len(letters & set("ACGTU")) >= 3
 
 
 def wanted_kind(name: str) -> str:
-    """``heavy`` or ``light`` for a field named after one; else empty."""
+    """Return ``heavy`` or ``light`` for a field with such a name; else empty."""
     folded = name.lower()
     for heavy, light in _PAIRS:
         if folded.startswith((heavy, light)):
@@ -130,7 +130,7 @@ def wanted_kind(name: str) -> str:
 
 
 def find_partner(spec: FieldSpec) -> str:
-    """Name of the field of the other chain, light for heavy, beside this one; empty without one."""
+    """Return the name of the adjacent field for the other chain, light for heavy; empty if there is none."""
     siblings = spec.root.get("properties") if len(spec.path) == 1 else None
     if not isinstance(siblings, dict) or not wanted_kind(spec.name):
         return ""

@@ -27,7 +27,7 @@ class ResidueText(NamedTuple):
 
 
 def read_residues(text: str, chain: OutlineChain | None = None, place: str = "") -> ResidueText:
-    """The residues that ``text`` names, each once, in the order of the text.
+    """Return the residues that ``text`` names, each once, in the order of the text.
 
     Args:
         text: numbers and ranges.
@@ -52,7 +52,7 @@ def read_residues(text: str, chain: OutlineChain | None = None, place: str = "")
 
 
 def letters_of(residues: tuple[str, ...], chain: OutlineChain) -> str:
-    """The one-letter codes of ``residues``; ``?`` for one that the chain lacks."""
+    """Return the one-letter codes of ``residues``; ``?`` for one that the chain lacks."""
     letters = dict(zip(chain.residues, chain.letters, strict=True))
     return "".join(letters.get(residue, "?") for residue in residues)
 

@@ -27,7 +27,7 @@ class SequenceText(NamedTuple):
 
 
 def read_sequence(text: str, separator: str | None = None) -> SequenceText:
-    """The chains in ``text``: FASTA records, or raw letters, split at ``separator`` unless that is None."""
+    """Return the chains in ``text``: FASTA records, or raw letters split at ``separator`` if given."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff")
     if text.lstrip().startswith((">", ";")):
         return _read_fasta(text, separator)

@@ -1,7 +1,7 @@
 """Fields that contain fields: objects, rows, maps and unions.
 
-A holder is the host of the fields inside it. Its value is composed of theirs, and problems with a part are
-shown at that part's field.
+A holder is the host of the fields inside it. Its value is composed of their values, and a problem with a part
+is shown at that part's field.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from foldnote.models.problem import Problem
 
 
 class HolderField(Field):
-    """One setting that has settings inside it."""
+    """One setting that contains other settings."""
 
     width = "wide"
 
@@ -46,16 +46,16 @@ class HolderField(Field):
         self.host.announce(field)
 
     def parts(self, _value: Any) -> dict[Any, Field]:
-        """The fields of the parts of ``value``, by name or position."""
+        """Return the fields of the parts of ``value``, by name or position."""
         return {}
 
     def raw_value(self, name: str) -> Any:
-        """The value of the field ``name`` inside this one, else of the nearest such field outside."""
+        """Return the value of the field ``name`` inside this one, else of the nearest such field outside."""
         inside = next((field for field in self.inside() if field.spec.name == name), None)
         return inside.read().value if inside is not None else self.host.raw_value(name)
 
     def germline_of(self, chain: str) -> str:
-        """What the form knows."""
+        """Return what the form knows of the germline."""
         return self.host.germline_of(chain)
 
     def fill(self, values: Mapping[str, Any]) -> None:
@@ -68,38 +68,38 @@ class HolderField(Field):
         self.changed()
 
     def note_of(self, _field: Field) -> str:
-        """Empty: the form has notes for its own fields only."""
+        """Return an empty note: the form has notes for its own fields only."""
         return ""
 
     def known_uploads(self) -> tuple[str, ...]:
-        """Names of the uploads that the form knows."""
+        """Return the names of the uploads that the form knows."""
         return self.host.known_uploads()
 
     def inside(self) -> Sequence[Field]:
-        """The fields directly in this one, built so far."""
+        """Return the fields directly in this one, built so far."""
         return ()
 
     def walk(self) -> Iterator[Field]:
-        """This field and all below it."""
+        """Yield this field and all fields inside it."""
         yield self
         for field in self.inside():
             yield from field.walk()
 
     def describe(self, value: Any) -> Reading:
-        """A readout of a value that the fields inside cannot show."""
+        """Return a readout of a value that the fields inside cannot show."""
         return Reading(value, readout="" if value is None else f"holds {in_one_line(value)}")
 
     def write_head(self, notice: Notice) -> str:
-        """The title with its marks."""
+        """Return the title with its marks."""
         return f'<span class="fn-label">{self._parts.head(notice)}</span>'
 
     def write_foot(self, notice: Notice) -> str:
-        """The lines below the title."""
+        """Return the lines below the title."""
         written = write_foot(self._parts, notice)
         return f'<span class="fn-foot">{written}</span>' if written else ""
 
     def notice_of(self, read: Reading, problems: Sequence[Problem]) -> Notice:
-        """The notice of the field itself, without problems of the fields inside."""
+        """Return the notice of the field itself, without problems of the fields inside."""
         own = [problem for problem in problems if not problem.field and not self.is_pristine(problem)]
         return Notice(
             errors=tuple(problem.message for problem in own),
@@ -116,16 +116,16 @@ class HolderField(Field):
 
 
 def prefix_path(name: str, problem: Problem) -> Problem:
-    """The problem with ``name`` before its path."""
+    """Return the problem with ``name`` before its path."""
     path = f"{name}.{problem.field}" if problem.field else name
     return problem.at(path)
 
 
 def list_problems(read: Reading) -> list[Problem]:
-    """The problems of a reading: its errors, and those of the fields inside."""
+    """Return the problems of a reading: its errors, and those of the fields inside."""
     return [*(Problem(field="", message=message) for message in read.errors), *read.inner]
 
 
 def require(path: str = "") -> Problem:
-    """The problem of a missing required value at ``path``."""
+    """Return the problem of a missing required value at ``path``."""
     return Problem(field=path, message="Required.", code="missing_field")

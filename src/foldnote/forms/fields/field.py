@@ -37,7 +37,7 @@ class Reading(NamedTuple):
 
     value: Any = MISSING
     errors: tuple[str, ...] = ()
-    """Sentences that say why the contents are not valid; the catalog does not validate them then."""
+    """Sentences on why the contents are not valid; the catalog does not validate them in that case."""
     excerpt: Excerpt | None = None
     """Text around the first error; None without one."""
     readout: str = ""
@@ -72,19 +72,19 @@ class FieldHost(Protocol):
         """Let screen readers read out the error of ``field``, which a person has just changed."""
 
     def note_of(self, field: Field) -> str:
-        """The form's own note at ``field``; empty for most."""
+        """Return the form's own note at ``field``; empty for most."""
 
     def raw_value(self, name: str) -> Any:
-        """The value of the field ``name``, hidden or not; `MISSING` if it is empty or there is none."""
+        """Return the value of the field ``name``, hidden or not; `MISSING` if empty or absent."""
 
     def germline_of(self, chain: str) -> str:
-        """Species and V germline of a chain of amino acids; empty until they are known."""
+        """Return the species and V germline of a chain of amino acids; empty until they are known."""
 
     def fill(self, values: Mapping[str, Any]) -> None:
         """Set fields because a person asked for it; None resets one."""
 
     def known_uploads(self) -> tuple[str, ...]:
-        """Names of the account's uploads that were loaded so far."""
+        """Return the names of the account's uploads that were loaded so far."""
 
 
 class Field(ABC):
@@ -132,28 +132,28 @@ class Field(ABC):
 
     @abstractmethod
     def parse(self) -> Reading:
-        """The reading of the control's contents."""
+        """Return the reading of the control's contents."""
 
     @abstractmethod
     def render(self, value: Any) -> None:
         """Show ``value`` in the control, as far as possible; `MISSING` empties it."""
 
     def describe(self, value: Any) -> Reading:
-        """The reading of a value set by code; kinds add a readout and errors."""
+        """Return the reading of a value set by code; kinds add a readout and errors."""
         return Reading(value)
 
     def read(self) -> Reading:
-        """The field's value, errors and readout."""
+        """Return the field's value, errors and readout."""
         if self._is_cleared:
             return Reading()
         return self.describe(self._kept) if self._kept is not MISSING else self.parse()
 
     def act(self, _name: str) -> None:
-        """Do what a button beside a caution says; kinds that offer buttons override it."""
+        """Perform the action of a button next to a caution; kinds that offer buttons override it."""
         return
 
     def clear(self) -> None:
-        """Hold no value, even if an empty control means one."""
+        """Hold no value, even if an empty control has one."""
         self.write(MISSING)
         self._is_cleared = True
 
@@ -174,7 +174,7 @@ class Field(ABC):
         self._kept = MISSING if value is MISSING else self.keep(value)
 
     def keep(self, value: Any) -> Any:
-        """The value to hold for one set by code; kinds with a standard spelling convert it to that."""
+        """Return the value to hold for one set by code; kinds with a standard spelling convert it."""
         return value
 
     def reset(self) -> None:
@@ -240,11 +240,11 @@ class Field(ABC):
         )
 
     def is_pristine(self, problem: Problem) -> bool:
-        """Whether the problem is only a missing value in a field that was not edited yet."""
+        """Return whether the problem is only a missing value in a field that was not edited yet."""
         return problem.code in ABSENT_CODES and not (self.is_touched or self.host.shows_errors)
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
-        """Number of fields at or below this one with errors, and of untouched ones that lack a value."""
+        """Count the fields at or below this one with errors, and untouched fields that lack a value."""
         if not problems:
             return 0, 0
         return (0, 1) if all(self.is_pristine(problem) for problem in problems) else (1, 0)
@@ -274,7 +274,7 @@ class Field(ABC):
         self.focus()
 
     def walk(self) -> Iterator[Field]:
-        """This field and all fields inside it."""
+        """Yield this field and all fields inside it."""
         yield self
 
     def lock(self) -> None:
@@ -298,7 +298,7 @@ class Field(ABC):
         return self.differs(self.read().value)
 
     def differs(self, value: Any) -> bool:
-        """Whether ``value`` differs from the initial one; False if the schema has no default."""
+        """Return whether ``value`` differs from the initial one; False if the schema has no default."""
         return self.spec.default is not MISSING and not is_same(value, self.initial)
 
     def make_line(self, hint: str = "", *classes: str, rows: int = 0) -> Any:
@@ -314,7 +314,7 @@ class Field(ABC):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Context in which changes of the control do not count as a person's."""
+        """Mark changes of the control as not made by a person while the context is open."""
         was_writing, self._is_writing = self._is_writing, True
         try:
             yield
@@ -322,7 +322,7 @@ class Field(ABC):
             self._is_writing = was_writing
 
     def look(self, *classes: str) -> dict[str, Any]:
-        """Common arguments of controls with an HTML label; ``classes`` are CSS classes without prefix."""
+        """Return common arguments of controls with an HTML label; ``classes`` are unprefixed CSS classes."""
         return {
             "layout": self.host.looks.layout,
             "description_allow_html": True,
@@ -331,7 +331,7 @@ class Field(ABC):
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Deep equality that distinguishes True from 1, and a local file from an upload."""
+    """Compare deeply, distinguishing True from 1, and a local file from an upload."""
     if isinstance(one, bool) != isinstance(other, bool):
         return False
     if isinstance(one, str) and isinstance(other, str):
@@ -349,12 +349,12 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _kind_of_file(text: str) -> type | None:
-    """`LocalFile` or `FileValue` for a text of that type; None for others."""
+    """Return `LocalFile` or `FileValue` for a text of that type; None for others."""
     return next((kind for kind in (LocalFile, FileValue) if isinstance(text, kind)), None)
 
 
 def describe_problem(problem: Problem, value: Any) -> str:
-    """The problem's message, preceded by its path inside the field, whose value is ``value``."""
+    """Return the problem's message, preceded by its path inside the field, whose value is ``value``."""
     if not problem.field:
         return problem.message
     return f"{describe_path(problem.field, value, is_inside=True)}: {problem.message}"

@@ -19,7 +19,7 @@ class FieldKind(NamedTuple):
     """One kind of field."""
 
     name: str
-    """Unique name; a second kind of the same name replaces the first."""
+    """Unique name; a later kind with the same name replaces the earlier one."""
     summary: str
     """What it is for, in one sentence."""
     matches: Callable[[FieldSpec], bool]
@@ -49,11 +49,11 @@ def forget_kind(name: str) -> None:
 
 
 def kinds() -> tuple[FieldKind, ...]:
-    """All kinds, in the order in which they are tried."""
+    """Return all kinds, in the order in which they are tried."""
     names = {kind.name for kind in _added}
     return (*_added, *(kind for kind in _bundled if kind.name not in names))
 
 
 def kind_for(spec: FieldSpec) -> FieldKind:
-    """The first kind that matches ``spec``; the last bundled kind matches any."""
+    """Return the first kind that matches ``spec``; the last bundled kind matches any."""
     return next(kind for kind in kinds() if kind.matches(spec))

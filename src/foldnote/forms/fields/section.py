@@ -1,7 +1,7 @@
 """The fields of one object: a form's own, or those of an object inside it.
 
-A section reads its fields, finds with its plan which of them apply, and passes each problem to the field
-that it concerns. Forms and object fields lay it out.
+A section reads its fields, uses its plan to find which of them apply, and passes each problem to the field
+that it concerns. Forms and object fields define its layout.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MAX_ROUNDS: Final = 4
 MAX_AT_ONCE: Final = 200
-"""Fields of one object that are built at once; further optional ones are built on demand."""
+"""Number of fields of one object that are built at once; further optional fields are built on demand."""
 _PLAIN: Final = ("string", "number", "integer", "boolean")
 
 
@@ -43,14 +43,14 @@ class SectionReading(NamedTuple):
 
 
 class WaitingField(Field):
-    """The value of a setting whose field is not built yet; it has no control and shows nothing."""
+    """The value of a setting whose field is not built yet, without a control."""
 
     def build(self) -> widgets.DOMWidget:
-        """An empty widget that the form shares and never shows."""
+        """Return an empty widget that the form shares and never shows."""
         return self.host.looks.nothing
 
     def parse(self) -> Reading:
-        """The value of an empty control."""
+        """Return the value of an empty control."""
         return Reading(self.blank)
 
     def render(self, value: Any) -> None:
@@ -77,7 +77,7 @@ class Section:
         Args:
             plan: what the schema requires.
             host: the form, or the field that holds the section.
-            closed: the group of fields that is closed; its optional fields are built when it is opened.
+            closed: the closed group of fields; its optional fields are built when it is opened.
         """
         host.looks.room -= len(plan.parts)
         self.plan = plan
@@ -161,13 +161,13 @@ class Section:
         return self._last
 
     def find(self, name: str) -> Field | None:
-        """The field of this name that applies, else the first of this name; None without one."""
+        """Return the field of this name that applies, else the first of this name; None if there is none."""
         found = [position for position, field in enumerate(self.fields) if field.spec.name == name]
         applying = [position for position in found if position in self._last.state.applying]
         return self.fields[(applying or found)[0]] if found else None
 
     def reveal(self, name: str) -> Field | None:
-        """The field of this name, built if it was not; None without one."""
+        """Return the field of this name, building it if necessary; None if there is none."""
         field = self.find(name)
         if isinstance(field, WaitingField):
             self.show([self.fields.index(field)])
@@ -184,7 +184,7 @@ class Section:
         return {name: self.fields[place] for name, place in self._list_places().items()}
 
     def _list_places(self) -> dict[str, int]:
-        """Position of the field of each name that applies, else of the first with this name."""
+        """Return the position of the applying field of each name, else of the first with this name."""
         places: dict[str, int] = {}
         applying = self._last.state.applying
         for place, field in enumerate(self.fields):
@@ -199,7 +199,7 @@ class Section:
         return {name: self.plan.parts[place].spec.default for name, place in self._list_places().items()}
 
     def _is_closed(self, spec: FieldSpec) -> bool:
-        """Whether a field waits for its group to be opened: it reads as its default, with nothing inside."""
+        """Return whether a field waits for its group to be opened; until then it reads as its default."""
         if not self._closed or spec.group != self._closed or spec.required:
             return False
         return spec.type in _PLAIN or (spec.default is not MISSING and is_list_of_scalars(spec))
@@ -224,7 +224,7 @@ class Section:
 
     @property
     def widgets(self) -> list[Any]:
-        """The widgets of the fields that are built, and the button that builds more."""
+        """The widgets of the built fields, and the button that builds more."""
         return [*(field.widget for field in self.shown), *([self.pager] if self.waiting else [])]
 
     @property
@@ -314,7 +314,7 @@ class Section:
         return self.fields if self.more is None else (*self.fields, self.more)
 
     def walk(self) -> Iterator[Field]:
-        """All fields, including those inside others."""
+        """Yield all fields, including those inside others."""
         for field in self.everything:
             yield from field.walk()
 
@@ -339,24 +339,24 @@ class Section:
 
 
 def _ignore() -> None:
-    """Do nothing, before the section is shown."""
+    """Do nothing; used before the section is shown."""
 
 
 def list_names(tool: DescribedTool) -> tuple[str, ...]:
-    """Names of all settings of a tool, including those that apply under conditions only."""
+    """Return the names of all settings of a tool, including those that apply under conditions only."""
     schema = tool.settings_schema
     return tuple(dict.fromkeys(part.spec.name for part in read_plan(schema, schema).parts))
 
 
 def list_own(name: str, read: Reading) -> list[Problem]:
-    """Problems in a reading of the field ``name``; paths begin with it."""
+    """Return the problems in a reading of the field ``name``; their paths begin with it."""
     own = [Problem(field=name, message=message) for message in read.errors]
     inner = [problem.at(f"{name}.{problem.field}" if problem.field else name) for problem in read.inner]
     return own + inner
 
 
 def first_step(path: str, names: Iterable[str]) -> str:
-    """The longest of ``names`` (which may contain dots) that begins a dotted path, else its first step."""
+    """Return the longest of ``names`` (may contain dots) that begins a dotted path, else its first step."""
     fitting = [name for name in names if path == name or path.startswith(f"{name}.")]
     return max(fitting, key=len) if fitting else path.partition(".")[0]
 

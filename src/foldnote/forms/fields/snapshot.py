@@ -1,4 +1,4 @@
-"""What a form would send at one moment, to detect later changes.
+"""The content that a form would send at one moment, to detect later changes.
 
 A local file is compared by modification time and size, since its contents may change under the same path.
 """
@@ -27,7 +27,7 @@ class Snapshot(NamedTuple):
     """What would be sent beside the settings; empty for nothing."""
 
     def restamped(self) -> Snapshot:
-        """The same settings with the files as they are now."""
+        """Return the same settings with the files as they are now."""
         return self._replace(files={path: _stamp(path) for path in self.files})
 
 
@@ -37,7 +37,7 @@ def take_snapshot(
     job_name: str = "",
     extensions: Mapping[str, Any] = MappingProxyType({}),
 ) -> Snapshot:
-    """The snapshot of ``settings``; ``fields`` (by name) determine which settings are files."""
+    """Return the snapshot of ``settings``; ``fields`` (by name) determine which settings are files."""
     paths = {
         path
         for name, value in settings.items()
@@ -48,7 +48,7 @@ def take_snapshot(
 
 
 def _find_paths(value: Any, *, is_open: bool) -> Iterator[str]:
-    """Paths of local files in ``value``; with ``is_open`` also texts that may become local paths."""
+    """Yield paths of local files in ``value``; with ``is_open`` also texts that may become local paths."""
     if isinstance(value, dict | list | tuple):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _find_paths(item, is_open=is_open)

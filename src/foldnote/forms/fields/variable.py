@@ -2,7 +2,7 @@
 
 Variables, and the files that a form names, are checked after each cell. Typing into the field ends the
 binding. The variable itself is never changed, and reading a path such as ``df.VH`` or ``settings["heavy"]``
-runs no code of the user's: it takes what is stored, and no property, method or ``__getitem__`` of a class.
+runs no user code: only stored values are read, never a property, method or ``__getitem__`` of a class.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from foldnote.models.problem import Problem
 from foldnote.text import count
 
 _LABELLED: Final = {("pandas", "DataFrame"), ("pandas", "Series")}
-"""Package and class of what has its columns or rows as attributes, too."""
+"""Package and class of objects whose columns or rows are also attributes."""
 _INDEXED: Final = {*_LABELLED, ("polars", "DataFrame"), ("polars", "Series"), ("numpy", "ndarray")}
-"""Package and class of what is indexed by its own code; subclasses are not."""
+"""Package and class of objects that are indexed by their own code; subclasses are not."""
 _TUPLE_FIELD: Final[type[Any]] = type(inspect.Attribute.name)
 """The class of the fields of named tuples."""
 
@@ -38,10 +38,10 @@ class PathStep(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """A notebook variable, or a path from one, given in place of a setting's value."""
+    """A notebook variable, or a path from one, given instead of a setting's value."""
 
     text: str
-    """The variable or path as in code."""
+    """The variable or path as code."""
     name: str
     """The variable's name."""
     steps: tuple[PathStep, ...] = ()
@@ -52,12 +52,12 @@ class Variable(NamedTuple):
         return self.name in getattr(_shell(), "user_ns", {})
 
     def read(self) -> Any:
-        """The value as plain data; `MISSING` while the variable is not defined or has nothing there."""
+        """Return the value as plain data; `MISSING` while the variable or the path does not exist."""
         value = self._find()
         return value if value is MISSING else _plain(value)
 
     def describe_many(self) -> str:
-        """What it holds in place of one value, as a sentence, and a path to one of them; else empty."""
+        """Describe an object that is not a single value, with a path to one of its values; else empty."""
         value = self._find()
         if not (isinstance(value, list | tuple) or getattr(value, "shape", None)):
             return ""
@@ -81,7 +81,7 @@ def variable(name: str) -> Variable:
 
     Args:
         name: the variable's name, or a path from it by attributes and items: ``"df.VH"``, ``'df["VH"][3]'``,
-            ``"settings.heavy"``. Nothing is called.
+            ``"settings.heavy"``. No code is called.
 
     Raises:
         ArgumentError: ``name`` is neither.
@@ -96,7 +96,7 @@ def variable(name: str) -> Variable:
 
 
 def _read_path(text: str) -> tuple[str | None, tuple[PathStep, ...]]:
-    """The variable and the steps of a path; None for any other expression."""
+    """Return the variable and the steps of a path; None for any other expression."""
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -114,7 +114,7 @@ def _read_path(text: str) -> tuple[str | None, tuple[PathStep, ...]]:
 
 
 def _read_key(node: ast.expr) -> str | int | None:
-    """A key that is text or a whole number; None for others."""
+    """Return a key that is text or an integer; None for others."""
     sign = 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         sign, node = -1, node.operand
@@ -125,7 +125,7 @@ def _read_key(node: ast.expr) -> str | int | None:
 
 
 def _find_attribute(value: Any, name: str) -> Any:
-    """A stored attribute, or what a table has under this label; `MISSING` for what is computed or absent."""
+    """Return a stored attribute, or a table's value of this label; `MISSING` if it is computed or absent."""
     if _kind(value) in _LABELLED:
         return MISSING if hasattr(type(value), name) else _find_item(value, name)
     found = inspect.getattr_static(value, name, MISSING)
@@ -138,7 +138,7 @@ def _find_attribute(value: Any, name: str) -> Any:
 
 
 def _find_item(value: Any, key: str | int) -> Any:
-    """An item of a dict, list or tuple, or of an array or table; `MISSING` where there is none."""
+    """Return an item of a dict, list, tuple, array or table; `MISSING` if there is none."""
     try:
         if isinstance(value, dict):
             return dict.get(value, key, MISSING)
@@ -208,7 +208,7 @@ class Bindings:
         form.follow(news)
 
     def describe(self, name: str) -> str:
-        """The note at a bound field: the variable that it follows; empty for other fields."""
+        """Return the note at a bound field: the variable that it follows; empty for other fields."""
         bound = self._bound.get(name)
         if bound is None:
             return ""
@@ -220,7 +220,7 @@ class Bindings:
         return f"{followed}, where no plain value is stored"
 
     def explain(self, problem: Problem, value: Any) -> Problem:
-        """The problem with a bound field's value, which names the variable where it holds many values."""
+        """Return the problem with a bound field's value; it names the variable if that holds many values."""
         bound = self._bound.get(problem.field)
         is_wrong = problem.code == "wrong_type" and isinstance(value, list)
         many = bound.describe_many() if bound is not None and is_wrong else ""
@@ -254,7 +254,7 @@ def _shell() -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value as plain data: arrays as lists, paths as `LocalFile`; a table is copied, to detect changes."""
+    """Convert a value to plain data: arrays to lists, paths to `LocalFile`; tables are copied."""
     if isinstance(value, PurePath):
         return LocalFile(value)
     if hasattr(value, "equals") and hasattr(value, "columns"):

@@ -1,6 +1,7 @@
-"""Contents of files in the kernel: a memory cache of those at the service, and objects as contents.
+"""Contents of files in the kernel: a memory cache of files at the service, and objects used as contents.
 
-The cache, for the checks of a form, is filled when contents pass through the kernel; nothing is fetched here.
+The cache serves the checks of a form. It is filled when contents pass through the kernel; nothing is
+downloaded here.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ class UploadedFile(str):
 
     @classmethod
     def of(cls, name: str, size_bytes: int | None) -> UploadedFile:
-        """The upload ``name`` with this size."""
+        """Return the upload ``name`` with this size."""
         made = cls(name)
         made.size_bytes = size_bytes
         return made
 
 
 def size_of(name: str, uploads: Iterable[str]) -> int | None:
-    """Size of the upload ``name`` in bytes; None if unknown."""
+    """Return the size of the upload ``name`` in bytes; None if unknown."""
     found = next((upload for upload in uploads if upload == name), None)
     return found.size_bytes if isinstance(found, UploadedFile) else None
 
 
 def remember(value: str, text: str) -> None:
-    """Cache the contents of the file that a setting names ``value``; of the last 8 files up to 20 MB."""
+    """Cache the contents of the file that a setting names ``value``: the last 8 files of up to 20 MB."""
     if len(text) <= _LARGEST_CHARACTERS:
         _seen[value] = text
         while len(_seen) > _MAX_FILES:
@@ -46,7 +47,7 @@ def remember(value: str, text: str) -> None:
 
 
 def recall(value: str) -> str | None:
-    """The cached contents of the file at the service that is named ``value``; None without them."""
+    """Return the cached contents of the file at the service named ``value``; None if they are not cached."""
     return None if isinstance(value, LocalFile) else _seen.get(value)
 
 
@@ -60,7 +61,7 @@ def read_object(value: Any, spec: FieldSpec) -> Any:
         return value
     if isinstance(value, PurePath):
         return LocalFile(value)
-    from foldnote.client.inputs.sources import open_source  # deferred: only for objects
+    from foldnote.client.inputs.sources import open_source  # deferred: needed only for objects
 
     content, _ = open_source(value, f"object.{spec.extensions[0] if spec.extensions else ''}".rstrip("."))
     text = content.read_text() if not isinstance(content, bytes) else content.decode()

@@ -84,7 +84,7 @@ def _read(value: str, reference: FileReference) -> str | None:
 
 
 def _name_file(fault: str, name: str) -> str:
-    """The catalog's message about pasted contents as one about the file ``name``."""
+    """Return the catalog's message about pasted contents as one about the file ``name``."""
     message = fault.partition(" Paste ")[0]
     for contents, file in (
         ("These contents are", f"{name} is"),

@@ -1,4 +1,4 @@
-"""What the text in a file field refers to.
+"""Resolve what the text in a file field refers to.
 
 A file setting is a local path (uploaded on submission), the name of an upload, the path of a file of an
 earlier job, or the contents themselves. `settle` decides which, and its result's type (`LocalFile`,
@@ -22,7 +22,7 @@ _MAX_ENTRIES = 60
 _MOLECULES = frozenset(("sdf", "mol", "mol2", "pdbqt", "smi"))
 _PATH_BEGINNINGS = ("/", "./", "../", "~")
 _OWN_FOLDER = re.compile(r"^foldnote-[0-9a-f]{12}/")
-"""The folders that forms upload to, one per contents; messages leave them out."""
+"""Names of the folders that forms upload to, one per contents; messages omit them."""
 
 
 class FileReference(NamedTuple):
@@ -37,10 +37,10 @@ class FileReference(NamedTuple):
 
 
 def settle(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> Any:
-    """``value`` as the kind of file that it names; a known upload takes precedence over a local file.
+    """Return ``value`` as the kind of file that it names; a known upload precedes a local file.
 
-    A text that names neither stays plain text, and is decided when it is read again. A decision is kept,
-    whichever files exist later.
+    A text that names neither stays plain text, and is resolved when it is read again. A decision is kept,
+    regardless of which files exist later.
     """
     if isinstance(value, list | tuple):
         return [settle(item, uploads, extensions) for item in value]
@@ -54,13 +54,13 @@ def settle(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] 
         return FileValue(value)
     if value.startswith(_PATH_BEGINNINGS) or local_path(value) is not None:
         return LocalFile(value)
-    from foldnote.catalog.contents import SMILES  # deferred: only for a text that was given
+    from foldnote.catalog.contents import SMILES  # deferred: needed only for given texts
 
     return Contents(f"{value}\n") if SMILES in extensions and is_smiles(value, extensions) else value
 
 
 def is_smiles(text: str, extensions: tuple[str, ...]) -> bool:
-    """Whether a text in a field for molecule files is a SMILES, maybe with a name, and no file name."""
+    """Return whether a text for a molecule file is a SMILES, with or without a name, and not a file name."""
     from foldnote.catalog.checks.molecule import is_file_smiles
 
     is_molecule = any(extension in _MOLECULES for extension in extensions)
@@ -117,7 +117,7 @@ def _read_local(text: LocalFile, uploads: tuple[str, ...], error: str | None) ->
 
 
 def describe_file(value: Any) -> Any:
-    """A file setting in brief, for tables: ``upload x.pdb``; other values unchanged."""
+    """Describe a file setting briefly, for tables: ``upload x.pdb``; other values are unchanged."""
     if isinstance(value, list | tuple):
         return [describe_file(item) for item in value]
     if not isinstance(value, str) or "\n" in value:
@@ -131,12 +131,12 @@ def describe_file(value: Any) -> Any:
 
 
 def original_name(value: str) -> str:
-    """The name of an upload without the folder that forms put it into."""
+    """Return the name of an upload without the folder in which forms put it."""
     return _OWN_FOLDER.sub("", value)
 
 
 def local_path(text: str) -> Path | None:
-    """The existing local file that ``text`` names; None if there is none, or it is a file at the service."""
+    """Return the existing local file that ``text`` names; None if there is none or it is at the service."""
     if not text or "\n" in text or len(text) > 4096 or isinstance(text, FileValue):
         return None
     try:
@@ -147,7 +147,7 @@ def local_path(text: str) -> Path | None:
 
 
 def suggest_paths(text: str, extensions: tuple[str, ...] = ()) -> list[str]:
-    """Local paths that complete ``text``: files with an allowed extension, then folders."""
+    """Return local paths that complete ``text``: files with an allowed extension, then folders."""
     stem, slash, start = text.rpartition("/")
     folder = Path(stem + slash).expanduser() if slash else Path()
     prefix = stem + slash if slash else ""
@@ -160,7 +160,7 @@ def suggest_paths(text: str, extensions: tuple[str, ...] = ()) -> list[str]:
 
 
 def has_extension(name: str, extensions: tuple[str, ...]) -> bool:
-    """Whether the name has one of the extensions, also with ``.gz``; True if all are allowed."""
+    """Return whether the name has one of the extensions, optionally with ``.gz``; True if all are allowed."""
     plain = name.lower().removesuffix(".gz")
     return not extensions or any(plain.endswith(f".{extension}") for extension in extensions)
 
@@ -176,7 +176,7 @@ def _list_entries(folder: Path, start: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _judge_extension(text: str, extensions: tuple[str, ...]) -> str | None:
-    """Why the name's extension is not allowed, as a sentence; None if it is."""
+    """Explain why the name's extension is not allowed, as a sentence; None if it is."""
     name = text.rpartition("/")[2].lower().removesuffix(".gz")
     if has_extension(name, extensions):
         return None
@@ -184,7 +184,7 @@ def _judge_extension(text: str, extensions: tuple[str, ...]) -> str | None:
     _, dot, found = name.rpartition(".")
     first, _, rest = text.partition(" ")
     if rest and is_smiles(first, extensions):
-        return f"{first!r} is a SMILES, and {rest.strip()!r} is no part of it. Leave it out."
+        return f"{first!r} is a SMILES, and {rest.strip()!r} is not part of it. Leave it out."
     if not dot and any(extension in _MOLECULES for extension in extensions):
         return (
             f"This field needs a {wanted} file, or a SMILES; this is a name without extension, and names of"

@@ -1,4 +1,4 @@
-"""The molecules in a file or a text: how many, their formula, and what is open about them, for a form.
+"""The molecules in a file or text, for a form: their number, formula, and what is undefined about them.
 
 RDKit reads them; it is imported on first use.
 """
@@ -17,7 +17,7 @@ from foldnote.text import count
 
 _LARGEST_BYTES: Final = 5_000_000
 _MAX_LISTED: Final = 12
-"""Molecules of a file that are read, so that typing stays fast; the others are counted."""
+"""Maximum number of molecules of a file that are read, so that typing stays fast; the others are counted."""
 
 
 class MoleculeOutline(NamedTuple):
@@ -27,13 +27,13 @@ class MoleculeOutline(NamedTuple):
     smiles: tuple[str, ...]
     """SMILES of the first 12; empty text for one that cannot be read."""
     words: str
-    """``C9H8O4, 13 heavy atoms`` of one molecule, ``3 molecules`` of several."""
+    """``C9H8O4, 13 heavy atoms`` for one molecule, ``3 molecules`` for several."""
     fault: str = ""
     """Why the molecules cannot be used, as a sentence."""
 
 
 def find_molecules(value: Any, uploads: Iterable[str], extensions: Sequence[str]) -> MoleculeOutline | None:
-    """The molecules that a file setting names; None if the file is not at hand, or of another format."""
+    """Return the molecules that a file setting names; None if unavailable or of another format."""
     if not isinstance(value, str) or not value:
         return None
     text = _read_text(settle(value, uploads, tuple(extensions)))
@@ -56,7 +56,7 @@ def _read_text(value: Any) -> str | None:
 
 @lru_cache(maxsize=64)
 def outline_molecules(text: str, *, is_smiles: bool = True) -> MoleculeOutline | None:
-    """The molecules of an SDF or MOL text, else of lines of SMILES; None for any other text.
+    """Return the molecules of an SDF or MOL text, else of lines of SMILES; None for any other text.
 
     Args:
         text: contents of the file.
@@ -86,7 +86,7 @@ def _summarise(chem: Any, molecules: Sequence[Any], total: int) -> MoleculeOutli
 
 
 def describe_molecule(chem: Any, molecule: Any) -> str:
-    """Formula, size, charge, and what is open: stereocentres without a configuration, parts, coordinates."""
+    """Describe formula, size, charge, and open points: undefined stereocentres, parts, coordinates."""
     formula = import_module("rdkit.Chem.rdMolDescriptors").CalcMolFormula(molecule)
     parts = [formula, count(molecule.GetNumHeavyAtoms(), "heavy atom")]
     if charge := chem.GetFormalCharge(molecule):

@@ -29,7 +29,7 @@ class DrawnMolecule:
 
 
 def write_molfile(smiles: str) -> str:
-    """A molfile (V2000) of a valid SMILES with 2D coordinates; empty for one too large to draw.
+    """Return a molfile (V2000) of a valid SMILES with 2D coordinates; empty for one too large to draw.
 
     Stereocentres are marked as absolute (chiral flag), as in the SMILES.
     """
@@ -43,7 +43,7 @@ def write_molfile(smiles: str) -> str:
 
 
 def read_molfile(text: str) -> DrawnMolecule:
-    """The molecule that a person drew, or what is wrong with it."""
+    """Return the molecule that a person drew, or what is wrong with it."""
     chem: Any = import_module("rdkit.Chem")
     with import_module("rdkit.rdBase").BlockLogs():
         molecule = chem.MolFromMolBlock(text, sanitize=False)
@@ -71,7 +71,7 @@ def _explain(molecule: Any, problem: Any) -> str:
 
 
 def is_same_molecule(smiles: str, other: str) -> bool:
-    """Whether two valid SMILES are of the same molecule, with the same configuration and isotopes."""
+    """Return whether two valid SMILES are of the same molecule, with the same configuration and isotopes."""
     chem: Any = import_module("rdkit.Chem")
     one, two = chem.MolFromSmiles(smiles), chem.MolFromSmiles(other)
     return one is not None and two is not None and chem.MolToSmiles(one) == chem.MolToSmiles(two)

@@ -1,8 +1,8 @@
-"""Which residues of a chain are its polymer, for the outline of a structure: by their atoms and bonds.
+"""Identify the polymer residues of a chain by their atoms and bonds, for the outline of a structure.
 
-ATOM and HETATM records alone do not tell: programs write waters, ions and ligands as ATOM, and modified amino
-acids of a chain as HETATM, like free ones. `foldnote.results` classifies residues by their names, too;
-importing it takes a second, which nobody waits while typing into a form.
+ATOM and HETATM records are not conclusive: programs write waters, ions and ligands as ATOM, and both modified
+amino acids of a chain and free ones as HETATM. `foldnote.results` also classifies residues by name; but
+importing it takes a second, too long while a user types into a form.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     import gemmi
 
 _BOND_A: Final = 2.0
-"""Longest bond between two residues, Å; the mean is 1.33 from C to N, and 1.61 from O3' to P."""
+"""Maximum bond length between two residues, Å; the mean is 1.33 for C to N, and 1.61 for O3' to P."""
 _TRACE_A: Final = {"CA": 4.5, "P": 8.0, "C4'": 8.0}
-"""Largest distance of neighbours that only a trace atom shows, Å."""
+"""Maximum distance of neighbours that have only a trace atom, Å."""
 
 
 def find_polymer(chain: Sequence[gemmi.Residue]) -> list[gemmi.Residue]:
-    """The residues of the polymer, in their order; none in a chain of waters, ligands or free amino acids.
+    """Return the polymer residues in order; none for a chain of waters, ligands or free amino acids.
 
-    They have a backbone, and are ATOM records or joined to a neighbour.
+    They have a backbone, and are ATOM records or bonded to a neighbour.
     """
     able = [residue for residue in chain if _has_backbone(residue)]
     joined = {id(each) for pair in pairwise(able) if _are_joined(*pair) for each in pair}
@@ -31,7 +31,7 @@ def find_polymer(chain: Sequence[gemmi.Residue]) -> list[gemmi.Residue]:
 
 
 def is_water(residue: gemmi.Residue) -> bool:
-    """Whether a residue is water, of whatever name: an oxygen with hydrogens or sites without a mass."""
+    """Return whether a residue is water, whatever its name: an oxygen with hydrogens or massless sites."""
     import gemmi
 
     if gemmi.find_tabulated_residue(residue.name).is_water():
@@ -41,13 +41,13 @@ def is_water(residue: gemmi.Residue) -> bool:
 
 
 def is_nucleotide(residue: gemmi.Residue) -> bool:
-    """Whether a residue of a polymer is one of a nucleic acid."""
+    """Return whether a residue of a polymer is one of a nucleic acid."""
     names = {atom.name.replace("*", "'") for atom in residue}
     return "CA" not in names and bool(names & {"P", "C4'"})
 
 
 def _has_backbone(residue: gemmi.Residue) -> bool:
-    """Whether a residue has the atoms that join it to others, or the single atom of a trace."""
+    """Return whether a residue has the atoms that bond it to others, or the single atom of a trace."""
     names = {atom.name.replace("*", "'") for atom in residue if not atom.is_hydrogen()}
     if names >= {"N", "CA", "C"} or names >= {"C3'", "C4'"}:
         return True
@@ -59,7 +59,7 @@ def _is_calcium(residue: gemmi.Residue) -> bool:
 
 
 def _are_joined(one: gemmi.Residue, other: gemmi.Residue) -> bool:
-    """Whether a residue follows another in their polymer."""
+    """Return whether a residue follows another in their polymer."""
     for last, first in (("C", "N"), ("O3'", "P")):
         ends = _find(one, last), _find(other, first)
         if all(ends):
@@ -73,5 +73,5 @@ def _are_joined(one: gemmi.Residue, other: gemmi.Residue) -> bool:
 
 
 def _find(residue: gemmi.Residue, name: str) -> list[gemmi.Atom]:
-    """The atoms of a name, of which alternate locations are several."""
+    """Return the atoms of a name; alternate locations are several atoms."""
     return [atom for atom in residue if atom.name.replace("*", "'") == name]

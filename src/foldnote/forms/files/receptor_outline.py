@@ -1,7 +1,7 @@
-"""What a docking takes from the file of a receptor, and what it leaves out, for a form.
+"""What a docking keeps from a receptor file and what it omits, for a form.
 
-The note ``receptor`` of a file field says what stays: the residues of polymers that ``residues`` names, and
-the metal ions that ``ions`` names. gemmi tells polymers from ligands, as the engine does.
+The note ``receptor`` of a file field defines what is kept: the polymer residues that ``residues`` names, and
+the metal ions that ``ions`` names. gemmi distinguishes polymers from ligands, as in the engine.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 Point = tuple[float, float, float]
 Extent = tuple[Point, Point]
-"""Least and greatest x, y and z of some atoms, Å."""
+"""Minimum and maximum x, y and z of some atoms, Å."""
 
 _LEAST_ATOMS: Final = 6
-"""Heavy atoms of a ligand that marks a site; smaller ones are mostly ions and solvent."""
+"""Minimum number of heavy atoms of a ligand that marks a site; smaller ones are mostly ions and solvent."""
 _SHOWN: Final = 4
 _PROTONATED: Final = ("HID", "HIE", "HIP")
-"""Names of histidine that gemmi does not count as polymer."""
+"""Names of protonated histidine that gemmi does not count as polymer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class Site:
     """A ligand in the receptor's file."""
 
     name: str
-    """``STI A 201``; ``STI A 201 (2)`` for the second one that is called so."""
+    """``STI A 201``; ``STI A 201 (2)`` for the second one with this name."""
     atoms: int
-    """Heavy atoms."""
+    """Number of heavy atoms."""
     extent: Extent = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ReceptorOutline:
-    """The receptor as it is docked to."""
+    """The receptor as the docking uses it."""
 
     name: str
     """Name of the file, for messages."""
@@ -52,37 +52,37 @@ class ReceptorOutline:
     sites: tuple[Site, ...]
     """Ligands with at least six heavy atoms, the largest first."""
     words: str
-    """What stays and what is left out, as sentences."""
+    """What is kept and what is omitted, as sentences."""
 
     def count_inside(self, box: Extent) -> int:
-        """Number of kept residues whose extent overlaps the box."""
+        """Return the number of kept residues whose extent overlaps the box."""
         return sum(_overlaps(extent, box) for extent in self.residues.values())
 
     def overlaps(self, box: Extent) -> bool:
-        """Whether the receptor and the box touch."""
+        """Return whether the receptor and the box touch."""
         return _overlaps(self.extent, box)
 
 
 def _overlaps(one: Extent, other: Extent) -> bool:
-    """Whether two boxes touch."""
+    """Return whether two boxes touch."""
     edges = zip(*one, *other, strict=True)
     return all(low <= theirs_high and theirs_low <= high for low, high, theirs_low, theirs_high in edges)
 
 
 def join_extents(extents: Iterable[Extent]) -> Extent:
-    """The extent of several extents, of which there is at least one."""
+    """Return the extent of several extents, of which there is at least one."""
     lows, highs = zip(*extents, strict=True)
     low, high = tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
     return (low[0], low[1], low[2]), (high[0], high[1], high[2])
 
 
 def find_receptor(value: Any, uploads: Iterable[str], rule: Any) -> ReceptorOutline | None:
-    """The receptor that a file setting names.
+    """Return the receptor that a file setting names.
 
     Args:
         value: the setting.
         uploads: names of the account's uploads.
-        rule: the note ``receptor`` of the field, with the words ``residues`` and ``ions``.
+        rule: the note ``receptor`` of the field, with the keys ``residues`` and ``ions``.
 
     Returns:
         None without such a note, for a file that is not available here, or one without a receptor.
@@ -95,7 +95,7 @@ def find_receptor(value: Any, uploads: Iterable[str], rule: Any) -> ReceptorOutl
 
 @lru_cache(maxsize=4)
 def _outline(source: StructureSource, residues: str, ions: str) -> ReceptorOutline | None:
-    import gemmi  # imported late: forms without structures do not need it
+    import gemmi  # deferred: forms without structures do not need it
 
     text = source.read()
     try:
@@ -155,7 +155,7 @@ def _sort(
 
 
 def _stays(residue: gemmi.Residue, names: set[str], ions: set[str]) -> bool:
-    """Whether a residue is part of the receptor."""
+    """Return whether a residue is kept as part of the receptor."""
     is_part = _is_polymer(residue) or residue.name in _PROTONATED
     return residue.name in ions or (residue.name in names and is_part)
 
@@ -165,7 +165,7 @@ def _is_polymer(residue: gemmi.Residue) -> bool:
 
 
 def _has_backbone(residue: gemmi.Residue) -> bool:
-    """Whether a residue has the atoms that join a polymer; a ligand may have a nucleotide's name."""
+    """Return whether a residue has the atoms that bond a polymer; a ligand may have a nucleotide's name."""
     names = {atom.name for atom in residue}
     return names >= {"N", "CA", "C"} or names >= {"C3'", "C4'", "C5'"}
 

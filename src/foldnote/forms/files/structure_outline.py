@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import gemmi
 
 _LARGEST_BYTES: Final = 50_000_000
-"""Larger structures are not read, so that typing stays fast."""
+"""Maximum size of a structure that is read, so that typing stays fast."""
 
 
 class ChainRegion(NamedTuple):
@@ -72,12 +72,12 @@ class Outline(NamedTuple):
     """Name of the structure, for messages: ``target.pdb``."""
     chains: tuple[OutlineChain, ...]
     unnamed: int = 0
-    """Number of chains without a name, which are not among ``chains``, since no setting can mean one."""
+    """Number of chains without a name; they are not among ``chains``, since no setting can refer to them."""
     others: Mapping[str, int] = MappingProxyType({})
-    """Number of residues that belong to no polymer, by what they are: ``ligand``, ``ion``, ``water``."""
+    """Number of residues outside of polymers, by type: ``ligand``, ``ion``, ``water``."""
 
     def find(self, name: str) -> OutlineChain | None:
-        """The chain of this name; None without one."""
+        """Return the chain of this name; None without one."""
         return next((chain for chain in self.chains if chain.name == name), None)
 
     @property
@@ -95,7 +95,7 @@ class Outline(NamedTuple):
 
 
 def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
-    """The outline of the structure that a file setting names, or of all structures of a list.
+    """Return the outline of the structure that a file setting names, or of all structures of a list.
 
     None if a structure is not available here, is larger than 50 MB, or cannot be read.
     """
@@ -108,7 +108,7 @@ def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
 
 
 class StructureSource(NamedTuple):
-    """Where the text of a structure is at hand; equal for unchanged contents."""
+    """Where the text of a structure is available; equal if the contents are unchanged."""
 
     name: str
     """Name of the structure, for messages: ``target.pdb``."""
@@ -116,11 +116,11 @@ class StructureSource(NamedTuple):
     """The contents; empty for a file on this computer."""
     path: str = ""
     changed_ns: int = 0
-    """When the file was last changed, in nanoseconds since 1970."""
+    """Time of the file's last change, in nanoseconds since 1970."""
     size_bytes: int = 0
 
     def read(self) -> str:
-        """The contents; empty if the file cannot be read any more."""
+        """Return the contents; empty if the file cannot be read any more."""
         if not self.path:
             return self.text
         try:
@@ -132,7 +132,7 @@ class StructureSource(NamedTuple):
 
 
 def locate_structure(value: Any, uploads: Iterable[str] = ()) -> StructureSource | None:
-    """The structure that a file setting names; None if it is not available here or larger than 50 MB."""
+    """Locate the structure that a file setting names; None if unavailable or larger than 50 MB."""
     if not isinstance(value, str) or not value:
         return None
     if "\n" in value:
@@ -157,7 +157,7 @@ def _join(outlines: list[Outline]) -> Outline:
 
 @lru_cache(maxsize=16)
 def _read_outline(source: StructureSource) -> Outline | None:
-    import gemmi  # imported late: forms without structures do not need it
+    import gemmi  # deferred: forms without structures do not need it
 
     text = source.read()
     try:
@@ -179,7 +179,7 @@ def _read_outline(source: StructureSource) -> Outline | None:
 
 
 def _read_chain(chain: gemmi.Chain, others: dict[str, int]) -> OutlineChain:
-    """One chain; counts what it has beside its polymer in ``others``."""
+    """Return one chain; its residues outside the polymer are counted in ``others``."""
     from foldnote.residue_names import find_letter
 
     residues = list(chain)
@@ -205,7 +205,7 @@ def _read_chain(chain: gemmi.Chain, others: dict[str, int]) -> OutlineChain:
 
 
 _CAPS: Final = ("ACE", "FOR", "NH2", "NHE", "NMA", "NME")
-"""Groups at the ends of a chain."""
+"""Capping groups at the ends of a chain."""
 _MARKS: Final = (
     ("IMGT", "", {"23": "C", "41": "W", "104": "C"}, ((27, 38), (56, 65), (105, 117))),
     ("Kabat", "H", {"22": "C", "36": "W", "92": "C"}, ((31, 35), (50, 65), (95, 102))),
@@ -216,7 +216,7 @@ three CDRs in the definition of the scheme (Lefranc et al. 2003; Kabat et al. 19
 
 
 def find_cdrs(residues: dict[str, str]) -> tuple[ChainRegion, ...]:
-    """The CDRs of a variable domain; empty if the conserved residues do not show a numbering scheme.
+    """Return the CDRs of a variable domain; empty if the conserved residues do not show a numbering scheme.
 
     Args:
         residues: one-letter code of each residue number, in the order of the chain.
@@ -234,10 +234,10 @@ def find_cdrs(residues: dict[str, str]) -> tuple[ChainRegion, ...]:
 
 
 def _has_insertions(residues: dict[str, str]) -> bool:
-    """Whether residues have insertion codes, as 82A to 82C in every Kabat-numbered heavy chain."""
+    """Return whether residues have insertion codes, as 82A to 82C in every Kabat-numbered heavy chain."""
     return any(number[-1].isalpha() for number in residues)
 
 
 def number_of(residue: str) -> int:
-    """The number in ``52A``, without the insertion code."""
+    """Return the number in ``52A``, without the insertion code."""
     return int(residue.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))

@@ -27,7 +27,7 @@ class TableHead(NamedTuple):
 
 
 def find_table(value: Any, uploads: Iterable[str] = ()) -> TableHead | None:
-    """The head of the table that a file setting names; None if it is not available or not a table."""
+    """Return the head of the table that a file setting names; None if it is not available or not a table."""
     if not isinstance(value, str) or not value:
         return None
     if "\n" in value:

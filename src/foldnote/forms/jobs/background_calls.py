@@ -1,4 +1,4 @@
-"""Calls of a sync or async client that do not block the kernel.
+"""Non-blocking calls of a sync or async client.
 
 With a running event loop (in a notebook) they are tasks, in a plain interpreter blocking calls.
 """
@@ -16,8 +16,8 @@ _tasks: set[asyncio.Task[Any]] = set()
 
 
 def has_running_loop() -> bool:
-    """Whether this thread runs an event loop, as a notebook's kernel does."""
-    asyncio = sys.modules.get("asyncio")  # imported by whatever runs a loop
+    """Return whether this thread runs an event loop, as a notebook's kernel does."""
+    asyncio = sys.modules.get("asyncio")  # already imported if a loop is running
     if asyncio is None:
         return False
     try:

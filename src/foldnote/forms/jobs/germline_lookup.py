@@ -1,4 +1,4 @@
-"""Look up the germlines of typed chains once typing has ended, in a thread, one after another."""
+"""Look up the germlines of typed chains in a thread, one after another, once typing has paused."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class GermlineLookup:
     """The germlines of the chains that a form shows.
 
     Args:
-        find: the germline of a chain, or None; it may block. Without it nothing is looked up.
-        show: shows the form anew after a germline was found.
+        find: returns the germline of a chain, or None; it may block. Without it, nothing is looked up.
+        show: refreshes the form after a germline was found.
     """
 
     def __init__(self, find: Callable[[str], object] | None, show: Callable[[], object]) -> None:
@@ -29,23 +29,23 @@ class GermlineLookup:
         self._is_busy = False
 
     def begin(self) -> None:
-        """Forget which chains are wanted, before the form asks for those that it shows."""
+        """Reset the requested chains, before the form requests those that it shows."""
         self._wanted = []
 
     def tell(self, chain: str) -> str:
-        """What is known of a chain; empty until it was looked up."""
+        """Return what is known of a chain; empty until it was looked up."""
         if chain not in self._known:
             self._wanted.append(chain)
         return self._known.get(chain, "")
 
     def look_up(self) -> None:
-        """Look up what was asked for and is not known, unless the form asks again before."""
+        """Look up the requested unknown chains, unless the form makes new requests before."""
         self._latest += 1
         if self._find is not None and self._wanted and has_running_loop():
             start(self._look_up(self._find, self._latest))
 
     async def _look_up(self, find: Callable[[str], object], number: int) -> None:
-        import asyncio  # deferred, as all that a form does after it was shown
+        import asyncio  # deferred, like everything that a form does after it is shown
 
         await asyncio.sleep(_QUIET_S)
         if number != self._latest or self._is_busy:

@@ -1,4 +1,4 @@
-"""Files of earlier jobs for file fields: listed as a tree, and read for their checks.
+"""Files of earlier jobs for file fields: listed as a tree, and read for checks.
 
 The client downloads and caches a job's archive.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_FILES: Final = 300
 _MAX_OPEN: Final = 12
-"""Largest number of files for which all folders of a job are shown open."""
+"""Maximum number of files for which all folders of a job are shown open."""
 _READ_BYTES: Final = 20_000_000
 
 
@@ -34,7 +34,7 @@ class ListedFile:
 
 
 async def list_members(client: Any, job: str) -> list[ListedFile]:
-    """The files of a job's result.
+    """Return the files of a job's result.
 
     Raises:
         FoldnoteError: the job has no result, or the service does not answer.
@@ -45,7 +45,7 @@ async def list_members(client: Any, job: str) -> list[ListedFile]:
 
 
 async def fetch_texts(client: Any, job: str, paths: Iterable[str]) -> dict[str, str]:
-    """Files of a result as text, by path; missing files and those above 20 MB are left out.
+    """Return the files of a result as text, by path; missing files and those above 20 MB are left out.
 
     Raises:
         FoldnoteError: the job has no result, or the service does not answer.
@@ -60,7 +60,7 @@ async def fetch_texts(client: Any, job: str, paths: Iterable[str]) -> dict[str, 
 
 
 def write_jobs(jobs: Iterable[Job], title: str) -> str:
-    """HTML tree of jobs, whose files are listed when a job is opened."""
+    """Return the HTML tree of jobs, whose files are listed when a job is opened."""
     rows = "".join(
         f"<details><summary>{escape(job.job_name)} <span>{escape(job.type)}</span></summary>"
         f'<div class="fn-files" data-job="{escape(job.job_name)}"></div></details>'
@@ -70,12 +70,12 @@ def write_jobs(jobs: Iterable[Job], title: str) -> str:
 
 
 def write_tree(rows: str, title: str) -> str:
-    """HTML tree of jobs' files, for the field ``title``."""
+    """Return the HTML tree of jobs' files, for the field ``title``."""
     return f'<div class="fn-tree" role="group" aria-label="Files of jobs, for {escape(title)}">{rows}</div>'
 
 
 def write_members(job: str, members: Iterable[ListedFile], extensions: tuple[str, ...]) -> str:
-    """HTML list of a job's files that a field accepts, by folder, and the number of others."""
+    """Return the HTML list of a job's files that a field accepts, by folder, and the number of others."""
     members = list(members)
     fitting = [member for member in members if has_extension(member.path, extensions)]
     shown = sorted(fitting[:_MAX_FILES], key=lambda member: member.path)
@@ -87,7 +87,7 @@ def write_members(job: str, members: Iterable[ListedFile], extensions: tuple[str
 
 
 def _write_level(job: str, members: list[ListedFile], folder: str, *, is_open: bool) -> str:
-    """HTML of the files directly in a folder, then of its folders."""
+    """Return the HTML of the files directly in a folder, then of its folders."""
     deeper: dict[str, list[ListedFile]] = {}
     written = []
     for member in members:

@@ -1,6 +1,6 @@
 """The name that the client will derive for a form's job from tool, settings and files.
 
-Local files enter it by their contents and the names under which they will be uploaded.
+Local files contribute their contents and the names under which they will be uploaded.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from foldnote.io import hash_file
 from foldnote.models.names import propose_job_name
 
 _READ_BYTES: Final = 50_000_000
-"""Largest file that is hashed for the job's name while the form is being filled in."""
+"""Maximum size of a file that is hashed for the job's name while the form is being filled in."""
 
 
 def propose_name(tool_type: str, content: dict[str, Any], client: Any) -> str:
-    """The name of the job with settings in which defaults are filled in, and what is sent beside them."""
+    """Return the job's name for settings with defaults filled in, and their extensions."""
     return propose_job_name(tool_type, identify_settings(tool_type, content, client))
 
 
 def identify_settings(tool_type: str, settings: dict[str, Any], client: Any) -> str:
-    """The submission identity of the settings; ``client`` (or None) knows earlier uploads."""
+    """Return the submission identity of the settings; ``client`` (or None) knows earlier uploads."""
     digests: dict[str, str] = {}
     sent = _send(settings, digests, _READ_BYTES)
     if client is not None and any(isinstance(value, str | list | dict) for value in sent.values()):
@@ -35,17 +35,17 @@ def identify_settings(tool_type: str, settings: dict[str, Any], client: Any) -> 
 
 
 def as_sent(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with local files replaced by the names under which they are uploaded."""
+    """Return the settings with local files replaced by the names under which they are uploaded."""
     return {name: _send(value, {}, sys.maxsize) for name, value in settings.items()}
 
 
 def name_upload(path: Path, digest: str) -> str:
-    """The name under which a local file with this SHA-256 (hex) is uploaded."""
+    """Return the name under which a local file with this SHA-256 (hex) is uploaded."""
     return f"{name_folder(digest)}/{path.name}"
 
 
 def name_folder(digest: str) -> str:
-    """The upload folder for contents with this SHA-256 (hex)."""
+    """Return the upload folder for contents with this SHA-256 (hex)."""
     return f"foldnote-{digest[:12]}"
 
 

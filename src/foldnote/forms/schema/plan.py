@@ -1,8 +1,8 @@
 """Which fields an object schema can have, and which of them apply for given values.
 
 The conditional keywords ``if``/``then``/``else``, ``allOf``, ``dependentSchemas``, ``dependentRequired``, and
-``oneOf`` or ``anyOf`` of objects with a discriminator property, are read once into parts with conditions. A
-condition is a schema that the validator evaluates. ``x-foldnote.appliesWhen`` and ``appliesIf`` add further
+``oneOf`` or ``anyOf`` of objects with a discriminator property, are converted once to parts with conditions.
+A condition is a schema that the validator evaluates. ``x-foldnote.appliesWhen`` and ``appliesIf`` add further
 conditions.
 """
 
@@ -28,7 +28,7 @@ class Condition(NamedTuple):
     is_wanted: bool = True
 
     def holds(self, value: Mapping[str, Any]) -> bool:
-        """Whether the object ``value`` meets the condition."""
+        """Return whether the object ``value`` meets the condition."""
         return self.rules.is_met(dict(value)) is self.is_wanted
 
 
@@ -48,7 +48,7 @@ class Part(NamedTuple):
     """Conditional descriptions that narrow this one, each with its conditions."""
 
     def describe(self, holding: tuple[int, ...]) -> FieldSpec:
-        """The specification narrowed by the conditional descriptions at the indices ``holding``."""
+        """Return the specification narrowed by the conditional descriptions at the indices ``holding``."""
         if not holding:
             return self.spec
         schema: Mapping[str, Any] = self.spec.schema
@@ -70,7 +70,7 @@ class State(NamedTuple):
 
     value: dict[str, Any]
     applying: frozenset[int]
-    """Positions of the parts that apply; of several with one name the first."""
+    """Positions of the parts that apply; of several with one name, the first."""
     required: frozenset[str]
     others: Mapping[int, tuple[int, ...]]
     """Indices of the conditional descriptions that hold, by position of the part; others are left out."""
@@ -142,7 +142,7 @@ class Plan:
 
 
 def read_plan(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...] = ()) -> Plan:
-    """The plan of an object schema; references are looked up in ``root``."""
+    """Return the plan of an object schema; references are looked up in ``root``."""
     reader = _PlanReader(root, path)
     reader.read(schema, (), 0)
     return reader.finish(_read_more(resolve(schema, root), root, path))
@@ -199,7 +199,7 @@ class _PlanReader:
         return Part(spec, whens, note, others)
 
     def _read_spec(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> FieldSpec:
-        """The specification, required if the property is required whenever the part applies."""
+        """Return the specification, required if the property is required whenever the part applies."""
         whens = [when for _, when in alternatives]
         is_required = all(
             any(name in demand.names and set(demand.when) <= set(when) for demand in self._plan.demands)
@@ -226,7 +226,8 @@ class _PlanReader:
     def _add(self, name: str, child: Any, when: When) -> None:
         """Add a description of a property.
 
-        One that holds only where an earlier one does is kept as a conditional description that narrows it.
+        A description that holds only if an earlier one does is kept as a conditional description that narrows
+        it.
         """
         found = self._found.setdefault(name, [])
         has_shape = _has_shape(child, self._root)
@@ -244,7 +245,7 @@ class _PlanReader:
         found.append((child, when))
 
     def _add_other(self, name: str, child: Any, when: When, conditions: set[Condition]) -> None:
-        """Keep a conditional description, if it has conditions and says something that a form shows."""
+        """Keep a conditional description if it has conditions and keywords that a form shows."""
         plain = resolve(child, self._root)
         if conditions and says_more(plain):
             self._others.setdefault(name, []).append((plain, when))
@@ -276,7 +277,7 @@ class _PlanReader:
             self.read(plain | {"properties": others}, chosen, level + 1)
 
     def _join_kinds(self, name: str, plains: list[dict[str, Any]]) -> dict[str, Any]:
-        """The schema of the discriminator, with one labelled choice per option."""
+        """Return the schema of the discriminator, with one labelled choice per option."""
         children = [resolve(plain["properties"][name], self._root) for plain in plains]
         choices = [
             {
@@ -298,7 +299,7 @@ class _PlanReader:
 
 
 def _read_more(plain: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...]) -> FieldSpec | None:
-    """The field for additional properties; None if they are forbidden or not described."""
+    """Return the field for additional properties; None if they are forbidden or not described."""
     known = {key: plain[key] for key in ("additionalProperties", "patternProperties") if plain.get(key)}
     if not any(isinstance(found, Mapping) and found for found in known.values()):
         return None
@@ -316,7 +317,7 @@ def _group(found: list[tuple[Any, When]]) -> Iterator[tuple[Any, list[tuple[Any,
 
 
 def _has_shape(child: Any, root: Mapping[str, Any]) -> bool:
-    """Whether a description constrains the kind of value."""
+    """Return whether a description constrains the kind of value."""
     return any(key in SHAPES for key in resolve(child, root))
 
 

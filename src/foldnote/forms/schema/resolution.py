@@ -22,7 +22,7 @@ _TIGHTEST: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 
 
 def resolve(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
-    """``schema`` with local references followed; keywords next to a ``$ref`` take precedence.
+    """Follow the local references in ``schema``; keywords next to a ``$ref`` take precedence.
 
     The parts of an ``allOf`` are merged if they do not conflict and do not describe an object.
     """
@@ -34,7 +34,7 @@ def resolve(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def says_object(schema: Mapping[str, Any]) -> bool:
-    """Whether the schema describes an object."""
+    """Return whether the schema describes an object."""
     types = schema.get("type")
     if types is not None:
         return bool(types == "object")
@@ -42,7 +42,7 @@ def says_object(schema: Mapping[str, Any]) -> bool:
 
 
 def split_null(schema: dict[str, Any], root: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The schema without ``null``, and whether it allowed ``null``."""
+    """Return the schema without ``null``, and whether it allowed ``null``."""
     types = schema.get("type")
     if isinstance(types, list):
         kept = [name for name in types if name != "null"]
@@ -63,7 +63,7 @@ def split_null(schema: dict[str, Any], root: Mapping[str, Any]) -> tuple[dict[st
 
 
 def take_type(value: Any) -> str:
-    """JSON type of a value; empty for one that JSON does not have."""
+    """Return the JSON type of a value; empty for one that JSON does not have."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -75,7 +75,7 @@ def take_type(value: Any) -> str:
 
 
 def list_types(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The schema's types, inferred from its keywords if it names none; empty if it leaves them open."""
+    """Return the schema's types, inferred from its keywords if not named; empty if they are left open."""
     types = schema.get("type")
     if isinstance(types, str):
         return (types,)
@@ -91,7 +91,7 @@ def list_types(schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def find_discriminator(options: Sequence[Mapping[str, Any]], root: Mapping[str, Any]) -> str | None:
-    """The property that each option fixes to a different value; None if there is none."""
+    """Return the property that each option fixes to a different value; None if there is none."""
     fixed = [dict(_list_fixed(option, root)) for option in options]
     if len(fixed) < 2:
         return None
@@ -103,7 +103,7 @@ def find_discriminator(options: Sequence[Mapping[str, Any]], root: Mapping[str, 
 
 
 def read_fixed(schema: Any, root: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A tuple of the only value that the schema allows; empty if it allows several."""
+    """Return a tuple of the only value that the schema allows; empty if it allows several."""
     plain = resolve(schema, root)
     if "const" in plain:
         return (plain["const"],)
@@ -135,7 +135,7 @@ def narrow(base: Mapping[str, Any], more: Mapping[str, Any], *, is_nearer: bool)
 
 
 def says_more(schema: Mapping[str, Any]) -> bool:
-    """Whether a description of a property has keywords that a form shows."""
+    """Return whether a description of a property has keywords that a form shows."""
     return any(key in _LAST_WINS or key in _TIGHTEST or key in ("enum", "const") for key in schema)
 
 
@@ -186,7 +186,7 @@ def _find_anchor(name: str, at: Any) -> Mapping[str, Any]:
 
 
 def _merge_parts(schema: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The schema merged with its ``allOf`` parts; unchanged if two of them conflict."""
+    """Return the schema merged with its ``allOf`` parts; unchanged if two of them conflict."""
     merged: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
     for part in parts:
         for key, value in part.items():

@@ -1,4 +1,4 @@
-"""Remove secrets from a form's values: texts of format ``password``, and whatever is ``writeOnly``."""
+"""Remove secrets from a form's values: texts of format ``password``, and everything that is ``writeOnly``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEPENDENT = ("dependentSchemas", "dependencies")
 
 
 def leave_out_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = None) -> Any:
-    """A copy of ``value`` without secrets at any depth; `MISSING` if it is a secret itself.
+    """Return a copy of ``value`` without secrets at any depth; `MISSING` if it is a secret itself.
 
     Args:
         schema: schema of the value.
@@ -44,7 +44,7 @@ def leave_out_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = 
 
 
 def _leave_out_inner(plain: Mapping[str, Any], value: Any, root: Mapping[str, Any]) -> Any:
-    """A list or mapping without the secrets among its items; a secret list item becomes None."""
+    """Return a list or mapping without the secrets among its items; a secret list item becomes None."""
     if isinstance(value, list):
         items = plain.get("items")
         is_draft_7 = isinstance(items, list)
@@ -61,13 +61,13 @@ def _leave_out_inner(plain: Mapping[str, Any], value: Any, root: Mapping[str, An
 
 
 def _list_schemas(plain: Mapping[str, Any], name: str) -> list[Any]:
-    """The schemas of a property: its own and those of matching patterns, else that of other properties."""
+    """Return the schemas of a property: its own and those of matching patterns, else of other properties."""
     properties, patterns = plain.get("properties"), plain.get("patternProperties")
     found = [properties[name]] if isinstance(properties, Mapping) and name in properties else []
     for pattern, part in patterns.items() if isinstance(patterns, Mapping) else ():
         try:
             is_match = re.search(pattern, name) is not None
-        except re.error:  # a pattern that Python cannot read may match any name
+        except re.error:  # a pattern that Python cannot compile may match any name
             is_match = True
         found += [part] if is_match else []
     return found or [plain.get("additionalProperties")]

@@ -1,6 +1,6 @@
-"""Which kind of value a schema describes: a file, rows, a union, an object and others.
+"""Recognise the kind of value that a schema describes: a file, rows, a union, an object and others.
 
-The kinds of fields are told apart by these functions alone, before the module of any field is imported.
+The kinds of fields are distinguished by these functions alone, before the module of any field is imported.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ _ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecate
 
 
 def is_file(spec: FieldSpec) -> bool:
-    """Whether ``spec`` describes a file or a list of files."""
+    """Return whether ``spec`` describes a file or a list of files."""
     formats = (spec.schema.get("format"), spec.items.get("format"))
     return spec.role in ("file", "files") or "binary" in formats
 
 
 def takes_smiles(spec: FieldSpec) -> bool:
-    """Whether ``spec`` describes one file of a small molecule that may also be given as SMILES."""
+    """Return whether ``spec`` describes one file of a small molecule that may also be given as SMILES."""
     return spec.type in ("string", "") and is_file(spec) and "smi" in spec.extensions and not spec.choices
 
 
 def list_places(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The schemas of a list's positions, from ``prefixItems`` or an older draft's ``items`` array."""
+    """Return the schemas of a list's positions, from ``prefixItems`` or an older draft's ``items`` array."""
     found = schema.get("prefixItems") or schema.get("items")
     places = found if isinstance(found, list) else []
     return [place if isinstance(place, Mapping) else {} for place in places]
 
 
 def has_places(spec: FieldSpec) -> bool:
-    """Whether the spec is of a list whose positions have schemas of their own."""
+    """Return whether the spec is of a list whose positions have their own schemas."""
     return spec.type == "array" and bool(list_places(spec.schema))
 
 
 def read_options(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The options of a union, each with the keywords next to the union added; empty for other schemas."""
+    """Return the options of a union, each merged with the union's other keywords; empty for other schemas."""
     for keyword in ("oneOf", "anyOf"):
         options = schema.get(keyword)
         if isinstance(options, list) and len(options) > 1:
@@ -58,19 +58,19 @@ def read_options(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[dic
 
 
 def is_list_of_scalars(spec: FieldSpec) -> bool:
-    """Whether the spec is of a list of strings or numbers."""
+    """Return whether the spec is of a list of strings or numbers."""
     return spec.type == "array" and spec.items.get("type") in _SCALARS
 
 
 def is_map_of_scalars(spec: FieldSpec) -> bool:
-    """Whether the spec is of names with strings, numbers or switches."""
+    """Return whether the spec is of names with strings, numbers or switches."""
     values = spec.schema.get("additionalProperties")
     is_plain = isinstance(values, dict) and values.get("type") in (*_SCALARS, "boolean")
     return spec.type == "object" and is_plain and not spec.schema.get("properties")
 
 
 def is_object(spec: FieldSpec) -> bool:
-    """Whether the object's fields are known, directly or through the options of a union."""
+    """Return whether the object's fields are known, directly or through the options of a union."""
     if is_deep(spec) or not (says_object(spec.schema) or "allOf" in spec.schema or has_kinds(spec)):
         return False
     parts = [spec.schema, *(resolve(part, spec.root) for part in spec.schema.get("allOf") or ())]
@@ -78,7 +78,7 @@ def is_object(spec: FieldSpec) -> bool:
 
 
 def has_kinds(spec: FieldSpec) -> bool:
-    """Whether the schema is a union of objects with a discriminator property."""
+    """Return whether the schema is a union of objects with a discriminator property."""
     for keyword in ("oneOf", "anyOf"):
         options = spec.schema.get(keyword)
         if isinstance(options, list) and find_discriminator(
@@ -89,37 +89,37 @@ def has_kinds(spec: FieldSpec) -> bool:
 
 
 def is_variant(spec: FieldSpec) -> bool:
-    """Whether the spec is of a union of several shapes."""
+    """Return whether the spec is of a union of several shapes."""
     options = read_options(spec.schema, spec.root)
     has_shapes = sum(1 for option in options if list_types(option) or "const" in option or "enum" in option)
     return len(options) > 1 and has_shapes > 1 and not is_deep(spec)
 
 
 def is_rows(spec: FieldSpec) -> bool:
-    """Whether all items of a list have one known schema."""
+    """Return whether all items of a list have one known schema."""
     return (
         spec.type == "array" and bool(spec.items) and "prefixItems" not in spec.schema and not is_deep(spec)
     )
 
 
 def is_entries(spec: FieldSpec) -> bool:
-    """Whether the spec is of names with values of one known schema."""
+    """Return whether the spec is of names with values of one known schema."""
     known = [spec.schema.get("additionalProperties"), *(spec.schema.get("patternProperties") or {}).values()]
     is_known = [isinstance(values, dict) and bool(values) for values in known if values is not False]
     return spec.type == "object" and sum(is_known) == 1 and not is_deep(spec)
 
 
 def is_deep(spec: FieldSpec) -> bool:
-    """Whether the field is nested so deeply that the schema may be endlessly recursive."""
+    """Return whether the field is nested so deeply that the schema may be endlessly recursive."""
     return len(spec.path) > MAX_LEVELS
 
 
 def has_texts(spec: FieldSpec) -> bool:
-    """Whether the items of a list, or the values of a map, are text."""
+    """Return whether the items of a list, or the values of a map, are text."""
     values = spec.items or spec.schema.get("additionalProperties")
     return isinstance(values, dict) and values.get("type") == "string"
 
 
 def is_short(spec: FieldSpec) -> bool:
-    """Whether the items are short words that fit on one line, such as chain names."""
+    """Return whether the items are short words that fit on one line, such as chain names."""
     return spec.role in ("chain", "chains", "column", "residues")

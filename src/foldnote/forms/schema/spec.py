@@ -19,7 +19,7 @@ class _Missing(Enum):
 
 
 MISSING: Final = _Missing.MISSING
-"""Stands for a value that was not given, as opposed to None, which is a value."""
+"""Represents a value that was not given, as opposed to None, which is a value."""
 
 _SEARCHED_LEVELS: Final = 2
 GROUPS = ("required", "common", "advanced")
@@ -55,7 +55,7 @@ class FieldSpec(NamedTuple):
     path: tuple[str, ...]
     """Names from the root of the settings to this field."""
     schema: Mapping[str, Any]
-    """The field's own schema: references resolved, ``null`` taken out."""
+    """The field's own schema: references resolved, ``null`` removed."""
     required: bool
     nullable: bool
     """Whether ``null`` is a value of the field."""
@@ -97,7 +97,7 @@ class FieldSpec(NamedTuple):
         return self.schema.get("default", MISSING)
 
     def has_words(self, words: Iterable[str]) -> bool:
-        """Whether name, title or description of the field or one inside it contain all (lower-case) words."""
+        """Return whether name, title or description of the field or its parts have all (lower-case) words."""
         text = " ".join(_list_words(self.name, self.schema, self.root, _SEARCHED_LEVELS)).lower()
         return all(word in text for word in words)
 
@@ -154,7 +154,7 @@ class FieldSpec(NamedTuple):
 
 
 def read_specs(schema: Mapping[str, Any]) -> tuple[FieldSpec, ...]:
-    """The unconditional fields of an object schema, in the order in which a form shows them."""
+    """Return the unconditional fields of an object schema, in the order in which a form shows them."""
     required = set(schema.get("required") or ())
     properties = schema.get("properties") or {}
     specs = [
@@ -170,7 +170,7 @@ def rank_specs(specs: Iterable[FieldSpec]) -> list[FieldSpec]:
 
 
 def read_spec(path: tuple[str, ...], schema: Any, root: Mapping[str, Any], *, required: bool) -> FieldSpec:
-    """The specification of the field at ``path``; references are looked up in ``root``."""
+    """Return the specification of the field at ``path``; references are looked up in ``root``."""
     plain, nullable = split_null(resolve(schema, root), root)
     takes_anything = not nullable and SHAPES.isdisjoint(plain)
     enumerated = plain.get("enum")
@@ -182,7 +182,7 @@ def read_spec(path: tuple[str, ...], schema: Any, root: Mapping[str, Any], *, re
 
 
 def read_item_choices(spec: FieldSpec) -> tuple[Choice, ...]:
-    """The allowed values of an array's items; empty if all are allowed."""
+    """Return the allowed values of an array's items; empty if all are allowed."""
     return tuple(_read_choices(spec.items))
 
 
@@ -206,7 +206,7 @@ def _read_choices(schema: Mapping[str, Any]) -> Iterator[Choice]:
 
 
 def _list_words(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], levels: int) -> Iterator[str]:
-    """Names, titles and descriptions of a field and of those inside it."""
+    """Yield the names, titles and descriptions of a field and of those inside it."""
     yield from (name, str(schema.get("title") or title_from_name(name)), str(schema.get("description") or ""))
     inside = {} if levels == 0 else schema.get("properties")
     for own, child in inside.items() if isinstance(inside, Mapping) else ():

@@ -60,7 +60,7 @@ FORMATS: Final = {
 
 
 def find_format_fault(text: str, name: object) -> str | None:
-    """Why the text does not have the format, as a sentence; None if it does or the format is unknown."""
+    """Explain why the text lacks the format, as a sentence; None if it has it or the format is unknown."""
     wanted = FORMATS.get(name) if isinstance(name, str) else None
     if wanted is None:
         return None
@@ -72,6 +72,6 @@ def find_format_fault(text: str, name: object) -> str | None:
 
 
 def show_example(name: object) -> str:
-    """An example of the format; empty for an unknown one."""
+    """Return an example of the format; empty for an unknown one."""
     wanted = FORMATS.get(name) if isinstance(name, str) else None
     return wanted.example if wanted is not None else ""

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from foldnote.kernel import read_request
 
 _RANDOM_ID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[0-9a-f]{8,32}$")
-"""Ids that JupyterLab and nbformat generate; others were chosen by a person and may not be unique."""
+"""Pattern of ids that JupyterLab and nbformat generate; other ids were chosen by a person and may not be
+unique."""
 
 _seen: dict[str, int] = {}
 _seen_in: list[str] = [""]
@@ -23,8 +24,8 @@ class CellKey(NamedTuple):
 
     Attributes:
         exact: key from the notebook's path and the cell id, which distinguishes copies of a notebook.
-        moved: key from the cell id alone, by which a renamed notebook finds its jobs; None if the id is not
-            random, and so may occur in other notebooks.
+        moved: key from the cell id alone, with which a renamed notebook finds its jobs; None if the id is not
+            random and may therefore occur in other notebooks.
     """
 
     exact: str
@@ -37,7 +38,7 @@ class CellKey(NamedTuple):
 
 
 def cell_key(tool_type: str) -> CellKey | None:
-    """The key of the form for ``tool_type`` in the executing cell; None if no cell is executing.
+    """Return the key of the form for ``tool_type`` in the executing cell; None if no cell is executing.
 
     A second form for the same tool in one execution gets a different key (``…#2``).
     """
@@ -57,7 +58,7 @@ def cell_key(tool_type: str) -> CellKey | None:
 
 
 def _notebook_path() -> str:
-    """The notebook's path when its kernel started; empty if unknown."""
+    """Return the notebook's path when its kernel started; empty if unknown."""
     from IPython.core.getipython import get_ipython
 
     names = getattr(get_ipython(), "user_ns", {})

@@ -1,6 +1,7 @@
 """Requests to the service before submission: validate settings, look up a job name, estimate the cost.
 
-They are free of charge. Validation uploads local files first: the service checks only files that it has.
+They are free of charge. Validation first uploads local files, because the service can only check files that
+it has.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Checking:
             start(self._look_up(form.typed_job_name, self._lookup_started))
 
     def learn_cost(self) -> None:
-        """Show the cost of a submission, with the run time if earlier jobs show it."""
+        """Show the cost of a submission, with the run time if it is known from earlier jobs."""
         form = self._form
         if form.client is None or (self._is_own and not form.described.available):
             return
@@ -127,7 +128,7 @@ class Checking:
             form.refresh()
 
     def _is_own_job(self, job: Any) -> bool:
-        """Whether ``job`` was submitted with these settings."""
+        """Return whether ``job`` was submitted with these settings."""
         form = self._form
         if self._submission.has_sent(job.job_name):
             return True
@@ -157,7 +158,7 @@ class Checking:
         return bool(getattr(profile, "is_embedded", False))
 
     async def _count_left(self) -> int | None:
-        """Number of jobs that the account may still submit; None if unlimited or unknown."""
+        """Return the number of jobs that the account may still submit; None if unlimited or unknown."""
         try:
             account = await call(self._form.client.account, "get")
         except FoldnoteError as error:
@@ -169,11 +170,11 @@ class Checking:
 def describe_cost(
     experience: Experience | None = None, jobs_left: int | None = None, *, is_own: bool = False
 ) -> str:
-    """What a submission costs, as a sentence; for the embedded service (``is_own``) only the run time."""
+    """Describe the cost of a submission; for the embedded service (``is_own``), only the run time."""
     if is_own:
         return f"The job runs on this computer, without a limit on jobs{_describe_time(experience)}."
     if jobs_left == 0:
-        return "No jobs are left of your allowance: the service takes no new job."
+        return "No jobs are left of your allowance: the service accepts no new jobs."
     hours = experience.weighted_hours if experience is not None else None
     more = f" and {format_weighted_hours(hours)}" if hours else ""
     allowance = "your allowance" if jobs_left is None else f"your remaining {count(jobs_left, 'job')}"
@@ -181,7 +182,7 @@ def describe_cost(
 
 
 def _describe_time(experience: Experience | None, more: str = "") -> str:
-    """The run time of earlier jobs, with what else they used."""
+    """Describe the run time of earlier jobs, and the other resources that they used."""
     if experience is None or experience.duration_s is None:
         return "; the run time is not known yet"
     based = f"median of {experience.count} earlier jobs" if experience.count > 1 else "as the previous job"

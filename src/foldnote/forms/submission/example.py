@@ -20,7 +20,7 @@ _REPLACE: Final = "Replace your settings with the example"
 
 
 class ExampleButton:
-    """Fills a form with the example of its tool; on a second press only where settings would be replaced."""
+    """Fills a form with the example of its tool; a second press confirms that settings are replaced."""
 
     def __init__(self, form: FilledForm, verdicts: Verdicts, button: widgets.Button) -> None:
         self._form = form
@@ -33,7 +33,7 @@ class ExampleButton:
             button.on_click(lambda _button: verdicts.guard(self.press))
 
     def press(self) -> None:
-        """Load the example, or ask first if it would replace settings that a person made."""
+        """Load the example, or ask first if it would replace a person's settings."""
         form = self._form
         is_edited = any(field.is_touched for field in form.section.fields)
         settings = form.value
@@ -46,21 +46,21 @@ class ExampleButton:
         form.reset()
         form.set(self._settings)
         for field in form.section.fields:
-            field.is_touched = False  # a second press replaces nothing that a person made
+            field.is_touched = False  # a second press replaces no settings made by a person
         self._verdicts.say("This is the example of the tool. Nothing was submitted.", "")
 
     def drop_question(self, settings: Mapping[str, Any]) -> None:
-        """Ask anew if the settings are no longer those that were asked about."""
+        """Ask again if the settings have changed since the question."""
         if self._asked_about is not None and not is_same(self._asked_about, dict(settings)):
             self._asked_about = None
             self._button.description = _LOAD
 
 
 def find_example(tool: DescribedTool) -> dict[str, Any]:
-    """The settings of the tool's example job, else the examples in its schema; empty without.
+    """Return the settings of the tool's example job, else the examples in its schema; empty without any.
 
-    Of a schema the first of its ``examples`` is taken if it is an object; else the first of each property's,
-    if every required property has one or a default.
+    From a schema, the first of its ``examples`` is taken if it is an object; else the first example of each
+    property, if every required property has one or a default.
     """
     held = (tool.example_job or {}).get("settings")
     if isinstance(held, Mapping) and held:

@@ -1,8 +1,8 @@
-"""The fields for what is sent beside a tool's settings: the alignment's source, and the user's consent.
+"""The fields for extensions beside a tool's settings: the source of the alignment, and the user's consent.
 
-A form has them where its service takes such parts with the tool. They begin empty and are emptied once a job
-is submitted, so that consent is given for one job only: it is never a default, and never that of an earlier
-job of the cell.
+A form has them if its service accepts such extensions for the tool. They start empty and are emptied when a
+job is submitted, so that consent applies to one job only: it is never a default, and never taken from an
+earlier job of the cell.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class ExtensionHost(FieldHost, Protocol):
         """Set fields."""
 
     def extensions_changed(self) -> None:
-        """Called when a person changed what is sent beside the settings."""
+        """Called when a person changed the extensions."""
 
 
 class ExtensionFields:
-    """The fields of one form; none where the service takes nothing that needs one."""
+    """The fields of one form; none if the service accepts no extension that needs a field."""
 
     def __init__(
         self,
@@ -71,14 +71,15 @@ class ExtensionFields:
         *,
         is_waiting: bool = False,
     ) -> None:
-        """Make the fields.
+        """Create the fields.
 
         Args:
             form: the form that they belong to.
-            taken: the parts that the tool takes beside its settings.
-            engine: what runs the tool; its databases on the service's machine are searched for alignments.
-            is_waiting: whether the service has not said yet what it takes; a tool that aligns sequences has
-                the room of the fields then, so that the buttons stay in place when it answers.
+            taken: the extensions that the tool accepts beside its settings.
+            engine: the engine of the tool; its databases on the service's machine are searched for
+                alignments.
+            is_waiting: whether the service has not yet reported the extensions; a tool that aligns sequences
+                then reserves the space of the fields, so that the buttons do not move when it answers.
         """
         self._has_room = is_waiting and USES_MSA in form.section.names
         self._form = form
@@ -88,7 +89,7 @@ class ExtensionFields:
 
     @property
     def widgets(self) -> list[widgets.Widget]:
-        """A heading and the fields, or the room of both; empty for none."""
+        """A heading and the fields, or reserved space; empty for none."""
         looks = self._form.looks
         heading = '<div class="fn-group" role="heading" aria-level="3">Beside the settings</div>'
         if self.section is None:
@@ -110,7 +111,7 @@ class ExtensionFields:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is missing or cannot be read; paths begin with ``foldnote``."""
+        """What is missing or invalid; paths begin with ``foldnote``."""
         if self.section is None:
             return ()
         read = self.section.read()
@@ -127,7 +128,7 @@ class ExtensionFields:
             self.section.express(self.section.read(), own)
 
     def clear(self) -> None:
-        """Empty the fields: consent was for the job that has just been submitted."""
+        """Empty the fields: consent applied to the job that was just submitted."""
         if self.section is not None:
             self.section.write({})
             self._verdicts = {}
@@ -164,7 +165,7 @@ class ExtensionFields:
         return self._form.client
 
     def field_changed(self, field: Field) -> None:
-        """Let the setting of the tool follow the choice: no alignment is a setting, the others are not."""
+        """Update the tool's setting from the choice: no alignment is a setting, the others are extensions."""
         self._verdicts = {}
         if field.spec.name == SOURCE and USES_MSA in self._form.section.names:
             source = field.read().value
@@ -177,17 +178,17 @@ class ExtensionFields:
         self._form.announce(field)
 
     def note_of(self, _field: Field) -> str:
-        """Empty: no variable is bound to these fields."""
+        """Return an empty note: no variable is bound to these fields."""
         return ""
 
     def raw_value(self, name: str) -> Any:
-        """The value of one of these fields, else of a setting."""
+        """Return the value of one of these fields, else of a setting."""
         section = getattr(self, "section", None)  # fields read each other while they are being built
         field = section.find(name) if section is not None else None
         return field.read().value if field is not None else self._form.raw_value(name)
 
     def germline_of(self, _chain: str) -> str:
-        """Empty: none of these fields has a sequence."""
+        """Return nothing: none of these fields has a sequence."""
         return ""
 
     def fill(self, values: Mapping[str, Any]) -> None:
@@ -195,12 +196,12 @@ class ExtensionFields:
         self._form.set(values)
 
     def known_uploads(self) -> tuple[str, ...]:
-        """Names of the uploads that the form knows."""
+        """Return the names of the uploads that the form knows."""
         return self._form.known_uploads()
 
 
 def _write_schema(taken: Sequence[str], databases: Sequence[str]) -> dict[str, Any]:
-    """The JSON Schema of the fields for the parts that a tool takes, and for databases of the service."""
+    """Write the JSON Schema of the fields for a tool's extensions and the service's databases."""
     server, parts = name_consent(MSA_SERVER), set(taken)
     properties: dict[str, Any] = {}
     sources = [OWN] if ALIGNMENT in parts else []

@@ -1,4 +1,4 @@
-"""Protocols of a form that submission, validation at the service and the batch table rely on."""
+"""Protocols of a form on which submission, validation at the service and the batch table rely."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class FilledForm(Protocol):
 
     @property
     def described(self) -> DescribedTool:
-        """The tool that the settings are for, as far as it is known."""
+        """The tool to which the settings belong, as far as it is known."""
 
     @property
     def wanted(self) -> Tool | str:
-        """The service's record of the tool; its type while the service has not described it."""
+        """The service's record of the tool; the tool's type until the service has described it."""
 
     @property
     def client(self) -> Any:
@@ -84,10 +84,10 @@ class FilledForm(Protocol):
         """Restore the defaults of the named fields, or of all."""
 
     def known_uploads(self) -> tuple[str, ...]:
-        """Names of the account's uploads that were loaded so far."""
+        """Return the names of the account's uploads that were loaded so far."""
 
     def snapshot(self) -> Snapshot:
-        """The current job name, settings and local files."""
+        """Return the current job name, settings and local files."""
 
     def refresh(self) -> object:
         """Read and validate all fields, and show the problems at each."""

@@ -1,6 +1,6 @@
 """Show an earlier job in a form, if the cell's values are still those of the job.
 
-The files of a job are those at the service, even if local files have the same names.
+A job's files are those at the service, even if local files have the same names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from foldnote.forms.submission.filled_form import FilledForm
 
 
 def take_kept(form: FilledForm, but: Collection[str] = ()) -> None:
-    """Treat the files of all settings, except those in ``but``, as files at the service."""
+    """Mark the files of all settings, except those in ``but``, as files at the service."""
     for field in form.section.fields:
         for inside in field.walk() if field.spec.name not in but else ():
             if isinstance(inside, ChoosingField):
@@ -43,14 +43,14 @@ def show_kept(form: FilledForm, job: Any, given: Mapping[str, Any]) -> bool:
 
 
 def _has_local(value: Any) -> bool:
-    """Whether ``value`` contains a local file that could not be read."""
+    """Return whether ``value`` contains a local file that could not be read."""
     if isinstance(value, dict | list):
         return any(map(_has_local, value.values() if isinstance(value, dict) else value))
     return isinstance(value, LocalFile)
 
 
 def _is_job(form: FilledForm, head: str) -> bool:
-    """Whether the ledger knows a job of this name, and no folder of uploads has it."""
+    """Return whether the ledger knows a job of this name and no upload folder has the name."""
     if form.client is None:
         return False
     ledger = form.client.ledger

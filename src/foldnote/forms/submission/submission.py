@@ -18,7 +18,7 @@ from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.verdicts import Verdicts
 
 _RECENT_S = 1.5
-"""Seconds after the last change of a field within which another one may still be in transit."""
+"""Seconds after the last change of a field during which another change may still be in transit."""
 _SETTLE_S = 0.4
 """Seconds without a change after which typed text has arrived, even over a slow connection."""
 
@@ -40,7 +40,7 @@ class SubmittedForm(FilledForm, Protocol):
         """Called with the handle of a job that the same cell submitted before."""
 
     def forget_extensions(self) -> None:
-        """Empty what was sent beside the settings, since consent is for one job."""
+        """Clear the extensions, since consent applies to one job."""
 
     def offer_uploads(self, names: tuple[str, ...]) -> None:
         """Suggest the uploads ``names`` in file fields."""
@@ -60,7 +60,7 @@ class FormSubmission:
         self._sent_name = ""
 
     def has_sent(self, job_name: str) -> bool:
-        """Whether this form has submitted, or is submitting, a job of this name."""
+        """Return whether this form has submitted, or is submitting, a job of this name."""
         return job_name in (self._sent_name, getattr(self.job, "job_name", None))
 
     @property
@@ -83,7 +83,7 @@ class FormSubmission:
     def press(self) -> None:
         """Handle a press of the Submit button, after text typed just before has arrived.
 
-        A front end delays changes while the kernel handles the previous one, but not a click.
+        A front end delays a change while the kernel handles the previous one, but it does not delay a click.
         """
         if self.is_sending or self._is_settling:
             return
@@ -211,7 +211,7 @@ class FormSubmission:
 
 
 def _describe_submission(job: Any) -> str:
-    """A sentence that says whether the job is new, or was submitted before with the same settings."""
+    """Return a sentence that says whether the job is new, or was submitted before with the same settings."""
     if job.created is None:
         return f"Submitted as {job.job_name}."
     return f"These settings were submitted before as {job.job_name}, which is shown. Nothing was sent again."

@@ -33,11 +33,11 @@ async def upload_files(form: FilledForm, settings: Mapping[str, Any]) -> dict[st
     for name, value in sent.items():
         if name in fields:
             sent[name] = await _send_field(form, fields[name], value)
-    return dict(name_uploads(form.described, sent))  # text settings that the fields have identified as files
+    return dict(name_uploads(form.described, sent))  # marks texts that fields have identified as files
 
 
 async def upload_alignment(form: FilledForm, extensions: Mapping[str, Any]) -> dict[str, Any]:
-    """Upload the alignment beside the settings, if it is a local file; returns what is sent.
+    """Upload the alignment extension if it is a local file; returns the extensions to send.
 
     Raises:
         FoldnoteError: the file does not exist, or the service does not accept it.
@@ -49,7 +49,7 @@ async def upload_alignment(form: FilledForm, extensions: Mapping[str, Any]) -> d
 
 
 async def _send_field(form: FilledForm, field: Field, value: Any) -> Any:
-    """The value with every file in it uploaded, at any depth."""
+    """Return the value with every file in it uploaded, at any depth."""
     if is_file(field.spec):
         return await _send(form, value)
     if not isinstance(field, HolderField):

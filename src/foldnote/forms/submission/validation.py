@@ -44,7 +44,7 @@ class Validator:
 
         Args:
             verdicts: the service's messages, by field.
-            explain: the problem in words that suit where the value of its field comes from.
+            explain: rewords a problem for the source of the field's value.
         """
         read = self._section.read()
         judged = _judge(self._section, read, self._check(read.value), verdicts)
@@ -59,7 +59,7 @@ class Validator:
 
 
 def _freeze(value: Any) -> Hashable:
-    """A key that equals another only if the values have the same types, order and contents."""
+    """Return a key that equals another only if the values have the same types, order and contents."""
     if isinstance(value, Mapping):
         return dict, tuple((name, _freeze(item)) for name, item in value.items())
     if isinstance(value, list | tuple):
@@ -94,7 +94,7 @@ def _judge(
 
 
 def _is_covered(problem: Problem, own: tuple[Problem, ...]) -> bool:
-    """Whether a field reports a problem at the same path, or a more precise one inside it."""
+    """Return whether a field reports a problem at the same path, or a more precise one inside it."""
     if any(_is_at_or_below(problem.field, known.field) for known in own):
         return True
     return problem.code == "invalid" and any(_is_at_or_below(known.field, problem.field) for known in own)

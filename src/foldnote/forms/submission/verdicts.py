@@ -38,7 +38,7 @@ class Verdicts:
         self._judged: Snapshot | None = None
         """The settings that the shown verdict is about; None without a verdict."""
         self._shown: Snapshot | None = None
-        """The settings as the fields last showed them."""
+        """The settings that the fields last showed."""
 
     def say(self, text: str, kind: str, judged: Snapshot | None = None, more: str = "") -> None:
         """Show a verdict on the settings ``judged`` (by default the current ones) until they change."""
@@ -50,7 +50,7 @@ class Verdicts:
 
         Args:
             now: the settings.
-            is_readable: whether all fields can be read; what was typed is not among the settings otherwise.
+            is_readable: whether all fields can be read; otherwise typed text is missing from the settings.
         """
         self._shown = now
         if self._judged is not None and not (is_readable and is_same(now, self._judged)):
@@ -63,7 +63,7 @@ class Verdicts:
             self._form.refresh()
 
     def is_as_shown(self) -> bool:
-        """Whether the settings are those shown; if not, refresh the form and show a message.
+        """Return whether the settings are those shown; if not, refresh the form and show a message.
 
         A text shown as the name of an upload may have become the path of a local file.
         """
@@ -86,10 +86,10 @@ class Verdicts:
             self.show_error(error)
 
     def show_error(self, error: Exception, lead: str = "", judged: Any = None) -> None:
-        """Show an error, at the field that it names if it names one.
+        """Show an error, at the field that it names, if any.
 
         Args:
-            error: what was raised.
+            error: the exception.
             lead: a sentence before the message.
             judged: the settings that were sent; if they differ from the form's, no field is marked.
         """
@@ -109,7 +109,7 @@ class Verdicts:
 
 
 def _read_verdicts(error: Exception) -> list[tuple[str, str]]:
-    """The fields that an error names, with their messages."""
+    """Return the fields that an error names, with their messages."""
     if isinstance(error, SettingsError):
         return [(problem.field, problem.message) for problem in error.problems]
     if isinstance(error, JobNameTakenError):
@@ -120,7 +120,7 @@ def _read_verdicts(error: Exception) -> list[tuple[str, str]]:
 
 
 def _word(error: ServiceError) -> str:
-    """The service's message, with the form's ways to give a file where one is missing."""
+    """Return the service's message; if a file is missing, add how the form accepts one."""
     if error.code != MISSING_FILE:
         return error.message
     what = error.message.partition(" Upload ")[0]
@@ -134,10 +134,10 @@ def _describe(error: Exception) -> str:
 
 
 def _advise(error: Exception, profile: Profile | None) -> str:
-    """What to do next; empty if the message says enough."""
+    """Return what to do next; empty if the message says enough."""
     if isinstance(error, UnauthorizedError):
         if profile is not None and profile.is_of_hub:
-            return ""  # the message says what to do
+            return ""  # the message already says what to do
         from foldnote.settings import ENVIRONMENT
 
         if profile is not None and profile.name == ENVIRONMENT:

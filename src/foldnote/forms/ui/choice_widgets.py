@@ -1,7 +1,7 @@
-"""Controls that only some forms have, made like those of `compact_widgets`; making a class takes time."""
+"""Controls that only some forms need, like those of `compact_widgets`; creating a class takes time."""
 
 # mypy: disable-error-code="misc"
-# ipywidgets has no types, so every subclass of its classes is one of Any
+# ipywidgets has no types, so every subclass of its classes is a subclass of Any
 
 from __future__ import annotations
 

@@ -15,12 +15,13 @@ _INSERT = (
     "e=new CustomEvent('fn-insert-cell',{bubbles:true,cancelable:true,detail:{code:c}});"
     "this.textContent=this.dispatchEvent(e)?'No notebook here: copy it':'Inserted'"
 )
-"""JupyterLab and Notebook answer the event: the lab extension inserts the cell and cancels it."""
+"""Attribute that dispatches an event in JupyterLab and Notebook: the lab extension inserts the cell and
+cancels the event."""
 _PYTHON = "Python"
 
 
 def write_code_block(code: str, language: str = _PYTHON) -> str:
-    """HTML of a block of code; empty for an empty text. Python can be inserted as a cell below."""
+    """Return the HTML of a block of code; empty for empty text. Python can be inserted as a cell below."""
     if not code:
         return ""
     actions = {"Insert as a cell below": _INSERT} if language == _PYTHON else {}

@@ -1,11 +1,12 @@
 """ipywidgets whose state omits the front end's defaults, so that forms stay small.
 
 Two thirds of the first message of an ipywidgets model are names and nulls that its front-end class has as
-defaults. These classes leave them out of that message; later messages are unchanged. What is made inside
-`opened_together` sends its first message at the end, so that a form sends no changes of what nobody has seen.
+defaults. These classes leave them out of that message; later messages are unchanged. Widgets created inside
+`opened_together` send their first message at the end, so that a form does not send changes of widgets that
+are not yet shown.
 
 JupyterLab sends the messages of widgets to a subshell of the kernel, which handles them in a thread of its
-own while cells and their tasks run in the main thread. Whatever changes or shows a form therefore holds
+own while cells and their tasks run in the main thread. Code that changes or shows a form therefore holds
 `form_lock`.
 """
 
@@ -26,7 +27,7 @@ from ipywidgets.widgets.widget_string import HTMLStyle, TextStyle
 from traitlets import default
 
 form_lock: Final = threading.RLock()
-"""Held while a form is read and shown, or changed: one lock for all forms of the kernel."""
+"""Held while a form is read, shown or changed: one lock for all forms of the kernel."""
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -43,7 +44,7 @@ _ASSUMED: Final = {
     "tabbable": (None,),
     "tooltip": (None,),
 }
-"""Defaults of these names in @jupyter-widgets/base 2 and /controls 2."""
+"""Default values of these traits in @jupyter-widgets/base 2 and /controls 2."""
 _OF_CLASS: Final = ("_view_name", "_view_module_version")
 
 
@@ -59,7 +60,7 @@ def locked(method: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 class _Together(threading.local):
-    """The widgets of this thread that wait for their first message, in order; None to send it at once."""
+    """The widgets of this thread that wait for their first message, in order; None if none shall wait."""
 
     waiting: list[CompactWidget] | None = None
 
@@ -69,7 +70,7 @@ _together: Final = _Together()
 
 @contextmanager
 def opened_together() -> Iterator[None]:
-    """Context in which new widgets wait with their first message, which has their state at the end."""
+    """Delay the first message of new widgets, which then contains their final state."""
     if _together.waiting is not None:
         yield
         return
@@ -84,13 +85,13 @@ def opened_together() -> Iterator[None]:
 
 
 def _class_of(widget: object) -> Any:
-    """The widget's class; type checkers do not take the class of an untyped one for hashable."""
+    """Return the widget's class; type checkers do not treat the class of an untyped object as hashable."""
     return type(widget)
 
 
 @cache
 def _list_synced(kind: Any) -> tuple[tuple[str, Callable[..., Any] | None, tuple[Any, ...]], ...]:
-    """Name, conversion to JSON if there is one, and assumed values of each trait that the front end has."""
+    """Return name, conversion to JSON (if any) and assumed values of each trait that the front end has."""
     return tuple(
         (
             name,
@@ -112,7 +113,7 @@ class CompactWidget(widgets.Widget):
         return [name for name, _, _ in _list_synced(_class_of(self))]
 
     def open(self) -> None:
-        """Send the first message, or wait with it until what is made together is complete."""
+        """Send the first message, or delay it until the widgets created together are complete."""
         waiting = _together.waiting
         self.is_waiting = waiting is not None
         if waiting is None:
@@ -122,7 +123,7 @@ class CompactWidget(widgets.Widget):
 
     @property
     def model_id(self) -> Any:
-        """The model's id; a widget that waits is opened, since another one refers to it."""
+        """The model's id; a waiting widget is opened first, since another widget refers to it."""
         if self.is_waiting and self.comm is None:
             self.is_waiting = False
             super().open()
@@ -136,7 +137,7 @@ class CompactWidget(widgets.Widget):
     def get_state(
         self, key: str | Iterable[str] | None = None, drop_defaults: bool = False
     ) -> dict[str, Any]:
-        """The state for ``key``; with None the full state without the front end's defaults."""
+        """Return the state for ``key``; with None the full state without the front end's defaults."""
         if key is not None:
             state: dict[str, Any] = super().get_state(key, drop_defaults)
             return state
@@ -149,7 +150,7 @@ class CompactWidget(widgets.Widget):
 
     @locked
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Take over what a person changed in the front end; observers run with `form_lock` held."""
+        """Apply what a person changed in the front end; observers run with `form_lock` held."""
         super().set_state(sync_data)
 
 
@@ -159,7 +160,7 @@ class CompactStyle(CompactWidget):
     def get_state(
         self, key: str | Iterable[str] | None = None, drop_defaults: bool = False
     ) -> dict[str, Any]:
-        """The state for ``key``; with None the full state without nulls."""
+        """Return the state for ``key``; with None the full state without nulls."""
         state = super().get_state(key, drop_defaults)
         return state if key is not None else {name: item for name, item in state.items() if item is not None}
 

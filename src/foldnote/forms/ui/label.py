@@ -32,15 +32,15 @@ class Excerpt(NamedTuple):
     letter: str
     after: str
     more: tuple[int, ...] = ()
-    """Places of further invalid letters in ``after``, from 0."""
+    """Indices of further invalid letters in ``after``, from 0."""
 
 
 class Caution(NamedTuple):
-    """Why a valid value may still be a mistake, and a button that mends it."""
+    """Why a valid value may still be a mistake, with a button that corrects it."""
 
     text: str
     act: str = ""
-    """What the button does, a word that the field knows; empty without a button."""
+    """Action of the button, a word that the field knows; empty without a button."""
     button: str = ""
     """Label of the button."""
 
@@ -52,9 +52,9 @@ class ShadedLetters(NamedTuple):
     first: int = 1
     """Number of the first letter."""
     parts: tuple[tuple[str, int, int], ...] = ()
-    """Name, start and end of each part; places count the letters from 0, ends excluded."""
+    """Name, start and end of each part; 0-based indices of the letters, ends are exclusive."""
     name: str = ""
-    """Name of the chain, where there are several."""
+    """Name of the chain, if there are several."""
 
 
 class Notice(NamedTuple):
@@ -89,14 +89,14 @@ class LabelParts(NamedTuple):
     """CSS class by which the page identifies the field."""
 
     def head(self, notice: Notice) -> str:
-        """The name with its marks."""
+        """Return the name with its marks."""
         star = _REQUIRED if notice.is_required else ""
         changed = self.changed if notice.is_changed else ""
         return f'<span class="fn-name" title="{self.tip}">{self.name}{star}</span>{self.marks}{changed}'
 
 
 def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> LabelParts:
-    """The constant parts of the label of ``spec``.
+    """Return the constant parts of the label of ``spec``.
 
     Args:
         spec: specification of the field.
@@ -118,12 +118,12 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> La
 
 
 def write_label(parts: LabelParts, notice: Notice) -> str:
-    """The whole label, as HTML."""
+    """Return the whole label, as HTML."""
     return f"{parts.head(notice)}<span class='fn-foot'>{write_foot(parts, notice)}</span>"
 
 
 def write_foot(parts: LabelParts, notice: Notice) -> str:
-    """HTML of the lines below the control: errors (at most three), readout, letters, cautions, help."""
+    """Write the HTML of the lines below the control: up to three errors, readout, letters, cautions, help."""
     lines = []
     if notice.excerpt is not None:
         spot = notice.excerpt
@@ -148,12 +148,12 @@ def _mark(letter: str) -> str:
 
 
 def _write_code(text: str) -> str:
-    """HTML of a sentence; what it has in backticks is code."""
+    """Return the HTML of a sentence, with code for the parts in backticks."""
     return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escape_html(text))
 
 
 def _write_caution(caution: Caution, mark: str) -> str:
-    """HTML of a caution; the page makes a button of its last part."""
+    """Return the HTML of a caution; the page turns its last part into a button."""
     act = (
         f' <span class="fn-act {mark} fn-act-{caution.act}">{escape_html(caution.button)}</span>'
         if caution.act
@@ -164,7 +164,7 @@ def _write_caution(caution: Caution, mark: str) -> str:
 
 
 def _write_strip(strip: ShadedLetters) -> str:
-    """HTML of letters in numbered blocks of ten, in which named parts are shaded."""
+    """Return the HTML of letters in numbered blocks of ten, in which named parts are shaded."""
     blocks = []
     for start in range(0, len(strip.letters), _BLOCK):
         end = min(start + _BLOCK, len(strip.letters))
@@ -175,7 +175,7 @@ def _write_strip(strip: ShadedLetters) -> str:
 
 
 def _shade(strip: ShadedLetters, start: int, end: int) -> str:
-    """The letters from ``start`` to ``end``, with the name of each part at its beginning."""
+    """Return the letters from ``start`` to ``end``, with the name of each part at its beginning."""
     written, place = [], start
     for name, first, last in strip.parts:
         low, high = max(first, start), min(last, end)
@@ -191,7 +191,7 @@ def _shade(strip: ShadedLetters, start: int, end: int) -> str:
 
 
 def _write_states(spec: FieldSpec) -> str:
-    """HTML mark of a deprecated or read-only setting."""
+    """Return the HTML mark of a deprecated or read-only setting."""
     states = [
         word
         for word, is_so in (("deprecated", spec.is_deprecated), ("read-only", spec.is_read_only))
@@ -201,7 +201,7 @@ def _write_states(spec: FieldSpec) -> str:
 
 
 def _bounds(spec: FieldSpec) -> str:
-    """A sentence with the limits of a number or a length; empty if the description names them."""
+    """Return a sentence with the limits of a number or a length; empty if the description names them."""
     schema = spec.schema
     if spec.type in ("number", "integer") and not spec.choices:
         limits = {
@@ -226,7 +226,7 @@ def _bounds(spec: FieldSpec) -> str:
 
 
 def _bound_size(spec: FieldSpec, least: str, most: str, noun: str) -> str:
-    """A sentence with the limits of a length."""
+    """Return a sentence with the limits of a length."""
     exact = spec.schema.get(least)
     if exact == spec.schema.get(most) and isinstance(exact, int):
         return f"Exactly {count(exact, noun)}." if exact > 0 and not _names(spec.help, str(exact)) else ""
@@ -239,6 +239,6 @@ def _bound_size(spec: FieldSpec, least: str, most: str, noun: str) -> str:
 
 
 def _names(text: str, number: str) -> bool:
-    """Whether a text has a number, written with commas between thousands or without."""
+    """Return whether a text contains a number, with or without thousands separators."""
     plain, wanted = (re.sub(r"(?<=\d),(?=\d{3})", "", each) for each in (text, number))
     return bool(re.search(rf"(?<![\d.]){re.escape(wanted)}(?![\d.]*\d)", plain))

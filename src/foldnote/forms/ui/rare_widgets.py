@@ -1,7 +1,7 @@
 """Controls that few forms have: checkboxes, lists with multiple selection, and passwords."""
 
 # mypy: disable-error-code="misc"
-# ipywidgets has no types, so every subclass of its classes is one of Any
+# ipywidgets has no types, so every subclass of its classes is a subclass of Any
 
 from __future__ import annotations
 

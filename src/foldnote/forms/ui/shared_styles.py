@@ -54,15 +54,15 @@ class Looks:
         return self._nothing
 
     def html(self, value: str, *classes: str) -> widgets.HTML:
-        """An HTML widget with these CSS classes."""
+        """Return an HTML widget with these CSS classes."""
         return compact_widgets.HTML(value, layout=self.layout, style=self.html_style, _dom_classes=classes)
 
     def box(self, children: list[widgets.Widget], *classes: str) -> widgets.Box:
-        """A container, laid out by the style sheet through its CSS classes."""
+        """Return a container, laid out by the style sheet through its CSS classes."""
         return compact_widgets.Box(children, layout=self.layout, _dom_classes=classes)
 
     def button(self, description: str, *classes: str, **more: Any) -> widgets.Button:
-        """A button with these CSS classes."""
+        """Return a button with these CSS classes."""
         return compact_widgets.Button(
             description=description, layout=self.layout, style=self.button_style, _dom_classes=classes, **more
         )

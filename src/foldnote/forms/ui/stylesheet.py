@@ -1,8 +1,8 @@
-"""The style sheet of a form, which its header contains.
+"""The style sheet of a form, which is part of its header.
 
 Colours come from JupyterLab's variables, else VS Code's, else fixed ones; lighter tones are mixed from them,
-so that contrast is kept in light and dark themes. A field is a grid with the label above its control, help
-and errors below it; the form's width determines the number of columns.
+so that contrast is kept in light and dark themes. A field is a grid with the label above its control, and
+help and errors below it; the form's width determines the number of columns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Part = Literal["form", "rows", "code", "batch", "science"]
 
 @cache
 def read_style(part: Part = "form") -> str:
-    """A style sheet, minified: without white space, its rules nested into one for ``.foldnote-form``."""
+    """Return the minified style sheet, with its rules nested into one for ``.foldnote-form``."""
     text = (_FOLDER / f"{part}.css").read_text(encoding="utf-8")
     text = re.sub(r"\s*\n\s*", "", text)
     if part == "form":

@@ -20,7 +20,7 @@ _RESERVED = frozenset({
 
 @dataclass(frozen=True)
 class BatchParts:
-    """What a batch is made of, besides its rows."""
+    """Parts of a batch other than its rows."""
 
     tool_type: str
     shared: Mapping[str, Any] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class BatchParts:
     marks: Marks = field(default_factory=Marks)
     extensions: Mapping[str, Any] | None = None
     policy: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments that say what happens after a failure."""
+    """Policy arguments on failures."""
 
 
 def write_batch_call(
@@ -37,13 +37,13 @@ def write_batch_call(
     completed: Sequence[Mapping[str, Any]],
     parts: BatchParts,
 ) -> str:
-    """``fn.submit_batch(...)`` with the file that was read, or with the rows if they were changed since.
+    """Write ``fn.submit_batch(...)`` with the file that was read, or with the rows if they have changed.
 
     Args:
         batch: the batch.
         given: the settings that each row gives.
         completed: the same, completed with the form's settings.
-        parts: the rest.
+        parts: the other parts of the call.
     """
     names = dict.fromkeys(name for row in given for name in row)
     is_file = bool(batch.file_name) and all(name in row for row in given for name in names)
@@ -75,7 +75,7 @@ def _write_file(
 def _write_rows(
     batch: DraftBatch, rows: Sequence[Mapping[str, Any]], names: list[str], marks: Marks, before: list[str]
 ) -> list[str]:
-    """Write a dict for each row: the job's name, the settings ``names``, and what is kept beside them."""
+    """Write a dict for each row: the job's name, the settings ``names``, and its kept columns."""
     sent = batch.to_rows(rows, ())
     kept = [name for name in sent.kept if name not in names and name != _JOB_NAME]
     written = []

@@ -21,7 +21,7 @@ class Marks:
     secrets: Collection[str] = ()
     """Names of settings that are secrets."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Variable that a setting follows, by setting."""
+    """Variable that each bound setting follows."""
     files: Collection[str] = ()
     """Names of settings that are files."""
     uploads: Collection[str] = ()
@@ -40,7 +40,7 @@ def write_call(
     extensions: Mapping[str, Any] | None = None,
     label: str = "",
 ) -> str:
-    """``fn.submit(...)`` with one argument per line.
+    """Write ``fn.submit(...)`` with one argument per line.
 
     Secrets and pasted contents of more than 4000 characters become variables that the user defines. Local
     files are written as ``fn.upload(…)``, bound variables as their names.
@@ -61,12 +61,12 @@ def write_arguments(
     reserved: Collection[str],
     extensions: Mapping[str, Any] | None = None,
 ) -> list[str]:
-    """Settings and extensions as arguments of a call, one per line.
+    """Return the settings and extensions as arguments of a call, one per line.
 
     Args:
         settings: the values by setting.
         marks: settings that are not written as plain values.
-        before: lines before the call, to which those that define variables are added.
+        before: lines before the call, to which definitions of variables are added.
         reserved: names of the call's own parameters.
         extensions: extensions beside the settings.
     """
@@ -90,7 +90,7 @@ def write_arguments(
 
 
 def write_value(value: Any) -> str:
-    """A plain value as Python; a dict has one key per line."""
+    """Return a plain value as Python; a dict has one key per line."""
     if not isinstance(value, dict) or not value:
         return repr(value)
     lines = "".join(f"    {name!r}: {item!r},\n" for name, item in value.items())
@@ -104,7 +104,7 @@ _RESERVED = {
 
 
 def write_setting(name: str, value: Any, marks: Marks, before: list[str]) -> str:
-    """A setting's value as Python; lines that define variables are added to ``before``."""
+    """Return a setting's value as Python; lines that define variables are added to ``before``."""
     if name in marks.variables:
         return marks.variables[name]
     if name in marks.files:
@@ -113,7 +113,7 @@ def write_setting(name: str, value: Any, marks: Marks, before: list[str]) -> str
 
 
 def _write_files(name: str, value: Any, marks: Marks, before: list[str]) -> str:
-    """A file as the call that creates its value."""
+    """Return a file as the call that creates its value."""
     if isinstance(value, list):
         return f"[{', '.join(_write_files(name, item, marks, before) for item in value)}]"
     if isinstance(value, StageFile):

@@ -1,4 +1,4 @@
-"""Go on from a job: the code of the next cell, and the list of tools below a job's card."""
+"""Continue from a job: the code of the next cell, and the list of tools below a job's card."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from foldnote.errors import FoldnoteError
 from foldnote.text import join_words
 
 _NOTHING = ""
-"""Value of the entry that asks for a choice; None would be shown as an empty list."""
+"""Value of the entry that asks for a choice; None would show an empty list."""
 
 
 def write_cell(job_name: str, continuation: Continuation, profile: str = "") -> str:
-    """The call of ``fn.form`` with the files and sequences of a job, by reference.
+    """Return the call of ``fn.form`` with the files and sequences of a job, by reference.
 
     Args:
         job_name: the job.
-        continuation: the tool and what it takes.
+        continuation: the tool and its inputs from the job.
         profile: the profile to name in the code; "" for the active one.
     """
     named = f", profile={profile!r}" if profile else ""
@@ -38,12 +38,12 @@ def write_cell(job_name: str, continuation: Continuation, profile: str = "") -> 
 
 
 def fill_values(job_name: str, settings: Mapping[str, Any], continuation: Continuation) -> dict[str, Any]:
-    """The same as values of the form's fields.
+    """Return the same inputs as values of the form's fields.
 
     Args:
         job_name: the job.
         settings: its settings.
-        continuation: the tool and what it takes.
+        continuation: the tool and its inputs from the job.
     """
     values: dict[str, Any] = {name: settings[own] for name, own in continuation.sequences.items()}
     for name, paths in continuation.files.items():
@@ -57,7 +57,7 @@ def _is_list(continuation: Continuation, name: str) -> bool:
 
 
 def describe(continuation: Continuation) -> str:
-    """A tool and what it still lacks, such as ``AutoDock Vina (then: Ligand file)``."""
+    """Describe a tool and its missing inputs, such as ``AutoDock Vina (then: Ligand file)``."""
     title = continuation.tool.display_name or continuation.tool.type
     needs = f" (you add: {join_words(continuation.missing, 'and')})" if continuation.missing else ""
     return f"{title}{needs}{'' if continuation.tool.available else ', does not run here'}"

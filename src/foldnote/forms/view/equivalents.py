@@ -1,4 +1,4 @@
-"""What says the same as a form: the Python call, that of its batch, and the JSON of a request."""
+"""Equivalents of a form: the Python call, the call for its batch, and the JSON of a request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from foldnote.forms.view.code import Marks, write_call
 
 
 class WrittenForm(FilledForm, Protocol):
-    """A form that is written as code."""
+    """A form that can be written as code."""
 
     @property
     def bindings(self) -> Bindings:
@@ -27,7 +27,7 @@ class WrittenForm(FilledForm, Protocol):
 
 
 def write_form_call(form: WrittenForm) -> str:
-    """The Python call, without optional settings that have their default."""
+    """Return the Python call, without optional settings that have their default."""
     fields, defaults = form.section.by_name, form.section.defaults
     settings = {
         name: value
@@ -42,7 +42,7 @@ def write_form_call(form: WrittenForm) -> str:
 
 
 def write_form_batch(form: WrittenForm, table: BatchTable) -> str:
-    """The call that submits the rows of the form's batch."""
+    """Return the call that submits the rows of the form's batch."""
     defaults, schema = form.section.defaults, form.described.settings_schema
     shared = {name: value for name, value in form.value.items() if value != defaults.get(name)}
     given, completed = (
@@ -59,7 +59,7 @@ def _mark(form: WrittenForm, secrets: Collection[str] = (), *, has_gaps: bool = 
 
 
 def write_form_json(form: WrittenForm, *, is_job: bool) -> str:
-    """The settings as JSON without secrets; of a job (``is_job``) the body of ``POST /submit-job``."""
+    """Return the settings as JSON without secrets; for a job (``is_job``) as body of ``POST /submit-job``."""
     shown = leave_out_secrets(form.described.settings_schema, form.value)
     if is_job:
         shown = {"jobName": form.job_name, "type": form.described.type, "settings": as_sent(shown)}

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from foldnote.forms.fields.section import Section
 
 CLOSED = "advanced"
-"""The group behind a heading that is closed at first."""
+"""Name of the group behind a heading that is closed at first."""
 _TITLES = {"required": "Required", "common": "Settings", CLOSED: "More settings"}
 _WAITING = "Waiting for the service to say whether it can run this tool."
 _LONG = 14
-"""Number of fields from which on a form has a search box."""
+"""Minimum number of fields for a form to have a search box."""
 
 
 class Frame:
@@ -107,12 +107,12 @@ class Frame:
     def show_tool(self, tool: DescribedTool, *, is_waiting: bool = False) -> None:
         """Show title, description and method of the tool.
 
-        The header has the room of one sentence on the method from the start, and what else is to be known of
-        it stands at the form's end: fields and buttons stay in place when the service answers.
+        The header reserves space for one sentence on the method, and further notes are at the end of the
+        form, so that fields and buttons do not move when the service answers.
 
         Args:
             tool: the tool.
-            is_waiting: whether the service has not said yet whether it can run the tool.
+            is_waiting: whether the service has not yet reported whether it can run the tool.
         """
         line, more, mark = (_WAITING, "", "fn-unknown") if is_waiting else describe_method(tool)
         title, about = escape_html(tool.display_name or tool.type), escape_html(tool.description)
@@ -131,7 +131,7 @@ class Frame:
     def show_job_name(self, proposal: str | None, error: str | None) -> None:
         """Show the proposed name as placeholder, and the error of a typed one.
 
-        The name depends on all settings: it is None while a form has problems, which the placeholder says.
+        The name depends on all settings. While the form has problems, it is None and the placeholder says so.
         """
         self.job_name.placeholder = proposal or "derived from the settings"
         parts = LabelParts("Job name", "", "", "")
@@ -140,7 +140,7 @@ class Frame:
         set_class(self.job_name, "foldnote-wrong", bool(error))
 
     def show_attention(self, wrong: int, pending: int) -> None:
-        """Show how many fields have errors (``wrong``), else how many are to be filled in (``pending``)."""
+        """Show how many fields have errors (``wrong``), else how many still need a value (``pending``)."""
         if wrong:
             self.attention.description = f"{count(wrong, 'field needs', 'fields need')} attention"
         elif pending:
@@ -198,7 +198,7 @@ class Frame:
             self._show_message()
 
     def show_live(self, words: str) -> None:
-        """Let a screen reader read out ``words``, which are shown at a field."""
+        """Let a screen reader read out ``words``, which are also shown at a field."""
         written = f'<span class="fn-live" role="alert">{escape_html(words)}</span>' if words else ""
         if written != self._live:
             self._live = written
@@ -215,14 +215,14 @@ class Frame:
         self.widget.children = (*self.widget.children[:-1], batch, self.slot)
 
     def show_beside(self, parts: list[widgets.Widget]) -> None:
-        """Show the fields of what is sent beside the settings above the buttons, in place of earlier ones."""
+        """Show the fields of the extensions above the buttons, replacing earlier ones."""
         shown = [part for part in self.widget.children if part not in self._beside]
         place = shown.index(self._footer)
         self.widget.children = (*shown[:place], *parts, *shown[place:])
         self._beside = parts
 
     def show_surface(self, surface: widgets.Widget) -> None:
-        """Add the widget with the page's script, which shows nothing."""
+        """Add the invisible widget with the page's script."""
         self._footer.children = (*self._footer.children, surface)
 
     def _show_changes(self, panel: widgets.Box) -> None:
@@ -290,7 +290,7 @@ class Frame:
         return built
 
     def _lay_out(self) -> None:
-        """Put each field into its group, and the button that builds more fields below the last."""
+        """Put each field into its group, and the button that builds more fields at the end."""
         shown = self._section.shown
         for group, box in self._groups.items():
             box.children = [field.widget for field in shown if field.spec.group == group]
@@ -329,7 +329,7 @@ class Actions(NamedTuple):
 
 
 def describe_method(tool: DescribedTool) -> tuple[str, str, str]:
-    """A sentence on what runs the tool, what else is to be known of it, and the CSS class of the mark."""
+    """Return a sentence on what runs the tool, further notes on it, and the CSS class of the mark."""
     if tool.available and tool.engine is not None:
         instead = (
             f", in place of {tool.display_name or tool.type}" if tool.engine.kind == "substitute" else ""
@@ -344,5 +344,5 @@ def describe_method(tool: DescribedTool) -> tuple[str, str, str]:
 
 
 def _mark_code(text: str) -> str:
-    """``text`` as HTML, with parts in backticks as code."""
+    """Convert ``text`` to HTML, with parts in backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape_html(text))

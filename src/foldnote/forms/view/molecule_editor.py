@@ -1,9 +1,9 @@
-"""The structure editor of a form: opens it in the page, and judges what is drawn in it.
+"""The structure editor of a form: opens it in the page, and validates the drawn molecule.
 
-The editor is OpenChemLib's. Its code is in the package and reaches the page as a message, when the first
-molecule is drawn; so it works offline and in every front end that runs the form's page script. The page
-exchanges molfiles with the kernel, where RDKit converts them, and a field takes nothing but a SMILES that
-RDKit accepts.
+The editor is OpenChemLib's. Its code is in the package and is sent to the page in a message when the first
+molecule is drawn, so it works offline and in every front end that runs the form's page script. The page
+exchanges molfiles with the kernel, where RDKit converts them, and a field accepts only a SMILES that RDKit
+accepts.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from foldnote.forms.wording import in_one_line
 
 _LIBRARY: Final = "openchemlib.js"
 _MAX_LISTED: Final = 200
-"""Molecules of one field that can be chosen in the editor."""
+"""Maximum number of molecules of one field that can be chosen in the editor."""
 _LABEL_LETTERS: Final = 48
 
 
 @cache
 def read_editor() -> tuple[str, str, str]:
-    """The editor's version, script and style sheet; the version changes with them and with the library."""
+    """Return the editor's version, script and style sheet; the version covers them and the library."""
     package = files("foldnote.forms")
     script = package.joinpath("molecule_editor.js").read_text(encoding="utf-8")
     style = package.joinpath("molecule_editor.css").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def read_editor() -> tuple[str, str, str]:
 
 @cache
 def pack_library() -> bytes:
-    """OpenChemLib's JavaScript, deflated.
+    """Return OpenChemLib's JavaScript, deflated.
 
     Raises:
         ConfigurationError: it is missing from the installation.
@@ -57,7 +57,7 @@ class MoleculeEditor:
     """Handles the messages of the structure editor of one form.
 
     Args:
-        find: the field that a message is about.
+        find: returns the field that a message is about.
         send: sends a message with binary parts to the page.
     """
 
@@ -97,7 +97,7 @@ class MoleculeEditor:
         self._send({**opened, **parts}, () if is_known else (pack_library(),))
 
     def judge(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
-        """Describe what was drawn (``molfile``), or typed below the drawing (``smiles``)."""
+        """Describe the drawn molecule (``molfile``), or the one typed below the drawing (``smiles``)."""
         if self._find_drawable(message) is None:
             return
         turn, molfile, text = message.get("turn"), message.get("molfile"), message.get("smiles")
@@ -127,7 +127,7 @@ def _read_place(message: Mapping[str, Any], total: int) -> int | None:
 
 
 def _list_choices(molecules: Sequence[str]) -> list[str]:
-    """What the list of molecules shows, for at most 200."""
+    """Return the entries of the list of molecules, at most 200."""
     return [
         f"{number}: {in_one_line(smiles, _LABEL_LETTERS)}"
         for number, smiles in enumerate(molecules[:_MAX_LISTED], 1)
@@ -135,7 +135,7 @@ def _list_choices(molecules: Sequence[str]) -> list[str]:
 
 
 def _describe_text(smiles: str) -> dict[str, Any]:
-    """A typed SMILES, its molfile, and what is wrong with it."""
+    """Return a typed SMILES, its molfile, and what is wrong with it."""
     text = smiles.strip()
     fault = find_fault(text) if text else None
     if not text or fault:
@@ -152,7 +152,7 @@ def _describe_text(smiles: str) -> dict[str, Any]:
 
 
 def _find_loss(drawn: DrawnMolecule, original: object) -> str:
-    """What to say if the editor, asked to show ``original``, shows another molecule; empty if it does not."""
+    """Describe how the molecule that the editor shows differs from ``original``; empty if it does not."""
     if not isinstance(original, str) or not original or is_same_molecule(original, drawn.smiles):
         return ""
     return (

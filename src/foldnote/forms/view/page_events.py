@@ -1,8 +1,8 @@
 """Events of a form's page (drop, paste, keys) and their handling in the kernel.
 
 A JavaScript module adds what ipywidgets lack: sliders next to numbers, marks that restore a default, files
-that are dropped or sent by HTTP, a tree of jobs' files. It communicates by messages, so nothing stays in a
-widget's state. Forms also work in front ends that do not run it.
+that are dropped or sent by HTTP, a tree of jobs' files. It communicates by messages, so that nothing is
+stored in a widget's state. Forms also work in front ends that do not run it.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ _LOADER: Final = (
 
 @cache
 def read_script() -> str:
-    """The JavaScript module, without indents and comments."""
+    """Return the JavaScript module, without indentation and comments."""
     text = files("foldnote.forms").joinpath("surface.js").read_text(encoding="utf-8")
     return re.sub(r"\n\s*(//[^\n]*)?", "\n", f"\n{text}").replace("\n\n", "\n").strip()
 
 
 @cache
 def pack_script() -> str:
-    """The module deflated, inside a loader that unpacks it; this halves its size."""
+    """Return the deflated module inside a loader that unpacks it; this halves its size."""
     packed = base64.b64encode(zlib.compress(read_script().encode(), 9)).decode()
     return write_module(_LOADER.replace("PACKED", packed))
 
 
 class SurfaceWidget(LiveWidget):
-    """The widget that carries the module."""
+    """The widget that contains the module."""
 
     profile = traitlets.Unicode("").tag(sync=True)
     """Profile of the service that files are sent to; empty if the Jupyter server does not know it."""
@@ -141,13 +141,13 @@ class Surface:
             field.host.field_changed(field)
 
     def _act(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
-        """Do what a button beside a caution says."""
+        """Perform the action of a button next to a caution."""
         field = self._find(message)
         if field is not None and not field.spec.is_read_only:
             field.act(str(message.get("act") or ""))
 
     def _take_upload(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        """Take a file at the service: uploaded just now, or dragged from the list of files."""
+        """Accept a file at the service: uploaded just now, or dragged from the list of files."""
         field, name, size = self._find_file(message), str(message.get("name") or ""), message.get("size")
         if field is None or not name:
             return
@@ -165,7 +165,7 @@ class Surface:
             field.open_chooser(job)
 
     def _take_job_file(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
-        """Take a file of an earlier job, and inspect its contents once they are fetched."""
+        """Accept a file of an earlier job, and inspect its contents once they are downloaded."""
         field, job, path = self._find_file(message), message.get("job"), message.get("path")
         if field is None or not job or not path:
             return
@@ -188,7 +188,7 @@ class Surface:
             return ""
 
     def _take_path(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
-        """Take a file of JupyterLab's file browser."""
+        """Accept a file of JupyterLab's file browser."""
         given = message.get("path")
         if not isinstance(given, str) or not given:
             return
@@ -209,7 +209,7 @@ class Surface:
             self._form.frame.say(f"{path} was not found by this kernel, or is larger than 10 MB.", kind="bad")
 
     def _take_letters(self, field: SequenceField, path: str) -> None:
-        """Take the text of a sequence file of JupyterLab's file browser."""
+        """Accept the text of a sequence file of JupyterLab's file browser."""
         found = Path(path).expanduser()
         if field.spec.is_read_only:
             return
@@ -219,7 +219,7 @@ class Surface:
             self._form.frame.say(f"{path} was not found by this kernel, or is larger than 1 MB.", kind="bad")
 
     def _take_content(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        """Take a sequence file, or a file that the Jupyter server could not forward."""
+        """Accept a sequence file, or a file that the Jupyter server could not forward."""
         letters = self._find(message)
         if isinstance(letters, SequenceField) and buffers and not letters.spec.is_read_only:
             letters.take_text(bytes(buffers[0]).decode("utf-8", "replace"))
@@ -230,7 +230,7 @@ class Surface:
             field.take(LocalFile(path))
 
     def _take_text(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        """Take a text of several lines that was pasted into the line of a file field."""
+        """Accept a multi-line text that was pasted into the line of a file field."""
         field = self._find_file(message)
         if isinstance(field, FileField) and buffers:
             field.take_text(bytes(buffers[0]).decode("utf-8", "replace"))
@@ -241,7 +241,7 @@ class Surface:
             self._form.batch_table.add_file(bytes(buffers[0]), str(message.get("name") or "The file"))
 
     def _change_row(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
-        """Do what a button of the batch's table says."""
+        """Perform the action of a button of the batch's table."""
         act, row = message.get("act"), message.get("row")
         if act in ACTS and isinstance(row, int):
             self._form.batch_table.change(act, row)
@@ -261,7 +261,7 @@ class Surface:
 
 
 def locate(path: str, root: object = None) -> str:
-    """The kernel's path of a file in JupyterLab's file browser, relative to the working folder if possible.
+    """Return the kernel's path of a file in JupyterLab's file browser, relative to the working folder.
 
     Args:
         path: path with slashes, from the server's root folder; a drive name before a colon is ignored.
@@ -278,7 +278,7 @@ def locate(path: str, root: object = None) -> str:
 
 
 def _name_profile(client: Any) -> str:
-    """Name of the client's profile; empty if the Jupyter server does not know it."""
+    """Return the name of the client's profile; empty if the Jupyter server does not know it."""
     profile = getattr(client, "profile", None)
     name = str(getattr(profile, "name", "") or "")
     return "" if name == "given" else name

@@ -1,4 +1,4 @@
-"""The Python code of a pipeline that was run, to be changed at one stage and run from there."""
+"""The Python code of a past pipeline run, in which a stage can be changed before running it again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from foldnote.text import visible
 _BEFORE = "before"
 _TAKEN = frozenset((_BEFORE, "fn"))
 _LONG = 4000
-"""Letters above which a pasted text is taken from the earlier run."""
+"""Length above which a pasted text is referred to in the earlier run, in letters."""
 _RESERVED = {"name", "tool", "extensions"}
 
 
@@ -29,12 +29,12 @@ def write_pipeline(
     options: Mapping[str, str],
     uploads: Sequence[str] = (),
 ) -> str:
-    """The pipeline as Python, a variable for each stage.
+    """Return the pipeline as Python, a variable for each stage.
 
     Args:
         pipeline: the pipeline as it was run.
         tools: the tools by type.
-        run_name: the run, of which pasted texts of more than 4000 letters are taken.
+        run_name: the run in which pasted texts of more than 4000 letters are referred to.
         notes: comments above stages, by the stage's name.
         options: further arguments of ``fn.pipeline``.
         uploads: names of the account's known uploads.
@@ -59,13 +59,13 @@ def write_pipeline(
 
 
 def _find_long(stage: Stage) -> list[str]:
-    """The settings that are long pasted texts."""
+    """Return the settings that are long pasted texts."""
     texts = {name: value for name, value in stage.settings.items() if isinstance(value, str)}
     return [name for name, text in texts.items() if "\n" in text and len(text) > _LONG]
 
 
 def _name_variables(stages: Sequence[str]) -> dict[str, str]:
-    """A variable for each stage, by the stage's name."""
+    """Return a variable for each stage, by the stage's name."""
     found: dict[str, str] = {}
     for stage in stages:
         word = re.sub(r"\W", "_", stage)

@@ -1,6 +1,6 @@
 """A form without its kernel: the settings as a static table for any front end, e-mail or web page.
 
-It has no scripts, no style sheets, no secrets, and only the size of pasted contents.
+It contains no scripts, style sheets or secrets, and only the size of pasted contents.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HIDDEN = "(not shown)"
 
 
 def write_static_html(title: str, rows: Iterable[Row], closing: str = "") -> str:
-    """HTML table of titles and values, with the sentence ``closing`` below it."""
+    """Return the HTML table of titles and values, with the sentence ``closing`` below it."""
     cells = "".join(
         '<tr><th scope="row" style="text-align:left;vertical-align:top;font-weight:600">'
         f'{escape(spec.title)}</th><td style="text-align:left;word-break:break-word">'
@@ -35,15 +35,15 @@ def write_static_html(title: str, rows: Iterable[Row], closing: str = "") -> str
 
 
 def write_static_text(title: str, rows: Iterable[Row], closing: str = "") -> str:
-    """The content of `write_static_html` as plain text."""
+    """Return the content of `write_static_html` as plain text."""
     lines = [f"  {spec.title}: {text}" for spec, text in _format_rows(rows)]
     return "\n".join([title, *lines, *([closing] if closing else [])])
 
 
 def _write_text(text: str) -> str:
-    """The text as HTML; long words, such as sequences, may break after every 20 letters.
+    """Return the text as HTML; long words, such as sequences, may break after every 20 letters.
 
-    Styles are not used for this: front ends remove them from outputs of notebooks that are not trusted.
+    Styles are not used for this: front ends remove them from outputs of untrusted notebooks.
     """
     words = (word if len(word) <= _LONG_WORD else _STRETCH.findall(word) for word in text.split(" "))
     return " ".join(

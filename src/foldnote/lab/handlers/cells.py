@@ -1,4 +1,4 @@
-"""The route about the code of a notebook's cell, which is read and never run."""
+"""The route about the code of a notebook cell; the code is parsed and never run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class FormCellsHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """The cells that show the jobs which the code submits as forms; nothing is sent to a service."""
+        """Respond with cells that show the forms of the calls in the code; nothing is sent to a service."""
         from foldnote.catalog.calls import read_form_cells
         from foldnote.lab.responses import FormCellRecord, FormCellsAnswer
 

@@ -37,7 +37,7 @@ class FilesHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """One page of the folders and files at the top or in a folder."""
+        """Respond with one page of the folders and files at the top or in a folder."""
         offset = self.get_query_argument("offset", "0")
         if not offset.isdecimal():
             raise fault(400, "offset must be a whole number, 0 or more.")
@@ -60,7 +60,7 @@ class _UploadingHandler(FoldnoteHandler):
     _track_activity = False
 
     def make_request(self, name: str, folder: object, size_bytes: int, mark: str) -> PlannedUpload:
-        """The file that the page uploads, and where to.
+        """Return the planned upload of the page's file.
 
         Raises:
             HTTPError: ``folder`` is not a string.
@@ -97,7 +97,7 @@ class _UploadingHandler(FoldnoteHandler):
         self.send_record(await self.ask(upload.finish(send)))
 
     def find(self, name: str) -> UploadSession:
-        """The upload with this id.
+        """Return the upload with this id.
 
         Raises:
             HTTPError: it is unknown, or another user's.
@@ -129,7 +129,7 @@ class UploadHandler(_UploadingHandler):
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """The progress of an upload."""
+        """Respond with the progress of an upload."""
         self.send_record(self.find(name).answer())
 
     @web.authenticated
@@ -194,7 +194,7 @@ class DownloadHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self, name: str) -> None:
-        """Download it to the Jupyter server, and respond with its size or the error."""
+        """Download the file to the Jupyter server, and respond with its size or the error."""
         path = await self.ask(self.session.download(name, self.file_name, self.member))
         self.finish({"sizeBytes": path.stat().st_size})
 
@@ -264,7 +264,7 @@ async def answer_layout(
     service: str = "",
     label: str = "",
 ) -> None:
-    """Respond with the rendered result or file at ``path``; ``complete`` makes the response of it."""
+    """Respond with the rendered result or file at ``path``; ``complete`` makes the response from it."""
     from foldnote.lab.rendering import lay_out
 
     colors = handler.get_query_argument("colors", "").removeprefix("automatic")
@@ -289,7 +289,7 @@ class _Spool:
 
 
 async def spool_contents(manager: Any, path: str) -> _Spool:
-    """A temporary copy of the file at ``path``; contents managers need not store files on disk.
+    """Return a temporary copy of the file at ``path``; contents managers need not store files on disk.
 
     Raises:
         HTTPError: there is no such file.

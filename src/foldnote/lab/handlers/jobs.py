@@ -111,10 +111,10 @@ class FoldnoteHandler(APIHandler):
         return self.get_query_argument("member", "") or None
 
     def read_body(self) -> dict[str, Any]:
-        """The object in the body of the request; empty without a body.
+        """Return the object in the body of the request; empty without a body.
 
         Raises:
-            HTTPError: it is not JSON, or no object.
+            HTTPError: it is not JSON, or not an object.
         """
         body = self.get_json_body()
         if body is not None and not isinstance(body, dict):
@@ -122,7 +122,7 @@ class FoldnoteHandler(APIHandler):
         return body or {}
 
     def read_field(self, name: str) -> str:
-        """The string ``name`` of the JSON body.
+        """Return the string ``name`` of the JSON body.
 
         Raises:
             HTTPError: it is missing, empty or not a string.
@@ -133,7 +133,7 @@ class FoldnoteHandler(APIHandler):
         return value
 
     def read_names(self, field: str = "names") -> list[str]:
-        """The list ``field`` of the JSON body.
+        """Return the list ``field`` of the JSON body.
 
         Raises:
             HTTPError: it is not a list of at most 1,000 non-empty strings.
@@ -170,7 +170,7 @@ class FoldnoteHandler(APIHandler):
 
 
 class JobsHandler(FoldnoteHandler):
-    """``GET jobs``: all jobs or changes. It is no activity that keeps an idle server running."""
+    """``GET jobs``: all jobs or changes. It does not count as activity that keeps an idle server running."""
 
     _track_activity = False
     _waiting: asyncio.Task[PageResponse] | None = None
@@ -178,9 +178,9 @@ class JobsHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """The known jobs; with ``since``, the changes since then, after at most ``wait_s`` seconds.
+        """Respond with the known jobs; with ``since``, the changes since then, within ``wait_s`` seconds.
 
-        ``pause_s`` is the least polling interval that the user has set, in seconds.
+        ``pause_s`` is the minimum polling interval that the user has set, in seconds.
         """
         poller = self.session.poller
         since = self.get_query_argument("since", "") or None
@@ -222,7 +222,7 @@ class ToolsHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """The tools of the service."""
+        """Respond with the tools of the service."""
         self.send(await self.ask(self.session.poller.tools()))
 
 
@@ -232,7 +232,7 @@ class ToolHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self, tool_type: str) -> None:
-        """The settings, outputs and citation of one tool."""
+        """Respond with the settings, outputs and citation of one tool."""
         self.send_record(await self.ask(self.session.describe(tool_type)))
 
 
@@ -242,7 +242,7 @@ class AdviceHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Tools recommended for the task that ``prompt`` describes."""
+        """Respond with tools recommended for the task that ``prompt`` describes."""
         self.send_record(await self.ask(self.session.advise(self.read_field("prompt"))))
 
 
@@ -303,7 +303,7 @@ class LogHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """The last lines of a job's log."""
+        """Respond with the last lines of a job's log."""
         self.finish({"log": await self.ask(self.session.read_log(name))})
 
 
@@ -313,17 +313,17 @@ class SettingsHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """The settings that a job was submitted with."""
+        """Respond with the settings that a job was submitted with."""
         self.finish({"settings": await self.ask(self.session.read_settings(name, self.member))})
 
 
 def fault(status: int, sentence: str) -> web.HTTPError:
-    """An HTTP error with a message for the user."""
+    """Return an HTTP error with a message for the user."""
     return web.HTTPError(status, sentence.replace("%", "%%"))
 
 
 async def now(work: Callable[[], _Value]) -> _Value:
-    """Call ``work`` inside an awaitable, so that ``ask`` handles its errors, too."""
+    """Call ``work`` inside an awaitable, so that ``ask`` also handles its errors."""
     return work()
 
 
@@ -335,7 +335,7 @@ def _read_seconds(text: str) -> float:
 
 
 def _make_registry() -> SessionRegistry:
-    """The session registry; imported here so that Jupyter starts without loading the models."""
+    """Return the session registry; imported here so that Jupyter starts without loading the models."""
     from foldnote.lab.session_registry import SessionRegistry
 
     return SessionRegistry()

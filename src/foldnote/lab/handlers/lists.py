@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from foldnote.models.job import JobPage
 
 _EVERYBODY = "*"
-"""In place of a member's address: all members of the organization."""
+"""Parameter value that means all members of the organization instead of one address."""
 
 
 class OlderHandler(FoldnoteHandler):
@@ -28,7 +28,7 @@ class OlderHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """A page of them."""
+        """Respond with a page of older jobs."""
         session = self.session
         self.send(_older(await self.ask(session.list_older(self.get_query_argument("key"))), session))
 
@@ -41,7 +41,7 @@ class BatchHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """A page of a batch's jobs."""
+        """Respond with a page of a batch's jobs."""
         key = self.get_query_argument("key", "") or None
         session, member = self.session, self.member
         self.send(_older(await self.ask(session.list_batch(name, key, member)), session, member))
@@ -55,7 +55,7 @@ class RecordHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """The current record of the job; null when the service has no job of this name."""
+        """Respond with the current record of the job; null when the service has no job of this name."""
         from foldnote.lab.responses import write_record
 
         session, member = self.session, self.member
@@ -71,7 +71,7 @@ class MembersHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """A page of them."""
+        """Respond with a page of the members' jobs."""
         key = self.get_query_argument("key", "") or None
         session = self.session
         self.send(_older(await self.ask(session.list_members(key)), session, _EVERYBODY))
@@ -84,7 +84,7 @@ def _older(page: JobPage, session: ServiceSession, member: str | None = None) ->
 
 
 def _notes_of(session: ServiceSession, member: str | None) -> Notes:
-    """The local notes for the account's own jobs; none for jobs of other members."""
+    """Return the local notes for the account's own jobs; none for jobs of other members."""
     from foldnote.lab.local_notes import Notes
 
     return session.notes if member is None else Notes()

@@ -1,4 +1,4 @@
-"""The routes about the set-up: which services there are, a new connection, and this computer's engines."""
+"""Routes for the set-up: profiles, a new connection, the account, and this computer's engines."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class ProfilesHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """The services that can be chosen."""
+        """Respond with the services that can be chosen."""
         self.send_record(await self.ask(now(self.registry.list_profiles)))
 
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Try an address and a key and keep them when they are good; the key is never answered."""
+        """Test an address and a key, and store them if they work; the key is never sent back."""
         from pydantic import SecretStr
 
         registry, name = self.registry, self.read_field("name")
@@ -36,28 +36,29 @@ class AccountHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """The account of the key; with ``fresh=1``, requested again."""
+        """Respond with the account of the key; with ``fresh=1``, requested again."""
         is_fresh = self.get_query_argument("fresh", "") == "1"
         self.send_record(await self.ask(self.session.read_account(is_fresh=is_fresh)))
 
 
 class ClaimHandler(FoldnoteHandler):
-    """``GET account/claim``: the way to the page where a person claims a trial account.
+    """``GET account/claim``: redirects to the page where a person claims a trial account.
 
-    The link contains a token, so it is given only to users who follow it from a page of this server.
+    The link contains a token, so the redirect is given only to users who follow it from a page of this
+    server.
     """
 
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """Send the browser on; neither the address bar's history nor the next page learns from where."""
+        """Redirect the browser without a history entry or a referrer."""
         if self.request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             raise fault(403, "This link works from JupyterLab only.")
         url = await self.ask(self.session.account.find_claim())
         if url is None:
-            raise fault(404, "This account needs no claim: its key is no unclaimed trial key.")
+            raise fault(404, "This account needs no claim: its key is not an unclaimed trial key.")
         if not url.startswith(("https://", "http://")):
-            raise fault(502, "The service gave a claim link that is no web address.")
+            raise fault(502, "The service gave a claim link that is not a web address.")
         self.set_header("Referrer-Policy", "no-referrer")
         self.set_header("Cache-Control", "no-store")
         self.redirect(url)
@@ -71,21 +72,21 @@ class EnginesHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """The engines of this computer, with running installations."""
+        """Respond with the engines of this computer, with running installations."""
         self.send_record(await self.ask(self.registry.engines.list_engines()))
 
 
 class EngineHandler(FoldnoteHandler):
     """``POST engines/NAME`` with ``action``.
 
-    To install, also ``acceptsLicences`` once the user has seen the licences, and ``optionalWeights`` where
-    these are wanted.
+    To install, also ``acceptsLicences`` once the user has seen the licences, and ``optionalWeights`` if these
+    are wanted.
     """
 
     @web.authenticated
     @authorized
     async def post(self, name: str) -> None:
-        """Begin to install or to remove an engine, or cancel what was begun."""
+        """Begin to install or remove an engine, or cancel the operation in progress."""
         action = self.read_field("action")
         if action not in ("install", "remove", "cancel"):
             raise fault(400, "The action is install, remove or cancel.")

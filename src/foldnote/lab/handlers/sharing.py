@@ -1,6 +1,6 @@
-"""Routes for links by which colleagues open a job, and for opening theirs.
+"""Routes for links with which colleagues open a job, and for opening colleagues' links.
 
-Requests have a link in the body, so that no log of this server has its token.
+Requests contain the link in the body, so that its token appears in no log of this server.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SharesHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def get(self, name: str) -> None:
-        """The account's valid links to the job, without their addresses."""
+        """Respond with the account's valid links to the job, without their addresses."""
         from foldnote.lab.responses import SharesAnswer
 
         self.send_record(SharesAnswer(shares=tuple(await self.ask(self.session.list_shares(name)))))
@@ -39,7 +39,7 @@ class SharesHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def post(self, name: str) -> None:
-        """Make a link that is valid for ``days``; this once, the response has its address."""
+        """Make a link that is valid for ``days``; only this response contains its address."""
         days = self.read_body().get("days")
         if isinstance(days, bool) or not isinstance(days, int | float):
             raise fault(400, "The request needs 'days', a number.")
@@ -53,22 +53,22 @@ class ShareHandler(FoldnoteHandler):
     @web.authenticated
     @authorized
     async def delete(self, share: str) -> None:
-        """End the link of this name."""
+        """Revoke the link of this name."""
         await self.ask(self.session.revoke_share(share))
         self.finish({"message": "The link leads nowhere now."})
 
 
 class _SharedHandler(FoldnoteHandler):
-    """Base of the routes about a link, which the body names by ``url``, or by ``mark`` if it was opened."""
+    """Base of the routes about a link; the body has its ``url``, or its ``mark`` if it was opened before."""
 
     async def open(self, *, is_part: bool) -> tuple[OpenedLink, Path]:
-        """The link and the result behind it, with the key of the profile that has the link's address.
+        """Return the link and its result, with the key of the profile that has the link's address.
 
-        The service is asked each time, so that a link that has ended opens nothing. It counts no opening for
-        a part of what was opened before (``is_part``), nor for a tab that is restored.
+        The service is asked each time, so that a revoked or expired link opens nothing. Parts of an opened
+        job (``is_part``) and restored tabs do not count as another opening.
 
         Raises:
-            HTTPError: it is no link, or leads nowhere for this account.
+            HTTPError: it is not a link, or not valid for this account.
         """
         links, known = self.registry.links, None
         if "mark" in self.read_body():
@@ -91,7 +91,7 @@ class SharedHandler(_SharedHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """The shared job with its rendered result; with ``row``, the result of that job of a shared batch."""
+        """Respond with the shared job and its rendered result; with ``row``, that job of a shared batch."""
         from foldnote.lab.responses import write_settings, write_shared
 
         row = self.read_field("row") if "row" in self.read_body() else None
@@ -114,7 +114,7 @@ class SharedFileHandler(_SharedHandler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """The result archive of the shared job, or the file ``file`` of it."""
+        """Respond with the result archive of the shared job, or the file ``file`` of it."""
         name = self.read_body().get("file")
         _, archive = await self.open(is_part=True)
         if name is None:
@@ -129,6 +129,6 @@ class SharedFileHandler(_SharedHandler):
 
 
 def _list_folders(archive: Path) -> set[str]:
-    """The folders at the top of an archive: those of the jobs of a batch, and of a job's own folders."""
+    """Return the top-level folders of an archive: those of a batch's jobs, and a job's own folders."""
     with zipfile.ZipFile(archive) as opened:
         return {folder for folder, slash, _ in (name.partition("/") for name in opened.namelist()) if slash}

@@ -80,7 +80,7 @@ class Archive(ABC):
         self._sizes = {member.name: member.size_bytes for member in self.members}
 
     def read(self, name: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
-        """The whole content of one member.
+        """Return the whole content of one member.
 
         Raises:
             UnreadableFileError: there is no such member, it is damaged, or larger than ``limit_bytes``.
@@ -99,7 +99,7 @@ class Archive(ABC):
         return data
 
     def read_head(self, name: str, size_bytes: int) -> bytes:
-        """The first ``size_bytes`` of a member, or all of it if it is shorter.
+        """Return the first ``size_bytes`` of a member, or all of it if it is shorter.
 
         Raises:
             UnreadableFileError: there is no such member, or it is damaged.
@@ -146,7 +146,7 @@ class Archive(ABC):
 
     @abstractmethod
     def open(self, name: str) -> IO[bytes]:
-        """A stream of a member's bytes; reading it may raise an exception in :data:`BROKEN`."""
+        """Return a stream of a member's bytes; reading it may raise an exception in :data:`BROKEN`."""
 
     def _find_size(self, name: str) -> int:
         if name not in self._sizes:
@@ -155,7 +155,7 @@ class Archive(ABC):
 
 
 class StoredArchive(Archive):
-    """An archive at a path, which is what is pickled; a nested one is pickled with the archive around it."""
+    """An archive at a path; only the path is pickled, for a nested archive that of the outer archive."""
 
     def __reduce__(self) -> tuple[type[StoredArchive], tuple[Path]]:
         return type(self), (self.path.absolute(),)
@@ -176,7 +176,7 @@ class FolderArchive(StoredArchive):
         super().__init__(path, (Member(f.relative_to(path).as_posix(), f.stat().st_size) for f in files))
 
     def open(self, name: str) -> IO[bytes]:
-        """A stream of a file's bytes."""
+        """Return a stream of a file's bytes."""
         return (self.path / name).open("rb")
 
 
@@ -188,12 +188,12 @@ class SingleFile(StoredArchive):
         super().__init__(path, [Member(path.name, path.stat().st_size)])
 
     def open(self, name: str) -> IO[bytes]:  # noqa: ARG002 - there is one file only
-        """A stream of the file's bytes."""
+        """Return a stream of the file's bytes."""
         return self.path.open("rb")
 
 
 def check_name(name: str) -> str | None:
-    """Why ``name`` is not allowed as a member's name, as the end of a sentence; None if it is allowed."""
+    """Explain why ``name`` is not a valid member name, as the end of a sentence; None if it is valid."""
     parts = PurePosixPath(name).parts
     if not parts:
         return "is empty"
@@ -207,7 +207,7 @@ def check_name(name: str) -> str | None:
 
 
 def is_skipped(name: str) -> bool:
-    """Whether a member is metadata of macOS and not part of the result."""
+    """Return whether a member is macOS metadata and not part of the result."""
     parts = PurePosixPath(name).parts
     return bool(parts) and (parts[0] == "__MACOSX" or parts[-1] == ".DS_Store" or parts[-1].startswith("._"))
 
@@ -236,11 +236,11 @@ class Window(io.RawIOBase):
     """A part of a file as a stream; several may be read concurrently."""
 
     def __init__(self, file: IO[bytes], start: int, size: int, lock: threading.Lock) -> None:
-        """The ``size`` bytes of ``file`` from ``start``; all readers of the file share ``lock``."""
+        """Open the ``size`` bytes of ``file`` from ``start``; all readers of the file share ``lock``."""
         self._whole, self._place, self._left, self._lock = file, start, size, lock
 
     def readable(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]

@@ -17,12 +17,12 @@ from foldnote.results.core.messages import explain
 from foldnote.results.naming.families import PACKED
 
 _PIECE_BYTES = 2048
-"""Bytes decompressed at once: a few bytes can expand to a block of 128 kB, so these to at most 64 MB."""
+"""Bytes decompressed at a time: a few bytes can expand to a 128 kB block, and this many to at most 64 MB."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
 def open_packed(stream: IO[bytes]) -> IO[bytes] | None:
-    """A stream of the decompressed bytes; None if ``stream`` is not compressed.
+    """Return a stream of the decompressed bytes; None if ``stream`` is not compressed.
 
     Raises:
         UnreadableFileError: the format is Zstandard, whose package is not installed.
@@ -83,7 +83,7 @@ class _Zstandard(io.RawIOBase):
 
 
 def unpack_single(data: bytes, name: str) -> bytes:
-    """``data``, decompressed if ``name`` has the suffix of a compressed file.
+    """Return ``data``, decompressed if ``name`` has the suffix of a compressed file.
 
     Raises:
         UnreadableFileError: it is damaged, or expands to more than ``MAX_READ_BYTES`` or by a

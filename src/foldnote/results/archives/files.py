@@ -68,11 +68,11 @@ class Reader:
         return tuple(self._problems.values())
 
     def named(self, *kinds: FileKind) -> tuple[str, ...]:
-        """Names of the files of these kinds."""
+        """Return the names of the files of these kinds."""
         return tuple(file.name for file in self.files if file.kind in kinds)
 
     def read(self, name: str) -> bytes:
-        """The bytes of one file; a compressed file is decompressed.
+        """Return the bytes of one file; a compressed file is decompressed.
 
         Raises:
             UnreadableFileError: there is no such file, or it is damaged; it is added to the problems.
@@ -84,7 +84,7 @@ class Reader:
             raise
 
     def read_text(self, name: str) -> str:
-        """The text of one file; invalid UTF-8 is replaced.
+        """Return the text of one file; invalid UTF-8 is replaced.
 
         Raises:
             UnreadableFileError: there is no such file, or it is damaged; it is added to the problems.
@@ -92,7 +92,7 @@ class Reader:
         return self.read(name).decode("utf-8", "replace")
 
     def parse(self, reader: Callable[[bytes, str], T], name: str) -> T:
-        """The value that ``reader`` returns for a file's bytes and name.
+        """Return the value that ``reader`` returns for a file's bytes and name.
 
         Raises:
             UnreadableFileError: it is damaged; it is added to the problems.
@@ -104,7 +104,7 @@ class Reader:
             raise
 
     def attempt(self, name: str, action: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """The value of ``action``; None after recording that the file ``name`` cannot be read."""
+        """Return the value of ``action``; None after recording that the file ``name`` cannot be read."""
         try:
             return action(*args, **kwargs)
         except UnreadableFileError as exc:

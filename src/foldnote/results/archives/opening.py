@@ -28,7 +28,7 @@ from foldnote.results.archives.zip_reader import ZipArchive
 from foldnote.results.core.messages import explain
 
 DEEPEST = 3
-"""Levels to which nested archives are opened."""
+"""Maximum nesting level of archives that are opened."""
 _NAMES = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$")
 
 
@@ -54,11 +54,11 @@ class NestedArchive(Archive):
         super().__init__(outer.path, members, [*outer.problems, *problems, *within])
 
     def __reduce__(self) -> tuple[Callable[[Path], Archive], tuple[Path]]:
-        """A pickled archive is its path; the streams of nested ones cannot be pickled."""
+        """Pickle only the path, since the streams of nested archives cannot be pickled."""
         return open_archive, (self.path.absolute(),)
 
     def open(self, name: str) -> IO[bytes]:
-        """A stream of a member's bytes."""
+        """Return a stream of a member's bytes."""
         if name in self._routes:
             archive, member = self._routes[name]
             return archive.open(member.name)
@@ -66,7 +66,7 @@ class NestedArchive(Archive):
 
 
 def open_archive(path: str | Path) -> Archive:
-    """The archive at ``path``: ZIP, tar (also compressed), a folder, or a single plain file.
+    """Return the archive at ``path``: ZIP, tar (also compressed), a folder, or a single plain file.
 
     Raises:
         ArchiveError: ``path`` does not exist, or is an archive that has no complete file or is not safe to
@@ -88,7 +88,7 @@ def open_archive(path: str | Path) -> Archive:
 
 
 def is_archive(place: Path) -> bool:
-    """Whether there is a folder or an archive at ``place``, and not a plain file or nothing."""
+    """Return whether there is a folder or an archive at ``place``, and not a plain file or nothing."""
     if not place.is_file():
         return place.is_dir()
     try:
@@ -123,7 +123,7 @@ def _open_inner(outer: Archive, depth: int = 1) -> Archive:
 
 
 def _open_member(outer: Archive, name: str) -> Archive:
-    """A member as an archive, copied to an unnamed temporary file."""
+    """Return a member as an archive, copied to an unnamed temporary file."""
     stream = tempfile.SpooledTemporaryFile(max_size=32 * 1024**2)  # noqa: SIM115 - the archive closes it
     try:
         with outer.open(name) as source:

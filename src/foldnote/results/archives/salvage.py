@@ -107,7 +107,7 @@ def _refuse(walk: _SalvagePosition, name: str) -> bool:
 
 
 def _read_zip64(extra: bytes, size: int, packed: int) -> tuple[int, int]:
-    """Uncompressed and compressed size from the ZIP64 extra field."""
+    """Return the uncompressed and compressed size from the ZIP64 extra field."""
     place = 0
     while place + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, place)
@@ -146,7 +146,7 @@ def _find_end(walk: _SalvagePosition, entry: zipfile.ZipInfo) -> bool:
 
 
 def _skip_descriptor(walk: _SalvagePosition) -> int:
-    """Offset of the next header, after a checksum and two sizes of four or eight bytes each."""
+    """Return the offset of the next header, after a checksum and two sizes of four or eight bytes each."""
     data = _read(walk, walk.place, 32)
     for length in (16, 24, 12, 20):
         is_marked = data.startswith(_DESCRIPTOR)

@@ -70,7 +70,7 @@ class TarArchive(StoredArchive):
         super().__init__(path, members, self._problems)
 
     def open(self, name: str) -> IO[bytes]:
-        """A stream of a member's bytes."""
+        """Return a stream of a member's bytes."""
         start, size = self._places[name]
         return io.BufferedReader(Window(self._file, start, size, self._lock), _PIECE_BYTES)
 
@@ -101,7 +101,7 @@ class TarArchive(StoredArchive):
         return target
 
     def _list(self, path: Path) -> dict[str, tuple[int, int]]:
-        """Offset and size in bytes of every member, by name."""
+        """Return the offset and size in bytes of every member, by name."""
         end = self._file.seek(0, 2)
         self._file.seek(0)
         places: dict[str, tuple[int, int]] = {}
@@ -142,7 +142,7 @@ class TarArchive(StoredArchive):
 
 
 def is_tar(stream: IO[bytes]) -> bool:
-    """Whether a stream, compressed or not, begins with a tar header; the stream is rewound."""
+    """Return whether a stream, compressed or not, begins with a tar header; the stream is rewound."""
     try:
         unpacked = open_packed(stream)
         head = (unpacked or stream).read(_HEADER_BYTES)

@@ -61,7 +61,7 @@ class ZipArchive(StoredArchive):
         super().__init__(path, members, problems)
 
     def open(self, name: str) -> IO[bytes]:
-        """A stream of a member's bytes; its checksum is verified at the end."""
+        """Return a stream of a member's bytes; its checksum is verified at the end."""
         entry = self._entries[name]
         if self._zip is not None:
             return self._zip.open(entry)
@@ -101,7 +101,7 @@ def _check_entries(path: Path, entries: list[zipfile.ZipInfo], size_bytes: int) 
 
 
 def _find_special(entry: zipfile.ZipInfo) -> str | None:
-    """Description of a member that is neither file nor folder (a link, a device); None for others."""
+    """Describe a member that is neither file nor folder (a link, a device); None for others."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
         return "is a link"

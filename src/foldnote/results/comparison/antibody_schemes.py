@@ -75,7 +75,7 @@ def find_numbered_domain(trace: CentralAtoms) -> NumberedDomain | None:
 
 
 def share_numbering(first: NumberedDomain, second: NumberedDomain) -> bool:
-    """Whether residues with equal numbers in two domains are at equivalent positions."""
+    """Return whether residues with equal numbers in two domains are at equivalent positions."""
     if first.scheme != second.scheme:
         return False
     return not any(
@@ -85,7 +85,7 @@ def share_numbering(first: NumberedDomain, second: NumberedDomain) -> bool:
 
 
 def _list_domain(trace: CentralAtoms, last: int) -> list[str]:
-    """Residue numbers from the start of the chain up to ``last``, ending where they decrease."""
+    """Return the residue numbers from the start of the chain up to ``last``, ending where they decrease."""
     found: list[str] = []
     previous = -10_000
     for number in trace.numbers:

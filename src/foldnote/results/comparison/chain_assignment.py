@@ -151,7 +151,7 @@ def _is_copy(first: CentralAtoms, second: CentralAtoms) -> bool:
 
 
 def _take_representatives(traces: Sequence[CentralAtoms]) -> list[CentralAtoms]:
-    """The first chain of each group of copies."""
+    """Return the first chain of each group of copies."""
     return [members[0] for members in _group_copies(traces)]
 
 
@@ -160,8 +160,8 @@ def _match_groups(
 ) -> list[list[Pairing]]:
     """Match each group with the most similar one; return the pairings of all their chains, per match.
 
-    Copies that lack many different residues may be groups of their own: those that are left join the match
-    that they are most similar to and that has fewer chains on their side.
+    Copies that lack many different residues may form separate groups; remaining groups join the most similar
+    match that has fewer chains on their side.
     """
     firsts = [found for a in fixed for b in mobile if (found := pair(a[0], b[0])) is not None]
     firsts.sort(key=lambda p: (p.equal, p.fixed.chain == p.mobile.chain), reverse=True)
@@ -269,7 +269,7 @@ def _pair_under(
 
 
 def _can_touch(points: Floats, others: Floats) -> bool:
-    """Whether the bounding spheres of two chains overlap or nearly overlap."""
+    """Return whether the bounding spheres of two chains overlap or nearly overlap."""
     centroid, other = points.mean(axis=0), others.mean(axis=0)
     reach = np.linalg.norm(points - centroid, axis=1).max() + np.linalg.norm(others - other, axis=1).max()
     return bool(np.linalg.norm(centroid - other) <= reach + _HALF_DISTANCE_A)

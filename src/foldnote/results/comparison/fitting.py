@@ -3,10 +3,10 @@
 The fit is that of Kabsch, Acta Cryst. A32, 922 (1976). It is implemented here because the TM-score search and
 the structural alignment need many fits at once, and because gemmi's ``superpose_positions`` does not
 superpose collinear points; otherwise both give the same RMSD (tested to 1e-6). The TM-score is that of Zhang
-and Skolnick, Proteins 57, 702 (2004): the maximum over rotations and translations. It is searched for as
-there, from fragments of the pairs that are fitted, and fitted again with the pairs that are then close; and,
-as its scale d0 is only 0.5 Å for a peptide, by climbing to the maximum, since a fit in which each pair has
-the weight (1 + d²/d0²)⁻² never lowers the score (Hunter and Lange, Am. Stat. 58, 30 (2004)). It is
+and Skolnick, Proteins 57, 702 (2004): the maximum over rotations and translations. The search follows that
+paper: fragments of the pairs are fitted, then fitted again with the pairs that are close. In addition,
+because the scale d0 is only 0.5 Å for a peptide, the score is climbed to its maximum: a fit in which each
+pair has the weight (1 + d²/d0²)⁻² never lowers it (Hunter and Lange, Am. Stat. 58, 30 (2004)). It is
 implemented here because tmtools is GPL and biotite chooses the pairs itself.
 """
 
@@ -25,13 +25,13 @@ _MIN_FRAGMENT = 4
 _MAX_STARTS = 40
 _MAX_ROUNDS = 20
 _FEW_PAIRS = 8
-"""Up to so many, the climb also starts from every two and every three pairs."""
+"""Maximum number of pairs for which the climb also starts from every two and every three pairs."""
 _FRAGMENTS = (2, 3, 4, 5, 6)
 """Lengths of the fragments from which to climb; in proteins of more than 40 residues only the second."""
 _REST_WEIGHT = 0.002
-"""Weight of the other pairs in a start, which decides how two pairs are turned about their axis."""
+"""Weight of the other pairs in a start, which fixes the rotation of two pairs about their axis."""
 _CLIMBS = ((3, 20), (6, 8), (10, 1))
-"""Rounds of each part of a climb, and how many of the best go on."""
+"""Iterations of each stage of a climb, and the number of best climbs that continue."""
 _BATCH_SIZE = 1_000_000
 """Number of distances computed at a time, to limit memory."""
 
@@ -52,14 +52,14 @@ def fit(points: Floats, targets: Floats) -> tuple[Floats, Floats]:
 
 
 def measure_rmsd(points: Floats, targets: Floats) -> float:
-    """Root-mean-square distance of two sets of paired points (n, 3) after the best fit, in their unit."""
+    """Return the RMSD of two sets of paired points (n, 3) after the best fit, in their unit."""
     rotation, translation = fit(points, targets)
     moved = points @ rotation.T + translation
     return float(np.sqrt(np.mean(np.sum((moved - targets) ** 2, axis=1))))
 
 
 def find_scale(length: int) -> float:
-    """The TM-score's distance scale d0 (Å) for a protein of ``length`` residues; at least 0.5 Å."""
+    """Return the TM-score's distance scale d0 (Å) for a protein of ``length`` residues; at least 0.5 Å."""
     return max(0.5, 1.24 * float(np.cbrt(max(length, 15) - 15)) - 1.8)
 
 
@@ -79,10 +79,10 @@ class TmFit:
 
 
 def find_tm_score(points: Floats, targets: Floats, length: int) -> float:
-    """The TM-score of paired residues, 0 to 1; the arguments are those of :func:`find_tm_fit`.
+    """Return the TM-score of paired residues, 0 to 1; the arguments are those of :func:`find_tm_fit`.
 
-    It is searched for more thoroughly than there. As the score of a superposition it is never above the
-    maximum, which short peptides and domains that moved have many others beside.
+    The search is more thorough than there. The result is the score of a superposition, so it never exceeds
+    the maximum; short peptides and moved domains have many local maxima.
     """
     found, scale = find_tm_fit(points, targets, length), find_scale(length)
     best = points @ found.rotation.T + found.translation
@@ -148,7 +148,7 @@ def find_rotations(covariances: Floats) -> Floats:
 
 
 def _list_starts(count: int) -> Floats:
-    """The weights (s, count) from which to climb: short fragments, or any two or three of few pairs."""
+    """Return the weights (s, count) from which to climb: short fragments, or any 2 or 3 of few pairs."""
     chosen: list[tuple[int, ...]]
     if count <= _FEW_PAIRS:
         chosen = [*combinations(range(count), 2), *combinations(range(count), 3)]
@@ -165,14 +165,14 @@ def _list_starts(count: int) -> Floats:
 
 
 def _rate(squares: Floats, scale: float) -> Floats:
-    """The TM-score's term of each squared distance."""
+    """Return the TM-score's term of each squared distance."""
     return np.asarray(1 / (1 + squares / scale**2))
 
 
 def _climb(
     points: Floats, targets: Floats, weights: Floats, scale: float, rounds: int
 ) -> tuple[Floats, Floats]:
-    """Fit with weights that follow from the fit before; return the sums of the terms and the next weights."""
+    """Fit with weights from the previous fit; return the sums of the terms and the next weights."""
     for _ in range(rounds):
         rotations, translations = fit_many(points, targets, weights)
         moved = points @ np.swapaxes(rotations, 1, 2) + translations[:, None, :]

@@ -43,15 +43,15 @@ class Ensemble(NotebookRepr):
     rmsf: pd.DataFrame
 
     def __len__(self) -> int:
-        """Number of models."""
+        """Return the number of models."""
         return len(self.transforms)
 
     @property
     def are_copies(self) -> bool:
-        """Whether the models are one, in other places: the copies of a biological assembly, not an ensemble.
+        """Whether the models are copies of one model, as in a biological assembly, rather than an ensemble.
 
-        All must superpose within the precision of a file, 0.005 Å, and some be turned or moved by more than
-        1 Å. Then :meth:`foldnote.results.Structure.join_models` is the assembly.
+        All must superpose within the precision of a file, 0.005 Å, and some must be rotated or translated by
+        more than 1 Å. Then :meth:`foldnote.results.Structure.join_models` is the assembly.
         """
         first, shift = self.transforms[0]
         moved = max(
@@ -61,7 +61,7 @@ class Ensemble(NotebookRepr):
         return bool(self.rmsf["rmsf"].max() <= _COPY_A and moved > _MOVED_A)
 
     def split(self) -> list[Structure]:
-        """Each superposed model as a structure of its own, in the format of the file.
+        """Return each superposed model as a structure of its own, in the format of the file.
 
         Raises:
             UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -93,8 +93,8 @@ def superpose_models(structure: Structure) -> Ensemble:
         structure: a file of at least two models, as of NMR or a simulation.
 
     Raises:
-        UnreadableFileError: it has a single model, is damaged, or its models have fewer than three residues
-            in common.
+        UnreadableFileError: the file has a single model, is damaged, or its models have fewer than three
+            residues in common.
     """
     parsed = structure.to_gemmi()
     if len(parsed) < 2:
@@ -123,7 +123,7 @@ def superpose_models(structure: Structure) -> Ensemble:
 
 
 def _find_mean(points: Floats) -> tuple[Floats, list[tuple[Floats, Floats]]]:
-    """Mean structure (n, 3) of the models (m, n, 3), and the fit of each model to it."""
+    """Return the mean structure (n, 3) of the models (m, n, 3), and the fit of each model to it."""
     mean = points[0]
     transforms: list[tuple[Floats, Floats]] = []
     for _ in range(_MAX_ROUNDS):

@@ -143,13 +143,13 @@ def _make_pairing(
 
 
 def _is_backbone_design(fixed: CentralAtoms, mobile: CentralAtoms) -> bool:
-    """Whether two chains have the same numbers and one is a designed backbone without a sequence."""
+    """Return whether two chains have the same numbers and one is a designed backbone without a sequence."""
     shares = (max(map(trace.letters.count, "AGX")) / len(trace) for trace in (fixed, mobile))
     return fixed.numbers == mobile.numbers and max(shares) >= _BACKBONE_SHARE
 
 
 def _is_above_chance(pairing: Pairing) -> bool:
-    """Whether the number of identical pairs exceeds the random expectation by four standard deviations."""
+    """Return whether the identical pairs exceed the random expectation by four standard deviations."""
     count, share = len(pairing.rows), _CHANCE[pairing.fixed.kind]
     return pairing.equal > share * count + 4 * math.sqrt(share * (1 - share) * count)
 
@@ -165,7 +165,7 @@ def _is_similar_sequence(pairing: Pairing) -> bool:
 
 
 def _score_best_segment(pairing: Pairing) -> int:
-    """Score of the best-scoring local segment of an alignment, including gap costs."""
+    """Return the score of the best-scoring local segment of an alignment, including gap costs."""
     opening, extension = _GAP_OPEN_EXTEND[pairing.fixed.kind]
     matrix = _read_blosum() if pairing.fixed.kind == "protein" else _score_bases()
     best = score = 0
@@ -180,14 +180,14 @@ def _score_best_segment(pairing: Pairing) -> int:
 
 @cache
 def _score_bases() -> dict[tuple[str, str], int]:
-    """Scores of two nucleotides by their letters; mismatch for all that are not A, C, G, T or U."""
+    """Return the scores of two nucleotides by their letters; mismatch unless A, C, G, T or U."""
     matrix: dict[tuple[str, str], int] = defaultdict(lambda: _MISMATCH)
     return matrix | dict.fromkeys([("A", "A"), ("C", "C"), ("G", "G"), *product("TU", "TU")], _MATCH)
 
 
 @cache
 def _read_blosum() -> dict[tuple[str, str], int]:
-    """BLOSUM62 from gemmi by one-letter codes; 0 for non-standard residues."""
+    """Return gemmi's BLOSUM62 by one-letter codes; 0 for non-standard residues."""
     scoring = gemmi.AlignmentScoring("b")
     known = "ARNDCQEGHILKMFPSTWYV"
     matrix: dict[tuple[str, str], int] = defaultdict(int)
@@ -197,7 +197,7 @@ def _read_blosum() -> dict[tuple[str, str], int]:
 
 
 def _align(fixed: CentralAtoms, mobile: CentralAtoms) -> Pairing | None:
-    """Global alignment with affine gaps: BLOSUM62 for proteins, match and mismatch for nucleic acids."""
+    """Align globally with affine gaps: BLOSUM62 for proteins, match and mismatch for nucleic acids."""
     if fixed.kind != mobile.kind or not len(fixed) or not len(mobile):
         return None
     if fixed.letters == mobile.letters:

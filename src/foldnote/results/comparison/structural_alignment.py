@@ -113,7 +113,7 @@ def pair_in_order(scores: Floats, gap_penalty: float) -> Pairs:
 
 
 def _pair_points(fixed: Floats, moved: Floats, wide: float, gap_penalty: float) -> Pairs:
-    """:func:`pair_in_order` with the scores ``1 / (1 + (d / wide)²)`` of distances d, in blocks of rows."""
+    """Call :func:`pair_in_order` with scores ``1 / (1 + (d / wide)²)`` of distances d, in blocks of rows."""
     if len(fixed) > len(moved):
         moved_rows, rows = _pair_points(moved, fixed, wide, gap_penalty)
         return rows, moved_rows
@@ -129,7 +129,7 @@ _DIAGONAL, _FROM_ABOVE, _OPENS_ABOVE, _OPENS_LEFT = 1, 2, 4, 8
 
 
 def _pair_blocks(blocks: Iterable[Floats], n: int, m: int, gap_penalty: float) -> Pairs:
-    """:func:`pair_in_order` of scores in blocks of rows; stores one byte per cell for the traceback."""
+    """Compute :func:`pair_in_order` in blocks of rows, with one byte per cell for the traceback."""
     moves = np.zeros((n + 1, m + 1), dtype=np.uint8)
     best, above, paired = np.zeros(m + 1), np.full(m + 1, -np.inf), np.empty(m)
     end, most = (0, 0), -np.inf
@@ -214,7 +214,7 @@ class _Search:
         )
 
     def _pair(self, start: Transform, gap_penalty: float) -> StructuralAlignment:
-        """The best pairs under a superposition, scored without fitting again."""
+        """Return the best pairs under a superposition, scored without fitting again."""
         moved = self.mobile @ start[0].T + start[1]
         rows, mobile_rows = _pair_points(self.fixed, moved, self.wide, gap_penalty)
         squares = np.sum((self.fixed[rows] - moved[mobile_rows]) ** 2, axis=1)
@@ -308,7 +308,7 @@ def _measure_squares(fixed: Floats, moved: Floats) -> Floats:
 
 
 def _find_limit(length: int) -> float:
-    """TM-align's maximum pair distance d8 (Å) for a protein of ``length`` residues."""
+    """Return TM-align's maximum pair distance d8 (Å) for a protein of ``length`` residues."""
     return 1.5 * float(length**0.3) + 3.5
 
 

@@ -145,7 +145,7 @@ class Superposition(NotebookRepr):
         )
 
     def select(self, residues: Collection[tuple[str, str]]) -> NDArray[np.bool_]:
-        """Whether each pair has one of these residues of the fixed structure, (chain, number); shape (n,)."""
+        """Return whether each pair has one of these (chain, number) of the fixed structure; shape (n,)."""
         wanted = set(residues)
         return np.array(
             [key in wanted for key in zip(self.pairs["chain"], self.pairs["number"], strict=True)]
@@ -253,12 +253,12 @@ def _make_superposition(
 
 
 def _average(distances: Floats) -> float:
-    """Root mean square."""
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(distances**2)))
 
 
 def _find_tm_scores(pairings: Sequence[Pairing], *sides: Sequence[CentralAtoms]) -> tuple[float | None, ...]:
-    """TM-scores of the paired proteins, normalized by the number of protein residues in each of ``sides``."""
+    """Return the TM-scores of the paired proteins, normalized by the length of each of ``sides``."""
     targets, points = gather([pairing for pairing in pairings if pairing.fixed.kind == "protein"])
     if len(points) < _MIN_PAIRS:
         return tuple(None for _ in sides)

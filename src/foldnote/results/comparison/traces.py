@@ -36,7 +36,7 @@ class CentralAtoms:
     points: Floats
 
     def __len__(self) -> int:
-        """Number of residues with a central atom."""
+        """Return the number of residues with a central atom."""
         return len(self.letters)
 
     def cut(self, first: int, last: int) -> CentralAtoms:
@@ -87,5 +87,5 @@ def _read_trace(chain: str, residues: Sequence[gemmi.Residue], kind: str) -> Cen
 
 
 def _has_position(atom: gemmi.Atom) -> bool:
-    """Whether an atom's coordinates are finite and plausible; a damaged file may hold any number."""
+    """Return whether an atom's coordinates are finite and plausible; a damaged file may hold any number."""
     return all(abs(value) < _MAX_COORDINATE_A for value in atom.pos.tolist())

@@ -27,7 +27,7 @@ def register_part_display(display: Callable[[Any], Bundle]) -> None:
 
 
 def show_result(result: object) -> list[Bundle]:
-    """The MIME bundles of a result."""
+    """Return the MIME bundles of a result."""
     display = _find(_displays)
     return display(result) if display else [{"text/plain": repr(result)}]
 

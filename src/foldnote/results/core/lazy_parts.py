@@ -22,7 +22,7 @@ class Parts(Mapping[str, T], Generic[T]):
         self._kept: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        """The part in file ``name``.
+        """Return the part in file ``name``.
 
         Raises:
             KeyError: there is no such part.
@@ -51,7 +51,7 @@ class Tables(Parts[pd.DataFrame]):
     """Tables by file name; each access returns a copy."""
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        """The table in file ``name``, as a copy.
+        """Return the table in file ``name``, as a copy.
 
         Raises:
             KeyError: there is no such table.

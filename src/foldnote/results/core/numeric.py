@@ -1,4 +1,4 @@
-"""Numeric arrays from JSON, the scale of pLDDT values, and the pairs of points that are close."""
+"""Numeric arrays from JSON, the scale of pLDDT values, and pairs of close points."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 _BLOCK = 500_000
-"""Number of distances computed at a time, about, to limit memory."""
+"""Approximate number of distances computed at a time, to limit memory."""
 _MAX_CELLS = 1 << 20
-"""Cells of a grid along an axis, at most, so that a number of 64 bits counts all of them."""
+"""Maximum number of grid cells along an axis, so that a 64-bit integer can number all cells."""
 _LARGER = 1 + 1e-6
-"""Cells are larger than the cutoff, so that no rounding puts two close points into cells that are not beside
-each other."""
+"""Ratio of cell size to cutoff, above 1 so that rounding never puts two close points into cells that are
+not adjacent."""
 
 
 def scale_to_hundred(values: Floats) -> Floats | None:
-    """Values of a pLDDT on the scale 0 to 100; values of at most 1 are scaled. None if they cannot be one.
+    """Scale pLDDT values to 0 to 100 if all are at most 1; None if they cannot be a pLDDT.
 
     Args:
         values: shape (n,), may contain NaN.
@@ -29,7 +29,7 @@ def scale_to_hundred(values: Floats) -> Floats | None:
 
 
 def as_floats(values: object) -> Floats | None:
-    """A list of numbers as an array of shape (n,), with NaN for None; None for anything else."""
+    """Return a list of numbers as an array of shape (n,), with NaN for None; None for anything else."""
     if not isinstance(values, list) or not values:
         return None
     if not all(
@@ -43,7 +43,7 @@ def as_floats(values: object) -> Floats | None:
 
 
 def as_matrix(values: object) -> NDArray[np.float32] | None:
-    """A nested list of numbers as a float32 matrix, leading axes of length 1 removed; None for others."""
+    """Convert a nested list of numbers to a float32 matrix, dropping leading axes of length 1, or None."""
     if not isinstance(values, list) or not values or not isinstance(values[0], list):
         return None
     try:
@@ -89,7 +89,7 @@ def find_close_pairs(points: Floats, others: Floats, cutoff: float) -> tuple[Row
 
 
 def _list_candidates(points: Floats, others: Floats, cutoff: float) -> tuple[Rows, Rows, Rows]:
-    """For each other point, those points that are in its cell of a grid or in one beside it.
+    """List for each other point the points in the same or an adjacent cell of a grid.
 
     Returns:
         An order of ``points`` in which the candidates are nine runs, and for each run its first position and
@@ -107,13 +107,13 @@ def _list_candidates(points: Floats, others: Floats, cutoff: float) -> tuple[Row
 
 
 def _number_cells(cells: Rows) -> Rows:
-    """One number for each cell (x, y, z), in which cells along z follow each other."""
-    row = _MAX_CELLS + 3  # an empty cell on either side, so that no row's end is beside the next one's start
+    """Return one number for each cell (x, y, z), in which cells along z follow each other."""
+    row = _MAX_CELLS + 3  # an empty cell on either side separates the rows
     return (cells[:, 0] * row + cells[:, 1]) * row + cells[:, 2]
 
 
 def _list_inside(points: Floats, others: Floats, margin: float) -> Rows:
-    """Rows of the points within the box around the others, ``margin`` larger; of finite points only."""
+    """Return the rows of the finite points within the bounding box of the others plus ``margin``."""
     known = others[np.isfinite(others).all(axis=1)]
     if not len(points) or not len(known):
         return np.empty(0, np.int64)

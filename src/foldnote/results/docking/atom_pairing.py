@@ -1,12 +1,12 @@
-"""Pairings of the atoms of two copies of a molecule that its symmetry allows, and the best one of them.
+"""Pairings of the atoms of two copies of a molecule that its symmetry allows, and the best of them.
 
-A pairing keeps elements, connections and the order of localized bonds. Delocalized bonds are all alike,
-whichever resonance form or tautomer a file has: aromatic and conjugated ones (as RDKit finds them), and those
-of terminal N, O, S and Se at one atom, one of which is double. Formal charges do not count, since a resonance
-form has them at one of several equal atoms.
+A pairing keeps elements, connections and the order of localized bonds. Delocalized bonds are all equivalent,
+whichever resonance form or tautomer a file has: aromatic and conjugated bonds (as RDKit finds them), and the
+bonds of terminal N, O, S and Se at one atom, one of which is double. Formal charges are ignored, since a
+resonance form has them at one of several equivalent atoms.
 
-Terminal atoms of one element at one atom, such as the oxygens of a phosphate, are exchanged at once: inositol
-hexakisphosphate has 559,872 pairings, but 12 apart from these.
+Terminal atoms of one element at one atom, such as the oxygens of a phosphate, are permuted separately:
+inositol hexakisphosphate has 559,872 pairings, but only 12 without these permutations.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from foldnote.errors import ArgumentError
 from foldnote.results.core.numeric import Floats, Rows
 
 MAX_PAIRINGS = 100_000
-"""A molecule with more symmetric pairings of its atoms is refused."""
+"""Maximum number of symmetric pairings; a molecule with more is refused."""
 _MAX_LEAVES = 6
-"""Of more terminal atoms at one atom, the order is not searched for at once."""
+"""Maximum number of terminal atoms at one atom that are permuted separately."""
 _DELOCALIZED = 1.5
 _LEAF_ELEMENTS = ("N", "O", "S", "Se")
 
@@ -51,7 +51,7 @@ class HeavyGraph:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for poses of one molecule from one program."""
+        """A key that is equal for poses of one molecule from one program."""
         return (self.elements, self.bonds, self.charges)
 
 
@@ -80,13 +80,13 @@ class _Pattern:
 
     @cached_property
     def rows(self) -> list[int]:
-        """The atoms without all interchangeable ones but the first."""
+        """The atoms, with only the first of each set of interchangeable ones."""
         others = {row for own in self.leaves.values() for row in own[1:]}
         return [row for row in range(len(self.elements)) if row not in others]
 
     @cached_property
     def molecule(self) -> Any:
-        """An RDKit molecule of these rows; an isotope marks the first of interchangeable atoms."""
+        """An RDKit molecule of these rows, in which isotopes mark the first of interchangeable atoms."""
         from rdkit import Chem
 
         kinds = {
@@ -112,8 +112,8 @@ class Pairings:
     """Pairings of the atoms of two copies.
 
     Attributes:
-        first: one of them.
-        second: the other.
+        first: one copy.
+        second: the other copy.
         images: rows of ``second`` for the rows of ``first.rows``, shape (k, m).
     """
 
@@ -122,7 +122,7 @@ class Pairings:
     images: Rows
 
     def find_best(self, costs: Floats, other_costs: Floats | float = 0.0) -> tuple[float, Rows]:
-        """The least sum of costs over all pairings, and the row of the second for each atom of the first.
+        """Find the pairing with the lowest sum of costs; return the sum and each atom's partner.
 
         Args:
             costs: of each atom of the first with each of the second, shape (n, n).
@@ -150,9 +150,10 @@ class Pairings:
 
 
 def pair_atoms(graph: HeavyGraph, copy: HeavyGraph) -> Rows | None:
-    """The row of ``copy``, whose bond orders are unknown, for each atom of ``graph``.
+    """Return the row of ``copy``, whose bond orders are unknown, for each atom of ``graph``.
 
-    Of several pairings of elements and connections it is that in which bonds of high order are shortest.
+    Of several pairings of elements and connections, the one in which bonds of high order are shortest is
+    returned.
 
     Returns:
         Rows, shape (n,); None if they are different molecules.
@@ -182,7 +183,7 @@ def pair_atoms(graph: HeavyGraph, copy: HeavyGraph) -> Rows | None:
 
 
 def _measure_bonds(graph: HeavyGraph) -> Floats:
-    """The length of a bond of each atom, the only one of terminal atoms, Å; shape (n,)."""
+    """Return the length of a bond of each atom, the only one of terminal atoms, Å; shape (n,)."""
     lengths = np.zeros(len(graph.elements))
     for first, second, _ in graph.bonds:
         lengths[[first, second]] = np.linalg.norm(graph.positions[first] - graph.positions[second])
@@ -190,7 +191,7 @@ def _measure_bonds(graph: HeavyGraph) -> Floats:
 
 
 def list_symmetries(graph: HeavyGraph) -> Pairings:
-    """The pairings of a molecule with itself.
+    """Return the pairings of a molecule with itself.
 
     Raises:
         ArgumentError: the molecule is too symmetric.
@@ -200,7 +201,7 @@ def list_symmetries(graph: HeavyGraph) -> Pairings:
 
 
 def measure_least_rmsd(symmetries: Pairings, points: Floats, others: Floats) -> float:
-    """The least RMSD of two sets of positions, shape (n, 3), over all pairings, without superposition."""
+    """Return the lowest RMSD of two sets of positions (n, 3) over all pairings, without superposition."""
     squares = ((points[:, None, :] - others[None, :, :]) ** 2).sum(axis=2)
     return float(np.sqrt(symmetries.find_best(squares)[0] / len(points)))
 
@@ -224,7 +225,7 @@ def _set_orders(bonds: Sequence[tuple[int, int, float]], order: float) -> Bonds:
 
 
 def _find_delocalized(graph: HeavyGraph) -> Bonds:
-    """The bonds, with the order 1.5 for all that are delocalized."""
+    """Return the bonds, with the order 1.5 for all that are delocalized."""
     molecule = _make_molecule(graph)
     joint = {
         row for row, bond in enumerate(molecule.GetBonds()) if bond.GetIsAromatic() or bond.GetIsConjugated()
@@ -245,7 +246,7 @@ def _find_delocalized(graph: HeavyGraph) -> Bonds:
 
 
 def _make_molecule(graph: HeavyGraph) -> Any:
-    """An RDKit molecule that knows its aromatic and conjugated bonds, whichever way the file writes them."""
+    """Make an RDKit molecule with aromatic and conjugated bonds perceived, however the file writes them."""
     from rdkit import Chem, rdBase
 
     kinds = {2.0: Chem.BondType.DOUBLE, 3.0: Chem.BondType.TRIPLE, 1.5: Chem.BondType.AROMATIC}

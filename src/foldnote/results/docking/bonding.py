@@ -4,10 +4,11 @@ Neighbours are taken from the file's bonds or, in formats without bonds, from in
 the sum of the covalent radii plus a tolerance. An atom is a donor if the file has a hydrogen at it or, in
 files without hydrogens, if its bonds leave a valence for one. Oxygen is an acceptor unless positively
 charged. Nitrogen is an acceptor if it has at most two neighbours and no implicit hydrogen, or three
-neighbours that are not coplanar with it (an amine, not an amide). Files of structures have neither bonds nor
-hydrogens; there, double and triple bonds are told by their lengths (Allen et al., J. Chem. Soc. Perkin Trans.
-2, S1 (1987)), nitrogen of two neighbours in a flat ring can be either, and pyramidal nitrogen of three is a
-donor, too, where all three are carbons: a tertiary amine, but no sulfonamide.
+neighbours that are not coplanar with it (an amine, not an amide). Structure files have neither bonds nor
+hydrogens. For them, double and triple bonds are recognised by their lengths (Allen et al., J. Chem. Soc.
+Perkin Trans. 2, S1 (1987)), a nitrogen with two neighbours in a flat ring can be either, and a pyramidal
+nitrogen with three neighbours is also a donor if all three are carbons: a tertiary amine, but not a
+sulfonamide.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _VALENCE = {"N": 3, "O": 2}
 _DOUBLE_CO_A, _DOUBLE_CN_A, _TRIPLE_CN_A, _SINGLE_CN_A = 1.29, 1.31, 1.22, 1.42
 """Longest double and triple bonds, and the shortest bond of carbon and nitrogen of an aliphatic amine, Å."""
 _MAX_ATOMS = 2_000
-"""In larger molecules without bonds, neighbours are not searched for."""
+"""Maximum number of atoms of a molecule without bonds whose neighbours are searched for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ def find_roles(molecule: Molecule) -> PolarAtoms:
 
 
 def _guess_roles(elements: Sequence[str], neighbours: Sequence[Sequence[int]], positions: Floats) -> Roles:
-    """The roles by the lengths of bonds, where there are heavy atoms only."""
+    """Assign the roles by bond lengths, for molecules with heavy atoms only."""
     rings = find_rings(elements, neighbours, positions, [len(near) for near in neighbours])
     in_rings = frozenset(atom for ring in rings for atom in ring.atoms)
     roles = np.zeros((len(elements), 2), dtype=np.bool_)
@@ -96,12 +97,12 @@ def _guess_roles(elements: Sequence[str], neighbours: Sequence[Sequence[int]], p
 
 
 def _is_hydroxyl(kinds: Sequence[str], lengths: Floats) -> bool:
-    """Whether an oxygen can have a hydrogen: not those of carbonyl, ether, phosphate, sulfate and nitro."""
+    """Return whether an oxygen can have a hydrogen: not in carbonyl, ether, phosphate, sulfate and nitro."""
     return len(kinds) < 2 and not set(kinds) & {"P", "S", "N"} and bool((lengths > _DOUBLE_CO_A).all())
 
 
 def _guess_nitrogen(lengths: Floats, *, is_in_ring: bool) -> tuple[bool, bool]:
-    """Donor and acceptor roles of a nitrogen with at most two neighbours."""
+    """Return the donor and acceptor roles of a nitrogen with at most two neighbours."""
     shortest = float(lengths.min(initial=np.inf))
     if is_in_ring or shortest > _SINGLE_CN_A:
         return (True, True)
@@ -142,7 +143,7 @@ def _sum_orders(molecule: Molecule) -> Floats:
 def _has_lone_pair(
     row: int, neighbours: Sequence[Sequence[int]], positions: Floats, has_implicit_hydrogen: bool
 ) -> bool:
-    """Whether a nitrogen has a lone pair that can accept a hydrogen bond."""
+    """Return whether a nitrogen has a lone pair that can accept a hydrogen bond."""
     own = list(neighbours[row])
     if len(own) <= 2:
         return not has_implicit_hydrogen

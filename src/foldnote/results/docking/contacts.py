@@ -3,8 +3,7 @@
 Distances are between the atoms in the files: no hydrogen is added and no atom is moved. Hydrogen bonds follow
 Baker and Hubbard, Prog. Biophys. Mol. Biol. 44, 97 (1984), applied to heavy atoms: donor and acceptor are
 nitrogen or oxygen, at most 3.5 Å apart; if the file has hydrogens at the donor, one of them has a
-donor-hydrogen-acceptor angle of at least 120°. Side chains that a pose has moved stand where the pose has
-them.
+donor-hydrogen-acceptor angle of at least 120°. Side chains that a pose has moved are taken from the pose.
 """
 
 from __future__ import annotations
@@ -151,7 +150,7 @@ def read_pocket(structure: Structure) -> Pocket:
 
 
 def move_side_chains(pocket: Pocket, molecule: Molecule) -> Pocket:
-    """The pocket with the flexible side chains of a pose where the pose has them."""
+    """Return the pocket with the flexible side chains at their positions in a pose."""
     moved = {one.owner[:2]: one for one in list_side_chains(molecule)}
     if not moved:
         return pocket
@@ -192,7 +191,7 @@ def _list_residues(chain: gemmi.Chain) -> list[gemmi.Residue]:
 
 
 def _list_waters(chain: gemmi.Chain) -> dict[tuple[str, str, str], list[float]]:
-    """The oxygen of each water, in its first location, by chain, number and name."""
+    """Return the oxygen of each water, in its first location, by chain, number and name."""
     found: dict[tuple[str, str, str], list[float]] = {}
     for residue in chain:
         if residue.entity_type == gemmi.EntityType.Water:
@@ -218,7 +217,7 @@ class _Ligand:
 
 
 def list_rows(pocket: Pocket, molecule: Molecule) -> list[tuple[object, ...]]:
-    """The contacts of a molecule as rows of the table of :func:`find_contacts`, hydrogen bonds first."""
+    """Return a molecule's contacts as rows of the table of :func:`find_contacts`, hydrogen bonds first."""
     elements = molecule.elements
     heavy = np.array(
         [row for row, element in enumerate(elements) if element not in ("H", "D")], dtype=np.int64
@@ -284,7 +283,7 @@ def _write_row(
 
 
 def find_atom_names(molecule: Molecule) -> list[str]:
-    """Each atom's name in its file, or its element and 1-based row if the name is not unique."""
+    """Return each atom's name in its file, or its element and 1-based row if the name is not unique."""
     names, elements = molecule.names, molecule.elements
     counts = Counter(names)
     return [

@@ -1,20 +1,19 @@
 """Typed interactions between a small molecule and a structure.
 
 Hydrogen bonds are those of :mod:`foldnote.results.docking.contacts` (Baker and Hubbard, Prog. Biophys. Mol.
-Biol. 44, 97 (1984)). Ionic interactions are at most 4.0 Å between charged atoms (Barlow and Thornton, J.
-Mol. Biol. 168, 867 (1983)). The others follow the rules and limits of PLIP (Salentin et al., Nucleic Acids
-Res. 43, W443 (2015)): hydrophobic contacts at most 4.0 Å between carbons whose heavy neighbours are
-carbons; π stacking at most 5.5 Å between ring centres, offset at most 2.0 Å, angle of the planes at most
-30° (parallel) or at least 60° (T-shaped); cation-π at most 6.0 Å between a charge and a ring centre, offset
-at most 2.0 Å; halogen bonds at most 4.0 Å between halogen and acceptor, 165 ± 30° at the halogen and 120 ±
-30° at the acceptor, which is sulfur or a hydrogen bond's acceptor, and so no nitrogen of an amide; metals
-at most 3.0 Å. Fluorine makes no halogen bonds here. Bridges of one water are
-those of :mod:`foldnote.results.docking.water_bridges`, one for each residue at a water, unless a direct
-hydrogen bond joins the same two atoms. The molecule's groups are those of
-:mod:`foldnote.results.docking.ligand_groups`; of the receptor's, Asp, Glu, phosphates, Lys and Arg are
-charged, and His only if named HIP or if the file has hydrogens at both nitrogens. Of a residue with an atom
-at most 1.95 Å from the molecule, no metal, this bond is listed and nothing else: it is covalent or, in a
-docked pose, a clash.
+Biol. 44, 97 (1984)). Ionic interactions are at most 4.0 Å between charged atoms (Barlow and Thornton, J. Mol.
+Biol. 168, 867 (1983)). The others follow the rules and limits of PLIP (Salentin et al., Nucleic Acids Res.
+43, W443 (2015)): hydrophobic contacts at most 4.0 Å between carbons whose heavy neighbours are carbons; π
+stacking at most 5.5 Å between ring centres, offset at most 2.0 Å, angle of the planes at most 30° (parallel)
+or at least 60° (T-shaped); cation-π at most 6.0 Å between a charge and a ring centre, offset at most 2.0 Å;
+halogen bonds at most 4.0 Å between halogen and acceptor, 165 ± 30° at the halogen and 120 ± 30° at the
+acceptor, which is sulfur or a hydrogen bond's acceptor, and therefore not an amide nitrogen; metals at most
+3.0 Å. Fluorine is not considered for halogen bonds. Bridges of one water are those of
+:mod:`foldnote.results.docking.water_bridges`, one for each residue at a water, unless a direct hydrogen bond
+joins the same two atoms. The molecule's groups are those of :mod:`foldnote.results.docking.ligand_groups`; of
+the receptor's, Asp, Glu, phosphates, Lys and Arg are charged, and His only if named HIP or if the file has
+hydrogens at both nitrogens. If an atom of a residue other than a metal is at most 1.95 Å from the molecule,
+only this bond is listed for the residue: it is covalent or, in a docked pose, a clash.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _AT_HALOGEN, _AT_ACCEPTOR, _DEVIATION = 165.0, 120.0, 30.0
 COVALENT_A: Final = 1.95
 """Longest covalent bond between heavy atoms, Å."""
 _REACH_A = 9.0
-"""Atoms of the receptor further from the molecule are left out, Å."""
+"""Maximum distance from the molecule of the receptor atoms that are considered, Å."""
 KINDS: Final = (
     "covalent", "metal", "ionic", "hydrogen bond", "water bridge", "halogen bond", "pi stacking", "cation-pi",
     "hydrophobic",
@@ -110,8 +109,8 @@ class Interaction:
             has the charge; else "".
         place: end at the residue, shape (3,), Å.
         ligand_place: end at the molecule, shape (3,), Å.
-        water: the water of a bridge; None for other kinds. Then ``distance`` is that from the residue to
-            the water, ``angle`` is at the water, and ``donor`` may be ``both`` or ``water``, too.
+        water: the water of a bridge; None for other kinds. For a bridge, ``distance`` is that from the
+            residue to the water, ``angle`` is at the water, and ``donor`` may also be ``both`` or ``water``.
     """
 
     kind: str
@@ -133,7 +132,7 @@ class BridgingWater:
 
     Attributes:
         owner: chain, number and name.
-        place: its oxygen, shape (3,), Å.
+        place: position of its oxygen, shape (3,), Å.
         ligand_distance: Å, from the oxygen to the molecule's atom.
     """
 
@@ -151,7 +150,7 @@ class _Site:
 
     pocket: Pocket
     near: Sequence[int]
-    """Rows of the pocket's atoms that are near."""
+    """Rows of the pocket's atoms near the molecule."""
     molecule: Molecule
     groups: LigandGroups
     names: Sequence[str]
@@ -160,7 +159,7 @@ class _Site:
     """The bonded heavy atoms of each of the pocket's atoms, by distance."""
 
     def name(self, rows: Sequence[int]) -> str:
-        """Names of atoms of the molecule."""
+        """Return the names of atoms of the molecule."""
         return " ".join(self.names[row] for row in rows)
 
 
@@ -176,12 +175,13 @@ def find_interactions(structure: Structure, molecule: Molecule | Pose) -> pd.Dat
         One row per interaction, by kind and ascending distance: ``kind`` str (one of :data:`KINDS`),
         ``chain``, ``number``, ``residue`` and ``atom`` str of the receptor, ``ligand_atom`` str, ``distance``
         float64 in Å, ``angle`` float64 in degrees (at the hydrogen or halogen, or between the planes of two
-        rings), ``donor`` str (who gives a hydrogen bond's hydrogen or has a cation-π interaction's charge:
-        ``receptor``, ``ligand``, ``either`` or ""), then both ends in Å: ``x``, ``y``, ``z``, ``ligand_x``,
-        ``ligand_y``, ``ligand_z`` float64. Hydrophobic contacts have a row per residue. A water bridge has
-        its ``water`` str (``HOH A 301``), ``distance`` from the residue to it, ``ligand_distance`` float64
-        from the molecule to it, ``angle`` at it, its place ``water_x``, ``water_y``, ``water_z`` float64 in
-        Å, and a ``donor`` that may be ``both`` or ``water``, too; the columns are empty for other kinds.
+        rings), ``donor`` str (the donor of a hydrogen bond, or the side with the charge of a cation-π
+        interaction: ``receptor``, ``ligand``, ``either`` or ""), then both ends in Å: ``x``, ``y``, ``z``,
+        ``ligand_x``, ``ligand_y``, ``ligand_z`` float64. Hydrophobic contacts have a row per residue. A water
+        bridge has its ``water`` str (``HOH A 301``), ``distance`` from the residue to it, ``ligand_distance``
+        float64 from the molecule to it, ``angle`` at it, its place ``water_x``, ``water_y``, ``water_z``
+        float64 in Å, and a ``donor`` that may be ``both`` or ``water``, too; the columns are empty for other
+        kinds.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -266,7 +266,7 @@ def _find_bonded(points: Floats, rows: Sequence[int]) -> dict[int, list[int]]:
 
 
 def _list_covalent(site: _Site) -> Iterator[Interaction]:
-    """The shortest bond of each residue that has one to the molecule."""
+    """Yield the shortest bond of each residue that has one to the molecule."""
     heavy = [row for row, element in enumerate(site.molecule.elements) if element not in ("H", "D")]
     close = set(find_close_pairs(site.pocket.points, site.positions[heavy], COVALENT_A)[0].tolist())
     by_residue: dict[Owner, list[int]] = {}
@@ -289,7 +289,7 @@ def _list_hydrogen_bonds(site: _Site) -> Iterator[Interaction]:
 
 
 def _list_water_bridges(site: _Site, found: Sequence[Interaction]) -> Iterator[Interaction]:
-    """The bridge with the shortest bonds of each water with each residue."""
+    """Yield the bridge with the shortest bonds of each water with each residue."""
     pocket, ours = site.pocket, find_roles(site.molecule)
     rows = [row for row in site.near if pocket.roles[row].any()]
     hydrogens = {place: pocket.hydrogens[row] for place, row in enumerate(rows) if row in pocket.hydrogens}
@@ -323,7 +323,7 @@ def _list_ionic(site: _Site) -> Iterator[Interaction]:
 
 
 def _list_charged(site: _Site, table: dict[str, tuple[str, ...]]) -> list[tuple[Owner, list[int]]]:
-    """The charged atoms of each residue of one sign; phosphates are negative."""
+    """Return the charged atoms of each residue of one sign; phosphates are negative."""
     found: dict[Owner, list[int]] = {}
     for row in site.near:
         *owner, atom = site.pocket.owners[row]
@@ -339,7 +339,7 @@ def _list_charged(site: _Site, table: dict[str, tuple[str, ...]]) -> list[tuple[
 
 
 def _is_charged(site: _Site, owner: Owner, rows: Sequence[int]) -> bool:
-    """Whether a histidine has two hydrogens at nitrogen; True for other residues."""
+    """Return whether a histidine has two hydrogens at nitrogen; True for other residues."""
     is_told = owner[2] in _POSITIVE or find_parent(owner[2]) != "HIS"
     return is_told or (len(rows) == len(_HISTIDINE) and all(row in site.pocket.hydrogens for row in rows))
 
@@ -368,7 +368,7 @@ def _connect(
 
 
 def _list_metals(site: _Site) -> Iterator[Interaction]:
-    """Metal ions of the receptor at the molecule's atoms, and the molecule's metal ions at the receptor's."""
+    """Yield the receptor's metal ions at the molecule's atoms, and the molecule's at the receptor's."""
     near = set(find_close_pairs(site.pocket.points, site.positions, METAL_A)[0].tolist())
     for row in sorted(near):
         chain, number, name, _ = site.pocket.owners[row]
@@ -409,14 +409,14 @@ def _with_angle(one: Interaction, angle: float) -> Interaction:
 
 
 def _measure_angle(first: Floats, middle: Floats, last: Floats) -> float:
-    """The angle at ``middle`` in degrees."""
+    """Return the angle at ``middle`` in degrees."""
     back, forth = first - middle, last - middle
     cosine = back @ forth / max(float(np.linalg.norm(back) * np.linalg.norm(forth)), 1e-9)
     return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
 
 
 def _list_ring_contacts(site: _Site) -> Iterator[Interaction]:
-    """π stacking of rings, and rings at charges of the other side."""
+    """Yield π stacking of rings, and rings at charges of the other side."""
     rings = list(_list_residue_rings(site))
     charged = _list_charged(site, _POSITIVE)
     for owner, ring in rings:
@@ -464,7 +464,7 @@ def _is_above(charge: Floats, ring: Ring) -> bool:
 
 
 def _measure_offset(point: Floats, ring: Ring) -> float:
-    """Distance of a point from the ring's axis, Å."""
+    """Return the distance of a point from the ring's axis, Å."""
     ray = point - ring.center
     return float(np.linalg.norm(ray - (ray @ ring.normal) * ring.normal))
 
@@ -479,7 +479,7 @@ def _make_ring_contact(
     ring: Ring,
     donor: str,
 ) -> Interaction:
-    """An interaction of a ring with a point: a charge, or the centre of the receptor's ring."""
+    """Return an interaction of a ring with a point: a charge, or the centre of the receptor's ring."""
     place, ligand_place = (ring.center, point) if donor == "ligand" else (point, ring.center)
     return Interaction(
         kind,
@@ -496,7 +496,7 @@ def _make_ring_contact(
 
 
 def _list_hydrophobic(site: _Site) -> Iterator[Interaction]:
-    """The nearest pair of hydrophobic carbons of each residue."""
+    """Yield the nearest pair of hydrophobic carbons of each residue."""
     ours = list(site.groups.hydrophobic)
     by_residue: dict[Owner, list[int]] = {}
     carbons = {row for row in site.near if site.pocket.elements[row] == "C"}

@@ -1,11 +1,10 @@
 """Groups of a small molecule that interact: rings, charged groups, metals, halogens and hydrophobic carbons.
 
 They are found from elements, connections and coordinates, so that a ligand of a PDB file, which has no bond
-orders, is treated as one of an SDF. Charged are, whichever protonation is drawn, the groups that are
-charged at pH 7: carboxylates, phosphates, sulfonates and sulfates; guanidinium and amidinium groups,
-aliphatic amines and quaternary nitrogen; and every nitrogen or oxygen with a formal charge in the file.
-Rings are those of five or six atoms that lie in one plane. Carbons whose heavy neighbours are carbons are
-hydrophobic.
+orders, is treated like one of an SDF. Regardless of the drawn protonation, the groups charged at pH 7 count
+as charged: carboxylates, phosphates, sulfonates and sulfates; guanidinium and amidinium groups, aliphatic
+amines and quaternary nitrogen; and every nitrogen or oxygen with a formal charge in the file. Rings are those
+of five or six atoms that lie in one plane. Carbons whose heavy neighbours are carbons are hydrophobic.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from foldnote.results.docking.rings import Ring, find_rings
 from foldnote.results.molecules.molecule import Molecule
 
 _LONG_CN_A = 1.42
-"""Least length of the bonds of an aliphatic amine's nitrogen, Å, where the file has no bond orders."""
+"""Minimum length of the bonds of an aliphatic amine's nitrogen, Å, for files without bond orders."""
 _HALOGENS = ("Cl", "Br", "I")
 
 
@@ -59,7 +58,7 @@ class _Skeleton:
     totals: Sequence[int] = field(repr=False)
     """Neighbours of each atom, hydrogens included."""
     multiple: frozenset[int]
-    """Atoms with a double, triple or aromatic bond; empty where the file has no orders."""
+    """Atoms with a double, triple or aromatic bond; empty if the file has no bond orders."""
     has_orders: bool
     positions: Floats
 
@@ -115,7 +114,7 @@ def _read_skeleton(molecule: Molecule) -> _Skeleton:
 def _find_charges(
     skeleton: _Skeleton, in_rings: frozenset[int]
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """The charged atoms of positive and of negative groups."""
+    """Return the charged atoms of positive and of negative groups."""
     elements, heavy = skeleton.elements, skeleton.heavy
     positive: list[tuple[int, ...]] = []
     negative: list[tuple[int, ...]] = []
@@ -138,7 +137,7 @@ def _find_charges(
 
 
 def _is_amine(skeleton: _Skeleton, row: int) -> bool:
-    """Whether a nitrogen is that of an aliphatic amine or a quaternary one."""
+    """Return whether a nitrogen is that of an aliphatic amine or a quaternary one."""
     near = skeleton.heavy[row]
     if not near or any(skeleton.elements[other] != "C" for other in near):
         return False

@@ -1,4 +1,4 @@
-"""Ligands in a structure's file, as molecules: without bonds, since such files have none."""
+"""Ligands in a structure file, as molecules without bonds, since such files have none."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from foldnote.results.structure.structure import Structure
 from foldnote.results.structure.walk import list_first_location
 
 MAX_LIGAND_ATOMS = 500
-"""Atoms; larger residues are not ligands."""
+"""Maximum number of atoms of a ligand."""
 MIN_LIGAND_ATOMS = 6
-"""Heavy atoms of the smallest ligand where none is named."""
+"""Minimum number of heavy atoms of a ligand if no residue is named."""
 _ADDITIVES = frozenset((
     "GOL", "EDO", "PEG", "PGE", "PG4", "1PE", "P6G", "MPD", "DMS", "ACT", "ACY", "FMT", "SO4", "PO4", "BME",
     "TRS", "MES", "EPE", "CIT", "TLA", "IMD", "IPA", "EOH", "BOG",
@@ -21,7 +21,7 @@ _ADDITIVES = frozenset((
 
 
 def list_residue_molecules(structure: Structure, residue: str = "") -> list[Molecule]:
-    """The residues of the first model with two atoms or more, waters excepted, as molecules.
+    """Return the residues of the first model with two atoms or more, waters excepted, as molecules.
 
     Args:
         structure: the structure.
@@ -48,7 +48,7 @@ def list_residue_molecules(structure: Structure, residue: str = "") -> list[Mole
 
 
 def list_ligands(structure: Structure) -> list[Molecule]:
-    """The ligands of the first model, largest first: no polymers, waters, ions and additives.
+    """Return the ligands of the first model, largest first, without polymers, waters, ions and additives.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.

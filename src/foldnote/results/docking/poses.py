@@ -59,9 +59,9 @@ class Pose(NotebookRepr):
 def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Pose, ...]:
     """Find the poses among molecules, best first within each ligand and folder.
 
-    A molecule is a pose if it has a docking score or its file is named like one. If there are none such but
-    there is a receptor, every molecule with 3D coordinates is a pose. SMILES have no coordinates and are left
-    out, and so are files of reference ligands.
+    A molecule is a pose if it has a docking score or its file is named like one. If there are none but there
+    is a receptor, every molecule with 3D coordinates is a pose. SMILES have no coordinates and are left out,
+    and so are files of reference ligands.
 
     Args:
         molecules: all molecules of a result.
@@ -82,7 +82,7 @@ def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Po
 
 
 def is_reference_file(name: str) -> bool:
-    """Whether a file of molecules holds the reference ligand of the poses beside it (``reference.sdf``)."""
+    """Return whether a file of molecules is the reference ligand of poses next to it (``reference.sdf``)."""
     return PurePosixPath(strip_packing(name)).stem.lower() == "reference"
 
 
@@ -139,7 +139,7 @@ def _find_group(molecule: Molecule) -> tuple[str, str]:
 def _drop_duplicate_formats(molecules: Iterable[Molecule]) -> list[Molecule]:
     """Drop files that repeat the same poses in another format; the format with bonds is kept.
 
-    Where a PDBQT has flexible side chains, it is kept, with the properties of its copy in another format.
+    A PDBQT with flexible side chains is kept, with the properties of its copy in another format.
     """
     everything = list(molecules)
     own = {(_strip_suffix(each.file), each.index): each for each in everything if FLEXIBLE in each.properties}
@@ -156,7 +156,7 @@ def _drop_duplicate_formats(molecules: Iterable[Molecule]) -> list[Molecule]:
 
 
 def _describe_as(molecule: Molecule, copy: Molecule | None) -> Molecule:
-    """The molecule with name and properties of its copy, which has the same atoms in another format."""
+    """Return the molecule with name and properties of a copy with the same atoms in another format."""
     if copy is None or copy.formula != molecule.formula:
         return molecule
     properties = {**copy.properties, FLEXIBLE: molecule.properties[FLEXIBLE]}

@@ -1,10 +1,10 @@
 """RMSD of docked poses from a reference ligand, corrected for symmetry and without superposition.
 
 Heavy atoms are paired by element and connectivity, so the order and the names of the atoms are irrelevant. A
-crystal structure gives no bond orders: they are taken from the docked molecule, and where that is possible in
-several ways, from the one whose bonds of high order are shortest. Of the pairings that the symmetry of the
-molecule allows (:mod:`foldnote.results.docking.atom_pairing`), the one of lowest RMSD counts. Stereochemistry
-is not compared.
+crystal structure has no bond orders: they are taken from the docked molecule; if this is possible in several
+ways, the assignment with the shortest bonds of high order is used. Of the pairings that the symmetry of the
+molecule allows (:mod:`foldnote.results.docking.atom_pairing`), the one with the lowest RMSD is used.
+Stereochemistry is not compared.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def measure_reference(
     Args:
         poses: docked poses, in the coordinate frame of the reference.
         reference: a molecule, a pose, a structure that contains the ligand, the path of a file of either, or
-            several copies of the molecule. Of several copies each pose is compared with the nearest.
+            several copies of the molecule. With several copies, each pose is compared with the nearest.
         residue: the ligand in a structure, as chain and number (``A:163``); by default every copy.
 
     Returns:
@@ -108,7 +108,7 @@ def _find_fitting(graph: HeavyGraph, copies: Sequence[tuple[str, HeavyGraph]]) -
 
 
 def _read_graph(molecule: Molecule) -> HeavyGraph:
-    """The heavy atoms of a molecule, with bonds by distance where the file has none.
+    """Return the heavy atoms of a molecule, with bonds by distance where the file has none.
 
     Raises:
         ArgumentError: the molecule is too large.
@@ -137,7 +137,7 @@ def _read_graph(molecule: Molecule) -> HeavyGraph:
 
 
 def _list_copies(reference: Reference | Sequence[Molecule], residue: str) -> list[tuple[str, HeavyGraph]]:
-    """Name and heavy atoms of each copy of the reference; of a structure, of all residues but waters."""
+    """Return name and heavy atoms of each copy of the reference; for structures, of all but waters."""
     if isinstance(reference, str | os.PathLike):
         reference = _open(Path(reference))
     if isinstance(reference, Structure):

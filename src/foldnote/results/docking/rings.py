@@ -1,4 +1,4 @@
-"""Flat rings of five or six atoms, taken as aromatic: files of structures have no bond orders."""
+"""Flat rings of five or six atoms, which count as aromatic: structure files have no bond orders."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def find_rings(
     found: dict[frozenset[int], Ring] = {}
     for atoms in _list_cycles(neighbours, 6):
         key = frozenset(atoms)
-        is_wide = any(len(key & set(neighbours[atom])) > 2 for atom in atoms)  # two rings that are fused
+        is_wide = any(len(key & set(neighbours[atom])) > 2 for atom in atoms)  # two fused rings
         if len(atoms) < 5 or key in found or is_wide or any(totals[atom] > 3 for atom in atoms):
             continue
         if all(elements[atom] in ("C", "N", "O", "S") for atom in atoms):
@@ -43,7 +43,7 @@ def find_rings(
 
 
 def measure_ring(atoms: Sequence[int], positions: Floats) -> Ring | None:
-    """The centre and normal of a ring; None if its atoms do not lie in one plane."""
+    """Return the centre and normal of a ring; None if its atoms do not lie in one plane."""
     points = positions[list(atoms)]
     center = points.mean(axis=0)
     normal = np.linalg.svd(points - center)[2][2]

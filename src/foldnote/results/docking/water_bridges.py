@@ -1,12 +1,12 @@
 """Hydrogen bonds between a molecule and a residue that one water bridges.
 
 Both hydrogen bonds of the water's oxygen follow the criterion of direct ones (Baker and Hubbard, Prog.
-Biophys. Mol. Biol. 44, 97 (1984)): at least 2.5 and at most 3.5 Å to a nitrogen or oxygen and, where the
-file has hydrogens at a donor, at least 120° at one of them. The angle at the water, between its two
-partners, is 71° to 140°, the limits of PLIP (Salentin et al., Nucleic Acids Res. 43, W443 (2015)) after
-Jiang et al., Proteins 58, 893 (2005); of a donor it is measured to its hydrogen if the file has it. A water
-gives or takes either bond, so that the partners may be donors or acceptors. PLIP itself admits 4.1 Å and
-pairs of a donor with an acceptor only.
+Biophys. Mol. Biol. 44, 97 (1984)): at least 2.5 and at most 3.5 Å to a nitrogen or oxygen and, where the file
+has hydrogens at a donor, at least 120° at one of them. The angle at the water, between its two partners, is
+71° to 140°, the limits of PLIP (Salentin et al., Nucleic Acids Res. 43, W443 (2015)) after Jiang et al.,
+Proteins 58, 893 (2005); for a donor it is measured to its hydrogen if the file has it. The water can be donor
+or acceptor in either bond, so both partners may be donors or acceptors. PLIP itself allows 4.1 Å, and only
+pairs of a donor with an acceptor.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Bond:
         distance: Å, from the oxygen of the water.
         gives: whether the atom can be the donor.
         takes: whether the atom can be the acceptor.
-        end: the atom, or the hydrogen that it gives.
+        end: position of the atom, or of the hydrogen that it donates.
     """
 
     row: int
@@ -75,8 +75,8 @@ class WaterBridge:
         distance: Å, from the water to the receptor's atom.
         ligand_distance: Å, from the water to the molecule's atom.
         angle: degrees, at the oxygen of the water.
-        donor: who gives its hydrogen to the water: ``receptor``, ``ligand``, ``both``, ``either`` (of both,
-            one), or ``water`` where the water gives both hydrogens.
+        donor: donor of a hydrogen to the water: ``receptor``, ``ligand``, ``both``, ``either`` (one of the
+            two), or ``water`` if the water donates both hydrogens.
     """
 
     water: int
@@ -89,7 +89,7 @@ class WaterBridge:
 
 
 def find_water_bridges(waters: Floats, receptor: Partners, molecule: Partners) -> list[WaterBridge]:
-    """Every bridge of one water, by water and ascending sum of the distances.
+    """Return every bridge of one water, by water and ascending sum of the distances.
 
     Args:
         waters: positions of the oxygens, shape (w, 3), Å.
@@ -106,7 +106,7 @@ def find_water_bridges(waters: Floats, receptor: Partners, molecule: Partners) -
 
 
 def _list_bonds(waters: Floats, side: Partners) -> dict[int, list[_Bond]]:
-    """The hydrogen bonds of each water with atoms of one side."""
+    """Return the hydrogen bonds of each water with atoms of one side."""
     found: dict[int, list[_Bond]] = {}
     if not len(waters) or not len(side.points):
         return found
@@ -142,7 +142,7 @@ def _name_donor(one: _Bond, other: _Bond) -> str:
 
 
 def _measure_angle(first: Floats, middle: Floats, last: Floats) -> float:
-    """The angle at ``middle`` in degrees."""
+    """Return the angle at ``middle`` in degrees."""
     back, forth = first - middle, last - middle
     cosine = back @ forth / max(float(np.linalg.norm(back) * np.linalg.norm(forth)), 1e-9)
     return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))

@@ -38,7 +38,7 @@ RANKING_NAMES = (
 """Figures by which programs rank models, in order of preference; higher is better for all of them."""
 
 RANK_COLUMNS = ("caprieval_rank", "final_rank", "Rank", "rank")
-"""Columns in which a program's own table ranks its structures; 1 is the best."""
+"""Columns in which a program's own table ranks its structures; 1 is best."""
 
 ENERGY_NAMES = ("total_score",)
 """Figures by which programs rank models; lower is better."""
@@ -86,7 +86,7 @@ def _find(lower: str) -> Metric | None:
 
 
 def has_scores(figures: object) -> bool:
-    """Whether ``figures`` is a dict with at least one confidence or affinity score.
+    """Return whether ``figures`` is a dict with at least one confidence or affinity score.
 
     Distinguishes score files from configuration files.
     """

@@ -22,7 +22,7 @@ _MARK = "@<TRIPOS>"
 _ORDERS = {"1": 1.0, "2": 2.0, "3": 3.0, "ar": 1.5, "am": 1.0}
 _UNKNOWN = float("nan")
 _GAFF = {"cl": "Cl", "br": "Br", **{letter: letter.upper() for letter in "chnopsfi"}}
-"""Elements of GAFF's atom types, which are in lower case and begin with it: ``c3``, ``ho``, ``cl``."""
+"""Elements of GAFF's atom types, which are in lower case and begin with these: ``c3``, ``ho``, ``cl``."""
 _GAFF_ATOM = re.compile(r"^(\s*\d+\s+\S+(?:\s+[-\d.]+){3}\s+)(br|[chnopsfi][a-z\d]?)(?=\s)", re.M)
 _NAMED = {"Du": "X", "Any": "X", "Hal": "X", "Het": "X", "Hev": "X", "LP": "X"}
 
@@ -89,7 +89,7 @@ def _read_atoms(lines: list[str]) -> tuple[list[AtomRow], dict[str, int]]:
 
 
 def _replace_gaff_types(record: str) -> str:
-    """The record with elements in place of GAFF's types, which viewers would take for other elements."""
+    """Replace GAFF's atom types by elements, since viewers would read them as other elements."""
     return _GAFF_ATOM.sub(lambda found: found[1] + (_GAFF.get(found[2]) or _GAFF[found[2][0]]), record)
 
 

@@ -31,7 +31,7 @@ BondRow = tuple[int, int, float]
 
 
 class RecordError(ValueError):
-    """A record that cannot be read; the message says why."""
+    """A record cannot be read; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +123,8 @@ class Molecule(NotebookRepr):
     def has_all_hydrogens(self) -> bool:
         """Whether :attr:`formula` counts every hydrogen.
 
-        An SDF may leave hydrogens out, which its valences give. A PDBQT has polar hydrogens only; the SMILES
-        that Meeko writes gives the others.
+        An SDF may omit hydrogens, which follow from the valences. A PDBQT has polar hydrogens only; the
+        others follow from the SMILES that Meeko writes.
         """
         return self._elements is not None or (self.format not in ("pdbqt", "sdf") and "H" in self._counts)
 
@@ -143,7 +143,7 @@ class Molecule(NotebookRepr):
     def mass(self) -> float | None:
         """Mean molar mass of :attr:`formula` in g/mol (Da); None where hydrogens are missing from it.
 
-        Isotopes that an SDF names have their own mass; in the formula only deuterium is told apart.
+        Isotopes given in an SDF have their own mass; the formula distinguishes only deuterium.
         """
         if not self.has_all_hydrogens:
             return None
@@ -198,13 +198,13 @@ class MoleculeFile:
 
 @lru_cache(maxsize=1024)
 def find_element(symbol: str) -> str:
-    """The element's symbol in standard spelling; ``X`` for anything else (a dummy or query atom)."""
+    """Return the element's symbol in standard spelling; ``X`` for anything else (a dummy or query atom)."""
     element = gemmi.Element(symbol.strip().capitalize())
     return str(element.name)
 
 
 def read_value(text: str) -> Scalar:
-    """Convert the text of a property to a number if possible; ``2021_07`` is none, as it is to Python."""
+    """Convert the text of a property to a number if possible; ``2021_07`` is not a number."""
     stripped = text.strip()
     if "_" in stripped:
         return stripped

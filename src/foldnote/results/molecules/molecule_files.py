@@ -29,21 +29,21 @@ _PROPERTY_MARK = b"\n> "
 
 
 def find_molecule_files(reader: Reader) -> list[str]:
-    """Names of the files that can be read as small molecules; a rigid receptor cannot."""
+    """Return the names of the files that can be read as small molecules; a rigid receptor cannot."""
     known = [name for name in reader.named(FileKind.MOLECULE) if _find_reader(name)]
     receptors = set(_list_rigid(reader, known))
     return [name for name in known if name not in receptors]
 
 
 def find_receptors(reader: Reader) -> list[str]:
-    """Names of the PDBQT files of rigid receptors without a structure file of the same name."""
+    """Return the names of the PDBQT files of rigid receptors without a structure file of the same name."""
     kept = {find_stem(name) for name in reader.named(FileKind.STRUCTURE)}
     rigid = _list_rigid(reader, reader.named(FileKind.MOLECULE))
     return [name for name in rigid if find_stem(name).removesuffix(".pdbqt") not in kept]
 
 
 def find_described(reader: Reader) -> list[str]:
-    """Names of the SDF files with properties."""
+    """Return the names of the SDF files with properties."""
     names = reader.named(FileKind.MOLECULE)
     selected = [name for name in names if strip_packing(name).endswith((".sdf", ".sd"))]
     return [name for name in selected if _PROPERTY_MARK in (reader.attempt(name, reader.read, name) or b"")]
@@ -61,7 +61,7 @@ def _find_reader(name: str) -> Callable[[bytes, str], MoleculeFile] | None:
 
 
 def read_molecules(data: bytes, name: str) -> MoleculeFile:
-    """The molecules in a file, whose name determines the format.
+    """Return the molecules in a file, whose name determines the format.
 
     Raises:
         UnreadableFileError: nothing in it can be read.
@@ -70,7 +70,7 @@ def read_molecules(data: bytes, name: str) -> MoleculeFile:
 
 
 def make_property_table(molecules: Iterable[Molecule]) -> pd.DataFrame:
-    """The properties of a file's molecules.
+    """Return the properties of a file's molecules.
 
     Returns:
         One row per readable molecule: ``title`` str, ``formula`` str, ``heavy_atoms`` int64, then one

@@ -96,10 +96,10 @@ def _read_record(molecule: Any, record: str, name: str, index: int) -> Molecule:
 
 
 def _count_elements(molecule: Any) -> dict[str, int] | None:
-    """The atoms of each element with all hydrogens; None if valences do not tell how many there are.
+    """Count the atoms of each element with all hydrogens; None if their number cannot be determined.
 
-    A mol block may leave hydrogens out, all or some: its bond orders, charges and radicals tell where they
-    are. Query atoms and aromatic bonds that have no Kekulé structure do not.
+    A mol block may omit some or all hydrogens; they follow from bond orders, charges and radicals, but not
+    for query atoms and aromatic bonds without a Kekulé structure.
     """
     from rdkit import Chem, rdBase
 
@@ -119,9 +119,9 @@ def _count_elements(molecule: Any) -> dict[str, int] | None:
 
 
 def _sum_isotopes(molecule: Any) -> float:
-    """How much heavier the isotopes that the file names are than the mean of their elements, Da.
+    """Return how much heavier the given isotopes are than the mean masses of their elements, Da.
 
-    Deuterium is not counted, since it is an element of its own in formulas.
+    Deuterium is not counted, since formulas treat it as a separate element.
     """
     from rdkit import Chem
 

@@ -39,7 +39,7 @@ _PSEUDO_ATOM = re.compile(r"G\d|W")
 """Types of pseudo-atoms: G0 to G9 (target positions across opened bonds) and W (docked waters)."""
 _SIDE_CHAIN = re.compile(r"^BEGIN_RES\b.*?(?:^END_RES\b[^\n]*\n?|\Z)", re.M | re.S)
 _OWNER = re.compile(r"BEGIN_RES[ \t]+(\S{1,5})[ \t]+(\S{1,4})[ \t]+(-?\d{1,6}[A-Za-z]?)[ \t]*$", re.M)
-"""Name, chain and number of a flexible residue; Meeko leaves the insertion code out of the atoms' lines."""
+"""Name, chain and number of a flexible residue; Meeko omits the insertion code in the atom lines."""
 _RESULT = re.compile(r"REMARK\s+(?:VINA|GNINA|SMINA) RESULT:?\s+(\S+)\s+(\S+)\s+(\S+)")
 _PAIR = re.compile(r"REMARK\s+([A-Za-z][\w \-]*?)\s*(?:=|:)\s*(\S.*)$")
 _SMILES = re.compile(r"^REMARK SMILES (?!IDX\b)(\S{1,2000})[ \t]*$", re.M)
@@ -62,7 +62,7 @@ class SideChain:
 
 
 def list_side_chains(molecule: Molecule) -> list[SideChain]:
-    """List the flexible side chains that a pose of a PDBQT file has beside its ligand."""
+    """List the flexible side chains that a pose of a PDBQT file contains in addition to its ligand."""
     if molecule.format != "pdbqt" or "BEGIN_RES" not in molecule.text:
         return []
     found = []
@@ -137,7 +137,7 @@ def list_ligand_lines(record: str) -> list[str]:
 
 
 def _read_number(line: str) -> int:
-    """The atom's serial number; -1 if it is not a number, which matches no remark."""
+    """Return the atom's serial number; -1 if it is not a number, which matches no remark."""
     text = line[6:11].strip()
     return int(text) if text.isdecimal() else -1
 
@@ -172,7 +172,7 @@ def convert_to_pdb(text: str) -> str:
 
 
 def is_ligand(head: bytes) -> bool:
-    """Whether a PDBQT file that starts with ``head`` is a flexible ligand rather than a rigid receptor."""
+    """Return whether a PDBQT file that starts with ``head`` is a flexible ligand, not a rigid receptor."""
     return re.search(rb"^(ROOT|MODEL|REMARK\s+(VINA|GNINA|SMINA)|TORSDOF)", head, re.M) is not None
 
 
@@ -230,7 +230,7 @@ def find_chemistry(remarks: str, rows: Mapping[int, int], elements: Sequence[str
 
 
 def _is_same_molecule(graph: _Graph, row_of: Mapping[int, int], elements: Sequence[str]) -> bool:
-    """Whether the heavy atoms of SMILES and file correspond one to one, with the same elements."""
+    """Return whether the heavy atoms of SMILES and file correspond one to one, with the same elements."""
     named = {atom for atom, symbol in enumerate(graph.elements) if symbol != "H"}
     paired = {row for row in row_of.values() if elements[row] != "H"}
     heavy = {row for row, symbol in enumerate(elements) if symbol != "H"}
@@ -241,7 +241,7 @@ def _is_same_molecule(graph: _Graph, row_of: Mapping[int, int], elements: Sequen
 
 
 def _read_pairs(remarks: str, kind: str, rows: Mapping[int, int]) -> list[tuple[int, int]] | None:
-    """Pairs of SMILES atom (0-based) and row of the file; None if a serial number is not in the file."""
+    """Return the pairs of SMILES atom (0-based) and row of the file; None for an unknown serial number."""
     texts = [found[2].split() for found in _NUMBERED.finditer(remarks) if found[1] == kind]
     numbers = [int(number) for text in texts for number in text]
     if len(numbers) % 2 or any(number not in rows for number in numbers[1::2]):

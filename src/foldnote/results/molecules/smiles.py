@@ -66,7 +66,7 @@ def _read_line(line: str, name: str, index: int) -> Molecule:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """The SMILES with its extension in bars, and the title."""
+    """Return the SMILES with its extension in bars, and the title."""
     first, _, rest = line.replace("\t", " ").partition(" ")
     if rest.startswith("|") and "|" in rest[1:]:
         end = rest.index("|", 1) + 1
@@ -75,7 +75,7 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _add_coordinates(molecule: Any, index: int) -> tuple[Any, str]:
-    """The molecule with coordinates, and their source."""
+    """Return the molecule with coordinates, and their source."""
     from rdkit.Chem import rdDepictor, rdDistGeom, rdmolops
 
     if molecule.GetNumConformers() and molecule.GetConformer().Is3D():

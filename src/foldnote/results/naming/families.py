@@ -129,13 +129,13 @@ class LinkKey:
 
 
 def strip_packing(name: str) -> str:
-    """``name`` in lower case, without a compression suffix."""
+    """Return ``name`` in lower case, without a compression suffix."""
     plain = name.lower()
     return next((plain.removesuffix(suffix) for suffix in PACKED if plain.endswith(suffix)), plain)
 
 
 def find_link(name: str) -> LinkKey:
-    """The key of the model that a file belongs to."""
+    """Return the key of the model that a file belongs to."""
     path = PurePosixPath(strip_packing(name))
     words = _TOKENS.split(path.stem)
     kept = tuple(w for w in words if w and w not in ROLE_WORDS and not _VERSION.match(w))
@@ -143,7 +143,7 @@ def find_link(name: str) -> LinkKey:
 
 
 def find_rank(name: str) -> int | None:
-    """The number after ``rank`` or ``ranked`` in the name of the file or its folder; None without one."""
+    """Return the number after ``rank`` or ``ranked`` in the file's or folder's name; None without one."""
     path = PurePosixPath(name.lower())
     found = (
         _RANK.search(path.name) or _RANKED_FOLDER.search(str(path)) or _FOLDER_RANK.search(path.parent.name)
@@ -152,31 +152,31 @@ def find_rank(name: str) -> int | None:
 
 
 def is_chosen(name: str) -> bool:
-    """Whether a file is in a folder of finally selected designs (``ranked/1_…``)."""
+    """Return whether a file is in a folder of finally selected designs (``ranked/1_…``)."""
     return _RANKED_FOLDER.search(name.lower()) is not None
 
 
 def is_sample(name: str) -> bool:
-    """Whether the folders of a file show that it is one of several samples (of a seed or rank)."""
+    """Return whether the folders of a file show that it is one of several samples (of a seed or rank)."""
     return bool(find_seed_sample(name)) or bool(
         _SAMPLE_FOLDER.search(PurePosixPath(name.lower()).parent.name)
     )
 
 
 def find_step(name: str) -> int | None:
-    """The number of the docking step whose folder contains the file; None for other files."""
+    """Return the number of the docking step whose folder contains the file; None for other files."""
     found = _STEP_FOLDER.search(name.lower())
     return int(found[1]) if found and found[2] in STEP_WORDS else None
 
 
 def find_seed_sample(name: str) -> tuple[int, int] | None:
-    """Seed and sample in a path such as ``seed-1_sample-0/model.cif``; None without them."""
+    """Return the seed and sample in a path such as ``seed-1_sample-0/model.cif``; None without them."""
     found = _SEED_SAMPLE.match(name.lower())
     return (int(found[1]), int(found[2])) if found else None
 
 
 def find_prediction(name: str) -> str:
-    """Name of the prediction: the part of the name that all its models share, or ""."""
+    """Return the name of the prediction: the part of the name that all its models share, or ""."""
     path = PurePosixPath(name)
     stem = PurePosixPath(strip_packing(path.name)).stem
     if is_chosen(name):
@@ -193,14 +193,14 @@ def find_prediction(name: str) -> str:
 
 
 def find_job_folder(name: str) -> str:
-    """The folder of a file, without folders of samples; "" at the top level."""
+    """Return the folder of a file, without folders of samples; "" at the top level."""
     parts = PurePosixPath(name).parts[:-1]
     places = [i for i, part in enumerate(parts) if _SAMPLE_FOLDER.search(part.lower())]
     return "/".join(parts[: places[0]] if places else parts)
 
 
 def is_bulk(name: str, names: frozenset[str]) -> bool:
-    """Whether a file contains large arrays whose scores are in a smaller file among ``names``."""
+    """Return whether a file contains large arrays whose scores are in a smaller file among ``names``."""
     words = set(_TOKENS.split(PurePosixPath(strip_packing(name)).stem))
     if {"full", "data"} <= words or {"predicted", "aligned", "error"} <= words:
         return True
@@ -208,7 +208,7 @@ def is_bulk(name: str, names: frozenset[str]) -> bool:
 
 
 def find_plddt_family(name: str, names: frozenset[str]) -> str:
-    """Label of the family whose B-factors are a pLDDT that the file belongs to; "" for none.
+    """Return the label of the family whose B-factors are a pLDDT that the file belongs to; "" for none.
 
     Args:
         name: path of the structure.
@@ -225,7 +225,7 @@ def find_plddt_family(name: str, names: frozenset[str]) -> str:
 
 @lru_cache(maxsize=8)
 def _list_last_parts(names: frozenset[str]) -> frozenset[str]:
-    """File names without folders, in lower case; cached, since every structure needs them."""
+    """Return the file names without folders, in lower case; cached, since every structure needs them."""
     return frozenset(name.lower().rpartition("/")[2] for name in names)
 
 

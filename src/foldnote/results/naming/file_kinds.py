@@ -66,25 +66,25 @@ _WORKING_FOLDER = re.compile(r"(^|/)(msas?|[^/]*_env)/")
 
 
 def is_working_file(name: str) -> bool:
-    """Whether a file is in a working folder of a sequence search."""
+    """Return whether a file is in a working folder of a sequence search."""
     return _WORKING_FOLDER.search(name.lower()) is not None
 
 
 def find_kind(name: str) -> FileKind:
-    """The kind of the file called ``name``."""
+    """Return the kind of the file called ``name``."""
     plain = strip_packing(name)
     return next((kind for pattern, kind in _COMPILED if pattern.search(plain)), FileKind.OTHER)
 
 
 def is_side_structure(name: str) -> bool:
-    """Whether the name shows that a structure is not a final one: an input, a template, an intermediate."""
+    """Return whether a structure's name marks it as not final: an input, a template, an intermediate."""
     path = PurePosixPath(name.lower())
     is_aside = not _SIDE_FOLDERS.isdisjoint(path.parts[:-1])
     return is_aside or any(word in path.name for word, place in _BEST_FIRST if place > 1)
 
 
 def structure_order(name: str) -> tuple[object, ...]:
-    """Sorting key for structures, the most relevant first.
+    """Return the sorting key for structures, the most relevant first.
 
     Results come before inputs and templates, relaxed before unrelaxed, outer folders before inner ones; then
     names are in natural order (``rank_2`` before ``rank_10``).

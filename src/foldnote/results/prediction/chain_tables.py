@@ -83,7 +83,7 @@ def _has_keys(value: object, keys: list[Any]) -> bool:
 
 
 def _find_order(content: Mapping[str, Any]) -> list[str]:
-    """Chain names in the order of the first per-chain score that is keyed by name; else []."""
+    """Return the chain names in the order of the first per-chain score that is keyed by name; else []."""
     named = (
         [str(name) for name in value]
         for key, value in content.items()

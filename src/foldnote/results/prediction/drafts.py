@@ -128,7 +128,7 @@ def _read_contents(drafts: Iterable[ModelDraft]) -> dict[bytes, ModelDraft]:
 
 
 def _is_top(draft: ModelDraft) -> bool:
-    """Whether the draft may be the program's copy of its best model: it has no rank or the first one."""
+    """Return whether the draft may be the program's copy of its best model: no rank, or the first."""
     return draft.rank in (None, 0, 1)
 
 

@@ -115,7 +115,7 @@ def _group_structures(structures: Sequence[Structure], orders: Sequence[Order]) 
 
 
 def _model_words(name: str) -> frozenset[str]:
-    """Words of a file name that distinguish models with the same link, without those about relaxation."""
+    """Return the words of a file name that distinguish models with the same link, except for relaxation."""
     stem = PurePosixPath(strip_packing(name)).stem
     words = frozenset(word for word in stem.replace(".", "_").replace("-", "_").split("_") if word)
     return words - {"relaxed", "unrelaxed", "amber", "minimized"} - set(find_link(name).tokens)
@@ -144,7 +144,7 @@ def _assign_files(drafts: Sequence[ModelDraft], score_files: ScoreFiles) -> None
 
 
 def _holds_scores(name: str, score_files: ScoreFiles) -> bool:
-    """Whether a file holds a known score, a pLDDT or a PAE."""
+    """Return whether a file holds a known score, a pLDDT or a PAE."""
     if has_scores(dict(score_files.figures(name))):
         return True
     contents = score_files.read(name)

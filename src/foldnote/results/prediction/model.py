@@ -57,7 +57,7 @@ class Model(NotebookRepr):
 
     @property
     def title(self) -> str:
-        """Such as ``Rank 2``; the file's name where nothing ranks the models, as with designs."""
+        """Title such as ``Rank 2``; the file's name if the models are not ranked, as for designs."""
         return f"Rank {self.rank}" if self.ranked_by else PurePosixPath(self.name).name
 
     @property

@@ -57,7 +57,7 @@ class Pae(NotebookRepr):
     source: str
 
     def __len__(self) -> int:
-        """Number of tokens, L."""
+        """Return the number of tokens, L."""
         return len(self.matrix)
 
     @property
@@ -82,7 +82,7 @@ class Pae(NotebookRepr):
         return () if self.tokens is None else tuple(str(self.tokens["chain"].iloc[i]) for i in self.starts)
 
     def by_chain(self) -> pd.DataFrame:
-        """Mean error within and between chains, in Å.
+        """Return the mean error within and between chains, in Å.
 
         Returns:
             Square table of float64; the index ``aligned`` and the columns ``scored`` are chain names. The
@@ -101,7 +101,7 @@ class Pae(NotebookRepr):
 
 
 def label_tokens(chains: list[str], numbers: list[str], atom_chains: list[str]) -> TokenLabels:
-    """Label tokens, with the chain names of the atoms where the file gives them.
+    """Label tokens, using the chain names of the atoms where the file gives them.
 
     Args:
         chains: chain of each token; may be consecutive letters instead of names.

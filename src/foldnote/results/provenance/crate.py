@@ -94,8 +94,8 @@ def save_crate(result: Result, path: Path, licence: str | None = None) -> Path:
         with saving(path, sum(each.stat().st_size for each in files.rglob("*"))):
             try:
                 crate.write_zip(path) if path.suffix.lower() == ".zip" else crate.write(path)
-            except BaseException:  # includes KeyboardInterrupt: it would block the next attempt
-                _remove_partial(path)  # before what is free is told
+            except BaseException:  # includes KeyboardInterrupt: a partial crate would block the next attempt
+                _remove_partial(path)  # before free space is measured for the message
                 raise
     return path
 
@@ -223,7 +223,7 @@ def _find_status(status: str | None) -> str:
 
 
 def _add_agent(crate: ROCrate, about: Mapping[str, Any]) -> ContextEntity:
-    """The account that submitted the job; the client if the service does not name one."""
+    """Return the account that submitted the job; the client if the service does not name one."""
     owner = about["job"]["owner"]
     if owner:
         return add(crate, "#owner", "Person", name=owner)

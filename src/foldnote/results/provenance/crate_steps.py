@@ -225,7 +225,7 @@ def one_or_all(value: Any) -> Any:
 
 
 def refer(entity: Any) -> dict[str, str]:
-    """A JSON-LD reference to an entity of the crate."""
+    """Return a JSON-LD reference to an entity of the crate."""
     return {"@id": entity.id}
 
 

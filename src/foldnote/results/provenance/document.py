@@ -99,7 +99,7 @@ def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _list_inputs(manifest: Manifest, origin: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The input files, as recorded by the service or else by the client."""
+    """Return the input files, as recorded by the service or else by the client."""
     for found in (manifest.data.get("inputs"), origin.get("inputs")):
         if isinstance(found, list) and found:
             return [dict(each) for each in found if isinstance(each, Mapping)]
@@ -125,7 +125,7 @@ def _list_outputs(result: Result, manifest: Manifest) -> list[dict[str, Any]]:
 
 
 def _hash_member(result: Result, name: str) -> str | None:
-    """SHA-256 of one file in hexadecimal; None if it is damaged."""
+    """Return the SHA-256 of one file in hexadecimal; None if it is damaged."""
     try:
         with result.archive.open(name) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
@@ -134,7 +134,7 @@ def _hash_member(result: Result, name: str) -> str | None:
 
 
 def _describe_file(path: Path) -> dict[str, Any] | None:
-    """Name, size and hash of the archive; None for a folder."""
+    """Return the name, size and hash of the archive; None for a folder."""
     if not path.is_file():
         return None
     return {"name": path.name, "sizeBytes": path.stat().st_size, "sha256": hash_file(path)}

@@ -1,4 +1,4 @@
-"""The job that a result is of: its name, tool and settings, from the manifest or the client's record."""
+"""The job that produced a result: its name, tool and settings, from the manifest or the client's record."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def find_job_name(result: Result) -> str:
-    """Name of the job, from the manifest or the client's record of the job; empty if unknown."""
+    """Return the name of the job, from the manifest or the client's record of the job; empty if unknown."""
     return _find_origin(result, result.manifest.job_name if result.manifest else "", "JobName", "jobName")
 
 
 def find_title(result: Result) -> str:
-    """What a view is headed with: the job's label, else its name, else the name of the archive."""
+    """Return the heading of a view: the job's label, else its name, else the name of the archive."""
     label = result.origin.get("label")
     return str(label) if label else find_job_name(result) or result.name
 
@@ -26,7 +26,7 @@ def find_tool_type(result: Result) -> str:
 
 
 def find_settings(result: Result) -> Mapping[str, Any]:
-    """The settings that were run, with defaults filled in if the manifest has them; empty if unknown."""
+    """Return the settings of the run, with defaults filled in if the manifest has them; else empty."""
     found = result.manifest.data.get("settings") if result.manifest else None
     if not isinstance(found, Mapping):
         record = result.origin.get("job", {})

@@ -101,7 +101,7 @@ class Manifest:
 
     @property
     def database_titles(self) -> tuple[str, ...]:
-        """Each database that was searched, such as ``uniref30_2302_db (2023-05-01)``."""
+        """Name and date of each database that was searched, such as ``uniref30_2302_db (2023-05-01)``."""
         return tuple(
             f"{each['name']} ({day})" if (day := _text(each, "modified")[:10]) else str(each["name"])
             for each in self.databases
@@ -183,7 +183,7 @@ def _read_notes(content: Mapping[str, Any], engine: Mapping[str, Any]) -> tuple[
 
 
 def _read_add_ons(engine: Mapping[str, Any]) -> Iterator[AddOn]:
-    """Those that were used; one that was not has no part in the result."""
+    """Read the add-ons that were used; others have no part in the result."""
     for each in engine.get("addOns") or ():
         if isinstance(each, Mapping) and each.get("used") is True:
             name = _text(each, "name")

@@ -1,6 +1,6 @@
 """Write the paragraph on methods that a report or a paper needs, from the manifests of results.
 
-Only what the manifests record is written: method, version, settings, seed and inputs.
+It contains only what the manifests record: method, version, settings, seed and inputs.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from foldnote.results.result import Result
 
 _LONG = 40
-"""Settings of more letters, such as sequences, are not repeated in a sentence."""
+"""Maximum length of a setting that is repeated in a sentence; sequences are mostly longer."""
 _SEVERAL = 3
 
 
 def list_runs(results: Sequence[Result]) -> tuple[Manifest | None, ...]:
-    """The manifest of every job in these results; None for a job without one."""
+    """Return the manifest of every job in these results; None for a job without one."""
     return tuple(each.manifest for result in results for each in (tuple(result.jobs.values()) or (result,)))
 
 
 def find_references(results: Sequence[Result]) -> tuple[Publication, ...]:
-    """The publications of the methods and add-ons that ran, each once; empty if no manifest names any."""
+    """Return the publications of the methods and add-ons that ran, each once; empty without any."""
     parts = (part for run in list_runs(results) if run is not None for part in _cited_parts(run))
     return merge_references(str(part["citation"]) for part in parts if part.get("citation"))
 
 
 def write_methods(results: Sequence[Result]) -> tuple[str, ...]:
-    """One paragraph for each method that ran, in the order of the jobs.
+    """Return one paragraph for each method that ran, in the order of the jobs.
 
     Jobs of the same tool, method and version are described together, with the settings and seeds that they
     have in common. Jobs whose service records no method are counted in a last paragraph.
@@ -114,7 +114,7 @@ def _describe_settings(group: Sequence[Manifest]) -> Iterator[str]:
 
 
 def _write_value(value: object) -> str:
-    """A value as in a sentence; "" if it is too long for one."""
+    """Format a value for a sentence; "" if it is too long for one."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -139,7 +139,7 @@ def _describe_seeds(group: Sequence[Manifest]) -> Iterator[str]:
 
 
 def _list_inputs(group: Sequence[Manifest]) -> list[str]:
-    """Name and SHA-256 of each input file, once."""
+    """Return the name and SHA-256 of each input file, once."""
     found: dict[str, None] = {}
     for run in group:
         for each in run.data.get("inputs") or ():
@@ -150,7 +150,7 @@ def _list_inputs(group: Sequence[Manifest]) -> list[str]:
 
 
 def _share(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What all of these have with the same value."""
+    """Return the entries that all of these have with the same value."""
     first, *others = contents
     return {
         name: value

@@ -1,7 +1,7 @@
 """Read citations into references, and write these as BibTeX and RIS.
 
 A citation reads ``Authors (Year) Title. Journal Volume, Pages. doi:10.…``; a text may have several of them,
-each with its DOI at the end. What does not read like this is kept as text.
+each with its DOI at the end. Other citations are kept as text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RIS_OTHERS = (
     ("AU", "et al.,"),
     ("N1", "Only the first authors are named here. The DOI leads to the names of all."),
 )
-"""RIS has no word for further authors; the comma makes reference managers keep "et al." as one name."""
+"""RIS has no field for further authors; the comma makes reference managers keep "et al." as one name."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -76,7 +76,7 @@ class Publication:
 
 
 def read_references(text: str) -> tuple[Publication, ...]:
-    """The references of a text with one or several citations, in order."""
+    """Return the references of a text with one or several citations, in order."""
     found, end = [], 0
     for match in _CITATION.finditer(text):
         found.append(_read_citation(match[1].strip()))
@@ -86,7 +86,7 @@ def read_references(text: str) -> tuple[Publication, ...]:
 
 
 def merge_references(texts: Iterable[str]) -> tuple[Publication, ...]:
-    """The references of several texts; one that several texts have is there once, at its first place."""
+    """Merge the references of several texts, keeping the first of equal ones."""
     kept: dict[str, Publication] = {}
     for text in texts:
         for reference in read_references(text):
@@ -117,7 +117,7 @@ def _read_citation(text: str) -> Publication:
 
 
 def _split_title(body: str) -> tuple[str, str]:
-    """Title and journal, which a full stop separates; both may have further ones ("J. Comput. Chem.")."""
+    """Split title and journal at a full stop; both may contain further ones ("J. Comput. Chem.")."""
     parts = body.rstrip(".").split(". ")
     for at in range(1, len(parts)):
         if all(_is_abbreviated(part) for part in parts[at:-1]):
@@ -126,7 +126,7 @@ def _split_title(body: str) -> tuple[str, str]:
 
 
 def _is_abbreviated(part: str) -> bool:
-    """Whether this can stand before a full stop within the name of a journal."""
+    """Return whether this word can precede a full stop within the name of a journal."""
     return all(word[:1].isupper() or word in _SMALL for word in part.split())
 
 
@@ -143,7 +143,7 @@ def _read_author(text: str) -> str:
 
 
 def to_bibtex(references: Sequence[Publication]) -> str:
-    """The references as BibTeX (UTF-8), each with a key of author, year and title that is unique here."""
+    """Format the references as BibTeX (UTF-8), each with a unique key of author, year and title."""
     keys: set[str] = set()
     return "\n".join(_write_bibtex(each, _make_key(each, keys)) for each in references)
 
@@ -185,7 +185,7 @@ def _escape(text: str) -> str:
 
 
 def to_ris(references: Sequence[Publication]) -> str:
-    """The references in the RIS format, which EndNote, Zotero and Mendeley read."""
+    """Return the references in the RIS format, which EndNote, Zotero and Mendeley read."""
     return "\n".join(_write_ris(each) for each in references)
 
 

@@ -61,7 +61,7 @@ class WorkflowStep:
     after: tuple[str, ...] = ()
 
     def holds(self, name: str) -> bool:
-        """Whether the file ``name`` of the result belongs to this step."""
+        """Return whether the file ``name`` of the result belongs to this step."""
         return not self.folder or name.startswith(f"{self.folder}/")
 
 

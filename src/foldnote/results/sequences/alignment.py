@@ -26,7 +26,7 @@ _INSERTED = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz.")
 _LENGTHS = re.compile(r"#\s*(\d+(?:,\d+)*)\t(\d+(?:,\d+)*)\s*$")
 _CLUSTAL_LINE = re.compile(r"(\S+)\s+([A-Za-z\-.*~]+)(?:\s+\d+)?\s*$")
 _CLUSTAL_HEADS = ("CLUSTAL", "MUSCLE ", "PROBCONS", "MSAPROBS", "KALIGN")
-"""First words, in upper case, of the programs that write Clustal's format."""
+"""First words, in upper case, of files in Clustal's format, by the programs that write them."""
 _LETTERS = re.compile(r"[A-Za-z\-.*~]*\Z")
 _CHAIN_BREAKS = re.compile(r"[/:]")
 _HEADER_FIGURE = re.compile(r"(?:^|[\s,;|])([A-Za-z]\w{0,40})=(-?\d+(?:\.\d+)?(?:[eE]-?\d+)?)(?=$|[\s,;|])")
@@ -59,7 +59,7 @@ class Alignment(NotebookRepr):
         return len(self.sequences)
 
     def __len__(self) -> int:
-        """Number of sequences, the query included."""
+        """Return the number of sequences, the query included."""
         return len(self.sequences)
 
     @property
@@ -118,8 +118,8 @@ class Alignment(NotebookRepr):
         """Fraction of residues identical to the query, 0 to 1, shape (depth,).
 
         Computed over the columns where both have a residue; NaN for a sequence without such columns. Equal
-        letters are identical, ``X`` with ``X`` included, as BLAST and MMseqs2 count them; a superposition,
-        whose ``X`` are residues of different kinds, does not count them.
+        letters are identical, ``X`` with ``X`` included, as in BLAST and MMseqs2. Superpositions do not count
+        them, since their ``X`` are residues of different kinds.
 
         Raises:
             UnreadableFileError: the sequences are of unequal length.
@@ -218,7 +218,7 @@ def read_alignment(data: bytes, name: str) -> Alignment:
 
 
 def _read_lengths(start: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Chain lengths and copies from a first line such as ``#42,17<tab>2,1``, as ColabFold writes it."""
+    """Read chain lengths and copies from a first line such as ``#42,17<tab>2,1``, as in ColabFold."""
     found = _LENGTHS.match(start.split("\n", 1)[0])
     if not found:
         return (), ()

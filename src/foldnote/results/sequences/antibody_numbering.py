@@ -76,8 +76,8 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
         str.
 
     Raises:
-        UnreadableFileError: it is not a table, lacks one of these columns, or has an index that is no whole
-            number.
+        UnreadableFileError: it is not a table, lacks one of these columns, or has an index that is not an
+            integer.
     """
     try:
         frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
@@ -86,7 +86,7 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
             raise UnreadableFileError(f"{name} lacks the column {missing[0]!r}, required for a numbering.")
         places = pd.to_numeric(frame["index"])
         if broken := [text for text, place in zip(frame["index"], places, strict=True) if place % 1]:
-            raise UnreadableFileError(f"{name} has the index {broken[0]}, which is no whole number.")
+            raise UnreadableFileError(f"{name} has the index {broken[0]}, which is not a whole number.")
         frame["index"] = places.astype("int64")
         frame["region"] = frame["region"].str.replace(_OTHER_FRAMEWORK, r"FR\1", regex=True)
     except (ValueError, OverflowError) as exc:
@@ -141,5 +141,5 @@ def locate_region(region: Region, chains: Mapping[str, Chain]) -> tuple[str, ...
 
 
 def name_scheme(word: str) -> str:
-    """Conventional spelling of a numbering scheme or CDR definition: ``IMGT`` for ``imgt``."""
+    """Return the conventional spelling of a numbering scheme or CDR definition: ``IMGT`` for ``imgt``."""
     return _SCHEMES.get(word.lower(), word)

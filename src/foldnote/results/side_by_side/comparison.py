@@ -26,7 +26,7 @@ from foldnote.text import count, join_words
 
 MAX_ITEMS = 20
 _RMSD_DECIMALS = 6
-"""Beyond these is nothing but rounding: coordinates have three."""
+"""Decimals of RMSDs; further digits are only rounding, since coordinates have three."""
 _COLUMNS = (
     "structure", "region", "chain", "residues", "pairs", "rmsd", "rmsd_fitted", "tm_score", "own_tm_score",
     "identity", "pairing",
@@ -70,7 +70,7 @@ class Comparison(NotebookRepr):
 
     @property
     def structures(self) -> dict[str, Structure]:
-        """The structures compared, by name, the reference first; as they are in their files."""
+        """The compared structures by name, the reference first; with the coordinates of their files."""
         found = {item.name: item.structure for item in self.items if item.structure is not None}
         return {name: found[name] for name in ([self.reference] if self.reference else []) + [*self.fits]}
 
@@ -155,7 +155,7 @@ def _superpose_all(
     wanted: Collection[Residue],
     pairing: PairingMethod,
 ) -> tuple[dict[str, Superposition], list[str]]:
-    """Superpose each structure on the first; those that cannot be are left out, with a sentence for each."""
+    """Superpose each structure on the first; those that cannot be superposed are listed with the reason."""
     fits: dict[str, Superposition] = {}
     faults: list[str] = []
     for item in others:
@@ -190,7 +190,7 @@ def _make_table(
 def _list_parts(
     structure: Structure, regions: Sequence[StructureRegion]
 ) -> list[tuple[str, str, list[Residue]]]:
-    """(region, chain, residues) of the rows of the table; all residues first."""
+    """Return (region, chain, residues) of each row of the table; all residues first."""
     chains = [
         (f"chain {chain.name}", chain.name, [(chain.name, number) for number in chain.numbers])
         for chain in structure.chains
@@ -228,7 +228,7 @@ def _measure(
 
 
 def _note_items(items: Sequence[ComparedItem], first: ComparedItem | None) -> list[str]:
-    """Sentences on tools that differ, missing structures, settings and scores."""
+    """Return the sentences on tools that differ, missing structures, settings and scores."""
     notes = []
     tools = {item.name: item.tool for item in items if item.tool}
     if len(set(tools.values())) > 1:
@@ -252,7 +252,7 @@ def _join(reasons: Sequence[str]) -> str:
 def _note_chains(
     first: ComparedItem | None, structures: Mapping[str, Structure], fits: Mapping[str, Superposition]
 ) -> list[str]:
-    """Sentences on chains without a counterpart, and on chains that are paired under other names."""
+    """Return sentences on chains without a counterpart, and on chains paired under different names."""
     notes = []
     for name, fit in fits.items():
         assert first is not None

@@ -1,6 +1,6 @@
-"""What is compared: results, models and structures as named records, each with whatever it has.
+"""The items of a comparison: results, models and structures as named records with the data they have.
 
-A record without a structure keeps the reason, so that its settings and scores can still be compared.
+A record without a structure contains the reason, so that its settings and scores can still be compared.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ComparedItem:
         tool: tool type of the job; "" if unknown.
         settings: settings of the job; empty if unknown.
         scores: single figures under the names of the files; empty without any.
-        structure: the structure compared: of a result its best model, else its first structure; or None.
+        structure: the structure to compare: for a result, its best model, else its first structure; or None.
         regions: regions of the result's own antibody numbering.
         problem: why there is no structure or result; "" if there is one.
         note: what a reader must know about the choice of the structure; may be empty.
@@ -51,7 +51,7 @@ class ComparedItem:
 
 
 def make_item(source: Source, name: str) -> ComparedItem:
-    """Read what is compared of ``source``, under the label ``name``.
+    """Read the data to compare from ``source``, under the label ``name``.
 
     Raises:
         ArgumentError: it is the result of a batch, or of another type.
@@ -68,7 +68,7 @@ def make_item(source: Source, name: str) -> ComparedItem:
 
 
 def name_sources(sources: Sequence[Source | ComparedItem]) -> list[str]:
-    """Unique labels: the short name, else a longer one, else numbered."""
+    """Return unique labels: the short name, else a longer one, else a numbered one."""
     choices = [_list_names(source) for source in sources]
     names = [choice[0] for choice in choices]
     if len(set(names)) < len(names):
@@ -80,7 +80,7 @@ def name_sources(sources: Sequence[Source | ComparedItem]) -> list[str]:
 
 
 def _list_names(source: Source | ComparedItem) -> tuple[str, str]:
-    """A short and a longer name."""
+    """Return a short and a longer name."""
     if isinstance(source, ComparedItem):
         return source.name, source.name
     if isinstance(source, Result):
@@ -123,7 +123,7 @@ def _read_result(result: Result, name: str) -> ComparedItem:
 
 
 def _describe(structure: Structure) -> dict[str, Any]:
-    """The structure, or why it cannot be compared."""
+    """Return the structure, or why it cannot be compared."""
     if structure.format in MOLECULE_FORMATS:
         return {"problem": f"{structure.name} holds small molecules, which cannot be superposed"}
     if not structure.chains:

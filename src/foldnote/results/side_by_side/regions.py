@@ -23,7 +23,7 @@ Residue = tuple[str, str]
 """(chain, number with insertion code)"""
 
 _KINDS = {"H": "H", "K": "L", "L": "L", "A": "A", "B": "B", "G": "G", "D": "D"}
-"""Letter in the label of a CDR by immunum's kind of chain; A, B, G and D are those of T-cell receptors."""
+"""Letter in the label of a CDR by immunum's chain type; A, B, G and D are T-cell receptors."""
 _PARTS = ("fr1", "cdr1", "fr2", "cdr2", "fr3", "cdr3", "fr4")
 _SHORTEST = 60
 _LEAST_CONFIDENCE = 0.6
@@ -58,7 +58,7 @@ def find_regions(item: ComparedItem) -> tuple[tuple[StructureRegion, ...], str]:
     """Find the frameworks and CDRs of an item's structure.
 
     Returns:
-        For each antibody chain its framework, then its CDRs; and by which definition and numbering. Both are
+        For each antibody chain its framework, then its CDRs; and their definition and numbering. Both are
         empty for a structure without a numbered chain.
     """
     if item.structure is None:
@@ -75,7 +75,7 @@ def find_regions(item: ComparedItem) -> tuple[tuple[StructureRegion, ...], str]:
 def select_residues(
     align: str, structure: Structure, regions: Sequence[StructureRegion]
 ) -> tuple[list[Residue], str]:
-    """Find the residues that a superposition is to fit.
+    """Find the residues to which a superposition is fitted.
 
     Args:
         align: ``all``, ``framework``, the label of a region (``CDR-H3``, ``H framework``), a chain (``H`` or
@@ -128,7 +128,7 @@ def _read_part(part: str, structure: Structure) -> list[Residue]:
 
 
 def _expand(word: str, numbers: Sequence[str]) -> Sequence[str]:
-    """The residue numbers of one number or range; numbers that the chain lacks in a range are skipped."""
+    """Return the residue numbers of a number or range, skipping numbers of a range that the chain lacks."""
     span = _RANGE.fullmatch(word)
     first, last = (span[1], span[2] or span[1]) if span else (word, word)
     if first in numbers and last in numbers:
@@ -157,7 +157,7 @@ def _explain_choice(align: str, structure: Structure, regions: Sequence[Structur
 
 
 def _place_numbering(regions: Sequence[Region], structure: Structure) -> tuple[StructureRegion, ...]:
-    """Regions of the first scheme that are found in the structure, by chain."""
+    """Return the regions of the first scheme that are found in the structure, by chain."""
     chains = {chain.name: chain for chain in structure.chains}
     own = [
         (region, numbers)
@@ -175,7 +175,7 @@ def _place_numbering(regions: Sequence[Region], structure: Structure) -> tuple[S
 
 
 def _number_chain(chain: Chain) -> list[StructureRegion]:
-    """Framework and CDRs of the first variable domain of a chain; empty if it has none."""
+    """Return the framework and CDRs of the first variable domain of a chain; empty if it has none."""
     annotator = _make_annotator()
     if annotator is None or chain.kind != "protein" or not _SHORTEST <= len(chain) <= _LONGEST:
         return []

@@ -14,7 +14,7 @@ import gemmi
 from foldnote.errors import ArgumentError
 
 MAX_ATOMS = 1_000_000
-"""Larger assemblies, such as those of whole capsids, are not made."""
+"""Maximum number of atoms of an assembly that is built; whole capsids have more."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ Operation = tuple[float, ...]
 
 @dataclass(frozen=True)
 class AssemblyPart:
-    """What an assembly takes of one chain, and where it puts it.
+    """The part of one chain that an assembly contains, and its positions.
 
     Attributes:
         chain: the author's chain name.
@@ -58,7 +58,7 @@ IDENTITY: Operation = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0)
 
 
 def list_parts(structure: gemmi.Structure, name: str) -> tuple[AssemblyPart, ...]:
-    """What an assembly consists of.
+    """List the parts of an assembly.
 
     Args:
         structure: the parsed file.
@@ -93,7 +93,7 @@ def _read_operation(transform: gemmi.Transform) -> Operation:
 def _list_members(
     model: gemmi.Model, generator: gemmi.Assembly.Gen
 ) -> list[tuple[str, tuple[str, ...] | None]]:
-    """Chains of a generator, with residue numbers where it takes a part of one only."""
+    """Return the chains of a generator, with residue numbers if it uses only a part of a chain."""
     whole, subchains = set(generator.chains), set(generator.subchains)
     found: list[tuple[str, tuple[str, ...] | None]] = []
     for chain in model:
@@ -106,7 +106,7 @@ def _list_members(
 
 
 def list_assemblies(structure: gemmi.Structure) -> tuple[Assembly, ...]:
-    """The assemblies in the file's order; empty if it describes none."""
+    """Return the assemblies in the file's order; empty if it describes none."""
     return tuple(
         Assembly(
             one.name,
@@ -158,7 +158,7 @@ def make_assembly(structure: gemmi.Structure, name: str, file: str) -> gemmi.Str
 
 
 def _copy_chains(model: gemmi.Model, parts: Sequence[AssemblyPart]) -> gemmi.Model:
-    """A model of the copies: first the one of each chain that has its name, then the second ones."""
+    """Return a model of the copies: first those with the chains' own names, then the second ones."""
     made = gemmi.Model(1)
     copies: dict[tuple[int, str], gemmi.Chain] = {}
     for part in parts:
@@ -173,7 +173,7 @@ def _copy_chains(model: gemmi.Model, parts: Sequence[AssemblyPart]) -> gemmi.Mod
 
 
 def list_residues(model: gemmi.Model, part: AssemblyPart) -> list[gemmi.Residue]:
-    """The residues of a model that a part of an assembly takes."""
+    """Return the residues of a model that a part of an assembly uses."""
     wanted = None if part.numbers is None else set(part.numbers)
     return [
         residue
@@ -185,7 +185,7 @@ def list_residues(model: gemmi.Model, part: AssemblyPart) -> list[gemmi.Residue]
 
 
 def _move(residues: Sequence[gemmi.Residue], operation: Operation) -> gemmi.Chain:
-    """Copies of residues, with their displacement parameters, after an operation."""
+    """Return the copies of residues, with their displacement parameters, after an operation."""
     model = gemmi.Model(1)
     chain = gemmi.Chain("A")
     for residue in residues:
@@ -197,9 +197,9 @@ def _move(residues: Sequence[gemmi.Residue], operation: Operation) -> gemmi.Chai
 
 
 def join_models(structure: gemmi.Structure) -> gemmi.Structure:
-    """One model of all models: chains of the first keep their names, those of model 2 are ``A-2`` and so on.
+    """Join all models to one: chains of the first keep their names, those of model 2 are ``A-2`` and so on.
 
-    Files of biological assemblies (``.pdb1``) have each copy as a model.
+    Files of biological assemblies (``.pdb1``) contain each copy as a model.
     """
     made = gemmi.Structure()
     made.name, made.cell, made.spacegroup_hm = structure.name, structure.cell, structure.spacegroup_hm

@@ -54,7 +54,7 @@ class BColumn:
 
 
 def find_b_column(structure: gemmi.Structure, text: str, form: str, name: str, stated: str = "") -> BColumn:
-    """The meaning of the B-factor column, as stated by the file or the user.
+    """Return the meaning of the B-factor column, as stated by the file or the user.
 
     Args:
         structure: the parsed file.
@@ -104,13 +104,13 @@ def check_stated(structure: gemmi.Structure, name: str, meaning: str, found: BCo
 
 
 def has_spread(structure: gemmi.Structure) -> bool:
-    """Whether the atoms of the first model differ in their B-factors."""
+    """Return whether the atoms of the first model differ in their B-factors."""
     values = [atom.b_iso for _, residue in walk_residues(structure[0]) for atom in residue]
     return bool(values) and max(values) - min(values) > _MIN_SPREAD
 
 
 def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
-    """The mean of the B-factor column of each polymer residue of the first model, as errors in Å.
+    """Return the mean of the B-factor column of each polymer residue of the first model, as errors in Å.
 
     Returns:
         One row per residue: ``chain``, ``number``, ``residue`` str, ``error`` float64 (Å). None if values are
@@ -127,7 +127,7 @@ def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
 
 
 def is_experimental(structure: gemmi.Structure) -> bool:
-    """Whether the header names an experimental method or a refinement program."""
+    """Return whether the header names an experimental method or a refinement program."""
     methods = dict(structure.info).get("_exptl.method", "")
     programs = " ".join(program.name for program in structure.meta.software)
     return bool(_EXPERIMENT.search(methods) or _REFINEMENT.search(programs))

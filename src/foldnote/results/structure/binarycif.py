@@ -30,15 +30,17 @@ _chem_comp _chem_comp_atom _chem_comp_bond
 CATEGORIES = frozenset(_WANTED.split())
 _FREE_CELLS = 200_000
 _CELLS_PER_BYTE = 8
-"""Real files have about two cells per byte: the coordinates of an atom alone have at least six bytes."""
+"""Maximum number of cells per byte; real files have about two, since an atom's coordinates take at least
+six bytes."""
 _MAX_CELLS = 100_000_000
 _FREE_LETTERS = 16_000_000
 _LETTERS_PER_CELL = 16
 _MAX_STEPS = 8
-"""Largest number of successive encodings of a column; the specification's longest chain has four."""
+"""Maximum number of successive encodings of a column; the specification's longest chain has four."""
 _TYPES = {1: "<i1", 2: "<i2", 3: "<i4", 4: "<u1", 5: "<u2", 6: "<u4", 32: "<f4", 33: "<f8"}
 _MAX_VALUES = 300_000
-"""MessagePack values in all maps and lists; a BinaryCIF file of the Protein Data Bank has about 20,000."""
+"""Maximum number of MessagePack values in all maps and lists; a BinaryCIF file of the Protein Data Bank
+has about 20,000."""
 _BROKEN = (
     ValueError,
     TypeError,
@@ -54,7 +56,7 @@ Values = NDArray[Any]
 
 
 def convert_to_mmcif(data: bytes, name: str) -> str:
-    """The tables of a BinaryCIF file as mmCIF text.
+    """Return the tables of a BinaryCIF file as mmCIF text.
 
     Raises:
         UnreadableFileError: it is not a BinaryCIF file, or is damaged.
@@ -72,7 +74,7 @@ def convert_to_mmcif(data: bytes, name: str) -> str:
 
 
 def _unpack(data: bytes) -> Any:
-    """The MessagePack value at the beginning of ``data``; bytes after it are ignored.
+    """Return the MessagePack value at the beginning of ``data``; bytes after it are ignored.
 
     A single byte can be an empty map, so values are counted while they are decoded.
 
@@ -146,7 +148,7 @@ def _is_tag(name: str) -> bool:
 
 
 def _read_column(column: Mapping[str, Any], rows: int, budget: _Budget) -> list[str]:
-    """The column's values as in mmCIF text."""
+    """Return the column's values as in mmCIF text."""
     values = _decode(column["data"], rows)
     if values.shape != (rows,):
         raise ValueError(f"a column has {values.size} values in a table of {rows} rows")
@@ -177,7 +179,7 @@ def _write_values(values: Values, budget: _Budget) -> list[str]:
 
 
 def _decode(packed: Mapping[str, Any], most: int) -> Values:
-    """The values of a column with at most ``most`` values."""
+    """Return the values of a column with at most ``most`` values."""
     values: Any = packed["data"]
     steps = packed["encoding"]
     if len(steps) > _MAX_STEPS:
@@ -227,7 +229,7 @@ def _undo_runs(pairs: Values, size: int, most: int) -> Values:
 
 
 def _undo_packing(values: Values, encoding: Mapping[str, Any]) -> Values:
-    """Sums of runs of values at the limit of their type, each ended by a value inside the limits."""
+    """Sum each run of values at the limit of their type, which ends with a value inside the limits."""
     wide = values.astype(np.int64)
     count = int(encoding["byteCount"])
     if count not in (1, 2):

@@ -30,7 +30,7 @@ class Chain:
     numbers: tuple[str, ...]
 
     def __len__(self) -> int:
-        """Number of residues present."""
+        """Return the number of residues present."""
         return len(self.numbers)
 
 

@@ -122,14 +122,14 @@ class _Layout:
         return self.average(self.b_factors)
 
     def average(self, values: Floats) -> Floats:
-        """Mean per residue of values per atom."""
+        """Return the mean per residue of values per atom."""
         return np.asarray(np.bincount(self.owner, values, len(self.residues)) / np.maximum(self.sizes, 1))
 
 
 def find_confidence(
     structure: gemmi.Structure, text: str, form: str, claims: ReadClaims = tuple, family: str = ""
 ) -> Confidence | None:
-    """The pLDDT of the first model; None without evidence of one.
+    """Return the pLDDT of the first model; None without evidence of one.
 
     Args:
         structure: the parsed file.
@@ -141,7 +141,7 @@ def find_confidence(
     header = text[: max(text.find("\nATOM"), 0)].upper() if form == "pdb" else ""
     is_declared = "_ma_qa_metric" in text if form == "mmcif" else _mentions(header)
     if not family and not is_declared and not list(claims()):
-        return None  # without tabulating the atoms, which takes seconds for a capsid
+        return None  # returns without tabulating the atoms, which takes seconds for a capsid
     layout = _read_layout(structure)
     if layout.residues.empty:
         return None
@@ -166,12 +166,12 @@ def find_confidence(
 
 
 def _mentions(header: str) -> bool:
-    """Whether the header of a PDB file is one of those that say what the B-factors are."""
+    """Return whether a PDB header contains one of the phrases that state what the B-factors are."""
     return bool(_HEADER.search(header) or _ALPHAFOLD.search(header) or _PARENT.match(header))
 
 
 def read_stated_confidence(structure: gemmi.Structure, name: str) -> Confidence:
-    """The B-factors as a pLDDT, as stated by the user.
+    """Return the B-factors as a pLDDT, as stated by the user.
 
     Raises:
         ArgumentError: they cannot be a pLDDT: some are negative or above 100, or all are equal.
@@ -219,7 +219,7 @@ def _read_layout(structure: gemmi.Structure) -> _Layout:
 
 
 def _make(layout: _Layout, residues: Floats, atoms: Floats | None, source: str) -> Confidence | None:
-    """The confidence on the scale 0 to 100; None if the values cannot be a pLDDT."""
+    """Return the confidence on the scale 0 to 100; None if the values cannot be a pLDDT."""
     scaled = scale_to_hundred(residues)
     of_atoms = None if atoms is None else scale_to_hundred(atoms)
     if scaled is None or (atoms is not None and of_atoms is None):
@@ -229,14 +229,14 @@ def _make(layout: _Layout, residues: Floats, atoms: Floats | None, source: str) 
 
 
 def _take_b_factors(layout: _Layout, source: str) -> Confidence | None:
-    """The B-factors as a pLDDT; None if they are all equal."""
+    """Return the B-factors as a pLDDT; None if they are all equal."""
     if _is_constant(layout.b_factors):
         return None
     return _make(layout, layout.residue_means, layout.b_factors, source)
 
 
 def _take_percent(layout: _Layout, source: str) -> Confidence | None:
-    """The B-factors of a program that writes 0 to 100; None if none is above 1."""
+    """Return the B-factors of a program that writes 0 to 100; None if none is above 1."""
     return _take_b_factors(layout, source) if layout.b_factors.max(initial=0) > 1 else None
 
 
@@ -245,7 +245,7 @@ def _is_constant(values: Floats) -> bool:
 
 
 def _weigh(layout: _Layout, claim: StatedPlddt) -> Confidence | None:
-    """The pLDDT in a score file, if it has a value per residue, token or atom and B-factors agree with it."""
+    """Return a score file's pLDDT, if it has values per residue, token or atom that agree with B-factors."""
     if len(claim.values) == 1 < len(layout.residues):
         return _weigh_mean(layout, float(claim.values[0]), claim.source)
     spread = _spread(layout, claim.values)
@@ -263,14 +263,14 @@ def _weigh(layout: _Layout, claim: StatedPlddt) -> Confidence | None:
 
 
 def _weigh_mean(layout: _Layout, mean: float, source: str) -> Confidence | None:
-    """The B-factors, if their mean is the mean pLDDT in a score file."""
+    """Return the B-factors, if their mean is the mean pLDDT in a score file."""
     found = _take_b_factors(layout, f"B-factors, whose mean is the mean pLDDT in {source}")
     wanted = mean * 100 if mean <= 1 else mean
     return found if found is not None and abs(found.mean - wanted) <= _MEAN_TOLERANCE else None
 
 
 def _spread(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
-    """The values per residue, and per atom if they are that fine; None if their number does not match."""
+    """Return the values per residue, and per atom if available; None if their number does not match."""
     if len(values) == len(layout.residues):
         return values, None
     if len(values) == len(layout.atoms):
@@ -302,7 +302,7 @@ def _repeats(own: Floats, given: Floats) -> bool:
 
 
 def _find_declared(layout: _Layout, text: str, claims: ReadClaims) -> Confidence | None:
-    """The pLDDT that an mmCIF file declares: a metric per residue, else its B-factors."""
+    """Return the pLDDT that an mmCIF file declares: a metric per residue, else its B-factors."""
     try:
         document = gemmi.cif.read_string(text)
     except (ValueError, RuntimeError):
@@ -320,7 +320,7 @@ def _find_declared(layout: _Layout, text: str, claims: ReadClaims) -> Confidence
 
 
 def _has_finer_b_factors(layout: _Layout, local: Floats) -> bool:
-    """Whether the B-factors agree with the declared values, as means over residues or at central atoms."""
+    """Return whether B-factors agree with the declared values, as residue means or at central atoms."""
     known = np.isfinite(local) & layout.is_polymer
     if _is_constant(layout.b_factors) or not known.any():
         return False
@@ -330,7 +330,7 @@ def _has_finer_b_factors(layout: _Layout, local: Floats) -> bool:
 def _average_ligands(
     layout: _Layout, local: Floats, atoms: Floats | None, claims: ReadClaims
 ) -> tuple[Floats, str]:
-    """Values outside polymers on the scale of ``local``, means over atoms or NaN, and their source."""
+    """Return values outside polymers on the scale of ``local``, means over atoms or NaN, and their source."""
     declared = "the file's own quality metric per residue"
     if not np.any(~layout.is_polymer & ((layout.sizes > 1) | ~np.isfinite(local))):
         return local, declared
@@ -349,12 +349,12 @@ def _average_ligands(
 
 
 def _find_scale(values: Floats) -> float:
-    """The maximum of the scale of pLDDT values: 1 or 100."""
+    """Return the maximum of the scale of pLDDT values: 1 or 100."""
     return 1.0 if np.nanmax(values) <= 1 else 100.0
 
 
 def _plddt_metrics(block: gemmi.cif.Block) -> set[str]:
-    """Ids of quality metrics whose name or type contains pLDDT."""
+    """Return the ids of quality metrics whose name or type contains pLDDT."""
     table = block.find("_ma_qa_metric.", ["id", "name", "?type"])
     ids = set()
     for row in table:
@@ -365,13 +365,13 @@ def _plddt_metrics(block: gemmi.cif.Block) -> set[str]:
 
 
 def _read_local_metric(layout: _Layout, block: gemmi.cif.Block, wanted: set[str]) -> Floats | None:
-    """Values of a pLDDT metric per residue, in the order of the residues; None if most are missing."""
+    """Return the values of a pLDDT metric per residue, in residue order; None if most are missing."""
     columns = ["label_asym_id", "label_seq_id", "metric_id", "metric_value"]
     found: dict[tuple[str, str], float] = {}
     for row in block.find("_ma_qa_metric_local.", columns):
         if gemmi.cif.as_string(row[2]) in wanted:
             asym, value = gemmi.cif.as_string(row[0]), gemmi.cif.as_number(row[3])
             found.setdefault((asym, row[1]), value)
-            found.setdefault((asym, ""), value)  # a ligand has an asym id of its own and no sequence number
+            found.setdefault((asym, ""), value)  # a ligand has its own asym id and no sequence number
     values = np.array([found.get(key, np.nan) for key in layout.keys])
     return values if np.isfinite(values).mean() > 0.5 else None

@@ -39,10 +39,10 @@ def set_up_entities(structure: gemmi.Structure) -> None:
 
 
 def gather_conformers(structure: gemmi.Structure) -> None:
-    """Place residues of one number beside each other, where a file has one conformation after the other.
+    """Gather residues of one number, if a file has one conformation after the other.
 
-    Such as Ser 22 and Glu 23 of conformation A, then Pro 22 and Glu 23 of B: gemmi takes adjacent residues of
-    one number for alternatives, and others for further residues.
+    An example is Ser 22 and Glu 23 of conformation A, followed by Pro 22 and Glu 23 of B: gemmi takes
+    adjacent residues of one number for alternatives, but separated ones for further residues.
     """
     for chain in (chain for model in structure for chain in model):
         firsts: dict[tuple[str, int | None, str], int] = {}
@@ -57,10 +57,10 @@ def gather_conformers(structure: gemmi.Structure) -> None:
 
 
 def gather_hydrogens(structure: gemmi.Structure) -> None:
-    """Move hydrogens that stand apart from their residue, as Open Babel appends them to a file, into it.
+    """Move hydrogens that are listed apart from their residue into it, as in files written by Open Babel.
 
-    They would be a residue of their own. Hydrogens alone belong to the residue of the same number and name in
-    which one of them is bonded to a heavy atom.
+    Otherwise they would form a separate residue. Separate hydrogens belong to the residue of the same number
+    and name in which one of them is bonded to a heavy atom.
     """
     for chain in (chain for model in structure for chain in model):
         apart = [place for place, residue in enumerate(chain) if _is_bare(residue)]
@@ -75,7 +75,7 @@ def gather_hydrogens(structure: gemmi.Structure) -> None:
 
 
 def _join_hydrogens(bare: gemmi.Residue, whole: Mapping[tuple[str, str], Sequence[gemmi.Residue]]) -> bool:
-    """Copy a residue of hydrogens into its own, and return whether there is one."""
+    """Copy a residue of hydrogens into the residue they belong to; return whether there is one."""
     for residue in whole.get((str(bare.seqid), bare.name), ()):
         if _is_bonded(bare, residue):
             for atom in bare:
@@ -89,7 +89,7 @@ def _is_bare(residue: gemmi.Residue) -> bool:
 
 
 def _is_bonded(bare: gemmi.Residue, residue: gemmi.Residue) -> bool:
-    """Whether a hydrogen of ``bare`` is bonded to a heavy atom of ``residue``."""
+    """Return whether a hydrogen of ``bare`` is bonded to a heavy atom of ``residue``."""
     heavy = [atom.pos for atom in residue if not atom.is_hydrogen()]
     return any(hydrogen.pos.dist(place) < _HYDROGEN_BOND_A for hydrogen in bare for place in heavy)
 
@@ -117,7 +117,7 @@ def find_chain_kind(polymer: Sequence[gemmi.Residue]) -> str:
 
 
 def count_waters(residue: gemmi.Residue) -> int:
-    """Number of water molecules in a residue; several if residue numbers restarted after 9999."""
+    """Return the number of water molecules in a residue; several if residue numbers restarted after 9999."""
     if residue.entity_type != _Type.Water:
         return 0
     first = next((atom for atom in residue if atom.name.startswith("O")), residue[0])
@@ -143,7 +143,7 @@ def _correct_chain(chain: gemmi.Chain, listed: set[str]) -> bool:
 
 
 def _find_type(residue: gemmi.Residue, role: str, listed: set[str]) -> gemmi.EntityType:
-    """The entity type of a single residue, corrected if its name or atoms contradict gemmi's."""
+    """Return the entity type of a single residue, corrected if its name or atoms contradict gemmi's."""
     own = residue.entity_type
     if role == "water":
         return _Type.Water

@@ -30,7 +30,7 @@ _SUFFIXES = {
     **dict.fromkeys(SMILES_SUFFIXES, "smiles"),
 }  # fmt: skip
 _CIF_START = re.compile(rb"(?:\s|#[^\n]*\n)*data_")
-"""A CIF file begins with its first block; comments may stand before it."""
+"""A CIF file begins with its first block; comments may precede it."""
 MOLECULE_FORMATS = {"sdf": read_sdf, "mol2": read_mol2, "pdbqt": read_pdbqt, "smiles": read_smiles}
 """Formats of small molecules, with their readers."""
 
@@ -70,7 +70,7 @@ def read_structure_text(data: bytes, name: str) -> str:
 
 
 def is_receptor(data: bytes, name: str) -> bool:
-    """Whether a file is the PDBQT of a rigid receptor, judged by its first bytes."""
+    """Return whether a file is the PDBQT of a rigid receptor, judged by its first bytes."""
     return strip_packing(name).endswith(".pdbqt") and not is_ligand(data)
 
 
@@ -97,7 +97,7 @@ def parse_structure(text: str, form: str, name: str) -> gemmi.Structure:
 
 
 def _explain_missing(text: str, form: str) -> str:
-    """What a CIF file without atoms of a macromolecule holds instead; "" if that is not known."""
+    """Describe what a CIF file without macromolecular atoms contains instead; "" if unknown."""
     if form != "mmcif":
         return ""
     if "_atom_site_fract_x" in text:
@@ -111,7 +111,7 @@ def _explain_missing(text: str, form: str) -> str:
 
 
 def digest_atoms(text: str, form: str) -> bytes:
-    """SHA-256 of the coordinates (to 0.001 Å) and B-factors (to 0.01) of a PDB or mmCIF file, in file order.
+    """Return the SHA-256 of coordinates (to 0.001 Å) and B-factors (to 0.01) of a PDB or mmCIF file.
 
     Equal for copies of a model regardless of headers and names; empty if there are no atoms or the text is
     damaged.

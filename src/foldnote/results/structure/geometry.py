@@ -2,10 +2,10 @@
 
 Peptide bonds follow MolProbity's limits (Williams et al., Protein Sci. 27, 293 (2018)): twisted if ω is more
 than 30° from both 0° and 180°, cis if within 30° of 0°, which is common before proline only. Cα chirality is
-wrong if the chiral volume is negative in a residue that is not a D amino acid; residues whose name is unknown
-may be one, and are not judged. Two atoms clash if their van der Waals radii (Word et al., J. Mol. Biol. 285,
-1711 (1999)) overlap by 0.4 Å or more without a bond or hydrogen bond. Hydrogens are ignored, so fewer clashes
-are found than with an all-atom analysis.
+wrong if the chiral volume is negative in a residue that is not a D amino acid; residues with unknown names
+may be D amino acids and are not judged. Two atoms clash if their van der Waals radii (Word et al., J. Mol.
+Biol. 285, 1711 (1999)) overlap by 0.4 Å or more without a bond or hydrogen bond. Hydrogens are ignored, so
+fewer clashes are found than with an all-atom analysis.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _find_inverted_centres(
 
 
 def _is_mirrored_name(name: str) -> bool:
-    """Whether the name is a force field's for a D amino acid, such as ``DALA``."""
+    """Return whether the name is a force field's for a D amino acid, such as ``DALA``."""
     return len(name) == 4 and name[0] == "D" and find_parent(name) == find_parent(name[1:])
 
 
@@ -145,7 +145,7 @@ def _is_bond(first: str, second: str, distance: float) -> bool:
 
 
 def _is_clash(one: gemmi.CRA, other: gemmi.CRA, distance: float, apart: int) -> bool:
-    """Whether two atoms clash that are ``distance`` Å apart, in residues ``apart`` positions apart."""
+    """Return whether two atoms clash that are ``distance`` Å apart, in residues ``apart`` positions apart."""
     first, second = one.atom.element.name, other.atom.element.name
     if first not in _RADII_A or second not in _RADII_A:
         return False
@@ -160,7 +160,7 @@ def _is_clash(one: gemmi.CRA, other: gemmi.CRA, distance: float, apart: int) -> 
 
 
 def measure_torsions(positions: Floats) -> Floats:
-    """Torsion angles (n,) in degrees, -180 to 180, of positions (n, 4, 3) in Å; NaN if one is missing."""
+    """Return the torsion angles (n,) in degrees, -180 to 180, of positions (n, 4, 3) in Å, or NaN."""
     first, second, third = np.moveaxis(np.diff(positions, axis=1), 1, 0)
     left, right = np.cross(first, second), np.cross(second, third)
     sines = np.einsum("ij,ij->i", first, right) * np.linalg.norm(second, axis=1)
@@ -168,7 +168,7 @@ def measure_torsions(positions: Floats) -> Floats:
 
 
 def _read_positions(residues: Sequence[gemmi.Residue]) -> Floats:
-    """Positions of N, Cα, C and Cβ, (n, 4, 3) in Å; NaN for missing or implausible ones."""
+    """Return the positions of N, Cα, C and Cβ, (n, 4, 3) in Å; NaN for missing or implausible ones."""
     found = [[_read_position(residue.find_atom(name, "*")) for name in _ATOMS] for residue in residues]
     positions = np.array(found, dtype=np.float64).reshape(-1, 4, 3)
     return np.where(np.abs(positions) < _MAX_COORDINATE_A, positions, np.nan)

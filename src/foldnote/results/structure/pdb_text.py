@@ -1,12 +1,12 @@
 """Read PDB files, including those written by molecular-dynamics programs.
 
-Four deviations are corrected before gemmi reads the file. Some programs end no model but the last. Until
-1996, entries of the PDB had their code and the number of the line in columns 73 to 80, where the element
-and charge are now. Residue names of four letters (``TIP3``, ``NALA``) extend into the column before the
-chain name, which gemmi reads as part of the chain name. In chains without names, residue numbers may
-restart; gemmi merges residues of one chain with the same number and name, so that the second copy of a
-protein, or waters after number 9999, would be lost. The segments between two restarts are read as separate
-chains and joined afterwards.
+Four deviations are corrected before gemmi reads the file. Some programs write ENDMDL only after the last
+model. Until 1996, PDB entries had their code and the line number in columns 73 to 80, where the element and
+charge are now. Residue names of four letters (``TIP3``, ``NALA``) extend into the column before the chain
+name, which gemmi reads as part of the chain name. In chains without names, residue numbers may restart; gemmi
+merges residues of one chain with the same number and name, so that the second copy of a protein, or waters
+after number 9999, would be lost. The segments between two restarts are read as separate chains and joined
+afterwards.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def cut_line_numbers(text: str) -> str:
 
 
 def end_models(text: str) -> str:
-    """Write ``ENDMDL`` where a model begins before the last one ended; other text is unchanged."""
+    """Insert ``ENDMDL`` where a model begins before the last one ended; other text is unchanged."""
     found = [(line[0], line.start()) for line in _MODEL_LINES.finditer(text)]
     begun = [place for (last, _), (this, place) in pairwise(found) if last == this == "MODEL"]
     ends = [0, *begun, len(text)]

@@ -1,6 +1,6 @@
 """Classify residues by their names and atoms, as protein, nucleic acid, water, ion, glycan or lipid.
 
-Force fields have their own names for waters, ions, sugars and lipids, too. Sources: the residue templates of
+Force fields have their own names for waters, ions, sugars and lipids. Sources: the residue templates of
 ff14SB, OL3, OL15, GLYCAM_06j and Lipid21 (AMBER) and of CHARMM36, and the residue types of GROMACS. Some of
 these names have another meaning in the PDB (``CLA`` is chloride or chlorophyll, ``ADE`` a nucleotide or the
 free base); these are distinguished by their atoms.
@@ -64,7 +64,7 @@ _RIBOSE = frozenset(["C1'", "C3'", "C4'", "C5'"])
 
 @lru_cache(maxsize=4096)
 def is_force_field_name(name: str) -> bool:
-    """Whether a known force field has a residue of this name."""
+    """Return whether a known force field has a residue of this name."""
     is_polymer = bool(find_amino_acid(name) or find_nucleotide(name))
     is_solvent = name.upper() in _WATERS or name.upper() in _IONS
     return is_polymer or is_solvent or name in _SUGARS or name in _LIPIDS or bool(_LIPID.fullmatch(name))
@@ -88,7 +88,7 @@ def find_role(residue: gemmi.Residue) -> str:
 
 
 def find_ion_element(residue: gemmi.Residue) -> str:
-    """The element of an ion with a force-field name, such as ``K`` for ``POT``; "" for other residues."""
+    """Return the element of an ion with a force-field name, such as ``K`` for ``POT``; else ""."""
     is_ion = (
         len(residue) == 1 and gemmi.find_tabulated_residue(residue.name).kind == gemmi.ResidueKind.UNKNOWN
     )
@@ -96,7 +96,7 @@ def find_ion_element(residue: gemmi.Residue) -> str:
 
 
 def has_backbone(residue: gemmi.Residue) -> bool:
-    """Whether a residue has the backbone of a protein or nucleic acid, or only its trace atom."""
+    """Return whether a residue has the backbone of a protein or nucleic acid, or only its trace atom."""
     atoms = frozenset(atom.name.replace("*", "'") for atom in residue)
     is_whole = atoms >= _BACKBONE or {"C4'", "C3'"} <= atoms
     return is_whole or (len(atoms) == 1 and bool(atoms & {"CA", "P", "C4'", "C3'"}))
@@ -141,16 +141,16 @@ def _find_force_field_role(name: str, atoms: frozenset[str]) -> str:
 
 
 def _is_ionic(name: str) -> bool:
-    """Whether a name is the symbol of a halogen or metal, with or without a charge."""
+    """Return whether a name is the symbol of a halogen or metal, with or without a charge."""
     symbol = name.rstrip("0123456789+-")
     return symbol in ("F", "CL", "BR", "I", "IOD") or (len(symbol) < 3 and gemmi.Element(symbol).is_metal)
 
 
 def _has_ribose(atoms: frozenset[str]) -> bool:
-    """Whether there are ribose atoms, or only the phosphorus of a trace."""
+    """Return whether there are ribose atoms, or only the phosphorus of a trace."""
     return bool(atoms & _RIBOSE) or atoms == {"P"}
 
 
 def _lacks_hydroxyl(atoms: frozenset[str]) -> bool:
-    """Whether a nucleotide has the 2' carbon but not the 2' oxygen."""
+    """Return whether a nucleotide has the 2' carbon but not the 2' oxygen."""
     return "C2'" in atoms and "O2'" not in atoms

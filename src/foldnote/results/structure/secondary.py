@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _SHORTEST = 5
-"""Residues of a chain with any helix or strand, and those over which a single one is measured."""
+"""Minimum number of residues of a chain with a helix or strand, and the span over which a single one is
+measured."""
 _IN_A_ROW = 3
 _MAX_COORDINATE_A = 1e6
 """Larger coordinates come from damaged files and are treated as unknown."""
@@ -51,7 +52,7 @@ def assign_secondary(trace: NDArray[np.float64]) -> NDArray[np.str_]:
 
 
 def _within(piece: NDArray[np.int64], span: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values measured from residue i-1 to i-1+span, NaN where the chain is broken between the two."""
+    """Return values measured from residue i-1 to i-1+span, NaN if the chain is broken between the two."""
     kept = np.full(len(values), np.nan)
     ends = slice(1, 1 + len(values) - span)
     kept[ends] = np.where(piece[span:] == piece[:-span], values[ends], np.nan)
@@ -59,7 +60,7 @@ def _within(piece: NDArray[np.int64], span: int, values: NDArray[np.float64]) ->
 
 
 def _distances(trace: NDArray[np.float64], step: int) -> NDArray[np.float64]:
-    """Distance between residues i-1 and i-1+step, for each residue i; NaN if either is missing."""
+    """Return the distance between residues i-1 and i-1+step, for each residue i; NaN if either is missing."""
     values = np.full(len(trace), np.nan)
     found = np.linalg.norm(trace[step:] - trace[:-step], axis=1)
     values[1 : 1 + len(found)] = found[: len(trace) - 1]
@@ -77,7 +78,7 @@ def _angles(trace: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _torsions(trace: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Torsion angle of residues i-1, i, i+1, i+2, in degrees from -180 to 180."""
+    """Return the torsion angle of residues i-1, i, i+1, i+2, in degrees from -180 to 180."""
     values = np.full(len(trace), np.nan)
     bonds = np.diff(trace, axis=0)
     first, second, third = bonds[:-2], bonds[1:-1], bonds[2:]

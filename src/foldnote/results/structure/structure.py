@@ -91,7 +91,7 @@ class Structure(NotebookRepr):
         self._stated = stated
 
     def __reduce__(self) -> tuple[partial[Structure], tuple[Any, ...]]:
-        """A pickled structure has its text and the pLDDT of its model, and needs no file."""
+        """Pickle the text and the pLDDT of the model, so that no file is needed."""
         make = partial(type(self), is_stand_in=self._is_stand_in)
         claims = partial(tuple, tuple(self._claims()))
         return make, (self.name, self.format, self._read_text(), claims, self._family, self._stated)
@@ -151,8 +151,8 @@ class Structure(NotebookRepr):
     def make_assembly(self, name: str) -> Structure:
         """Return a biological assembly as a structure of its own, in the coordinate frame of the file.
 
-        The first copy of each chain keeps its name, the others have names such as ``A-2``. B-factors keep the
-        meaning that is known of them here.
+        The first copy of each chain keeps its name, the others have names such as ``A-2``. B-factors keep
+        their known or stated meaning.
 
         Args:
             name: name of the assembly in the file, such as ``"1"``.
@@ -191,7 +191,7 @@ class Structure(NotebookRepr):
         return self._read_text()
 
     def _read_text(self) -> str:
-        """The text, which is not cached, since a result may hold thousands of structures."""
+        """Return the text, which is not cached, since a result may hold thousands of structures."""
         return self.__dict__.get("text") or (self._text() if callable(self._text) else self._text)
 
     @cached_property
@@ -214,7 +214,7 @@ class Structure(NotebookRepr):
 
     @property
     def _ascii(self) -> str:
-        """The text for parsers, non-ASCII characters replaced one by one so that columns do not shift."""
+        """The text for parsers, with non-ASCII characters replaced singly so that columns do not shift."""
         return self.text.encode("ascii", "replace").decode("ascii")
 
     def to_gemmi(self) -> gemmi.Structure:
@@ -357,8 +357,8 @@ class Structure(NotebookRepr):
         """The predicted error of each residue's position; None if the file has none.
 
         ImmuneBuilder, IgFold and RoseTTAFold (PyRosetta) write it to the B-factor column. ImmuneBuilder run
-        with a single model writes zeros, which are not taken for errors. A file of IgFold's own program does
-        not say what it is: see :meth:`state_b_factors`.
+        with a single model writes zeros, which are not taken for errors. A file written by IgFold itself does
+        not declare it: see :meth:`state_b_factors`.
 
         Returns:
             One row per polymer residue: ``chain`` str, ``number`` str, ``residue`` str (residue name),
@@ -471,7 +471,7 @@ class Structure(NotebookRepr):
             ``other_residues`` int64 (residues of each in contact); ``contacts`` int64 (pairs of residues);
             ``hydrogen_bonds`` int64 (pairs of atoms); ``salt_bridges`` int64 (pairs of residues);
             ``chain_buried_area``, ``other_buried_area`` float64 in Å²; ``buried_area`` float64 in Å², the sum
-            of both, of which other programs give half as the area of the interface.
+            of both; other programs report half of it as the interface area.
 
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.

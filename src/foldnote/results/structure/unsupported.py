@@ -1,6 +1,6 @@
-"""Name the formats of structures, simulations and sessions that are not read, with the way to one that is.
+"""Recognise unsupported formats of structures, simulations and sessions, and name a supported alternative.
 
-Without this a GROMACS file would be parsed as PDB and said to hold no atoms, and a PQR file, whose columns
+Otherwise a GROMACS file would be parsed as PDB and reported to have no atoms, and a PQR file, whose columns
 are separated by spaces, would be read with wrong numbers and names.
 """
 
@@ -23,7 +23,7 @@ _SESSIONS = {".pse": "PyMOL", ".cxs": "ChimeraX", ".mae": "Maestro", ".maegz": "
 
 
 def explain_unsupported(name: str) -> str:
-    """What the file called ``name`` is, and how to convert it; "" if its format may be one that is read."""
+    """Explain what the file ``name`` is, and how to convert it; "" if its format may be supported."""
     suffix = PurePosixPath(strip_packing(name)).suffix
     if suffix in _COORDINATES:
         return (

@@ -32,10 +32,10 @@ def walk_polymers(model: gemmi.Model) -> Iterator[tuple[gemmi.Chain, list[gemmi.
 
 
 def list_first_location(residue: gemmi.Residue) -> list[gemmi.Atom]:
-    """The atoms of a residue without those of its second and further alternate locations.
+    """Return the atoms of a residue without those of its second and further alternate locations.
 
-    gemmi's ``first_conformer`` leaves out only atoms that stand beside their alternatives; many files have
-    one location after the other.
+    gemmi's ``first_conformer`` omits only atoms adjacent to their alternatives; many files list one location
+    after the other.
     """
     first = next((atom.altloc for atom in residue if atom.has_altloc()), None)
     return [atom for atom in residue if not atom.has_altloc() or atom.altloc == first]

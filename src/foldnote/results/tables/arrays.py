@@ -38,7 +38,7 @@ _BROKEN = (
 
 
 def read_npz(data: bytes, name: str) -> Mapping[str, Array]:
-    """The arrays of an npz file by name, without object arrays and those of more than ``MAX_READ_BYTES``.
+    """Return the arrays of an npz file by name, without object arrays and very large ones.
 
     Raises:
         UnreadableFileError: it is not an npz file, or is damaged.
@@ -61,7 +61,7 @@ def read_npz(data: bytes, name: str) -> Mapping[str, Array]:
 
 
 def read_npy(data: bytes, name: str) -> Array | None:
-    """The array of an npy file; None for an object array.
+    """Return the array of an npy file; None for an object array.
 
     Raises:
         UnreadableFileError: it is not an npy file, or is damaged.

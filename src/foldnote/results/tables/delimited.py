@@ -81,7 +81,7 @@ def _find_separator(first: str, plain: str) -> str:
 
 
 def _count_preamble(lines: list[str], plain: str) -> int:
-    """Number of comment lines before the table, without one that is the table's header."""
+    """Return the number of comment lines before the table, without one that is the table's header."""
     for place, line in enumerate(lines[:_MAX_PREAMBLE]):
         if plain.endswith(".fxout"):
             if line.count("\t") > 1:
@@ -95,21 +95,21 @@ def _count_preamble(lines: list[str], plain: str) -> int:
 
 
 def _name_hits(cells: list[str]) -> list[str] | None:
-    """Column names for hits without a header, whose first line has numbers from the third cell on."""
+    """Name the columns of hits without a header, whose first line has numbers from the third cell on."""
     if len(cells) < len(HIT_COLUMNS) or not all(_NUMBER.match(cell) for cell in cells[2 : len(HIT_COLUMNS)]):
         return None
     return [*HIT_COLUMNS, *(f"column_{n}" for n in range(len(HIT_COLUMNS) + 1, len(cells) + 1))]
 
 
 def _take_score_lines(data: bytes) -> bytes:
-    """The SCORE lines of a Rosetta score file as tab-separated text, with one header line."""
+    """Return the SCORE lines of a Rosetta score file as tab-separated text, with one header line."""
     rows = [line.split()[1:] for line in data.splitlines() if line.startswith(b"SCORE:")]
     kept = [rows[0], *(row for row in rows[1:] if len(row) == len(rows[0]) and row != rows[0])]
     return b"\n".join(b"\t".join(row) for row in kept)
 
 
 def is_json_lines(data: bytes) -> bool:
-    """Whether the first line is a JSON object, as in JSON lines."""
+    """Return whether the first line is a JSON object, as in JSON lines."""
     first = data.lstrip().split(b"\n", 1)[0]
     try:
         return first.startswith(b"{") and isinstance(json.loads(first), dict)

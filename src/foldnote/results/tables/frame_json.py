@@ -1,4 +1,4 @@
-"""Write a DataFrame as JSON and read it as it was: names, order, dtypes, index and missing values."""
+"""Write a DataFrame as JSON and restore it exactly: names, order, dtypes, index and missing values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DTYPES = re.compile(
 
 
 def write_frame(frame: pd.DataFrame) -> dict[str, Any]:
-    """A table as JSON data: columns with their dtypes, and the index unless it counts from 0.
+    """Return a table as JSON data: columns with their dtypes, and the index unless it counts from 0.
 
     An index of several levels is dropped.
     """
@@ -41,7 +41,7 @@ def _write_column(name: Any, values: pd.Series[Any]) -> dict[str, Any]:
 
 
 def _write_value(value: Any) -> Any:
-    """A cell as JSON: times in ISO 8601; an unknown object as its text."""
+    """Return a cell as JSON: times in ISO 8601; an unknown object as its text."""
     if value is pd.NaT or value is pd.NA:
         return None
     if hasattr(value, "tolist"):
@@ -52,7 +52,7 @@ def _write_value(value: Any) -> Any:
 
 
 def read_frame(content: Any, name: str) -> pd.DataFrame:
-    """The table that :func:`write_frame` wrote.
+    """Return the table that :func:`write_frame` wrote.
 
     Args:
         content: the JSON data.

@@ -22,23 +22,23 @@ _RANKED, _MODEL = re.compile(r"^\d+_"), re.compile(r"_model_?\d+$")
 
 
 def find_stem(name: str) -> str:
-    """File name without folder, compression and extension, in lower case."""
+    """Return the file name without folder, compression and extension, in lower case."""
     path = PurePosixPath(strip_packing(name.replace("\\", "/")))
     return path.stem if path.suffix in (".pdb", ".cif", ".mmcif", ".bcif", ".ent", ".sdf") else path.name
 
 
 def find_core(name: str) -> str:
-    """The stem without a leading rank and a trailing model number, as design tables name designs."""
+    """Return the stem without a leading rank and a trailing model number, as design tables name designs."""
     return _MODEL.sub("", _RANKED.sub("", find_stem(name)))
 
 
 def find_rows(
     tables: Iterable[tuple[str, pd.DataFrame]], structures: Iterable[str]
 ) -> dict[str, dict[str, Scalar]]:
-    """Scores of each structure that a table names, by file name of the structure.
+    """Return the scores of each structure that a table names, by file name of the structure.
 
     A table is about the structures in its folder and below, or about all if there are none. Names that match
-    several structures are ignored, and so are several rows for one structure, which are about its parts.
+    several structures are ignored, as are several rows for one structure, which describe its parts.
 
     Args:
         tables: (file name, table) pairs.
@@ -73,7 +73,7 @@ def find_rows(
 
 
 def _choose(cell: str, candidates: list[str]) -> str | None:
-    """The structure that a cell names: the only candidate, or the only one whose path ends with the cell."""
+    """Return the structure that a cell names: the only candidate, or the only path ending with it."""
     if len(candidates) > 1:
         ending = "/" + cell.replace("\\", "/").lower().lstrip("./")
         ending = strip_packing(ending)
@@ -91,6 +91,6 @@ def _find_naming_column(table: pd.DataFrame, stems: set[str]) -> str | None:
 
 
 def _plain(value: object) -> object:
-    """A numpy scalar as a Python value; missing values as None."""
+    """Return a numpy scalar as a Python value; missing values as None."""
     plain = value.item() if hasattr(value, "item") else value
     return None if plain is pd.NA or plain is pd.NaT else plain

@@ -23,9 +23,10 @@ from foldnote.results.tables.delimited import is_json_lines, read_delimited
 _MAX_CELLS = 100_000_000
 """Largest number of cells read from a Parquet file, whose header may declare any number."""
 _MAX_VALUES = 50_000_000
-"""Values in a JSON file, about 32 bytes of memory each; a PAE matrix of 7,000 tokens has as many."""
+"""Maximum number of values in a JSON file, about 32 bytes of memory each; a PAE matrix of 7,000 tokens has
+as many."""
 _MAX_CONTAINERS = 5_000_000
-"""Lists and objects in a JSON file; an empty one has 2 bytes there and 64 in memory."""
+"""Maximum number of lists and objects in a JSON file; an empty one takes 2 bytes there and 64 in memory."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _DEEPEST, _MAX_LIST_LENGTH = 5, 1_000
 """Largest depth of objects and length of lists in records that are read as a table."""
@@ -33,7 +34,7 @@ Scalar = str | int | float | bool | None
 
 
 def read_table(data: bytes, name: str) -> pd.DataFrame:
-    """A table in any supported format, determined by the file's name.
+    """Return a table in any supported format, determined by the file's name.
 
     Returns:
         The file's columns with pandas' dtypes, one row per line or record.
@@ -77,7 +78,7 @@ def _read_parquet(data: bytes, name: str) -> pd.DataFrame:
 
 
 def _read_lines(data: bytes, name: str) -> pd.DataFrame:
-    """JSON lines, one object per line; nested objects become columns ``outer.inner``."""
+    """Return the JSON lines, one object per line; nested objects become columns ``outer.inner``."""
     records = []
     for place, line in enumerate(data.splitlines(), 1):
         if line.strip():
@@ -92,14 +93,14 @@ def _read_lines(data: bytes, name: str) -> pd.DataFrame:
 
 
 def is_list(head: bytes | None) -> bool:
-    """Whether a JSON file that begins with these bytes is, or if compressed may be, a list."""
+    """Return whether a JSON file that begins with these bytes is, or if compressed may be, a list."""
     return head is not None and (head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[" or head[:2] == b"\x1f\x8b")
 
 
 def read_json(data: bytes, name: str) -> Any:
-    """The content of a JSON file; NaN and infinities are accepted.
+    """Return the content of a JSON file; NaN and infinities are accepted.
 
-    Unpaired surrogates, which no file or page can hold, become question marks, as at the service.
+    Unpaired surrogates, which cannot be encoded in a file or page, become question marks, as at the service.
 
     Raises:
         UnreadableFileError: it is not valid JSON, is nested too deeply, or has too many values.
@@ -116,9 +117,9 @@ def read_json(data: bytes, name: str) -> Any:
 
 
 def find_table(content: object) -> pd.DataFrame | None:
-    """A list of records as a table with one row per record; None for anything else.
+    """Return a list of records as a table with one row per record; None for anything else.
 
-    Of several records, nested objects become columns ``outer.inner``; lists of scalars are kept.
+    In several records, nested objects become columns ``outer.inner``; lists of scalars are kept.
     """
     if not isinstance(content, list) or not content:
         return None
@@ -132,7 +133,7 @@ def find_table(content: object) -> pd.DataFrame | None:
 
 
 def find_figures(content: object) -> dict[str, Scalar]:
-    """The scalar values of a JSON object, in its order; empty for anything else.
+    """Return the scalar values of a JSON object, in its order; empty for anything else.
 
     NaN and infinities become None.
     """
@@ -146,7 +147,7 @@ def _is_scalar(value: object) -> bool:
 
 
 def _is_cell(value: object, depth: int = 0) -> bool:
-    """Whether a value can be a table cell: a scalar, a short list of scalars, or an object of cells."""
+    """Return whether a value can be a table cell: a scalar, short list of scalars, or object of cells."""
     if isinstance(value, Mapping):
         return depth < _DEEPEST and all(_is_cell(inner, depth + 1) for inner in value.values())
     if isinstance(value, list):

@@ -1,12 +1,12 @@
-// A box around a part of a structure: seven handles move its faces and its centre, by dragging or by the arrow keys.
-// ``scene_parts.js`` and ``scene_hands.js`` stand before it.
+// A box around a part of a structure: seven handles move its faces and its centre, by dragging or with the arrow keys.
+// ``scene_parts.js`` and ``scene_hands.js`` are concatenated before it.
 const STEP_A = 0.5, EVERY_MS = 100, LEAST_PIXELS = 3;
 const EDGE = '#d6006e', AXES = ['x', 'y', 'z'];
 const KEY_SIGNS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const asPoint = values => ({ x: values[0], y: values[1], z: values[2] });
 const round = value => Math.round(value * 10) / 10;
 
-/** The twelve edges of a box, as pairs of corners. */
+/** Returns the twelve edges of a box, as pairs of corners. */
 function listEdges(box) {
   const corner = signs => signs.map((sign, axis) => box[axis] + (sign * box[axis + 3]) / 2);
   return [0, 1, 2].flatMap(axis => [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(others => [-1, 1].map(end => {
@@ -16,7 +16,7 @@ function listEdges(box) {
   })));
 }
 
-/** The box after one face moved by ``shift`` Å along its axis; the opposite face stays. */
+/** Returns the box after one face moved by ``shift`` Å along its axis; the opposite face stays. */
 function moveFace(box, axis, sign, shift, limits) {
   const fixed = box[axis] - (sign * box[axis + 3]) / 2;
   const size = Math.min(limits[1], Math.max(limits[0], box[axis + 3] + sign * shift));
@@ -35,7 +35,8 @@ async function open(model, stage, said) {
   const canvas = make('div', 'canvas', stage), cover = make('div', 'cover', stage);
   canvas.setAttribute('aria-hidden', 'true');
   const viewer = engine.createViewer(canvas, { backgroundColor: ground(stage), ...fineness(true) });
-  // Without a grid of viewers 3Dmol.js leaves its place in one undefined, and finds no place on the screen.
+  // Without a grid of viewers, 3Dmol.js leaves its row and column undefined and cannot compute its position on the
+  // screen.
   viewer.row = viewer.col = 0;
   viewer.addModel(turnBack(scene.pieces), scene.format);
   viewer.setStyle({}, { cartoon: { color: '#8da2b8' } });
@@ -70,7 +71,7 @@ async function open(model, stage, said) {
     }));
   }
 
-  // The page is drawn at once; Python hears of it a few times a second.
+  // The page is redrawn at once; Python is notified a few times per second.
   function take(moved) {
     box = moved;
     draw();
@@ -82,7 +83,7 @@ async function open(model, stage, said) {
     }, EVERY_MS);
   }
 
-  /** Screen pixels of 1 Å along an axis. */
+  /** Returns the screen pixels per Å along an axis. */
   function measure(axis) {
     const from = box.slice(0, 3), to = [...from];
     to[axis] += 1;
@@ -130,7 +131,7 @@ async function open(model, stage, said) {
         const [a, b] = measure(axis), length = a * a + b * b;
         return length < LEAST_PIXELS ** 2 ? from : moveFace(from, axis, sign, (x * a + y * b) / length, limits);
       };
-      // Right and up make the box larger, left and down smaller, whichever way the face lies.
+      // Right and up enlarge the box, left and down shrink it, whichever way the face points.
       const press = (from, [x, y]) => moveFace(from, axis, sign, sign * STEP_A * (x - y), limits);
       addHandle(`Face of the box towards ${sign > 0 ? '+' : '−'}${AXES[axis]}`, find, drag, press);
     }
@@ -148,7 +149,7 @@ async function open(model, stage, said) {
   withoutDrawing(viewer, () => {
     viewer.zoomTo();
     viewer.zoom(1.2);
-    // Seen along an axis, its two handles would lie on each other.
+    // Viewed along an axis, its two handles would overlap.
     viewer.rotate(35, 'y');
     viewer.rotate(20, 'x');
   });

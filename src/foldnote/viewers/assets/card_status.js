@@ -1,5 +1,5 @@
-// Tells screen readers the state of a card, and the page that its job has ended. Readers announce a change of text in a region that
-// stays, and may miss one that is replaced.
+// Announces the state of a card to screen readers, and the end of its job to the page. Screen readers announce a
+// changed text in a region that stays, and may miss a region that is replaced.
 function render({ model, el }) {
   el.style.cssText = 'position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)';
   el.setAttribute('role', 'status');

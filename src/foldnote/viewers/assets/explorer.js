@@ -1,4 +1,4 @@
-// One selection of residues, shown and made in the 3D view, the sequence, the plots, the table and Python.
+// One selection of residues, shown in and made from the 3D view, the sequence, the plots, the table and Python.
 const MARK = '#d6006e';
 const CHUNK = 10;
 
@@ -19,7 +19,7 @@ function draw(tag, attributes, parent) {
   return node;
 }
 
-/** The selection as places in the list of residues, and the gestures that change it. */
+/** The selection as indices in the list of residues, and the gestures that change it. */
 function makeChoice(model, residues) {
   const places = new Map(residues.map(([chain, number], index) => [`${chain} ${number}`, index]));
   let anchor = 0;
@@ -49,7 +49,7 @@ function makeChoice(model, residues) {
   };
 }
 
-/** Calls ``done`` with the first and last place that a drag over ``node`` covers. */
+/** Calls ``done`` with the first and last index that a drag over ``node`` covers. */
 function onDrag(node, find, done) {
   let first = null;
   node.addEventListener('pointerdown', event => {
@@ -201,7 +201,7 @@ function addTable(parent, residues, choice) {
   };
 }
 
-/** Runs the program of the views on the scene, with what Python recorded. */
+/** Runs the drawing program on the scene, with the commands that Python recorded. */
 async function addScene(parent, model, residues, choice) {
   const view = model.get('_view_data');
   parent.innerHTML = view.html;
@@ -231,7 +231,7 @@ async function addScene(parent, model, residues, choice) {
     if (index !== undefined) choice.pick(index, event.detail.event);
   });
   window[scene.name](view.data, window[`foldnoteDress_${id}`], scene, root);
-  // Python and the other pictures come first: drawing the structure again takes longest.
+  // Python and the other pictures are updated first: redrawing the structure takes longest.
   let later = 0;
   return chosen => {
     clearTimeout(later);

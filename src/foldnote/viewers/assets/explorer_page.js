@@ -1,4 +1,5 @@
-// The explorer on a page of its own: the page keeps what a kernel keeps for a notebook. It follows explorer.js in one module.
+// The explorer on its own page: the page stores the state that a kernel stores for a notebook. This file follows
+// explorer.js in one module.
 {
   const state = JSON.parse(document.getElementById('fne-state').textContent), listeners = new Map();
   const model = {
@@ -14,5 +15,5 @@
   const page = document.getElementById('fne-page');
   render({ model, el: page });
   const head = page.querySelector('.fnv-head');
-  if (head && head.textContent === document.title) head.hidden = true;  // the heading of the page says it
+  if (head && head.textContent === document.title) head.hidden = true;  // the heading of the page is the same
 }

@@ -1,8 +1,8 @@
-// The table of a batch in a cell, whose values the kernel renews while its jobs run; `program` is that of tables.
+// The table of a batch in a cell; the kernel updates its values while jobs run. `program` is the program of tables.
 function render({ model, el }) {
   const root = document.createElement('div');
   root.className = 'fnv-table';
-  root.appendChild(document.createElement('style')); // the styles come with the widget
+  root.appendChild(document.createElement('style')); // the widget includes the styles
   el.appendChild(root);
   const read = () => ({ ...model.get('_data'), pictures: model.get('_pictures') });
   program(root, read());

@@ -1,4 +1,4 @@
-// Code for the next cell: JupyterLab inserts it once, asked by the event `fn-insert-cell`; elsewhere it is copied.
+// Code for the next cell: JupyterLab inserts it once, on the event `fn-insert-cell`; elsewhere it can be copied.
 function render({ model, el }) {
   const root = document.createElement('div');
   const words = document.createElement('p');

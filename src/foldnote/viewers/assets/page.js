@@ -1,4 +1,4 @@
-// Opens what is folded while the page is printed, and shows stills on white in place of views on a dark ground.
+// While the page is printed, opens folded parts and replaces views on dark backgrounds by still images on white.
 (function () {
   var opened = [];
   window.addEventListener('beforeprint', function () {

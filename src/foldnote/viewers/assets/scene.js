@@ -1,4 +1,4 @@
-// Draws one scene into ``root``. Comments and indentation are taken out when it is written into a page.
+// Draws one scene into ``root``. Comments and indentation are removed when it is written into a page.
 (function (data, dress, scene, root) {
   var find = function (name) { return root.querySelector('.fnv-' + name); };
   var stage = find('stage'), note = find('note'), words = find('words');
@@ -18,7 +18,7 @@
     root.dataset.fnState = 'failed';
   }
 
-  // What Python recorded stays as it is until colour, style or chains are chosen.
+  // The commands that Python recorded apply until colour, style or chains are chosen.
   function repaint() {
     withoutDrawing(viewer, function () {
       viewer.removeAllSurfaces();
@@ -45,7 +45,7 @@
     viewer.setView(place);
   }
 
-  // What was recorded leaves out the molecules of later steps, which the first picture does not show.
+  // The recorded commands omit the molecules of later steps, which the first picture does not show.
   function showLater() {
     var later = new Set();
     scene.steps.slice(1).forEach(function (one) { one.models.forEach(function (index) { later.add(index); }); });
@@ -67,7 +67,7 @@
     showLegend();
   }
 
-  // Of superposed structures each can be hidden. Tags stand at residues of the first.
+  // Each of several superposed structures can be hidden. Tags are at residues of the first.
   var hidden = new Set();
   function isShown(part) { return !hidden.has(part[0].model); }
 
@@ -102,7 +102,7 @@
     repaint();
   }
 
-  // What the tools for looking, measuring and hiding need of this view.
+  // Interface of this view for the tools that inspect, measure and hide.
   var view = {
     scene: scene, root: root, stage: stage, find: find, repaint: function () { return wake(true).then(function () { if (viewer) repaint(); }); },
     viewer: function () { return viewer; },
@@ -123,8 +123,8 @@
   };
   var assembly = makeAssembly(view), seen = makeVisibility(view), focus = makeFocus(view), measures = makeMeasures(view), places = makeViews(view), letters = makeSequence(view);
 
-  // Of the models that stand in for each other one is seen, with what it touches.
-  // Python styles the first of them only; after the first repaint of a stack, the others are ready to be shown.
+  // Of the models of the steps, one is visible, with its contacts. Python styles only the first of them; the other
+  // models of a stack are shown only after the first repaint.
   var isGreasy = scene.few, dashes = [], ALL = -1, played = 0, isPainted = false;
   function showStep() {
     scene.steps.forEach(function (one, place) {
@@ -153,13 +153,13 @@
     if (now) document.dispatchEvent(new CustomEvent('fn-step-shown', { detail: { key: scene.key, step: step } }));
   }
 
-  // All dashed lines that are seen now.
+  // All dashed lines that are visible now.
   function listLines() {
     var now = scene.steps[step];
     return (now ? now.lines.concat(isGreasy ? now.hydrophobic : []) : []).concat(focus.lines(), measures.lines());
   }
 
-  // The camera stays, so that poses of one place are compared; it goes along to one that lies elsewhere.
+  // The camera stays, so that poses at the same site can be compared; it moves to a pose at another site.
   function goTo(place) {
     if (scene.stack) return wake(true).then(function () {
       step = place === ALL ? ALL : (place + scene.steps.length) % scene.steps.length;
@@ -187,7 +187,7 @@
     find('play').textContent = 'Pause';
   }
 
-  // From all superposed the first or the last one is next.
+  // After "all superposed", the first or the last model is next.
   function next(by) { goTo(step === ALL ? (by > 0 ? 0 : scene.steps.length - 1) : (step + by + scene.steps.length) % scene.steps.length); }
 
   function addSlider(bar) {
@@ -241,7 +241,7 @@
     stage.after(bar);
   }
 
-  // Pictures in one grid turn together.
+  // Pictures in one grid rotate together.
   function follow() {
     var grid = root.parentElement && root.parentElement.closest('.fnv-grid');
     if (!grid) return;
@@ -253,12 +253,12 @@
     });
   }
 
-  // Place and zoom stay the picture's own, the rotation is the other's.
+  // Position and zoom remain the picture's own; the rotation is copied.
   function turnTo(view) {
     viewer.setView(viewer.getView().slice(0, 4).concat(view.slice(4)));
   }
 
-  // Python wrote and escaped the legends; the lines of the chains' one bring the reader to what they name.
+  // Python wrote and escaped the legends; entries of the chain legend bring what they name into view.
   function showLegend() {
     find('legend').innerHTML = scene.legends[color];
     if (color === 'chain') root.querySelectorAll('.fnv-legend li').forEach(function (item, index) {
@@ -286,7 +286,7 @@
     }, function (error) { return 'No script: what writes it is not on this page (' + error.message + '). Run the cell again, or call save("view' + program.suffix + '") of the scene.'; });
   }
 
-  // A button that shows and removes what ``open`` makes below the picture.
+  // A button that shows and removes what ``open`` creates below the picture.
   function addPanel(tools, word, title, name, open, filled, closed) {
     addButton(tools, word, title, function () {
       var panel = find(name);
@@ -299,7 +299,7 @@
     }).setAttribute('aria-expanded', 'false');
   }
 
-  // Escape leaves one thing after another: clicked atoms, measuring, the close view.
+  // Escape leaves one mode after another: clicked atoms, measuring, the close-up.
   function leave() {
     var button = find('tools') && find('tools').querySelector('.fnv-measuring');
     if (measures.isOn()) return measures.back() || (button.click(), true);
@@ -316,19 +316,19 @@
     root.addEventListener('fullscreenchange', function () { button.textContent = document.fullscreenElement === root ? 'Leave full screen' : 'Full screen'; });
   }
 
-  // A table of the steps chooses one.
+  // A table of the steps selects one.
   if (scene.steps.length > 1) document.addEventListener('fn-step', function (event) {
     if (event.detail.key !== scene.key || !root.isConnected || event.detail.step === step) return;
     wake(true).then(function () { if (viewer) goTo(event.detail.step); });
   });
 
-  // Python asks for a picture, too; one that rests is woken for it.
+  // Python can also request a picture; a suspended view is resumed for it.
   root.addEventListener('fn-picture', function (event) {
     wake(true).then(function () { return drawPicture(viewer, stage, event.detail.wish); }).then(event.detail.done, event.detail.failed);
   });
 
   var fit, first, size, flight = 0;
-  // 3Dmol.js fits a structure to the height; in a picture that is narrower than that its sides would be cut off.
+  // 3Dmol.js fits a structure to the height; in a narrow picture its sides would be cut off.
   function adapt() {
     var wanted = Math.min(1, stage.clientWidth / (1.2 * stage.clientHeight));
     if (!viewer || !wanted || Math.abs(wanted / fit - 1) < 0.02) return;
@@ -343,7 +343,8 @@
     adapt();
   }
 
-  // By the clock and not by frames, so that it takes no longer without a graphics card; a later one takes its place.
+  // Timed by the clock rather than by frames, so that it takes no longer without a graphics card; a later flight
+  // replaces it.
   function fly(selection, zoom) {
     var from = viewer.getView();
     withoutDrawing(viewer, function () {
@@ -368,7 +369,7 @@
     cancelAnimationFrame(flight);
     withoutDrawing(viewer, function () {
       viewer.setView(first);
-      // A pocket is seen first; a reset shows the whole receptor, and a button leads back to the pocket.
+      // The pocket is shown first; a reset shows the whole receptor, and a button returns to the pocket.
       if (scene.steps.length && scene.bases.length) {
         viewer.zoomTo();
         viewer.zoom(1.25);
@@ -379,10 +380,10 @@
     viewer.render();
   }
 
-  // The explorer chooses residues in other places and is told of those that are picked here.
+  // The explorer selects residues in other views, and is notified of residues picked here.
   root.addEventListener('fn-repaint', function () { if (viewer) repaint(); });
 
-  // What can be pointed at costs memory for each atom, so that in a large structure residues have one place each.
+  // Each target of the pointer costs memory, so in a large structure there is one per residue.
   function watchPointer() {
     var who = isLarge() ? { atom: ['CA', "O3'", "C4'", 'P'] } : {};
     viewer.setClickable(who, true, function (atom, _, event) {
@@ -393,7 +394,7 @@
     viewer.setHoverable(who, true, function (atom) { find('hover').textContent = stage.matches(':hover') ? describeAtom(atom, scene, color) : ''; }, function () { find('hover').textContent = ''; });
   }
 
-  // What is there once, however often the picture is put to sleep and woken.
+  // Created once, however often the picture is suspended and resumed.
   function addHands() {
     make('output', 'hover', stage);
     stage.addEventListener('pointerleave', function () { find('hover').textContent = ''; });
@@ -434,7 +435,7 @@
     showLegend();
   }
 
-  // Python wrote the table; each row leads to its interface.
+  // Python wrote the table; each row shows its interface.
   function addInterfaces() {
     root.querySelectorAll('.fnv-interfaces tbody tr').forEach(function (row, index) {
       var cell = row.cells[0], go = document.createElement('button');
@@ -452,14 +453,15 @@
       withoutDrawing(viewer, function () { viewer.setBackgroundColor(ground(stage)); });
       viewer.render();
     };
-    // A notebook takes outputs that are out of sight from the page and puts them back: the watching goes on.
+    // A notebook detaches outputs that are out of sight and attaches them again: observing continues.
     var eyes = new MutationObserver(function () { setTimeout(paint, 50); });
     eyes.observe(document.body, { attributes: true });
     eyes.observe(document.documentElement, { attributes: true });
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
   }
 
-  // Browsers drop the oldest of about 16 WebGL contexts without a word, so that few live and the others are pictures.
+  // Browsers silently drop the oldest of about 16 WebGL contexts, so only a few views are live and the others are
+  // pictures.
   var live = (window.foldnoteLive = window.foldnoteLive || []);
   var MAX_LIVE = 8;
   var self = { isSeen: false, sleep: sleep, turnTo: turnTo, root: root };
@@ -480,7 +482,7 @@
     var end = context && context.getExtension('WEBGL_lose_context');
     if (end) end.loseContext();
     find('canvas').replaceChildren();
-    // It hears of the window's size for ever.
+    // Its listener of the window's size is never removed.
     if (viewer) viewer.show = function () {};
     viewer = window['viewer_' + data.id] = undefined;
   }
@@ -515,8 +517,8 @@
     }
   }
 
-  // 3Dmol.js draws all of a picture again whenever it is fitted, turned or watched by its own observers. Until all
-  // is said it holds still, and ours tells it of a new size.
+  // 3Dmol.js redraws everything whenever a picture is fitted, rotated or resized by its own observers. Redrawing is
+  // suspended until all calls are made, and our observer reports a new size.
   function hold(made) {
     made.show = function () {};
     [made.divwatcher, made.intwatcher].forEach(function (watcher) { if (watcher) watcher.disconnect(); });
@@ -542,7 +544,7 @@
       sortChains(model);
     });
     window['viewer_' + data.id] = viewer;
-    // Before anything is drawn: what is told of atoms afterwards makes 3Dmol.js build every shape again.
+    // Before anything is drawn: making atoms hoverable afterwards would make 3Dmol.js rebuild every shape.
     watchPointer();
     dress(viewer);
     if (assembly.isOn()) viewer.zoomTo();
@@ -595,7 +597,7 @@
     addButton(note, 'Show in 3D', 'Other pictures of this page are live; one of them will rest instead', function () { wake(true); });
   }
 
-  // Nothing is drawn before it comes into sight.
+  // Nothing is drawn before it scrolls into view.
   new IntersectionObserver(function (entries) {
     self.isSeen = entries[entries.length - 1].isIntersecting;
     if (self.isSeen && viewer && viewer.renderer && viewer.renderer.isLost()) viewer.resize();

@@ -1,4 +1,5 @@
-// The biological assemblies of a file: its chains, copied by the operations that the file gives. It stands around ``scene.js``.
+// The biological assemblies of a file: its chains, copied by the operations in the file. Concatenated with
+// ``scene.js``.
 function makeAssembly(view) {
   var scene = view.scene, now = -1, moved = new Set();
 
@@ -13,7 +14,8 @@ function makeAssembly(view) {
 
   function isStill(by) { return by.every(function (value, index) { return value === +(index % 5 === 0); }); }
 
-  // The first copy of a chain is the chain itself; the second of chain A is A-2, whose atoms know their twins in A.
+  // The first copy of a chain is the chain itself; the second copy of chain A is A-2, whose atoms refer to their
+  // originals in A.
   function build(model) {
     moved.clear();
     if (now < 0) return;
@@ -33,14 +35,14 @@ function makeAssembly(view) {
     groups.forEach(function (group) { model.addAtoms(group); });
   }
 
-  // Copies look like what they are copies of.
+  // Copies look like their originals.
   function paint(viewer) {
     if (now < 0) return;
     var model = viewer.getModel(0), atoms = model.selectedAtoms({});
     atoms.forEach(function (atom) { if (atom.origin !== undefined) atom.style = Object.assign({}, atoms[atom.twin].style); });
   }
 
-  // A selection of one chain, and those of its copies.
+  // Selections of one chain and of its copies.
   function list(who) {
     var part = now < 0 ? null : scene.assemblies[now][3].filter(function (each) { return each[0] === who.chain; });
     if (!part) return [who];
@@ -79,7 +81,7 @@ function makeAssembly(view) {
       line.className = 'fnv-assembly fnv-hint';
       view.stage.after(line);
     },
-    // An interface of the file is where the file has both chains.
+    // An interface of the file is located where both chains are in the file.
     showFile: function (targets) {
       return now >= 0 && targets.some(function (who) { return moved.has(who.chain); }) ? choose(-1) : undefined;
     }

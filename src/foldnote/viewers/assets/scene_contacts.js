@@ -1,9 +1,10 @@
-// Hydrogen bonds, salt bridges and the nearest residues of one residue, by the limits and roles that Python gives. It stands around ``scene.js``.
+// Hydrogen bonds, salt bridges and the nearest residues of one residue, with the limits and roles that Python provides.
+// Concatenated with ``scene.js``.
 function isHeavy(atom) { return atom.elem !== 'H' && atom.elem !== 'D'; }
 
 function measureApart(one, other) { return Math.hypot(one.x - other.x, one.y - other.y, one.z - other.z); }
 
-// 1 for a donor, 2 for an acceptor, 3 for what can be either, 0 for none.
+// 1 for a donor, 2 for an acceptor, 3 for an atom that can be either, 0 for none.
 function findRole(atom, hydrogens, atoms, rules) {
   if (atom.elem !== 'N' && atom.elem !== 'O') return 0;
   var names = rules.roles[atom.resn.trim()], known = names && names[atom.atom], has = hydrogens.length > 0;
@@ -23,14 +24,14 @@ function isStraight(donor, hydrogens, acceptor, rules) {
   return !hydrogens.length || hydrogens.some(function (each) { return measureAtoms([donor, each, acceptor]) >= rules.angle; });
 }
 
-// What stands next to each other in the sequence is close because it is bonded; the shortest turn of main chains spans three residues.
+// Sequence neighbours are close because they are bonded; the shortest turn of the main chain spans three residues.
 function areBonded(one, other) {
   if (one.model !== other.model || one.chain !== other.chain) return false;
   var count = [one, other].filter(function (atom) { return /^(N|CA|C|O|OXT|P|OP[12]|[OC][35]')$/.test(atom.atom); }).length;
   return Math.abs(one.resi - other.resi) <= count;
 }
 
-// {own, other, distance, isBond, isBridge}, the shortest first; ``own`` and ``near`` are whole residues.
+// {own, other, distance, isBond, isBridge}, shortest first; ``own`` and ``near`` are complete residues.
 function listBonds(own, near, rules) {
   var residues = {}, found = [];
   near.forEach(function (atom) { (residues[findKey(atom)] = residues[findKey(atom)] || []).push(atom); });
@@ -56,7 +57,7 @@ function listBonds(own, near, rules) {
   return found.sort(function (a, b) { return a.distance - b.distance; });
 }
 
-// An atom and the least distance of each residue, the nearest first.
+// An atom and the minimum distance of each residue, nearest first.
 function listNearest(own, near) {
   var found = {}, heavy = own.filter(isHeavy);
   near.filter(isHeavy).forEach(function (atom) {

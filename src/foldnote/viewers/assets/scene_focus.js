@@ -1,4 +1,5 @@
-// What a reader looks at closely: a residue and what is around it, in whichever model is seen, or an interface. It stands around ``scene.js``.
+// The close-up of a residue and its surroundings, in the visible model, or of an interface. Concatenated with
+// ``scene.js``.
 var NEAR_A = 5, FOCUS = '#d6006e';
 
 function nameResidue(atom) {
@@ -7,7 +8,7 @@ function nameResidue(atom) {
 
 function findKey(atom) { return [atom.model, atom.chain, atom.resi, atom.icode || '', atom.resn].join('|'); }
 
-// The atoms of a residue, and of the residues with a heavy atom at most NEAR_A from one of its own.
+// The atoms of a residue, and of the residues with a heavy atom within NEAR_A of one of its atoms.
 function listSurroundings(atoms, key) {
   var own = atoms.filter(function (atom) { return findKey(atom) === key; }), heavy = own.filter(isHeavy), near = {};
   if (!own.length) return { own: own, near: [], count: 0 };
@@ -25,14 +26,14 @@ function listSurroundings(atoms, key) {
   return { own: own, near: atoms.filter(function (atom) { return near[findKey(atom)]; }), count: Object.keys(near).length };
 }
 
-// Atoms as selections, one for each model.
+// Atoms as selections, one per model.
 function selectAtoms(atoms) {
   var models = {};
   atoms.forEach(function (atom) { (models[atom.model] = models[atom.model] || []).push(atom.index); });
   return Object.keys(models).map(function (model) { return { model: +model, index: models[model] }; });
 }
 
-// ``view`` has the scene, the live viewer, the atoms that are seen, and what paints and moves the camera.
+// ``view`` provides the scene, the live viewer, the visible atoms, and functions that paint and move the camera.
 function makeFocus(view) {
   var now = null, shapes = [], lines = [], found = null, areNamed = { residue: true, interface: false };
 
@@ -82,7 +83,7 @@ function makeFocus(view) {
   function paintInterface(viewer, one) {
     now.target = one.targets;
     one.targets.forEach(function (who, side) { viewer.addStyle(who, stick({ color: one.colors[side] })); });
-    // Many lengths at one place hide what they are about.
+    // Many distances at one place would hide the residues.
     var isFew = one.lines.length + one.bridges.length <= 8;
     lines = one.lines.concat(one.bridges).map(function (line) { return isFew ? line : [line[0], line[1], '', line[3]]; });
     shapes = drawLines(viewer, lines);

@@ -1,4 +1,4 @@
-// What a reader takes hold of: buttons, choices, the wheel and keys. It stands around ``scene.js``.
+// Controls of a view: buttons, menus, the wheel and keys. Concatenated with ``scene.js``.
 function make(tag, name, parent) {
   var node = document.createElement(tag);
   node.className = 'fnv-' + name;
@@ -33,7 +33,7 @@ function addCheck(bar, word, color, change) {
   return box;
 }
 
-// The wheel scrolls the notebook until the picture was clicked, so that nobody gets stuck in it.
+// The wheel scrolls the notebook until the picture is clicked, so that scrolling does not get stuck in it.
 function guardWheel(stage) {
   var awake = false;
   stage.addEventListener('pointerdown', function () { awake = true; });
@@ -41,12 +41,12 @@ function guardWheel(stage) {
   stage.addEventListener('wheel', function (event) { if (!awake && !event.ctrlKey) event.stopPropagation(); }, true);
 }
 
-// Degrees and axis of a turn, or a zoom.
+// Degrees and axis of a rotation, or a zoom factor.
 var KEYS = {
   ArrowLeft: [-10, 'y'], ArrowRight: [10, 'y'], ArrowUp: [-10, 'x'], ArrowDown: [10, 'x'], '+': 1.2, '=': 1.2, '-': 1 / 1.2
 };
 
-// ``act`` says whether it took a key of the picture.
+// ``act`` returns whether it handled a key of the picture.
 function listenToKeys(root, stage, act) {
   stage.addEventListener('keydown', function (event) {
     if (event.target !== stage || event.key === 'Escape' || !act(event.key)) return;
@@ -59,7 +59,7 @@ function listenToKeys(root, stage, act) {
     event.stopPropagation();
     if (!root.contains(document.activeElement)) stage.focus();
   });
-  // Enter and Space belong to what they press, not to the notebook's shortcuts.
+  // Enter and Space activate the focused control, not the notebook's shortcuts.
   root.addEventListener('keydown', function (event) {
     var isPress = event.key === 'Enter' || event.key === ' ';
     if (isPress && !event.shiftKey && event.target.closest('button, summary')) event.stopPropagation();

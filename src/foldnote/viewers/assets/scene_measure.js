@@ -1,4 +1,4 @@
-// Distances, angles and torsions between clicked atoms. It stands around ``scene.js``.
+// Distances, angles and torsions between clicked atoms. Concatenated with ``scene.js``.
 var MEASURES = {
   distance: { atoms: 2, word: 'Distance', unit: ' Å' }, angle: { atoms: 3, word: 'Angle', unit: '°' }, torsion: { atoms: 4, word: 'Torsion', unit: '°' }
 };
@@ -46,21 +46,21 @@ function makeMeasures(view) {
     fill();
   }
 
-  // The tags stand apart, since that of an angle is not in the middle of a line.
+  // Labels are separate, since the label of an angle is not at the midpoint of a line.
   function listLines() {
     return [].concat.apply([], kept.map(function (one) {
       return one.atoms.slice(1).map(function (atom, place) { return [listPlace(one.atoms[place]), listPlace(atom), '', MEASURED]; });
     }));
   }
 
-  // In the middle of a distance, at the vertex of an angle, in the middle of a torsion's bond.
+  // The label is at the midpoint of a distance, at the vertex of an angle, at the midpoint of a torsion's bond.
   function label(viewer, text, atoms) {
     var inner = atoms.length > 2 ? atoms.slice(1, -1) : atoms, middle = { x: 0, y: 0, z: 0 };
     inner.forEach(function (atom) { 'xyz'.split('').forEach(function (axis) { middle[axis] += atom[axis] / inner.length; }); });
     tags.push(viewer.addLabel(text, Object.assign({ position: middle }, TAG)));
   }
 
-  // The structure is not drawn again for a measurement.
+  // The structure is not redrawn for a measurement.
   function update() {
     var viewer = view.viewer();
     if (!viewer) return view.repaint();
@@ -120,7 +120,7 @@ function makeMeasures(view) {
     forget: function () { shapes = []; tags = []; },
     lines: listLines,
     close: function () { isOn = false; picked = []; update(); },
-    // Escape gives up the atoms that were clicked first, then the mode.
+    // Escape first deselects the clicked atoms, then leaves the mode.
     back: function () {
       if (!picked.length) return false;
       picked = [];

@@ -1,4 +1,4 @@
-// What drawing needs and no view keeps: the library, the packed text, the styles. It stands around ``scene.js``.
+// Parts of drawing that are not stored in a view: the library, packed text, styles. Concatenated with ``scene.js``.
 function within(promise, seconds) {
   return Promise.race([promise, new Promise(function (_, refuse) {
     setTimeout(function () { refuse(new Error('no answer after ' + seconds + ' s')); }, seconds * 1000);
@@ -10,7 +10,7 @@ function here() {
   throw new Error('absent');
 }
 
-// The notebook server has the same files; only this page's own origin is asked.
+// The notebook server has the same files; requests go only to this page's own origin.
 function runFromServer(served) {
   var config = document.getElementById('jupyter-config-data');
   var base = (config && JSON.parse(config.textContent).baseUrl) || document.body.dataset.baseUrl;
@@ -36,7 +36,7 @@ async function library(served) {
   throw fault;
 }
 
-// What writes scripts is kept by no view. Of another version it would not know this one.
+// Views do not contain the program that writes scripts. Another version would not match this view.
 async function loadScripts(served) {
   var version = served.split('=').pop(), known = function () { return (window.foldnoteScripts || {})[version]; };
   if (!known()) await within(Promise.resolve().then(function () { return runFromServer(served); }), 30);
@@ -56,24 +56,24 @@ function canDraw() {
   return !!window.foldnoteWebGL;
 }
 
-// Four times the pixels are for graphics cards, the finest ribbons for structures of which the parts are seen.
+// Fourfold supersampling needs a graphics card; the finest ribbons are for structures whose parts are recognisable.
 function fineness(isLarge) { return { upscale: window.foldnoteWebGL === 'card', cartoonQuality: isLarge ? 5 : 10 }; }
 
-// Python writes consecutive numbers as the first and how many there are.
+// Python writes consecutive numbers as the first and their count.
 function partRuns(runs) {
   return [].concat.apply([], runs.map(function (run) {
     return !Array.isArray(run) ? run : Array.from({ length: run[1] }, function (_, index) { return index ? String(+run[0] + index) : run[0]; });
   }));
 }
 
-// Of mmCIF files, 3Dmol.js does not read insertion codes: residues 52 and 52A would be one.
+// 3Dmol.js does not read insertion codes in mmCIF files: residues 52 and 52A would be one.
 function setNumbers(model, codes) {
   var atoms = model.selectedAtoms({});
   codes.forEach(function (run) { atoms.slice(run[0], run[0] + run[1]).forEach(function (atom) { atom.icode = run[2]; }); });
   atoms.forEach(function (atom) { atom.rescode = atom.resi + (atom.icode ? '^' + atom.icode : ''); });
 }
 
-// Lines of one length were written column by column: see foldnote.viewers.render.compression.
+// Lines of equal length were transposed: see foldnote.viewers.render.compression.
 function turnBack(pieces) {
   return pieces.map(function (piece) {
     if (typeof piece === 'string') return piece;
@@ -85,7 +85,7 @@ function turnBack(pieces) {
   }).join('\n');
 }
 
-// Whoever names one chain does not look through the atoms of all others. 3Dmol.js calls a chain without a name " ".
+// Selecting one chain does not search the atoms of all others. 3Dmol.js calls a chain without a name " ".
 function sortChains(model) {
   var chains = new Map(), ask = model.selectedAtoms;
   model.selectedAtoms({}).forEach(function (atom) {
@@ -109,7 +109,7 @@ function ground(stage) {
   return '#ffffff';
 }
 
-// The chain of the file that an atom, or what it is a copy of, belongs to.
+// The chain in the file to which an atom, or the original of a copied atom, belongs.
 function findOrigin(atom) { return atom.origin === undefined ? atom.chain : atom.origin; }
 
 // ``Confidence`` for ``Confidence (pLDDT, 0 to 100)``.
@@ -133,7 +133,7 @@ function describeAtom(atom, scene, color) {
   return parts.join(' · ');
 }
 
-// Every chain with an ink that gives each residue its colour; then its residues without a value, translucent.
+// Every chain with a scheme that assigns each residue its colour, then its residues without a value, translucent.
 function inkResidues(look, scene) {
   return [].concat.apply([], scene.bases.map(function (base) {
     var shades = (look.shades[base[0]] || {})[base[1]] || [], map = {}, pale = {};
@@ -154,7 +154,7 @@ function ribbon(ink, options) {
   return { cartoon: look };
 }
 
-// The carbons of a stick take the colour, other elements keep their own.
+// The carbons of a stick have the colour, other elements keep their own.
 function stick(ink) {
   var map = { N: '#3050f8', O: '#e0302a', S: '#c8a400', P: '#ff8000', H: '#c8c8c8', SE: '#ffa100', C: ink.color };
   return { stick: Object.assign({ radius: 0.16 }, ink.colorscheme ? ink : { colorscheme: { prop: 'elem', map: map } }) };
@@ -173,7 +173,7 @@ function withoutDrawing(viewer, change) {
   try { change(); } finally { delete viewer.show; }
 }
 
-// Dashed lines with what is written at their middle; the labels go with all others when all is painted again.
+// Dashed lines with labels at their midpoints; the labels are removed with all others at a repaint.
 function drawLines(viewer, lines, radius) {
   return lines.map(function (line) {
     var middle = line[0].map(function (value, axis) { return (value + line[1][axis]) / 2; });
@@ -188,7 +188,7 @@ function findMiddle(viewer, models) {
   return sum;
 }
 
-// Python wrote and escaped the words; a drawing stands in an image, where no script of it would run.
+// Python wrote and escaped the text; a drawing is shown as an image, in which no script can run.
 function fillPanel(panel, now, scene) {
   panel.innerHTML = now.panel;
   if (now.drawing < 0) return;
@@ -213,7 +213,7 @@ function packDrawing(text) {
   return 'data:image/svg+xml;base64,' + btoa(letters);
 }
 
-// Saved diagrams are for print: on white, in thrice the size on the page.
+// Saved diagrams are for print: on white, three times the size on the page.
 function addSaving(figure, image, text, label) {
   var plain = text.replace(/@media[^<]*/, ''), row = figure.appendChild(document.createElement('figcaption'));
   var add = function (word, act) {

@@ -1,9 +1,9 @@
-// A picture of what is seen, in a size of the reader's choice. It stands around ``scene.js``.
+// Saves a picture of the view in a size that the reader chooses. Concatenated with ``scene.js``.
 var MAX_PX = 8000;
 var PROGRAMS = [{ name: 'pymol', word: 'PyMOL', suffix: '.pml' }, { name: 'chimerax', word: 'ChimeraX', suffix: '.py' }];
 
-// 3Dmol.js draws as many pixels as the screen has: for one moment it is told of a screen with as many as are wished,
-// and twice that for smooth edges. Labels and lines keep their share of the picture.
+// 3Dmol.js draws as many pixels as the screen has: for a moment, it is given a screen with the wanted number of pixels,
+// doubled for smooth edges. Labels and lines keep their relative size.
 function drawPicture(viewer, stage, wish) {
   var view = viewer.getView(), own = Object.getOwnPropertyDescriptor(window, 'devicePixelRatio');
   var height = stage.clientHeight, width = height * wish.width / wish.height, fine = Math.max(wish.width, wish.height) <= MAX_PX / 2 ? 2 : 1;
@@ -38,7 +38,7 @@ function drawPicture(viewer, stage, wish) {
     .then(function (bytes) { return writeResolution(new Uint8Array(bytes), wish.dpi); });
 }
 
-// The chunk pHYs of ISO/IEC 15948, which stands right after the header: dots a metre, both ways.
+// Writes the chunk pHYs of ISO/IEC 15948, right after the header: dots per metre in both directions.
 function writeResolution(png, dpi) {
   var chunk = new DataView(new ArrayBuffer(21)), dots = Math.round(dpi / 0.0254), after = 33, code = -1;
   chunk.setUint32(0, 9);
@@ -58,7 +58,7 @@ function writeResolution(png, dpi) {
   return whole;
 }
 
-// The fields below a picture; ``take`` gets what was chosen, ``script`` one of the programs.
+// The fields below a picture; ``take`` receives the choice, ``script`` the name of a program.
 function askForPicture(stage, take, script) {
   var form = document.createElement('form'), dots = matchMedia('(min-resolution: 2dppx)').matches ? 1 : 2;
   form.className = 'fnv-save';

@@ -1,4 +1,4 @@
-// Which chains, waters and hydrogens are seen, and places of the camera that a reader names. It stands around ``scene.js``.
+// Visibility of chains, waters and hydrogens, and camera positions that a reader names. Concatenated with ``scene.js``.
 function makeVisibility(view) {
   var scene = view.scene, without = new Set(), isDry = true, isBare = false, isAlone = false;
 
@@ -11,7 +11,7 @@ function makeVisibility(view) {
     return !isDry || !isWater(atom);
   }
 
-  // Ligands and ions of structures; a molecule that is a model of its own has its own switch.
+  // Ligands and ions of structures; a molecule that is a separate model has its own switch.
   function listLigands() { return scene.others.filter(function (part) { return part[0].resn; }); }
 
   function isWater(atom) {
@@ -61,13 +61,13 @@ function makeVisibility(view) {
   };
 }
 
-// Named places of the camera, kept by the browser for this structure.
+// Named camera positions, which the browser stores for this structure.
 function makeViews(view) {
   var key = 'foldnote-views-' + view.scene.key, kept = [];
   try { kept = JSON.parse(localStorage.getItem(key) || '[]'); } catch (error) { kept = []; }
 
   function save() {
-    try { localStorage.setItem(key, JSON.stringify(kept)); } catch (error) { /* kept until the page is left */ }
+    try { localStorage.setItem(key, JSON.stringify(kept)); } catch (error) { /* without storage, kept until the page is closed */ }
     fill();
   }
 

@@ -1,4 +1,5 @@
-// The sequence of what is seen: a click on a letter brings the residue into view, and what is looked at is marked. It stands around ``scene.js``.
+// The sequence of the visible models: a click on a letter brings the residue into view, and the residue in focus is
+// marked. Concatenated with ``scene.js``.
 var MOST_LETTERS = 4000;
 
 function makeSequence(view) {
@@ -17,7 +18,7 @@ function makeSequence(view) {
     return panel;
   }
 
-  // Drawn again only where other models are seen than before.
+  // Redrawn only if the visible models have changed.
   function fill() {
     var panel = view.find('sequence'), viewer = view.viewer();
     if (!panel || !viewer) return;
@@ -85,7 +86,7 @@ function makeSequence(view) {
     reveal(cell);
   }
 
-  // The page stays where it is: only the box scrolls.
+  // The page does not scroll, only the box.
   function reveal(cell) {
     var box = view.find('letters'), outer = box.getBoundingClientRect(), inner = cell.getBoundingClientRect();
     if (inner.top < outer.top) box.scrollTop -= outer.top - inner.top + 20;
@@ -101,7 +102,7 @@ function makeSequence(view) {
     event.stopPropagation();
   }
 
-  // ``found`` is what is looked at: the atoms of its own and those around.
+  // ``found`` is the focus: its own atoms and the surrounding ones.
   function mark(found) {
     fill();
     if (!view.find('sequence')) return;

@@ -1,4 +1,4 @@
-// The graph of a pipeline on its live card: HTML from the kernel, in which a focused stage stays focused.
+// The graph of a pipeline on its live card: HTML from the kernel; a focused stage keeps the focus when it is replaced.
 function render({ model, el }) {
   const show = () => {
     const focused = el.contains(document.activeElement) ? document.activeElement.dataset.fnStage : null;

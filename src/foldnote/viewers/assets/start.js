@@ -1,4 +1,4 @@
-// Unpacks one view and hands it to the program that draws; that program is put on the page once.
+// Unpacks one view and passes it to the drawing program, which is put on the page once.
 (function (data, dress) {
   var script = document.currentScript;
   var root = (script && script.closest && script.closest('.fnv-view')) || document.getElementById(data.id);
@@ -15,7 +15,7 @@
     document.head.appendChild(node);
   }
   if (!window.DecompressionStream) return fail('No 3D view: this browser is too old.', 'Use a version from 2023 or later.');
-  // Base 85 of RFC 1924, with other letters for those that mean something to HTML.
+  // Decodes base 85 of RFC 1924, in which characters with a meaning in HTML are replaced.
   function read85(text) {
     var digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#.%/()*+-;:=,?@^_[]| ~', codes = {};
     for (var digit in digits) codes[digits[digit]] = +digit;

@@ -1,11 +1,11 @@
-// Turns the rows that were saved as HTML into a table of all rows, which sorts, filters and is saved as CSV.
-// Rows that open something below the table are handled by table_rows.js, the plot of two columns by table_plot.js,
-// drawings of molecules by table_pictures.js.
+// Turns the rows that were saved as HTML into a table of all rows, which can be sorted, filtered and saved as CSV. Rows
+// that open something below the table are handled by table_rows.js, the plot of two columns by table_plot.js, drawings
+// of molecules by table_pictures.js.
 (function (root, data, addRows, addPlot, addPictures) {
   var rowPx = 26, columns = data.columns, all = data.values.length ? data.values[0].length : 0;
   var MOST_PRINTED = 2000, SHORT = 24, isPrinted = false;
   var order = [], sorted = -1, falling = false, words = '', marked = null;
-  var shown = listShown();  // places of the columns in the table; the others are the same in all rows
+  var shown = listShown();  // indices of the columns in the table; the others are equal in all rows
   var make = function (tag, name, parent) {
     var node = document.createElement(tag);
     if (name) node.className = name;
@@ -28,8 +28,8 @@
     return size >= 9999.5 ? value.toFixed(1) : value.toPrecision(4);
   }
 
-  // What a column is sorted by: numbers inside of texts count as numbers. Made once, since comparing texts by the
-  // rules of a language takes most of a minute for 100,000 rows.
+  // Sort keys of a column: numbers inside texts count as numbers. Computed once, since comparing 100,000 rows with the
+  // collation rules of a language takes most of a minute.
   var keys = [], pen = document.createElement('canvas').getContext('2d');
   function findKeys(column) {
     return keys[column] = keys[column] || data.values[column].map(function (value) {
@@ -66,7 +66,7 @@
     choose();
   }
 
-  // Only the rows in sight are in the document, between two that take up the room of the others.
+  // Only the visible rows are in the document, between two spacer rows.
   function paint() {
     var first = Math.max(0, Math.floor(box.scrollTop / rowPx) - 8), last = Math.min(order.length, first + Math.ceil(box.clientHeight / rowPx) + 16);
     if (isPrinted) { first = 0; last = Math.min(order.length, MOST_PRINTED); }
@@ -94,7 +94,7 @@
     if (rows) rows.afterPaint();
   }
 
-  // Where there is no room the middle of a long name gives way: names often differ at their end.
+  // If there is no space, the middle of a long name is shortened: names often differ at their end.
   function writeName(node, name) {
     var letters = Array.from(name), long;
     if (letters.length < 15) { node.textContent = name; return; }
@@ -102,10 +102,10 @@
     make('span', '', long).textContent = letters.slice(0, -7).join('');
     make('span', '', long).textContent = letters.slice(-7).join('');
     long.classList.add('fnt-long');
-    node.setAttribute('aria-label', name);  // the parts are read with a space between them
+    node.setAttribute('aria-label', name);  // screen readers would read the parts with a space between them
   }
 
-  // Copies have whole names, between whose parts browsers put the end of a line.
+  // Copies contain complete names, whose parts browsers would separate by line ends.
   root.addEventListener('copy', function (event) {
     var marks = window.getSelection(), cells = Array.from(body.querySelectorAll('td')).filter(function (cell) { return marks.containsNode(cell, true); });
     var isWithin = box.contains(marks.anchorNode) && box.contains(marks.focusNode);
@@ -118,7 +118,8 @@
     event.preventDefault();
   });
 
-  // Before what follows an ellipsis, the browser leaves the room of a letter that does not fit: the end is moved there.
+  // The browser leaves the space of a letter that does not fit before the text after an ellipsis: the end is moved
+  // there.
   function closeGaps() {
     var names = Array.from(body.querySelectorAll('.fnt-long')), gaps = names.map(findGap);
     names.forEach(function (name, index) {
@@ -129,7 +130,7 @@
   function findGap(name) {
     var start = name.firstChild, letters = start.firstChild, fits = 0, over = letters.length, shown = 0, middle, width;
     if (start.scrollWidth <= start.clientWidth) return 0;
-    var style = getComputedStyle(start);  // which has no shorthand for a font with figures of one width
+    var style = getComputedStyle(start);  // there is no shorthand for a font with tabular figures
     pen.font = [style.fontStyle, style.fontWeight, style.fontSize, style.fontFamily].join(' ');
     var room = start.getBoundingClientRect().width - pen.measureText('…').width, range = document.createRange();
     range.setStart(letters, 0);
@@ -142,7 +143,7 @@
     return room - shown;
   }
 
-  // A row shows its step, such as a pose, in the 3D views of the same structures on this page, and follows theirs.
+  // A row shows its step, such as a pose, in the 3D views of the same structures on this page, and follows their steps.
   var current = data.steps ? data.steps.rows.indexOf(0) : -1;
   function dressStep(line, row, place) {
     if (data.steps.rows[row] < 0) return;
@@ -175,7 +176,7 @@
     paint();
   });
 
-  // Brings a place in the order of the list into sight, below the heading.
+  // Scrolls an index of the sorted list into view, below the heading.
   function reveal(place) {
     var top = place * rowPx, seen = box.clientHeight - head.offsetHeight;
     if (top < box.scrollTop) box.scrollTop = top;
@@ -205,8 +206,8 @@
     });
   }
 
-  // What all rows have in common: a line above the table, which opens. Short values come first, and are not lost
-  // behind a sequence, of which the line has the ends. What another column has said is not repeated.
+  // Values that all rows share: a collapsible line above the table. Short values come first, so that they are not lost
+  // behind a sequence, which is shown by its ends. A value that repeats another column's is omitted.
   function tellSame() {
     same.hidden = shown.length === columns.length;
     var line = same.firstChild, list = make('dl', '', same);
@@ -250,11 +251,11 @@
   top.className = 'fnt-top';
   box.className = 'fnt-box';
   box.tabIndex = 0;
-  box.setAttribute('role', 'group');  // no landmark: a page can have several tables of one title
+  box.setAttribute('role', 'group');  // not a landmark: a page can have several tables with the same title
   box.setAttribute('aria-label', data.title || 'Table');
   var heading = make('b', '', top);
   heading.textContent = data.title;
-  var count = make('output', 'fnt-quiet', top), tools = make('span', 'fnt-tools', top);  // which stay in one line
+  var count = make('output', 'fnt-quiet', top), tools = make('span', 'fnt-tools', top);  // kept on one line
   var filter = make('input', '', tools), save = make('button', '', tools);
   filter.type = 'search';
   filter.placeholder = 'Filter rows';
@@ -275,7 +276,7 @@
       cell.scope = 'col';
       button.type = 'button';
       column.label.split(column.label.length > SHORT ? /(?<=[_.]|, )|(?= \()/ : /(?<=, )|(?= \()/).forEach(function (part, place) {
-        if (place) make('wbr', '', button);  // where a heading breaks that has no room; a short name does not
+        if (place) make('wbr', '', button);  // where a heading without space breaks; a short name does not break
         button.append(part);
       });
       if (column.unit) make('span', 'fnt-unit', button).textContent = ' (' + column.unit + ')';
@@ -285,7 +286,7 @@
     tellOrder();
   }
 
-  // Shows newer values: the order, the filter and the place stay.
+  // Replaces the values by newer ones; order, filter and scroll position are kept.
   root.fnReplace = function (next) {
     var by = sorted < 0 ? null : columns[sorted].name;
     var isSame = JSON.stringify(next.columns) === JSON.stringify(columns);
@@ -315,7 +316,7 @@
   none = make('p', 'fnt-quiet', box);
   none.textContent = 'No row contains that.';
   box.onscroll = paint;
-  // The browser makes no click of a press on a row that is drawn anew before the release, as while the list scrolls.
+  // The browser creates no click event if a row is redrawn between press and release, as while the list scrolls.
   var pressed = null;
   body.addEventListener('pointerdown', function (event) { pressed = event.target.closest('tr'); });
   body.addEventListener('pointerup', function (event) {
@@ -323,7 +324,7 @@
     if (placeOf(pressed) && placeOf(pressed) === placeOf(line) && !pressed.isConnected) line.click();
     pressed = null;
   });
-  // Letters typed here are meant for the table and not for the notebook.
+  // Typed letters are meant for the table, not for the notebook.
   root.addEventListener('keydown', function (event) {
     if (!event.ctrlKey && !event.metaKey && event.key !== 'Escape' && !(event.shiftKey && event.key === 'Enter')) event.stopPropagation();
   });
@@ -349,7 +350,7 @@
   setRowHeight();
   drawHead();
   tellSame();
-  // On paper all rows are there, and none is scrolled to.
+  // On paper all rows are present, and none is scrolled to.
   function print(is) { isPrinted = is; if (root.isConnected) paint(); }
   window.addEventListener('beforeprint', function () { print(true); });
   window.addEventListener('afterprint', function () { print(false); });

@@ -36,7 +36,7 @@
 
   return {
     rowPx: 66,
-    // Takes the pictures of the table's newest values; whether there are any.
+    // Uses the pictures of the table's newest values; returns whether there are any.
     take: function (next) {
       pictures = next && next.drawn && Object.keys(next.drawn).length ? next : null;
       return Boolean(pictures);

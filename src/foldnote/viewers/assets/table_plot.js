@@ -1,5 +1,5 @@
-// A plot of two numeric columns against each other: a rectangle drawn over dots lists their rows only, a click on a dot
-// opens its row.
+// A plot of two numeric columns against each other: a rectangle drawn over dots filters the table to their rows, a
+// click on a dot opens its row.
 (function (root, data, table) {
   var MOST = 5000, WIDTH = 520, HEIGHT = 300, LEFT = 62, BOTTOM = 40, TOP = 8, RIGHT = 12;
   var make = table.make, chosen = null, isOpen = false, dots = [];
@@ -21,7 +21,7 @@
   table.tools.insertBefore(button, table.tools.lastChild);
   table.box.parentElement.before(box);
 
-  // Columns in which numbers differ.
+  // Columns whose numbers differ.
   function find() {
     return data.columns.map(function (_, index) { return index; }).filter(function (index) {
       var numbers = data.columns[index].isNumber ? data.values[index].filter(function (value) { return value !== null; }) : [];

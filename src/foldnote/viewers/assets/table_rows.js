@@ -1,5 +1,6 @@
-// Rows that stand for jobs: a click or Enter opens the job's result beside the table, or below it where there is no room. The result is in the document, or
-// asked from what shows the table by the event `fn-open-job`; else a line of code says how to get it.
+// Rows that stand for jobs: a click or Enter opens the job's result beside the table, or below it if there is no space.
+// The result is in the document, or is requested with the event `fn-open-job` from the program that shows the table;
+// otherwise a line of code shows how to get it.
 (function (root, data, table) {
   var opens = data.opens, open = null, isFocused = null, last = null;
   var memory = window.foldnoteRows = window.foldnoteRows || {};
@@ -29,7 +30,7 @@
     if (find(opens.reason) >= 0) table.cellOf(line, find(opens.reason)).className = 'fnt-reason';
     if (place >= 0) table.cellOf(line, place).className = 'fnt-state fnt-state-' + state.toLowerCase().replace(/\W+/g, '-');
     line.onclick = function () {
-      if (String(window.getSelection())) return;  // somebody marks a sequence to copy it
+      if (String(window.getSelection())) return;  // the user is selecting a sequence to copy it
       toggle(job);
     };
   }
@@ -63,7 +64,7 @@
     show();
   }
 
-  // Puts HTML that foldnote wrote into a node; scripts set by innerHTML do not run, so they are made again.
+  // Inserts HTML written by foldnote into a node; scripts set by innerHTML do not run, so they are created again.
   function put(node, html) {
     node.innerHTML = html;
     node.querySelectorAll('script').forEach(function (dead) {
@@ -111,7 +112,7 @@
       make('p', '', body).textContent = text;
       if (code) make('code', '', make('p', 'fnt-quiet', body)).textContent = code;
     };
-    var isShared = root.closest('[data-fn-shared]');  // a colleague's job, which fn.job does not find
+    var isShared = root.closest('[data-fn-shared]');  // a colleague's job, which fn.job cannot find
     var value = isShared ? '' : 'fn.job(' + JSON.stringify(job) + (opens.is_named ? ', profile=' + JSON.stringify(opens.profile) : '') + ')';
     if (state && state !== 'Complete') {
       if (reason) return say(reason, value && value + '.logs()');

@@ -1,4 +1,4 @@
-// Unpacks the rows and hands them to the program of tables; without it the saved rows stay as they are.
+// Unpacks the rows and passes them to the program of tables; without it, the saved rows stay as they are.
 (function (packed) {
   var root = document.currentScript && document.currentScript.closest && document.currentScript.closest('.fnv-table');
   if (!root || root.dataset.fnDrawn || !window.DecompressionStream) return;

@@ -1,6 +1,6 @@
-// Scripts of what a view shows, with its coordinates, for PyMOL and ChimeraX. A page loads it when one is asked for.
+// Writes the content of a view, with its coordinates, as a script for PyMOL or ChimeraX. A page loads it on request.
 (function () {
-  // Numbers as ranges where they follow each other, such as 1-20 and 52A.
+  // Numbers, with consecutive ones as ranges, such as 1-20 and 52A.
   function joinNumbers(numbers) {
     var runs = [];
     numbers.forEach(function (number) {
@@ -10,7 +10,7 @@
     return runs;
   }
 
-  // Whatever a file calls its chains and atoms stays a name: it ends no text and begins no command.
+  // Any name of a chain or atom in a file stays a name: it can neither end a string nor begin a command.
   function writeName(text, instead) { return String(text === undefined ? '' : text).trim().replace(/[^\w'*+.-]/g, '_') || instead; }
 
   function writeChain(atom) { return writeName(atom.chain, 'A').replace(/['*+]/g, '_'); }
@@ -28,7 +28,7 @@
     return ['data_view', 'loop_'].concat(COLUMNS.split(' ').map(function (name) { return '_atom_site.' + name; }), rows, '').join('\n');
   }
 
-  // The words of each program for the same things. A part is [model, chain, runs of numbers].
+  // The equivalent commands of each program. A part is [model, chain, runs of numbers].
   var DIALECTS = {
     pymol: {
       select: function (part, element) {
@@ -81,7 +81,8 @@
 
   function fixed(value) { return String(+(+value).toFixed(4)); }
 
-  // ``view`` has the scene, the live viewer, what is seen of it, and how. Residues of one look are one command each.
+  // ``view`` provides the scene, the live viewer, and what is visible in which style. Residues with the same appearance
+  // are one command.
   function writeScript(view, kind) {
     var say = DIALECTS[kind], viewer = view.viewer(), groups = {}, models = [], radius = 0;
     var seen = view.listSeen().filter(function (atom) { return Object.keys(atom.style).length; }), place = viewer.getView(), centre = place.slice(0, 3).map(function (value) { return -value; });

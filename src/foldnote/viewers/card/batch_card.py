@@ -1,7 +1,7 @@
 """The card of a batch or pipeline, and the table of its jobs below it.
 
-The table is live while jobs run: their records come with the polls of the card. When the batch has ended, the
-table becomes an ordinary output with the figures of the results, which the notebook keeps.
+The table is live while jobs run, updated from the records that the card polls. When the batch has ended, the
+table becomes an ordinary output with the figures of the results, which is saved in the notebook.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from foldnote.viewers.tables.molecule_column import draw_column
 from foldnote.viewers.tables.table import describe_table, list_shown, write_program
 
 _GATHER_S = 0.3
-"""Records that arrive within this time are shown together."""
+"""Seconds within which received records are shown together."""
 _DRAWING_S = 0.2
-"""Time for drawing molecules at each change of the live table."""
+"""Time limit in seconds for drawing molecules at each update of the live table."""
 
 
 class LiveTable(LiveWidget):
@@ -56,7 +56,7 @@ class LiveTable(LiveWidget):
     _pictures = traitlets.Dict().tag(sync=True)
 
     def __init__(self, key: str, profile: str, rows: list[BatchRow]) -> None:
-        """Make a table of ``rows``.
+        """Create a table of ``rows``.
 
         Args:
             key: name of the batch.
@@ -67,7 +67,7 @@ class LiveTable(LiveWidget):
         super().__init__(**self._describe(rows))
 
     def show(self, rows: list[BatchRow]) -> None:
-        """Show these rows in place of the former ones; order, filter and open row stay."""
+        """Replace the rows; order, filter and open row are kept."""
         for name, value in self._describe(rows).items():
             self.set_trait(name, value)
 
@@ -77,7 +77,7 @@ class LiveTable(LiveWidget):
         frame = tabulate_rows(rows)
         return {
             "_data": describe_table(frame, count_states([row.state for row in rows]), opens),
-            # sent apart from the values, which change with every poll
+            # sent separately from the values, which change with every poll
             "_pictures": dict(draw_column(list_shown(frame, opens), time_limit_s=_DRAWING_S) or {}),
         }
 
@@ -110,9 +110,9 @@ class BatchCard(JobCard):
             slot: the output of the table.
             profile: the profile of the service.
             on_final: called with the record when the batch has ended, before the table is made.
-            run_again: submits what has no result again and returns the card of the new batch or run.
+            run_again: submits the jobs without a result again and returns the card of the new batch or run.
             edit: returns what *Edit settings* shows below the card.
-            advise: says, when it has ended without all results, what *Run again* does.
+            advise: describes what *Run again* does, if the batch has ended without all results.
         """
         self._batch, self._slot, self._note_end = batch, slot, on_final
         self._advise = advise
@@ -135,7 +135,7 @@ class BatchCard(JobCard):
             self._begin()
 
     def bundle(self) -> dict[str, str]:
-        """The current state of the card as a static mime bundle, of a pipeline with its graph."""
+        """Return the current state of the card as a static mime bundle, for a pipeline with its graph."""
         own = super().bundle()
         if self._graph is None:
             return own
@@ -192,7 +192,7 @@ class BatchCard(JobCard):
             self._paint()
 
     def _make_rows(self, found: Mapping[str, Result] | None = None) -> list[BatchRow]:
-        """The rows; with the results by job name, their figures too."""
+        """Return the rows; with the results by job name, also their figures."""
         rows = [make_row(name, job, self._inputs[name]) for name, job in self._jobs.items()]
         found = found or {}
         return [
@@ -219,13 +219,13 @@ class BatchCard(JobCard):
         return self._slot.bundle
 
     def _close_table(self) -> None:
-        """Close the live table, which an output that is saved has replaced, or nothing renews any more."""
+        """Close the live table once a saved output has replaced it, or it is no longer updated."""
         if self._table is not None:
             self._table.close()
             self._table = None
 
     def _read_results(self) -> dict[str, Result]:
-        """The results by job name, of a retry those of the earlier batches too."""
+        """Return the results by job name, for a retry also those of the earlier batches."""
         found: dict[str, Result] = {}
         earlier: list[BatchHandle] = (
             self._batch.list_earlier() if isinstance(self._batch, BatchHandle) else []
@@ -244,10 +244,10 @@ class BatchCard(JobCard):
         self._followed = []
 
     def _shown_record(self) -> Job:
-        """The record with the number of failed jobs, which lists of jobs do not have.
+        """Return the record with the number of failed jobs, which lists of jobs do not have.
 
         Services count stages that did not run among the failed ones of a pipeline. Until the batch has ended,
-        its state and counts are those of its rows, which the table below shows.
+        its state and counts are taken from its rows, as in the table below.
         """
         record = self._count_rows(super()._shown_record())
         is_pipeline = record.tool == PIPELINE
@@ -257,7 +257,7 @@ class BatchCard(JobCard):
         return record.model_copy(update={"failed": failed if self._jobs else None})
 
     def _count_rows(self, record: Job) -> Job:
-        """The record of a batch that goes on, with what its rows tell; of a retry, only those run again."""
+        """Return the record of a running batch with counts of its rows; for a retry, of those run again."""
         own = [job for job in self._jobs.values() if job is not None and job.batch == record.job_name]
         is_known = len(own) == record.statuses.total if record.statuses else bool(own)
         if record.is_final or not is_known or record.batch_status is BatchStatus.AGGREGATING:

@@ -22,7 +22,7 @@ LOG_TAIL_LINES = 200
 
 @dataclass(frozen=True)
 class CardNote:
-    """What the user wrote down about a job on this computer.
+    """The user's note and tags on a job, which are stored on this computer.
 
     Attributes:
         text: free text; empty without one.
@@ -75,7 +75,7 @@ FORM_AGAIN = "Submit the form again to start over."
 
 
 def find_appearance(job: Job) -> StateAppearance:
-    """How the job's state is shown; of a complete batch also how many of its jobs failed."""
+    """Return the appearance of the job's state; for a complete batch also how many of its jobs failed."""
     if job.is_failed:
         return _FAILED
     look, lost = _FACES[job.status], count_lost(job)
@@ -85,12 +85,12 @@ def find_appearance(job: Job) -> StateAppearance:
 
 
 def name_tool(tool_type: str) -> str:
-    """What a tool is called on cards; code and the wire have its type."""
+    """Return the display name of a tool for cards; code and the wire use its type."""
     return str(late.load("name_tool")(tool_type))
 
 
 def count_lost(job: Job) -> str:
-    """The number of failed jobs of a batch, ``2 failed``; empty without any.
+    """Return the number of failed jobs of a batch, ``2 failed``; empty without any.
 
     A service that does not count failures has jobs without a result, which may have been stopped.
     """
@@ -103,13 +103,13 @@ def count_lost(job: Job) -> str:
 
 
 def draw_icon(key: str) -> str:
-    """The icon of a state, by the key of its appearance."""
+    """Return the icon of a state, by the key of its appearance."""
     path = f'<path fill-rule="evenodd" d="{_ICONS[key]}"/>'
     return f'<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{path}</svg>'
 
 
 def describe_rerun(job: Job) -> str:
-    """How a failed or stopped job is run again in code, as a sentence with a line to copy; else empty."""
+    """Describe how a failed or stopped job is run again in code, with a line to copy; else empty."""
     has_failed = job.is_batch and bool(job.failed)
     if not job.is_final or (job.status is JobStatus.COMPLETE and not has_failed):
         return ""
@@ -117,7 +117,7 @@ def describe_rerun(job: Job) -> str:
         return f"To go on from the stage without a result: `fn.job({job.job_name!r}).run_again()`"
     if job.is_batch:
         return f"To run the jobs without a result again: `fn.batch({job.job_name!r}).retry()`"
-    if job.batch:  # a stage's settings name files of stages, which only its run knows
+    if job.batch:  # a stage's settings name files of other stages, which only its run knows
         return f"To run it again with the same settings: `fn.job({job.job_name!r}).run_again()`"
     return (
         "To run it again with the same settings: "
@@ -134,15 +134,15 @@ def write_card(
     note: CardNote = NO_NOTE,
     profile: str = "",
 ) -> str:
-    """The card as HTML.
+    """Return the card as HTML.
 
     Args:
         job: the record as last seen.
-        outage: a message about a service that does not answer; empty while it does.
+        outage: a message that the service does not answer; empty if it does.
         is_live: False for the copy saved in the notebook, which states its time.
         again: advice on running a job without a result again; by default a line of code.
-        note: what the user wrote down about the job.
-        profile: the profile of its service, by which the page can ask for its result.
+        note: the user's note and tags.
+        profile: the profile of its service, with which the page can request its result.
     """
     look = find_appearance(job)
     place = f' data-fn-job="{escape(job.job_name)}" data-fn-profile="{escape(profile)}"' if profile else ""
@@ -171,14 +171,14 @@ def write_card(
 
 
 def _advise(job: Job, look: StateAppearance) -> str:
-    """What happens next; what is left of a batch that was stopped is counted, and how it goes on is told."""
+    """Return what happens next; for a stopped batch, also what remains and how it can be continued."""
     has_results = job.is_batch and job.statuses is not None and job.statuses.complete > 0
     is_told = (job.is_failed and job.tool == PIPELINE) or (job.status is JobStatus.STOPPED and has_results)
     return "" if is_told else look.advice
 
 
 def write_plain_card(job: Job, again: str | None = None, note: CardNote = NO_NOTE) -> str:
-    """The card in a few lines of text."""
+    """Return the card in a few lines of text."""
     look = find_appearance(job)
     detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
     again = again or describe_rerun(job).replace("`", "") if describe_rerun(job) else ""
@@ -189,14 +189,14 @@ def write_plain_card(job: Job, again: str | None = None, note: CardNote = NO_NOT
 
 
 def _write_note(note: CardNote) -> str:
-    """Tags and note; line ends of the note stay."""
+    """Return the tags and note as HTML; line ends of the note are kept."""
     tags = "".join(f'<span class="fnc-tag">{escape(visible(tag))}</span>' for tag in note.tags)
     text = f'<p class="fnc-note">{escape(visible(note.text))}</p>' if note.text else ""
     return f'<p class="fnc-tags"><span>Tags:</span> {tags}</p>{text}' if tags else text
 
 
 def write_log(text: str) -> str:
-    """The last lines of a log as HTML."""
+    """Return the last lines of a log as HTML."""
     lines = text.splitlines()
     cut = f"… {len(lines) - LOG_TAIL_LINES:,} earlier lines\n" if len(lines) > LOG_TAIL_LINES else ""
     tail = "\n".join(lines[-LOG_TAIL_LINES:])
@@ -224,7 +224,7 @@ def _write_elapsed(job: Job) -> str:
 
 
 def _format_usage(job: Job) -> str:
-    """Processor time, memory and GPU memory of a run, where they were measured."""
+    """Return the processor time, memory and GPU memory of a run, where they were measured."""
     if job.cpu_seconds is None or job.peak_memory_mb is None:
         return ""
     gpu = job.peak_gpu_memory_mb
@@ -251,7 +251,7 @@ def _write_progress(job: Job) -> str:
 
 
 def _write_shares(counts: StatusCounts, failed: int | None) -> str:
-    """The bar of a batch: the shares of its complete, failed, stopped and running jobs.
+    """Return the bar of a batch: the shares of its complete, failed, stopped and running jobs.
 
     A service that does not count failures has one share for failed and stopped jobs.
     """
@@ -276,7 +276,7 @@ def _write_shares(counts: StatusCounts, failed: int | None) -> str:
 
 
 def _count_jobs(job: Job) -> str:
-    """The number of jobs of a batch in each state; empty for a single job."""
+    """Return the number of jobs of a batch in each state; empty for a single job."""
     if not job.is_batch or job.statuses is None or not job.statuses.total:
         return ""
     counts = job.statuses
@@ -294,7 +294,7 @@ def _count_jobs(job: Job) -> str:
 
 
 def _choose_message(job: Job) -> str:
-    """The message of a run, of a retry that waits, or of a job or batch that was stopped."""
+    """Return the message of a run, of a waiting retry, or of a stopped job or batch."""
     if job.is_batch:
         return job.message or ""
     if job.status is JobStatus.IN_QUEUE:

@@ -42,9 +42,9 @@ FindResult = Callable[[], Mapping[str, Any]]
 
 
 class SpokenState(LiveWidget):
-    """The state of a job for screen readers, not seen: a live region that stays while the card is redrawn.
+    """The state of a job for screen readers: an invisible live region that stays while the card is redrawn.
 
-    It also tells the page that the job has ended, so that JupyterLab's list need not wait for its poll.
+    It also notifies the page that the job has ended, so that JupyterLab's list need not wait for its poll.
     """
 
     _esm = write_module(read_asset("card_status.js"))
@@ -83,11 +83,11 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             source: provides job records, such as ``AsyncClient(...).jobs``; without it the card is static.
             on_final: see :meth:`on_final`.
             find_result: returns the result's mime bundle once the job is complete. The card then has a button
-                that shows it, for pages that were reloaded and so missed the output below the card; the
+                that shows it, for pages that were reloaded and therefore lack the output below the card; the
                 style sheet hides the button where the result is shown.
             again: advice on running a job without a result again; by default a line of code.
-            label: shown in place of the name; by default the label in the record.
-            note: what the user wrote down about the job.
+            label: label shown instead of the name; by default the label in the record.
+            note: the user's note and tags.
             run_again: submits the job again and returns the new job's card; for *Run again* on the card of a
                 stopped or failed job.
             edit: returns a form with the job's settings, for *Edit settings* there.
@@ -102,7 +102,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._run_again, self._edit, self._go_on = run_again, edit, go_on
         self._following: JobCard | None = None
         self.on_save: Callable[[], None] = lambda: None
-        """Called when the copy of the card in the notebook is out of date after a click."""
+        """Called when a click has made the copy of the card in the notebook out of date."""
         self.job = read_record(job)
         self.source = source
         self._callbacks: list[FinalCallback] = [on_final] if on_final else []
@@ -138,7 +138,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             icon="window-maximize",
             tooltip="Open the result in a tab of JupyterLab",
         )
-        self._open_button.add_class("foldnote-card-open")  # the lab extension hears the click
+        self._open_button.add_class("foldnote-card-open")  # the lab extension listens for the click
         self._buttons = widgets.HBox(
             [
                 self._result_button,
@@ -160,7 +160,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._stop.on_click(lambda _: self._click_stop())
         self._log_switch.observe(lambda _: self._switch_log(), names="value")
         self._awaits_confirmation = False
-        self._watcher: Watcher | None = None  # clicks are handled in another thread than cells
+        self._watcher: Watcher | None = None  # clicks are handled in a different thread than cells
         self.watched = Watched(self.job.job_name, self._receive, self._lose)
         self._paint()
         self.follow()
@@ -182,7 +182,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             self._callbacks.append(callback)
 
     def bundle(self) -> dict[str, str]:
-        """The current state of the card as a static mime bundle."""
+        """Return the current state of the card as a static mime bundle."""
         job = self._shown_record()
         gone = _DELETED if self._outage == _DELETED else ""
         html = write_card(job, outage=gone, is_live=False, again=self._again, note=self._note)
@@ -194,7 +194,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         """Stop following the job and remove the widget; the job continues."""
         if self._watcher:
             self._watcher.discard(self.watched)
-        for part in (*self._buttons.children, *self.children):  # one that is left would keep this card
+        for part in (*self._buttons.children, *self.children):  # a remaining one would keep this card
             part.close()
         super().close()
 
@@ -217,23 +217,23 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             self._finish()
 
     def annotate(self, note: CardNote) -> None:
-        """Show what the user has written down about the job meanwhile."""
+        """Show the user's changed note and tags."""
         self._note = note
         self._paint()
         self.on_save()
 
     def note_deletion(self) -> None:
-        """Show that the job was deleted, which no record tells."""
-        self._outage, self._again = _DELETED, "Run the cell that submitted it to submit it anew."
+        """Show that the job was deleted, which no record reports."""
+        self._outage, self._again = _DELETED, "Run the cell that submitted it to submit it again."
         self._paint()
         self.on_save()
 
     def _shown_record(self) -> Job:
-        """The record as the card describes it."""
+        """Return the record as the card describes it."""
         return self.job.with_label(self._label) if self._label else self.job
 
     async def _receive(self, job: Job) -> None:
-        if self.job.is_final:  # meanwhile received elsewhere
+        if self.job.is_final:  # ended meanwhile, as received elsewhere
             return
         self.job, self._outage = job, ""
         self._paint()

@@ -11,7 +11,7 @@ from foldnote.viewers.render.html import read_asset
 class NextCell(LiveWidget):
     """A sentence and code below a card; the lab extension writes the code into a new cell.
 
-    Elsewhere the code is there to be copied.
+    Elsewhere the code can be copied.
     """
 
     _esm = write_module(read_asset("next_cell.js"))
@@ -25,11 +25,11 @@ class NextCell(LiveWidget):
 
         Args:
             code: Python.
-            sentence: says what to do with it.
+            sentence: what to do with the code.
         """
         super().__init__(_code=code, _sentence=sentence)
 
     @property
     def code(self) -> str:
-        """The code."""
+        """The offered code."""
         return str(self._code)

@@ -1,4 +1,4 @@
-"""Progress of a job that is waited for: an output of the cell, or lines on standard error."""
+"""Progress of a job being waited for: an output of the cell, or lines on standard error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from foldnote.viewers.card.card_html import write_card, write_plain_card
 
 
 class ProgressOutput:
-    """Progress of a job that is waited for, in an output of the running cell or on standard error."""
+    """Progress of a job being waited for, in an output of the running cell or on standard error."""
 
     def __init__(self, job: Job) -> None:
         self._output = CellOutput() if is_notebook() else None
@@ -19,7 +19,7 @@ class ProgressOutput:
             self._output.show(_make_bundle(job))
 
     def show(self, job: Job) -> None:
-        """Show a record of the job, in place of the one before."""
+        """Show a record of the job, replacing the previous one."""
         if self._output is None:
             _print_progress(job)
         else:

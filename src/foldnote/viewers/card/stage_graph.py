@@ -1,7 +1,7 @@
-"""The graph of a pipeline on its card: its stages with their states, and which takes files of which.
+"""The graph of a pipeline on its card: its stages with their states, and the files that they pass on.
 
-The HTML is the same while the pipeline runs and in the saved notebook. Connections are drawn for the eye; the
-name of each stage says in words what it takes.
+The HTML is the same while the pipeline runs and in the saved notebook. Connections are only visual; the
+accessible name of each stage lists its inputs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NUMBERED = re.compile(r"(.+)-\d+")
 
 @dataclass(frozen=True)
 class Taken:
-    """Files that a stage takes of an earlier one: its place among the stages, and the path in its result."""
+    """Files that a stage takes from an earlier one: index of that stage, and path in its result."""
 
     stage: int
     path: str
@@ -45,7 +45,7 @@ class StageNode:
         tool: its tool's type.
         jobs: the records of its jobs; None where one was deleted. A stage has several jobs if it takes all
             models of an earlier stage.
-        takes: what it takes of earlier stages.
+        takes: the files that it takes from earlier stages.
     """
 
     name: str
@@ -56,9 +56,10 @@ class StageNode:
 
 
 def read_stages(rows: Sequence[SheetRow]) -> list[StageNode]:
-    """The stages of a pipeline in their order, from its rows.
+    """Return the stages of a pipeline in their order, from its rows.
 
-    A service that does not report settings does not say what a stage takes; each then follows the one before.
+    If a service does not report settings, the inputs of a stage are unknown; each stage then follows the
+    previous one.
     """
     nodes: list[StageNode] = []
     places: dict[str, int] = {}
@@ -83,7 +84,7 @@ def _stem(name: str) -> str:
 
 
 def _is_variant(node: StageNode, job: Job | None) -> bool:
-    """Whether a job is another one of the stage: the same tool and settings, with another file."""
+    """Return whether a job is another one of the same stage: same tool and settings, with another file."""
     first = node.jobs[0]
     if first is None or job is None or job.tool_type != first.tool_type or not node.takes:
         return False
@@ -101,7 +102,7 @@ def _find_taken(job: Job, places: dict[str, int]) -> Iterator[Taken]:
 
 
 def write_graph(nodes: Sequence[StageNode]) -> str:
-    """The graph as HTML; empty for fewer than two stages."""
+    """Return the graph as HTML; empty for fewer than two stages."""
     if len(nodes) < 2:
         return ""
     sources = [sorted({each.stage for each in node.takes}) for node in nodes]
@@ -139,7 +140,7 @@ def _write_node(node: StageNode, nodes: Sequence[StageNode]) -> str:
 
 
 def _describe_state(node: StageNode) -> tuple[str, str, float | None]:
-    """The word of the style sheet, the state in words, and the progress (0 to 1) while it runs."""
+    """Return the word for the style sheet, the state in words, and the progress (0 to 1) while it runs."""
     jobs = [job for job in node.jobs if job is not None]
     if not jobs:
         return "stopped", "deleted", None
@@ -165,7 +166,7 @@ def _describe_state(node: StageNode) -> tuple[str, str, float | None]:
 
 
 def _draw_rails(sources: Sequence[Sequence[int]], lanes: dict[int, int], rail_px: int) -> str:
-    """Connections of a narrow page: from a stage to its lane, down, and into each stage that takes it."""
+    """Draw the connections of a narrow page: from a stage to its lane, down, and into each stage using it."""
     if not lanes:
         return ""
     lines = []
@@ -181,7 +182,7 @@ def _draw_rails(sources: Sequence[Sequence[int]], lanes: dict[int, int], rail_px
 
 
 def _draw_gaps(columns: Columns) -> str:
-    """Connections of a wide page: curves in the gaps between columns, and lines through columns."""
+    """Draw the connections of a wide page: curves in the gaps between columns, and lines through columns."""
     height = columns.height * _ROW_PX
     drawn = []
     for gap in range(columns.count - 1):
@@ -209,7 +210,7 @@ def _px(value: float) -> str:
 
 
 class StageGraph(LiveWidget):
-    """The graph of a pipeline that runs; what is focused stays so when a state changes."""
+    """The graph of a running pipeline; a focused stage keeps the focus when a state changes."""
 
     _esm = write_module(read_asset("stage_graph.js"))
     _css = read_asset("card.css")

@@ -1,7 +1,7 @@
-"""Places of the stages of a pipeline and of the connections between them.
+"""Positions of the stages of a pipeline and of the connections between them.
 
-Stages are numbered in their running order, so that each takes files of lower numbers only. A wide page has a
-column for each depth, a narrow one a row for each stage with connections in lanes at the left.
+Stages are numbered in running order, so each takes files only from lower numbers. A wide page has a column
+for each depth, a narrow one a row for each stage with connections in lanes at the left.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 Sources = Sequence[Sequence[int]]
-"""Of each stage, the numbers of the stages whose files it takes."""
+"""For each stage, the numbers of the stages whose files it takes."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Columns:
         rows: row of each stage in its column, in units of a row; halves centre short columns.
         height: number of rows of the longest column.
         links: a connection across the gap after a column: column, row before and row behind the gap, target
-            stage or None if it goes on through the next column.
+            stage, or None if it continues through the next column.
         passes: column and row of a connection that passes through a column.
     """
 
@@ -39,7 +39,7 @@ class Columns:
 
 
 def find_depths(sources: Sources) -> list[int]:
-    """The column of each stage: one after the last stage whose files it takes."""
+    """Return the column of each stage: one after the last stage whose files it takes."""
     depths: list[int] = []
     for own in sources:
         depths.append(1 + max((depths[each] for each in own), default=-1))
@@ -47,12 +47,12 @@ def find_depths(sources: Sources) -> list[int]:
 
 
 def place_columns(sources: Sources) -> Columns:
-    """Place the stages in columns; a connection over several columns has a row of its own in each."""
+    """Place the stages in columns; a connection across several columns has its own row in each."""
     depths = find_depths(sources)
     slots: list[list[tuple[int, int | None]]] = [[] for _ in range(max(depths, default=-1) + 1)]
     for stage, depth in enumerate(depths):
         slots[depth].append((stage, None))
-    for source in range(len(sources)):  # connections of one source share their way
+    for source in range(len(sources)):  # connections of one source share their path
         targets = [depths[target] for target, own in enumerate(sources) if source in own]
         for depth in range(depths[source] + 1, max(targets, default=0)):
             slots[depth].append((source, depth))
@@ -79,7 +79,7 @@ def place_columns(sources: Sources) -> Columns:
 def _way(
     places: dict[tuple[int, int | None], float], depths: Sequence[int], source: int, depth: int
 ) -> float:
-    """The row at which a connection of ``source`` leaves the column ``depth``."""
+    """Return the row in which a connection of ``source`` leaves the column ``depth``."""
     return places[source, None if depths[source] == depth else depth]
 
 
@@ -89,7 +89,7 @@ def _mean_row(
     places: dict[tuple[int, int | None], float],
     depths: Sequence[int],
 ) -> float:
-    """The mean row of what leads to a place, which keeps connections short and seldom lets them cross."""
+    """Return the mean row of the connected predecessors, which keeps connections short with few crossings."""
     stage, depth = slot
     if depth is not None:
         return _way(places, depths, stage, depth - 1)
@@ -99,7 +99,7 @@ def _mean_row(
 
 
 def assign_lanes(sources: Sources) -> dict[int, int]:
-    """The lane, counted from the stages to the left, of each stage whose files are taken.
+    """Return the lane, counted from the stages to the left, of each stage whose files are taken.
 
     A lane is taken from its stage to the last one that takes its files.
     """

@@ -22,7 +22,7 @@ FASTEST_S = 0.7
 SLOWEST_S = 6.0
 OUTAGE_S = 10.0
 _SLOWING = 0.1
-"""The polling interval of a job is this fraction of the time for which it has been watched."""
+"""Ratio of a job's polling interval to the time for which it has been watched."""
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class JobSource(Protocol):
     def poll(
         self, names: Iterable[str], /, *, afresh: Iterable[str] = ...
     ) -> Awaitable[Mapping[str, Job | None]]:
-        """The latest known records of the jobs by name; None for a job that does not exist.
+        """Return the latest known records of the jobs by name; None for a job that does not exist.
 
         ``afresh`` names the jobs to request from the service even if a recent record is cached.
         """
@@ -42,7 +42,7 @@ class JobSource(Protocol):
         """Stop the job."""
 
     def logs(self, name: str, /) -> Awaitable[str]:
-        """The log of the job so far."""
+        """Return the log of the job so far."""
 
 
 @dataclass(eq=False)
@@ -68,7 +68,7 @@ class Watcher:
     """Polls one source for all watched jobs, in one task."""
 
     def __init__(self, source: JobSource) -> None:
-        """No job is watched before :meth:`add`; must be called in the running loop."""
+        """Start without watched jobs; must be called in the running loop."""
         self.source = source
         self._loop = asyncio.get_running_loop()
         self._watched: set[Watched] = set()
@@ -142,12 +142,12 @@ class Watcher:
 
 
 _watchers: weakref.WeakValueDictionary[tuple[int, int], Watcher] = weakref.WeakValueDictionary()
-"""By the ids of loop and source, which a watcher holds, so that neither id is reused while it is listed. A
-watcher is held by its cards, and by its task."""
+"""By the ids of loop and source, which a watcher references, so that neither id is reused while it is
+listed. A watcher is referenced by its cards and by its task."""
 
 
 def find_watcher(source: JobSource) -> Watcher | None:
-    """The watcher of ``source`` on the running loop, or None where no loop runs."""
+    """Return the watcher of ``source`` on the running loop, or None where no loop runs."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
@@ -159,7 +159,7 @@ def find_watcher(source: JobSource) -> Watcher | None:
 
 
 def read_record(answer: Any) -> Job:
-    """The job record in an answer: the record itself or the ``record`` of a handle.
+    """Return the job record in an answer: the record itself or the ``record`` of a handle.
 
     Raises:
         TypeError: the answer holds no job record.

@@ -20,10 +20,10 @@ from foldnote.viewers.scene.drawings.molecules import draw_smiles
 
 _FILES = {"properties.csv", "percentiles.csv", "columns.csv"}
 _MAX_COLUMNS = 3
-"""More molecules are rows of the table of properties, and properties its columns."""
+"""Maximum number of molecules that are columns of the table of properties; more are its rows."""
 _MAX_DRAWN = 12
 _MAX_DRAWN_LETTERS = 400
-"""Longer SMILES are not drawn: nothing could be recognised."""
+"""Maximum length of a SMILES that is drawn; longer ones would not be recognisable."""
 _UNITS = {"-": "", "#": "count", "# of 4": "of 4", "Å^2": "Å²", "log-ratio": "log", "hr": "h"}
 
 
@@ -50,14 +50,14 @@ _KEY_FIGURES = (
     _Figure("DILI", "Liver injury"),
     _Figure("ClinTox", "Clinical toxicity"),
 )
-"""Calculated ones first, then predictions: those without a unit are probabilities from 0 to 1."""
+"""Calculated figures first, then predictions; figures without a unit are probabilities from 0 to 1."""
 _FIRST_PREDICTED = "Solubility_AqSolDB"
 _LEGEND = "Below the line are predictions; those without a unit are probabilities, from 0 to 1."
 
 
 @builtin_view("admet")
 def show_admet(result: Result) -> list[Any]:
-    """Show molecules drawn with their key figures, all properties, and folded what describes these.
+    """Show molecules drawn with key figures, all properties, and a folded description of the properties.
 
     Up to three molecules are columns of the table of properties, more are its rows.
     """
@@ -88,7 +88,7 @@ def _note_unread(values: pd.DataFrame) -> list[str]:
 
 
 def _turn(values: pd.DataFrame, percentiles: pd.DataFrame, columns: pd.DataFrame) -> pd.DataFrame:
-    """One row per property, and two columns per molecule: its value and percentile."""
+    """Return one row per property, and two columns per molecule: its value and percentile."""
     units = columns["units"].map(lambda unit: _UNITS.get(unit, unit))
     units = units.mask(columns["task_type"] == "classification", "probability")
     table = pd.DataFrame({"category": columns["category"], "property": columns["name"], "unit": units})
@@ -101,7 +101,7 @@ def _turn(values: pd.DataFrame, percentiles: pd.DataFrame, columns: pd.DataFrame
 
 
 def _draw_cards(values: pd.DataFrame) -> Bundle:
-    """The first molecules as drawings with their key figures."""
+    """Return the first molecules as drawings with their key figures."""
     shown = values.head(_MAX_DRAWN)
     cards = "".join(_write_card(row) for _, row in shown.iterrows())
     left = len(values) - len(shown)

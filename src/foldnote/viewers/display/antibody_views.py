@@ -108,7 +108,7 @@ def _plot_logits(result: Result) -> list[Plot]:
 
 
 def _make_matrix(rows: pd.DataFrame) -> pd.DataFrame:
-    """Amino acids in rows, residues in columns."""
+    """Return a matrix with amino acids in rows and residues in columns."""
     matrix = rows[_AMINO_ACIDS].astype(float).T
     matrix.columns = pd.Index(rows["residue"] + rows["index"].astype(str), name="Residue")
     matrix.index = pd.Index(_AMINO_ACIDS, name="Amino acid")

@@ -1,7 +1,7 @@
 """The table of a batch: one row per job with its state, its figures, and its result on request.
 
-The rows are made from the archive of a batch that has ended, or from the records of its jobs while it runs,
-so that both are the same table.
+The rows are made from the archive of a batch that has ended, or from the records of its jobs while it runs;
+both give the same table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAME, STATE, REASON = "name", "state", "reason"
 _STOPPED = "Stopped"
 _STATES = ("Running", "In Queue", "Complete", FAILED, _STOPPED, NOT_RUN, "Deleted")
 _MAX_SHARED = 200
-"""Letters of the longest setting that is shown although all rows share it."""
+"""Maximum length in characters of a setting that is shown although all rows share it."""
 _WORDS = {"In Queue": "queued"}
 
 
@@ -39,10 +39,10 @@ class BatchRow:
 
     Attributes:
         name: the job's name.
-        state: its state in words; ``Failed`` for a failed run, ``Not run`` for a stage behind a failed one.
+        state: its state in words; ``Failed`` for a failed run, ``Not run`` for a stage after a failed one.
         reason: why it failed, was stopped or did not run; empty otherwise.
-        retries: how often it was run again because its tool failed.
-        inputs: the user's columns that are no settings, such as an identifier.
+        retries: number of times it was run again because its tool failed.
+        inputs: the user's columns that are not settings, such as an identifier.
         figures: figures from the files of its result, by heading.
         scores: the metrics of its result, by name.
         settings: its settings, by name.
@@ -59,7 +59,7 @@ class BatchRow:
 
 
 def read_rows(result: Result) -> list[BatchRow]:
-    """The rows of a batch's archive, in the order of its table, else of its folders."""
+    """Return the rows of a batch's archive, in the order of its table, else of its folders."""
     records = _read_table(result)
     if records is None:
         return [
@@ -70,7 +70,7 @@ def read_rows(result: Result) -> list[BatchRow]:
 
 
 def read_states(result: Result) -> list[str]:
-    """The states of these rows in words, without the results of their jobs."""
+    """Return the states of these rows in words, without the results of their jobs."""
     records = _read_table(result)
     if records is None:
         return [JobStatus.COMPLETE] * len(result.jobs)
@@ -78,7 +78,7 @@ def read_states(result: Result) -> list[str]:
 
 
 def _read_table(result: Result) -> list[dict[Any, Any]] | None:
-    """The rows of the service's table; None without one."""
+    """Return the rows of the service's table; None without one."""
     name = find_batch_table(result.tables)
     try:
         table = None if name is None else result.tables.get(name)
@@ -90,7 +90,7 @@ def _read_table(result: Result) -> list[dict[Any, Any]] | None:
 
 
 def _read_state(row: Mapping[Any, Any], jobs: Mapping[str, Result]) -> str:
-    """The state of a row of the table, whose status of a failed run is ``Stopped``, with an error."""
+    """Return the state of a row of the table; a failed run has the status ``Stopped`` and an error there."""
     reason = str(row.get("error") or "")
     state = str(row.get("status") or (JobStatus.COMPLETE if str(row["jobName"]) in jobs else _STOPPED))
     if state == _STOPPED and reason:
@@ -124,7 +124,7 @@ def _take(row: Mapping[Any, Any], prefix: str) -> dict[str, Any]:
 
 
 def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
-    """The row of a job from its record.
+    """Return the row of a job from its record.
 
     Args:
         name: the job's name.
@@ -142,7 +142,7 @@ def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
 
 
 def _read_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that fit into a cell: numbers and texts, also the only text of a list.
+    """Return the settings that fit into a cell: numbers and texts, also the only text of a list.
 
     The text of a file with one line, such as the SMILES of a ligand, loses its line end.
     """
@@ -151,7 +151,7 @@ def _read_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_setting(value: Any) -> Any:
-    """A setting of a record, or the same as text in the table of an archive, where lists are JSON."""
+    """Return a setting from a record, or from text in the table of an archive, where lists are JSON."""
     if isinstance(value, str):
         if not (value.startswith('["') and value.endswith('"]')):
             return value.rstrip("\r\n")
@@ -203,21 +203,21 @@ def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
 
 
 def _repeats(scores: Sequence[Any], settings: Sequence[Any]) -> bool:
-    """Whether every job that has the score has its setting as value, and settings differ.
+    """Return whether every job's value of this score equals its setting, while the settings differ.
 
-    Of those that all rows share, which stand above the table, the table leaves one out itself.
+    If all rows share them, the table itself omits one of the two above its rows.
     """
     pairs = zip(scores, settings, strict=True)
     return len({str(value) for value in settings}) > 1 and all(a is None or a == b for a, b in pairs)
 
 
 def _is_short(value: object) -> bool:
-    """Whether a setting fits into a line, unlike the contents of a file."""
+    """Return whether a setting fits into a line, unlike the contents of a file."""
     return not isinstance(value, str) or (len(value) <= _MAX_SHARED and "\n" not in value)
 
 
 def _bring_molecules_forward(frame: pd.DataFrame) -> pd.DataFrame:
-    """The column of molecules, if there is one, after those of job, state and reason."""
+    """Return the column of molecules, if there is one, after those of job, state and reason."""
     molecules = find_molecule_column(frame)
     first = [name for name in (NAME, STATE, REASON, molecules) if name in frame]
     return frame[[*first, *(name for name in frame if name not in first)]]
@@ -229,13 +229,13 @@ def _collect(parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any
 
 
 def count_states(states: Sequence[str]) -> str:
-    """How many jobs are in each state, such as ``8 jobs: 7 complete, 1 failed``."""
+    """Count the jobs in each state, such as ``8 jobs: 7 complete, 1 failed``."""
     known = [(state, states.count(state)) for state in _STATES]
     told = [f"{number:,} {_WORDS.get(state, state.lower())}" for state, number in known if number]
     return f"{count(len(states), 'job')}{': ' if told else ''}{', '.join(told)}"
 
 
 def describe_opening(key: str, profile: str = "", saved: Mapping[str, str] | None = None) -> RowResults:
-    """What the rows of a batch's table open; see :class:`RowResults`."""
+    """Describe what the rows of a batch's table open; see :class:`RowResults`."""
     is_named = bool(profile) and profile != active_profile().name
     return RowResults(key, NAME, STATE, REASON, profile, is_named, saved or {})

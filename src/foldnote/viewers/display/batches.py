@@ -20,7 +20,7 @@ NamedTable = tuple[str, pd.DataFrame]
 
 
 def list_tables(result: Result) -> Iterator[NamedTable]:
-    """Titles and tables of the results: regions, models, poses, interactions, then tables by file name."""
+    """Yield titles and tables of the results: regions, models, poses, interactions, other tables by name."""
     regions = {name: list_regions(job.regions) for name, job in result.jobs.items()}
     if any(len(table) for table in regions.values()):
         yield "Regions", stack_tables(regions)
@@ -36,14 +36,14 @@ def list_tables(result: Result) -> Iterator[NamedTable]:
 
 
 def list_interactions(result: Result) -> list[NamedTable]:
-    """The interactions of poses, without atom coordinates; empty where there are none."""
+    """Return the interactions of poses, without atom coordinates; empty where there are none."""
     found = result.interaction_table
     places = ["x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]
     return [] if found.empty else [("Interactions of the poses", found.drop(columns=places))]
 
 
 def _list_files(result: Result) -> Iterator[NamedTable]:
-    """One table per file name, joined from the jobs that have this file."""
+    """Yield one table per file name, joined from the jobs that have this file."""
     docked = {pose.file for pose in result.poses}
     names: dict[str, list[str]] = defaultdict(list)
     for job, one in result.jobs.items():
@@ -67,7 +67,7 @@ def read_table(result: Result, name: str) -> pd.DataFrame | None:
 
 
 def list_regions(regions: tuple[Region, ...]) -> pd.DataFrame:
-    """The regions of a numbering.
+    """Return the regions of a numbering.
 
     Returns:
         One row per region: ``chain``, ``region``, ``sequence``, ``first`` and ``last`` (positions of the

@@ -60,10 +60,10 @@ Inputs = Mapping[str, Mapping[str, Any]]
 _STAND_IN = "This ran with stand-in weights, random numbers for testing: nothing here is a prediction."
 
 MAX_SAVED_CHARACTERS = 300_000
-"""Largest size of the results that are saved with the table of a batch, which open without a service."""
+"""Maximum total size of the results that are saved with the table of a batch and open without a service."""
 
 MAX_PRINTED_JOBS, MAX_PICTURED_JOBS = 6, 60
-"""Jobs of a batch whose results are printed in full, and of which a small picture is shown."""
+"""Maximum number of jobs of a batch whose results are printed in full, or shown as small pictures."""
 _STRUCTURE = "structure"
 """Column of the pictures of structures in the table of a batch."""
 
@@ -78,7 +78,7 @@ Item = Result | Structure | Scene | pd.DataFrame | Displayable | Mapping[str, An
 
 
 def bundle(item: Item, *, title: str = "") -> Bundle:
-    """One mime bundle that shows all of ``item``.
+    """Return one mime bundle that shows all of ``item``.
 
     Raises:
         UnreadableFileError: a structure's file is damaged or holds no atoms.
@@ -98,9 +98,9 @@ def bundle(item: Item, *, title: str = "") -> Bundle:
 
 
 def result_bundles(result: Result, inputs: Inputs | None = None) -> list[Bundle]:
-    """The layout of a result for its tool, followed by the provenance and the list of files.
+    """Return the layout of a result for its tool, followed by the provenance and the list of files.
 
-    Tools without a layout use :func:`default_view`, as do those whose layout fails, with the reason.
+    Tools without a layout use :func:`default_view`, as do tools whose layout fails, with the reason.
 
     Args:
         result: the result.
@@ -113,7 +113,7 @@ def result_bundles(result: Result, inputs: Inputs | None = None) -> list[Bundle]
 
 
 def _explain_nothing(result: Result) -> list[Bundle]:
-    """Why nothing of a result is drawn; nothing where its summary has something to say."""
+    """Explain why nothing of a result is drawn; empty if its summary has content."""
     if result.problems or write_summary(result):
         return []
     known = list(filter(None, (explain_unsupported(file.name) for file in result.files)))
@@ -132,7 +132,7 @@ def show_result(result: Result) -> list[Bundle]:
 
 
 def default_view(result: Result, without: Collection[str] = (), *, with_scene: bool = True) -> list[Bundle]:
-    """The default layout: the structure, plots, then every table.
+    """Return the default layout: the structure, plots, then every table.
 
     Args:
         result: what to show.
@@ -156,7 +156,7 @@ def default_view(result: Result, without: Collection[str] = (), *, with_scene: b
 
 
 def _batch_bundles(result: Result, *, with_rows: bool = True, inputs: Inputs | None = None) -> list[Bundle]:
-    """The table of jobs, and below it the tables and problems of all jobs."""
+    """Return the table of jobs, and below it the tables and problems of all jobs."""
     problems = [
         f"{name}/{each.name}: {each.message}" for name, job in result.jobs.items() for each in job.problems
     ]
@@ -169,7 +169,7 @@ def _batch_bundles(result: Result, *, with_rows: bool = True, inputs: Inputs | N
 
 
 def _print_jobs(result: Result) -> list[Bundle]:
-    """On paper: few jobs in full; of many a small picture each, and the joined tables."""
+    """Show a batch on paper: few jobs in full; of many, small pictures and the joined tables."""
     if len(result.jobs) <= MAX_PRINTED_JOBS:
         parts = [[heading_bundle(name, 3), *result_bundles(job)] for name, job in result.jobs.items()]
         return [part for own in parts for part in own]
@@ -185,12 +185,12 @@ def _print_jobs(result: Result) -> list[Bundle]:
 
 
 def _repeats(table: pd.DataFrame, poses: pd.DataFrame) -> bool:
-    """Whether a table has as many rows as that of the poses, and no other columns."""
+    """Return whether a table has as many rows as the table of the poses, and no other columns."""
     return len(table) == len(poses) and set(table.columns) - {"pose"} <= set(poses.columns)
 
 
 def _picture_jobs(result: Result) -> Bundle:
-    """A small picture of each of the first jobs, with the score by which they are compared."""
+    """Return a small picture of each of the first jobs, with the score for comparing them."""
     shown: list[tuple[str, str]] = []
     has_diagrams = False
     for name, job in list(result.jobs.items())[:MAX_PICTURED_JOBS]:
@@ -214,7 +214,7 @@ def _picture_jobs(result: Result) -> Bundle:
 
 
 def _tell_score(job: Result) -> str:
-    """The first score of which more or less is better, such as ``: affinity -7.4 kcal/mol``."""
+    """Return the first score with a better direction, such as ``: affinity -7.4 kcal/mol``."""
     for name, value in job.scores.items():
         metric = find_metric(name)
         if metric is not None and metric.higher_is_better is not None and isinstance(value, int | float):
@@ -224,7 +224,7 @@ def _tell_score(job: Result) -> str:
 
 
 def batch_table_bundle(result: Result, profile: str = "", inputs: Inputs | None = None) -> Bundle:
-    """The table of a batch's jobs, whose rows open the results of the jobs.
+    """Return the table of a batch's jobs, whose rows open the results of the jobs.
 
     Args:
         result: the batch's archive.
@@ -237,7 +237,7 @@ def batch_table_bundle(result: Result, profile: str = "", inputs: Inputs | None 
 
 
 def rows_bundles(result: Result, rows: Sequence[BatchRow], key: str, profile: str = "") -> list[Bundle]:
-    """The layout of a batch whose rows have more than its archive, such as the user's columns.
+    """Return the layout of a batch whose rows have more than its archive, such as the user's columns.
 
     Args:
         result: the batch's archive.
@@ -257,14 +257,14 @@ def rows_bundle(
     saved: Mapping[str, str] | None = None,
     results: Mapping[str, Result] | None = None,
 ) -> Bundle:
-    """The table of a batch's jobs from its rows.
+    """Return the table of a batch's jobs from its rows.
 
     Args:
         rows: one per job.
         key: name of the batch.
         profile: the profile of its service, for results that are not saved with the table.
         saved: the results saved with the table, as HTML by job name.
-        results: the results by job name, of whose structures small pictures are shown in the table, unless it
+        results: the results by job name; small pictures of their structures are shown in the table, unless it
             has drawings of molecules.
     """
     frame, title = tabulate_rows(rows), count_states([row.state for row in rows])
@@ -277,7 +277,7 @@ def rows_bundle(
 
 
 def _picture_structures(frame: pd.DataFrame, results: Mapping[str, Result]) -> ColumnPictures | None:
-    """Pictures of the first jobs' structures, for which the frame gets a column; None without any."""
+    """Return pictures of the first jobs' structures, adding their column to the frame; None without any."""
     if not results or _STRUCTURE in frame or find_molecule_column(frame) is not None:
         return None
     drawn: dict[str, str] = {}
@@ -297,7 +297,7 @@ def _picture_structures(frame: pd.DataFrame, results: Mapping[str, Result]) -> C
 
 
 def lay_out_jobs(jobs: Mapping[str, Result]) -> dict[str, str]:
-    """The layouts of the first jobs as HTML by name, together at most `MAX_SAVED_CHARACTERS`."""
+    """Return the layouts of the first jobs as HTML by name, together at most `MAX_SAVED_CHARACTERS`."""
     saved: dict[str, str] = {}
     left = MAX_SAVED_CHARACTERS
     for name, job in jobs.items():
@@ -310,7 +310,7 @@ def lay_out_jobs(jobs: Mapping[str, Result]) -> dict[str, str]:
 
 
 def _joined_bundle(result: Result) -> Bundle:
-    """The tables of all jobs joined by kind of file, folded; empty without tables."""
+    """Return the tables of all jobs joined by kind of file, folded; empty without tables."""
     tables = [table_bundle(table, title) for title, table in list_tables(result)]
     if not tables:
         return {}
@@ -331,7 +331,7 @@ def _tool_bundles(result: Result) -> list[Bundle]:
 
 
 def _ask_bundle(item: Displayable) -> Bundle:
-    """The bundle of an object with ``_repr_mimebundle_``; its repr where that has no text."""
+    """Return the bundle of an object with ``_repr_mimebundle_``; its repr where that has no text."""
     ask = getattr(item, "_repr_mimebundle_", None)
     found = ask() if callable(ask) else None
     data = found[0] if isinstance(found, tuple) else found
@@ -340,7 +340,7 @@ def _ask_bundle(item: Displayable) -> Bundle:
 
 
 def _check_bundle(data: Mapping[str, Any], refusal: str) -> Bundle:
-    """The HTML and the plain text of ``data``.
+    """Return the HTML and the plain text of ``data``.
 
     Raises:
         ArgumentError: there is no HTML; ``refusal`` is its message.
@@ -351,7 +351,7 @@ def _check_bundle(data: Mapping[str, Any], refusal: str) -> Bundle:
 
 
 def join_bundles(parts: list[Bundle]) -> Bundle:
-    """Several bundles as one, in order."""
+    """Return several bundles as one, in order."""
     return {
         "text/html": "\n".join(part["text/html"] for part in parts),
         "text/plain": "\n\n".join(part["text/plain"] for part in parts),
@@ -359,7 +359,7 @@ def join_bundles(parts: list[Bundle]) -> Bundle:
 
 
 def fold_bundles(parts: list[Bundle], summary: str) -> Bundle:
-    """Several bundles as one, folded under the text ``summary``."""
+    """Return several bundles as one, folded under the text ``summary``."""
     joined = join_bundles(parts)
     head = f"<summary>{escape(summary)}</summary>"
     return joined | {"text/html": f'<details class="fnt-all">{head}{joined["text/html"]}</details>'}
@@ -379,9 +379,9 @@ def table_bundle(
         frame: any table; an index other than a RangeIndex becomes the first column.
         title: heading; "" for none.
         steps: the steps of 3D views that its rows show.
-        is_subject: whether its rows are what a page is about: all are printed, and what is the same in all of
-            them stands above the table.
-        headings: what stands above columns instead of their names, by which metrics are still found.
+        is_subject: whether its rows are the subject of a page: all are printed, with the values that they
+            share above the table.
+        headings: headings of columns in place of their names, by which metrics are still found.
     """
     return {
         "text/html": write_table(frame, title, steps=steps, is_subject=is_subject, headings=headings),
@@ -390,7 +390,7 @@ def table_bundle(
 
 
 def compose_result(result: Result) -> Scene | None:
-    """The scene of a result's first readable structure, with its poses, or else of its molecules.
+    """Return the scene of a result's first readable structure, with its poses, or else of its molecules.
 
     None when it has neither. For a batch, the scene of the first job that has one.
     """
@@ -413,7 +413,7 @@ def compose_result(result: Result) -> Scene | None:
 
 
 def list_molecules(result: Result) -> list[Molecule]:
-    """The molecules of all readable files; ``result.problems`` lists the others."""
+    """Return the molecules of all readable files; ``result.problems`` lists the others."""
     return [one for name in result.molecules for one in _read_molecules(result, name)]
 
 
@@ -425,7 +425,7 @@ def _read_molecules(result: Result, name: str) -> Sequence[Molecule]:
 
 
 def _molecule_tables(result: Result, scene: Scene | None) -> tuple[set[str], list[Bundle]]:
-    """The files covered, and their tables: poses and interactions, or molecules."""
+    """Return the files covered, and their tables: poses and interactions, or molecules."""
     if result.poses:
         poses = table_bundle(result.pose_table, "Poses", find_steps(result.pose_table, scene))
         found = [table_bundle(table, title) for title, table in list_interactions(result)]
@@ -439,7 +439,7 @@ def _molecule_tables(result: Result, scene: Scene | None) -> tuple[set[str], lis
 
 
 def _design_tables(result: Result, without: Collection[str]) -> list[Bundle]:
-    """Tables of sequence files whose headers contain scores, as design tools write them."""
+    """Return the tables of sequence files whose headers contain scores, as written by design tools."""
     return [
         table_bundle(alignment.to_frame().drop(columns="description"), name)
         for name, alignment in result.alignments.items()
@@ -462,7 +462,7 @@ def _title(result: Result, structure: Structure | None) -> str:
 
 
 def lay_out_structure(result: Result) -> tuple[Scene | None, Bundle]:
-    """The scene of a result and its bundle, or why there is none; both are empty without a structure."""
+    """Return a result's scene and its bundle, or why there is none; both are empty without a structure."""
     try:
         scene = compose_result(result)
     except UnreadableFileError as exc:
@@ -471,10 +471,10 @@ def lay_out_structure(result: Result) -> tuple[Scene | None, Bundle]:
 
 
 def find_steps(poses: pd.DataFrame, scene: Scene | None) -> RowSteps | None:
-    """The steps of a scene that the rows of a table of poses show.
+    """Return the steps of a scene that the rows of a table of poses show.
 
     Args:
-        poses: a table in any order, whose index is the place of each pose among those of the result.
+        poses: a table in any order, whose index is the position of each pose in the result.
         scene: the scene of the same poses.
     """
     steps = len(scene.steps) if scene is not None else 0
@@ -485,7 +485,7 @@ def find_steps(poses: pd.DataFrame, scene: Scene | None) -> RowSteps | None:
 
 
 def _plot_bundles(result: Result) -> list[Bundle]:
-    """Plots of the models' pLDDT, the best model's PAE and the first alignment's coverage."""
+    """Return the plots of the models' pLDDT, the best model's PAE and the first alignment's coverage."""
     plots = [plot_plddt(result.models), plot_rmsf(result.structure)]
     best = next((model for model in result.models if model.pae is not None), None)
     if best is not None and best.pae is not None:
@@ -499,14 +499,14 @@ def _plot_bundles(result: Result) -> list[Bundle]:
 
 
 def join_plots(plots: Sequence[Plot | None]) -> list[Bundle]:
-    """One bundle with the plots side by side; empty without plots."""
+    """Return one bundle with the plots side by side; empty without plots."""
     found = [bundle(plot) for plot in plots if plot is not None]
     joined = join_bundles(found)
     return [joined | {"text/html": f'<div class="fnv-plots">{joined["text/html"]}</div>'}] if found else []
 
 
 def _score_table(result: Result) -> Bundle:
-    """The scores of several models with their ranks, if they have any, or else those of the score files."""
+    """Return the scores of several models with their ranks, if any, or else those of the score files."""
     models = result.model_table
     figures = [column for column in models.columns if column not in ("prediction", "rank", "model")]
     if len(models) > 1 and figures:
@@ -525,17 +525,17 @@ def _named_table(result: Result, name: str) -> Bundle:
 
 
 def heading_bundle(text: str, level: int = 2) -> Bundle:
-    """A heading inside a page."""
+    """Return a heading inside a page."""
     return {"text/html": f"<h{level}>{escape(visible(text))}</h{level}>", "text/plain": text}
 
 
 def text_bundle(text: str) -> Bundle:
-    """A paragraph."""
+    """Return a paragraph."""
     return {"text/html": f"<p>{escape(text)}</p>", "text/plain": text}
 
 
 def message_bundle(message: str) -> Bundle:
-    """A message in place of something that cannot be shown."""
+    """Return a message that replaces something that cannot be shown."""
     html = f'<div class="fnv-view">{write_style("scene.css")}{write_notes([message])}</div>'
     return {"text/html": html, "text/plain": message}
 

@@ -27,7 +27,7 @@ _MAX_NAME = 24
 _MAX_NAMED = 4
 _MAX_LETTERS = 200
 _LONG = 30
-"""Letters from which a sequence is compared letter by letter."""
+"""Minimum length of a sequence that is compared letter by letter."""
 _HEADINGS = {
     "structure": "structure",
     "region": "region",
@@ -44,7 +44,7 @@ _HEADINGS = {
 
 
 def show_comparison(comparison: Comparison) -> Bundle:
-    """One mime bundle of all parts of a comparison.
+    """Return one mime bundle of all parts of a comparison.
 
     Raises:
         UnreadableFileError: a structure's file is damaged or holds no atoms.
@@ -60,7 +60,7 @@ def show_comparison(comparison: Comparison) -> Bundle:
 
 
 def _note_bundle(comparison: Comparison) -> Bundle:
-    """The title and what was not compared."""
+    """Return the title and a list of what was not compared."""
     names = comparison.names
     few = join_words(names, "and") if len(names) <= _MAX_NAMED else f"{len(names)} jobs or structures"
     title = f"Comparison of {few}"
@@ -80,7 +80,7 @@ def _scene_bundle(comparison: Comparison) -> Bundle:
 
 
 def _drop_same(table: pd.DataFrame) -> pd.DataFrame:
-    """The table without columns that say the same in each row."""
+    """Return the table without columns whose values are equal in all rows."""
     return table.drop(columns=[name for name in ("structure", "pairing") if table[name].nunique() < 2])
 
 
@@ -102,7 +102,7 @@ def _text_bundle(text: str) -> Bundle:
 
 
 def _alignment_bundle(chain: str, alignment: Alignment, comparison: Comparison) -> Bundle:
-    """The aligned sequences of one chain in blocks, with the differences from the reference marked."""
+    """Return the aligned sequences of one chain in blocks, with the differences from the reference marked."""
     if alignment.depth < 2:
         return {}
     first, *others = alignment.sequences
@@ -139,14 +139,14 @@ def _alignment_bundle(chain: str, alignment: Alignment, comparison: Comparison) 
 
 
 def _list_numbers(chain: str, row: str, comparison: Comparison) -> list[str]:
-    """Residue number of the reference in each column; "" in an insertion."""
+    """Return the residue number of the reference in each column; "" in an insertion."""
     traces = read_traces(comparison.structures[comparison.reference])
     numbers = iter(next((trace.numbers for trace in traces if trace.chain == chain), ()))
     return ["" if letter == GAP else next(numbers, "") for letter in row]
 
 
 def _write_regions(chain: str, numbers: Sequence[str], comparison: Comparison) -> str:
-    """A line that names the CDRs above their columns."""
+    """Write a line that names the CDRs above their columns."""
     line = [" "] * len(numbers)
     for region in comparison.regions:
         if region.is_cdr and region.chain == chain:
@@ -163,7 +163,7 @@ def _fit_name(name: str, width: int) -> str:
 
 
 def _cut_name(name: str, width: int) -> str:
-    """The name, cut or filled up to this width."""
+    """Cut or pad a name to this width."""
     return cut_name(name, width).ljust(width)
 
 
@@ -185,7 +185,7 @@ def _settings_bundle(comparison: Comparison) -> Bundle:
 
 
 def _write_substitutions(settings: pd.DataFrame) -> pd.DataFrame:
-    """The settings; long sequences of one length as what they change in the first, such as ``T28A``."""
+    """Write the settings; of long sequences of equal length only changes from the first (``T28A``)."""
     rows = []
     for first, *others in settings.itertuples(index=False):
         is_long = isinstance(first, str) and len(first) >= _LONG and first.isalpha()
@@ -194,7 +194,7 @@ def _write_substitutions(settings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _find_substitutions(first: str, other: object) -> object:
-    """What is different in a text of the same length, at most a tenth of it; else the text itself."""
+    """Return the differences of a text of equal length, if at most a tenth; else the text itself."""
     if not isinstance(other, str) or len(other) != len(first):
         return other
     pairs = enumerate(zip(first, other, strict=True), start=1)

@@ -1,4 +1,4 @@
-"""A job that a colleague exported: what is known of it, the table of a batch, and its result."""
+"""A job exported by a colleague: its description, the table of a batch, and its result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from foldnote.viewers.render.html import write_style
 
 
 def export_bundles(export: ExportedJob) -> list[Bundle]:
-    """The description of an exported job, the table of a batch or pipeline, and the layout of the result."""
+    """Return the description of an exported job, the table of a batch or pipeline, and the layout."""
     table = [] if export.table is None else [table_bundle(export.table, "Rows with their inputs and figures")]
     return [_describe(export), *table, *result_bundles(export.result)]
 

@@ -1,4 +1,4 @@
-"""Layout for alchemical free energies: the figures, and what tells whether they can be trusted.
+"""Layout for alchemical free energies: the figures, and indicators of whether they can be trusted.
 
 Results without the expected files use the default layout.
 """
@@ -27,20 +27,20 @@ _UNITS = {
     "_angstrom": " (Å)",
     "_deg": " (°)",
 }
-"""Ends of the names of columns, and how the unit is written above a table."""
+"""Endings of column names, and how the unit is written above a table."""
 _ADVISED = 0.03
-"""Overlap of neighbours (Klimovich et al. 2015, doi:10.1007/s10822-015-9840-9)."""
+"""Minimum overlap of neighbours (Klimovich et al. 2015, doi:10.1007/s10822-015-9840-9)."""
 _NAMED = 5
-"""Molecules that the notice names."""
+"""Maximum number of molecules that the notice names."""
 
 
 @builtin_view("abfe")
 @builtin_view("binding-free-energy")
 @builtin_view("hydration-free-energy")
 def show_free_energies(result: Result) -> list[Any]:
-    """Show the free energies and legs; overlap and convergence of the leg whose states overlap least.
+    """Show the free energies and legs, and overlap and convergence of the leg with the least overlap.
 
-    Of binding, also the complexes and the atoms of the restraints.
+    For binding, also the complexes and the atoms of the restraints.
     """
     energies, legs, overlap, convergence = (
         read_table(result, name)
@@ -65,7 +65,7 @@ def show_free_energies(result: Result) -> list[Any]:
 
 
 def _warn(energies: pd.DataFrame) -> list[Bundle]:
-    """A notice with the molecules whose free energies are not converged by the engine's own criteria."""
+    """Warn about molecules whose free energies are not converged by the engine's own criteria."""
     if "is_converged" not in energies.columns:
         return []
     names = energies.loc[~energies["is_converged"].astype(str).isin(("True", "true")), "ligand"].astype(str)
@@ -78,14 +78,14 @@ def _warn(energies: pd.DataFrame) -> list[Bundle]:
 
 
 def _show_table(frame: pd.DataFrame, title: str) -> Bundle:
-    """The table with words and units above its columns, and structures after the figures."""
+    """Return the table with headings and units for its columns; columns of structures come last."""
     last = [name for name in ("smiles",) if name in frame.columns]
     shown = frame[[*frame.columns.drop(last), *last]]
     return table_bundle(shown, title, headings={name: _write_label(name) for name in shown.columns})
 
 
 def _write_label(name: str) -> str:
-    """``least overlap``, or ``free energy (kcal/mol)`` for ``free_energy_kcal_per_mol``."""
+    """Write a label: ``least overlap``, or ``free energy (kcal/mol)`` for ``free_energy_kcal_per_mol``."""
     stem, unit = next(
         ((name.removesuffix(end), unit) for end, unit in _UNITS.items() if name.endswith(end)), (name, "")
     )
@@ -94,7 +94,7 @@ def _write_label(name: str) -> str:
 
 
 def _select(frame: pd.DataFrame, leg: pd.Series) -> pd.DataFrame:
-    """The rows of one leg."""
+    """Return the rows of one leg."""
     is_own = pd.Series(True, index=frame.index)
     for name in _LEG:
         is_own &= frame[name] == leg[name]

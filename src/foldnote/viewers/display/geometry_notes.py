@@ -15,7 +15,7 @@ from foldnote.text import count
 MAX_RESIDUES = 10_000
 """Total residues above which no further models are checked for a view."""
 CLASHES_PER_RESIDUE = 0.01
-"""Fewer clashes of heavy atoms are not reported, since crystal structures have some, too."""
+"""Minimum number of clashes per residue that is reported, since crystal structures have a few, too."""
 _MIN_CLASHES = 3
 _SEVERE_A = 2.0
 """Atoms closer than this, in Å, are always reported."""

@@ -36,10 +36,10 @@ class Grid:
 
 
 def make_grid(scenes: Sequence[Scene], columns: int = 2) -> Grid:
-    """Scenes side by side.
+    """Return scenes side by side.
 
     Raises:
-        ArgumentError: there are none, or ``columns`` is not from 1 to 6.
+        ArgumentError: there are no scenes, or ``columns`` is not from 1 to 6.
     """
     if not scenes:
         raise ArgumentError("There is nothing to show side by side: give at least one structure.")

@@ -23,16 +23,16 @@ from foldnote.viewers.layouts import builtin_view
 from foldnote.viewers.plots.prediction_plots import plot_distribution
 
 _MIN_PLOTTED = 10
-"""Fewer scores are not plotted as a histogram."""
+"""Minimum number of scores that are plotted as a histogram."""
 
 
 @builtin_view("vina")
 def show_docking(result: Result) -> list[Any]:
     """Show the poses in the receptor, a table of all poses, best first, and a histogram of their scores.
 
-    The notes of the run stand first: what was left out of the receptor, a box that is too large. A row of the
-    table shows its pose. Tables of the ligand files, and tables of the program with the same contents, are
-    left out.
+    The notes of the run come first, such as omitted parts of the receptor or a box that is too large. A row
+    of the table shows its pose. Tables of the ligand files, and tables of the program with the same contents,
+    are left out.
     """
     if result.jobs or not result.poses:
         return default_view(result)
@@ -53,13 +53,13 @@ def show_docking(result: Result) -> list[Any]:
 
 
 def _list_run_notes(result: Result) -> list[str]:
-    """The notes on this run; what holds of every run of the method is in the summary."""
+    """Return the notes on this run; notes that apply to every run of the method are in the summary."""
     manifest = result.manifest
     return [note for note in manifest.notes if note != manifest.method_note] if manifest else []
 
 
 def _repeats_poses(result: Result, name: str, poses: pd.DataFrame) -> bool:
-    """Whether all columns of a table are in the table of poses, with the same values."""
+    """Return whether all columns of a table are in the table of poses, with the same values."""
     table = read_table(result, name)
     columns = [] if table is None else [column for column in table.columns if column != "pose"]
     if table is None or not columns or len(table) != len(poses) or not set(columns) <= set(poses.columns):
@@ -68,7 +68,7 @@ def _repeats_poses(result: Result, name: str, poses: pd.DataFrame) -> bool:
 
 
 def _find_score(table: pd.DataFrame) -> str | None:
-    """The first column that is a docking score with a direction."""
+    """Return the first column that is a docking score with a direction."""
     for name in table.columns:
         metric = find_metric(str(name))
         if metric and metric.group == "docking" and metric.higher_is_better is not None:

@@ -25,7 +25,7 @@ def write_page(path: str | Path, title: str, items: Sequence[Item | str], *, aut
     """Write ``items`` one below the other into an HTML or PDF file.
 
     Args:
-        path: where the page goes; a PDF if it ends in ``.pdf``. An existing file is replaced.
+        path: path of the page; a PDF if it ends in ``.pdf``. An existing file is replaced.
         title: heading of the page.
         items: results, structures, scenes, frames, and paragraphs of text.
         author: the author, for the metadata of a PDF.
@@ -46,7 +46,7 @@ def write_page(path: str | Path, title: str, items: Sequence[Item | str], *, aut
 
 
 def check_page_path(path: str | Path) -> Path:
-    """The path of a page, once it is known that a page can be written there; ``~`` is the user's home.
+    """Return the path of a page after checking that a page can be written there; expands ``~``.
 
     Raises:
         ConfigurationError: it does not end in ``.html`` or ``.pdf``, is a folder, or ends in ``.pdf`` while
@@ -75,7 +75,7 @@ def make_pdf_page(
     author: str = "",
     attachments: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The page as PDF; see :func:`write_page`.
+    """Return the page as PDF; see :func:`write_page`.
 
     Args:
         title: heading of the page.
@@ -93,7 +93,7 @@ def make_pdf_page(
 
 
 def make_page(title: str, items: Sequence[Item | str]) -> str:
-    """The page as text; see :func:`write_page`.
+    """Return the page as text; see :func:`write_page`.
 
     Raises:
         ConfigurationError: the package was built without 3Dmol.js.
@@ -109,7 +109,7 @@ def _join_items(items: Sequence[Item | str]) -> str:
 
 
 def make_document(title: str, body: str) -> str:
-    """An HTML document with a heading, 3Dmol.js and the styles of pages, which loads nothing.
+    """Return an HTML document with a heading, 3Dmol.js and the styles of pages, which loads nothing.
 
     Args:
         title: text of the heading.

@@ -37,7 +37,7 @@ from foldnote.viewers.scene.molecule_view import compose_molecules
 
 
 def show_part(item: Any) -> Bundle:
-    """The mime bundle of a part; for other objects, their repr as plain text."""
+    """Return the mime bundle of a part; for other objects, their repr as plain text."""
     show = next((show for kind, show in _SHOWN if isinstance(item, kind)), None)
     if show is None:
         return {"text/plain": repr(item)}

@@ -1,4 +1,4 @@
-"""Write a page on jobs: their results, a paragraph on methods, references, versions and seeds."""
+"""Write a report on jobs: their results, a paragraph on methods, references, versions and seeds."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class ReportPart:
         title: its heading, the name of a job or a batch.
         result: the result to show; None if there is none.
         table: a table of the jobs, shown before the result.
-        rows: the rows of a batch or pipeline, shown in place of those in its result.
+        rows: the rows of a batch or pipeline, shown instead of the rows in its result.
         profile: the profile of the service that has the jobs of the rows; "" if unknown.
         reason: why there is no result; "" if there is one.
-        note: what the user wrote down about the job; "" if nothing.
+        note: the user's note on the job; "" without one.
         tags: the user's tags.
     """
 
@@ -73,7 +73,7 @@ class ReportPath(_Path):
     """The path of a report, which a notebook shows as a link that opens it."""
 
     def _repr_html_(self) -> str | None:
-        if not self.is_file():  # such as the folder of a report, or one that was moved
+        if not self.is_file():  # such as the folder of a report, or a report that was moved
             return None
         size = format_size(self.stat().st_size)
         absolute, here = self.resolve(), Path.cwd().resolve()
@@ -93,11 +93,11 @@ def write_report(
     has the files ``references.bib`` and ``references.ris`` attached.
 
     Args:
-        path: where the page goes, ending in ``.html`` or ``.pdf``; an existing file is replaced.
+        path: path of the page, ending in ``.html`` or ``.pdf``; an existing file is replaced.
         title: heading of the page.
         parts: the sections, in order.
         notes: text below the heading; an empty line begins a new paragraph.
-        author: who wrote the report, below the heading and in the metadata of a PDF; "" for nobody.
+        author: author, shown below the heading and in the metadata of a PDF; "" for none.
 
     Returns:
         The path of the page, which a notebook shows as a link.
@@ -169,7 +169,7 @@ def _show_references(references: Sequence[Publication]) -> Iterator[Item | str]:
 
 
 def _write_entries(text: str) -> str:
-    """References as preformatted text, on paper each by itself, so that none is torn."""
+    """Return the references as preformatted text, on paper in separate blocks, so that none is split."""
     entries = text.strip().split("\n\n") if is_paper() else [text]
     return f"<div>{''.join(f'<pre>{escape(entry)}</pre>' for entry in entries)}</div>"
 
@@ -183,7 +183,7 @@ def _link(reference: Publication) -> str:
 
 
 def _show_runs(results: Sequence[Result]) -> Iterator[Item | str]:
-    """A table with one row per job: tool, method, seed and times."""
+    """Yield a table with one row per job: tool, method, seed and times."""
     rows = [
         {
             "job": run.job_name,
@@ -203,7 +203,7 @@ def _show_runs(results: Sequence[Result]) -> Iterator[Item | str]:
 
 
 def _show_packages(results: Sequence[Result]) -> Iterator[Bundle]:
-    """The versions of the packages of each method, folded."""
+    """Yield the versions of the packages of each method, folded."""
     found: dict[str, None] = {}
     for run in list_runs(results):
         engine = run.data.get("engine") if run is not None else None

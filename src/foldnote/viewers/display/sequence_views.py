@@ -51,7 +51,7 @@ def show_tree(result: Result) -> list[Any]:
 
 @builtin_view("sequence-properties")
 def show_properties(result: Result) -> list[Any]:
-    """Show the figures and the motifs of the sequences; of a single one its hydropathy and charge, too."""
+    """Show the figures and the motifs of the sequences; for a single one also hydropathy and charge."""
     figures, motifs = read_table(result, "properties.csv"), read_table(result, "motifs.csv")
     if figures is None or motifs is None:
         return default_view(result)

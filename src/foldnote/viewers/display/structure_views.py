@@ -184,7 +184,7 @@ def show_domains(result: Result) -> list[Any]:
 
 @builtin_view("af2bind")
 def show_binding_sites(result: Result) -> list[Any]:
-    """Show the protein coloured by p(bind), p(bind) along the chain, and what the baits add to it."""
+    """Show the protein coloured by p(bind), p(bind) along the chain, and the contribution of the baits."""
     frame = _read_residues(result, _BINDING)
     structure = _find_structure(result, "af2bind")
     baits = read_table(result, _BAITS)
@@ -211,7 +211,7 @@ def show_binding_sites(result: Result) -> list[Any]:
 
 
 def _plot_baits(baits: pd.DataFrame, ordered: pd.DataFrame) -> Plot:
-    """Plot what each bait adds to the logit of p(bind), for the residues that are likeliest to bind."""
+    """Plot each bait's contribution to the logit of p(bind), for the residues most likely to bind."""
     rows = baits.loc[sorted(ordered.index[:_MAX_SITES])]
     matrix = rows.drop(columns=["chain", "number", "residue"]).astype(float).T
     matrix.columns = pd.Index(rows["residue"] + rows["number"].astype(str), name="Residue")
@@ -222,7 +222,7 @@ def _plot_baits(baits: pd.DataFrame, ordered: pd.DataFrame) -> Plot:
 
 @builtin_view("afcycdesign")
 def show_cyclic_designs(result: Result) -> list[Any]:
-    """Show the designs, best first, the loss by step, then the peptides and all else."""
+    """Show the designs, best first, the loss by step, then the peptides and all other tables."""
     designs, course = (read_table(result, name) for name in ("designs.csv", "loss.csv"))
     if designs is None or course is None:
         return default_view(result)
@@ -239,7 +239,7 @@ def show_cyclic_designs(result: Result) -> list[Any]:
 
 @builtin_view("rfdiffusion3")
 def show_new_proteins(result: Result) -> list[Any]:
-    """Show the designs with their figures, then the table of all, which has their contigs and sequences."""
+    """Show the designs with their figures, then the table of all designs with contigs and sequences."""
     designs = read_table(result, "designs.csv")
     if designs is None or not result.structures:
         return default_view(result)

@@ -1,7 +1,7 @@
 """A summary of the provenance and files of a result.
 
-It starts with the method that was run, and says so if that is a substitute for the method after which the
-tool is named.
+It starts with the method that was run, and points out if that is a substitute for the method that the tool is
+named after.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 
 
 def write_summary(result: Result) -> dict[str, str]:
-    """Terms and their descriptions, in order; unknown ones are left out."""
+    """Return the terms and their descriptions, in order; unknown ones are left out."""
     rows: dict[str, str] = {"Jobs with a result": _count_complete(result) if result.jobs else ""}
     if result.manifest:
         rows |= _write_manifest(result.manifest)
@@ -30,14 +30,14 @@ def write_summary(result: Result) -> dict[str, str]:
 
 
 def _count_complete(result: Result) -> str:
-    """How many jobs of a batch are complete, as ``19 of 20``; the archive has folders of failed ones, too."""
+    """Count a batch's complete jobs, as ``19 of 20``; the archive also has folders of failed ones."""
     states = read_states(result)
     complete = states.count(JobStatus.COMPLETE)
     return f"{complete:,}" if complete == len(states) else f"{complete:,} of {len(states):,}"
 
 
 def write_files(files: Sequence[ResultFile]) -> str:
-    """The list of files as a collapsed HTML element."""
+    """Return the list of files as a collapsed HTML element."""
     rows = "".join(
         f"<dt>{escape(file.name)}</dt><dd>{file.kind.value}, {format_size(file.size_bytes)}</dd>"
         for file in files
@@ -66,7 +66,7 @@ def _write_manifest(manifest: Manifest) -> dict[str, str]:
 
 
 def write_time(text: str) -> str:
-    """``2026-11-21 07:13 UTC``; text that is not a time is returned unchanged."""
+    """Format a time as ``2026-11-21 07:13 UTC``; text that is not a time is returned unchanged."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -75,7 +75,7 @@ def write_time(text: str) -> str:
 
 
 def label_score(name: str) -> str:
-    """The label of a metric, ``Mean pLDDT``; of other names the words: ``Heavy residues``."""
+    """Return the label of a metric, ``Mean pLDDT``, or another name in words: ``Heavy residues``."""
     metric = find_metric(name)
     if metric is not None:
         first = metric.label.split()[0]
@@ -87,7 +87,7 @@ def label_score(name: str) -> str:
 
 
 def _figure(name: str, value: object) -> str:
-    """A score as in the file, with its unit; for pLDDT, its range."""
+    """Return a score as in the file, with its unit; for pLDDT, its range."""
     if value is None:
         return ""
     text = format_figure(value) if isinstance(value, float) else str(value)

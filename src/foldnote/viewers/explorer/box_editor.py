@@ -1,4 +1,4 @@
-"""A box in a structure, drawn in 3D with handles; the numbers of a form and the handles move the same box."""
+"""A box in a structure, drawn in 3D with handles that move it; a form can be bound to its numbers."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class BoxEditor(LiveWidget):
     _limits: traitlets.List[float] = traitlets.List().tag(sync=True)
 
     def __init__(self, text: str, box: Sequence[float], limits: Sequence[float]) -> None:
-        """An editor of ``box`` in a structure.
+        """Create an editor of ``box`` in a structure.
 
         Args:
             text: the structure as PDB or mmCIF.
             box: centre and edges, Å; empty for none.
-            limits: least and greatest edge, Å.
+            limits: minimum and maximum edge, Å.
         """
         form = "mmcif" if "_atom_site." in text else "pdb"
         super().__init__(

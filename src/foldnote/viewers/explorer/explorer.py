@@ -40,7 +40,8 @@ class Explorer(LiveWidget):
     """A structure whose residues are selected in any of its views, or in Python.
 
     ``explorer.selection`` is a list of (chain, number) pairs; setting it marks the residues everywhere, and
-    ``explorer.observe(function, "selection")`` is called after every choice on the page.
+    functions registered with ``explorer.observe(function, "selection")`` are called after every choice on the
+    page.
     """
 
     _esm = write_module(read_asset("explorer.js"))
@@ -51,10 +52,10 @@ class Explorer(LiveWidget):
     selection: traitlets.List[Residue] = traitlets.List().tag(sync=True)
 
     def __init__(self, scene: Scene, pae: Pae | None = None) -> None:
-        """An explorer of the scene's first model.
+        """Create an explorer of the scene's first model.
 
         Args:
-            scene: what is shown in 3D.
+            scene: the scene shown in 3D.
             pae: predicted aligned error of the same model; ignored if its tokens are not the residues.
         """
         self._scene = scene
@@ -70,13 +71,13 @@ class Explorer(LiveWidget):
         self._pictures = Pictures(self)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The live explorer, and the scene for pages without its kernel."""
+        """Return the live explorer, and the scene for pages without its kernel."""
         live = super()._repr_mimebundle_(**kwargs)
         data = live[0] if isinstance(live, tuple) else live  # None without a display
         return shape_for(find_front_end(), {**data, **self._scene._repr_mimebundle_()}) if data else live
 
     def _list_residues(self) -> list[list[Any]]:
-        """For each residue: chain, number, letter, confidence and 3Dmol.js selection."""
+        """List for each residue: chain, number, letter, confidence and 3Dmol.js selection."""
         rows = []
         for chain in self._model.chains:
             for number, letter in zip(chain.numbers, chain.sequence, strict=True):
@@ -110,15 +111,15 @@ class Explorer(LiveWidget):
     def fill(self, form: Fillable, name: str) -> None:
         """Keep a residue field of a form and the selection in sync in both directions.
 
-        At first the selection is set to the field's residues, or an empty field to the selection. A field for
-        one chain takes the residues of the chain named in the form.
+        Initially the selection is set to the field's residues, or, if the field is empty, the field to the
+        selection. A field for one chain takes the residues of the chain named in the form.
 
         Args:
             form: a form, as returned by :func:`foldnote.form`.
             name: name of a residue field.
 
         Raises:
-            ArgumentError: the form has no such field, or the field takes no residues.
+            ArgumentError: the form has no such field, or it is not a field for residues.
         """
         chains = {chain.name: chain.numbers for chain in self._model.chains}
         self._links.append(SelectionBinding(self, chains, form, name))
@@ -132,7 +133,7 @@ class Explorer(LiveWidget):
         dpi: int = 300,
         background: Background = "seen",
     ) -> bytes:
-        """The current 3D view as a PNG, drawn by the page that shows the explorer.
+        """Return the current 3D view as a PNG, drawn by the page that shows the explorer.
 
         ``await`` it in a cell below the one that shows the explorer.
 
@@ -158,11 +159,11 @@ class Explorer(LiveWidget):
     def save(self, path: str | Path, *, title: str = "") -> Path:
         """Write the explorer as one HTML page, whose views stay linked without a kernel or a network.
 
-        The residues that are selected now are selected when the page is opened.
+        The current selection is kept in the page.
 
         Args:
-            path: where the page goes, ending with ``.html``; its folder is created if absent. An existing
-                file is replaced.
+            path: path of the page, ending with ``.html``; its folder is created if absent. An existing file
+                is replaced.
             title: heading of the page, by default that of the structure.
 
         Returns:
@@ -202,13 +203,13 @@ class Explorer(LiveWidget):
 def explore(
     item: Structure | Model, *, title: str = "", regions: Sequence[Region] = (), notes: Sequence[str] = ()
 ) -> Explorer:
-    """An explorer of one structure, with the PAE of its model.
+    """Return an explorer of one structure, with the PAE of its model.
 
     Args:
         item: the structure, or the model that has it.
         title: heading; by default the name of the structure.
         regions: regions of a numbering, of which the CDRs are highlighted.
-        notes: what is missing, as sentences.
+        notes: caveats, as sentences.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
@@ -237,7 +238,7 @@ def _find_confidence(scene: Scene) -> dict[Residue, float]:
 
 
 def _pack_pae(pae: Pae | None, keys: list[Residue]) -> dict[str, Any]:
-    """The PAE as an image with the residue index of each row; empty where these are unknown."""
+    """Return the PAE as an image with the residue index of each row; empty where these are unknown."""
     if pae is None or pae.tokens is None:
         return {}
     places = {key: index for index, key in enumerate(keys)}
@@ -253,7 +254,7 @@ def _pack_pae(pae: Pae | None, keys: list[Residue]) -> dict[str, Any]:
 
 
 def _write_spans(numbers: Sequence[str], flags: Sequence[bool]) -> str:
-    """The flagged residue numbers of a chain as ranges, ``5-7,9``."""
+    """Return the flagged residue numbers of a chain as ranges, ``5-7,9``."""
     runs = [
         list(run) for is_chosen, run in groupby(zip(numbers, flags, strict=True), itemgetter(1)) if is_chosen
     ]

@@ -1,4 +1,4 @@
-"""The explorer as a page of its own, whose views are linked without a kernel and without a network."""
+"""The explorer as a standalone page, whose views are linked without a kernel or a network."""
 
 from __future__ import annotations
 

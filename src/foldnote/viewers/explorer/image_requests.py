@@ -1,6 +1,7 @@
 """Request images from the page, which responds asynchronously.
 
-A kernel receives messages of the page only while no cell runs or one awaits, so requests are awaited.
+A kernel receives messages from the page only while no cell is running or the running cell awaits, so requests
+are awaited.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _AGAIN_S = 1.0
 
 
 def make_request(width_px: int, height_px: int, dpi: int, background: Background) -> ImageRequest:
-    """The request for an image, as sent to the page.
+    """Return the request for an image, as sent to the page.
 
     Raises:
         ArgumentError: an argument is out of range.
@@ -52,7 +53,7 @@ class Pictures:
         widget.on_msg(self._hear)
 
     async def ask(self, wish: ImageRequest, wait_s: float = _WAIT_S) -> bytes:
-        """The PNG drawn by the page.
+        """Return the PNG drawn by the page.
 
         Raises:
             ResultError: no page responded in time, or drawing failed.
@@ -72,7 +73,7 @@ class Pictures:
             del self._waiting[key]
 
     async def _repeat(self, message: dict[str, Any]) -> None:
-        """Send the request until a page responds, which may not show the widget yet."""
+        """Send the request until a page responds, since the page may not show the widget yet."""
         while message["key"] not in self._heard:
             self._widget.send(message)
             await asyncio.sleep(_AGAIN_S)

@@ -19,7 +19,7 @@ _SPAN = re.compile(r"(-?\d+[A-Za-z]?)-(-?\d+[A-Za-z]?)")
 
 
 class Fillable(Protocol):
-    """The part of a form that is used here."""
+    """The part of a form that the binding uses."""
 
     @property
     def fields(self) -> Mapping[str, Any]:
@@ -36,7 +36,7 @@ class Fillable(Protocol):
 
 
 class Selecting(Protocol):
-    """The part of an explorer that is used here."""
+    """The part of an explorer that the binding uses."""
 
     selection: list[Residue]
 
@@ -51,7 +51,7 @@ class SelectionBinding:
         """Start with the field's residues, or with the selection if the field is empty.
 
         Raises:
-            ArgumentError: the form has no such field, or the field takes no residues.
+            ArgumentError: the form has no such field, or it is not a field for residues.
         """
         field = form.fields.get(name)
         if field is None:
@@ -72,7 +72,7 @@ class SelectionBinding:
         explorer.observe(lambda _: self._follow_explorer(), "selection")
 
     def _named(self) -> list[Residue] | None:
-        """The residues in the field; None while its value is invalid."""
+        """Return the residues in the field; None while its value is invalid."""
         field = self._form.fields.get(self._name)
         read = field.read() if field is not None else None
         return None if read is None or read.errors else self._read(read.value)
@@ -104,7 +104,7 @@ class SelectionBinding:
         self._follow_form()
 
     def _read(self, value: Any) -> list[Residue]:
-        """The residues in a field's value, in the structure's order; unknown ones are left out."""
+        """Return the residues in a field's value, in the structure's order; unknown ones are left out."""
         texts: Mapping[str, Any]
         if isinstance(value, Mapping):
             texts = value
@@ -120,7 +120,7 @@ class SelectionBinding:
         return [(chain, n) for chain, all_ in self._chains.items() for n in all_ if n in named.get(chain, ())]
 
     def _write(self, chosen: Sequence[Residue]) -> dict[str, Any]:
-        """The values of the field and of its chain field."""
+        """Return the values of the field and of its chain field."""
         wanted = set(chosen)
         texts = {c: " ".join(n for n in all_ if (c, n) in wanted) for c, all_ in self._chains.items()}
         named = {chain: text for chain, text in texts.items() if text}
@@ -135,7 +135,7 @@ class SelectionBinding:
         return isinstance(self._chain_name, str) and self._chain_name in self._form.fields
 
     def _held_chain(self) -> str:
-        """The chain of a field without chain names: that of the form, or the structure's first."""
+        """Return the chain of a field without chain names: that in the form, or the structure's first."""
         if self._has_chain_field():
             held = self._form.fields[str(self._chain_name)].read().value
             return held if isinstance(held, str) else ""
@@ -143,7 +143,7 @@ class SelectionBinding:
 
 
 def _expand(text: str, numbers: Sequence[str]) -> set[str]:
-    """The residues of one chain in a text of numbers and ranges."""
+    """Return the residues of one chain in a text of numbers and ranges."""
     places = {number: place for place, number in enumerate(numbers)}
     found: set[str] = set()
     for word in text.replace(",", " ").split():

@@ -29,9 +29,9 @@ def plot_curves(
         x: column of positions.
         columns: the columns to plot, each with its name in the legend.
         title: heading.
-        labels: of the horizontal and the vertical axis, with units.
+        labels: labels of the horizontal and the vertical axis, with units.
         place: position on the horizontal axis at which a dashed line is drawn; None for no line.
-        errors: of a column the one that has its errors, drawn as vertical bars of plus and minus this.
+        errors: for a column, the column with its errors, drawn as vertical bars of ± the error.
 
     Returns:
         The plot. Its data has the columns ``x`` and ``columns`` as float64, without rows that lack ``x``.
@@ -80,7 +80,7 @@ def plot_curves(
 def _read_bars(
     frame: pd.DataFrame, data: pd.DataFrame, errors: Mapping[str, str]
 ) -> dict[str, list[tuple[float, float, float]]]:
-    """Of each column with errors: position, and the ends of the bar."""
+    """Return for each column with errors the positions and the ends of the bars."""
     found: dict[str, list[tuple[float, float, float]]] = {}
     for column, name in errors.items():
         if name not in frame.columns:
@@ -94,7 +94,7 @@ def _read_bars(
 
 
 def _describe(data: pd.DataFrame, x: str, columns: Mapping[str, str]) -> str:
-    """Give the ends of each curve in words."""
+    """Describe the ends of each curve in words."""
     parts = []
     for column, name in columns.items():
         known = data.dropna(subset=[column])

@@ -13,7 +13,7 @@ from foldnote.viewers.render.png import write_png
 from foldnote.viewers.scene import palette
 
 TEXT_COLOR = ""
-"""The text colour: that of the page in a cell, matplotlib's in a figure."""
+"""Placeholder of the text colour: that of the page in a cell, matplotlib's in a figure."""
 _MAX_PIXELS = 400
 _COLOR_STEPS = 48
 
@@ -33,7 +33,7 @@ class Axis:
 
     @property
     def marks(self) -> list[tuple[float, str]]:
-        """(position, label) of each tick."""
+        """Return (position, label) of each tick."""
         ticks = list(self.ticks) or find_ticks(self.low, self.high)
         return list(zip(ticks, self.names or [f"{tick:g}" for tick in ticks], strict=True))
 
@@ -51,8 +51,8 @@ class Band:
 class Curve:
     """A line through points, with gaps at missing values.
 
-    Lines with a name are in the legend of a figure, and in a cell if ``is_listed``; the names of many models
-    would take the room of the plot there.
+    Lines with a name are in the legend of a figure, and in a cell if ``is_listed``, since the names of many
+    models would take the space of the plot there.
     """
 
     xs: Sequence[float]
@@ -128,12 +128,12 @@ class Raster:
     has_more: bool = False
 
     def to_png(self) -> bytes:
-        """The matrix as a PNG, subsampled evenly to at most 400 × 400 pixels."""
+        """Return the matrix as a PNG, subsampled evenly to at most 400 × 400 pixels."""
         places = [np.linspace(0, n - 1, min(n, _MAX_PIXELS)).round().astype(int) for n in self.matrix.shape]
         return _write_shades((self.matrix[np.ix_(*places)] - self.low) / (self.high - self.low), self.colors)
 
     def scale_png(self) -> bytes:
-        """PNG of the colour bar from high to low, one pixel wide."""
+        """Return the PNG of the colour bar from high to low, one pixel wide."""
         return _write_shades(np.linspace(1, 0, _COLOR_STEPS)[:, None], self.colors)
 
 
@@ -146,7 +146,7 @@ class Drawing:
 
     Attributes:
         x, y: the axes.
-        marks: what is drawn.
+        marks: the marks, in drawing order.
         width, height: size in a cell in pixels; matplotlib figures have the same aspect ratio.
     """
 
@@ -158,7 +158,7 @@ class Drawing:
 
 
 def find_ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """About ``count`` round numbers between ``low`` and ``high``, in either order."""
+    """Return about ``count`` round numbers between ``low`` and ``high``, in either order."""
     if high < low:
         return find_ticks(high, low, count)
     rough = (high - low) / count
@@ -171,7 +171,7 @@ def find_ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def _write_shades(shares: NDArray[np.floating], anchors: tuple[str, ...]) -> bytes:
-    """PNG of values from 0 to 1; non-finite values are transparent."""
+    """Return the PNG of values from 0 to 1; non-finite values are transparent."""
     shares = np.clip(shares, 0, 1) * (_COLOR_STEPS - 1)
     index = np.where(np.isfinite(shares), np.nan_to_num(shares), _COLOR_STEPS).round().astype(np.uint8)
     ramp = palette.ramp(anchors, _COLOR_STEPS)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _PIXELS_PER_INCH = 80
 _POINTS_PER_PIXEL = 72 / _PIXELS_PER_INCH
 _TITLE_LETTER_INCHES = 0.092
-"""Mean width of a letter of matplotlib's titles, of 12 points."""
+"""Mean width in inches of a letter in matplotlib's 12-point titles."""
 
 
 def make_axes(drawing: Drawing) -> Axes:
@@ -55,11 +55,11 @@ def save_drawn(figure: Figure, path: Path, **look: Any) -> None:
 
     Args:
         figure: the figure.
-        path: where it goes; an existing file is replaced.
+        path: path of the file; an existing one is replaced.
         look: arguments of matplotlib's ``savefig``.
 
     Raises:
-        ResultError: it cannot be written; no partial file remains.
+        ResultError: the file cannot be written; no partial file remains.
     """
     drawn = BytesIO()
     figure.savefig(drawn, format=path.suffix[1:].lower(), **look)
@@ -82,13 +82,13 @@ def draw(drawing: Drawing, title: str, axes: Axes) -> None:
 
 
 def _break_title(title: str, axes: Axes) -> str:
-    """The title in lines as wide as the axes: matplotlib cuts off a longer one, such as a file's name."""
+    """Break the title into lines as wide as the axes, since matplotlib cuts off longer lines."""
     width_inches = axes.get_window_extent().width / axes.figure.dpi
     return _escape(textwrap.fill(title, max(20, int(width_inches / _TITLE_LETTER_INCHES))))
 
 
 def _escape(text: str) -> str:
-    """The text as it is: matplotlib reads what stands between two dollar signs as a formula."""
+    """Escape dollar signs, between which matplotlib would read a formula."""
     return text.replace("$", r"\$")
 
 

@@ -68,7 +68,7 @@ class InteractionDiagram:
         return place
 
     def to_html(self) -> str:
-        """HTML of the title, the diagram, in light and dark themes, and buttons that save it."""
+        """Return the HTML of the title, the diagram, in light and dark themes, and buttons that save it."""
         source = encode("svg+xml", write_sketch(self.sketch, has_dark=True).encode())
         return (
             f'<figure class="fnv-view fnv-plot" style="width: {self.sketch.width:.0f}px">'
@@ -87,8 +87,8 @@ def draw_interactions(
     """Draw the interactions of a molecule or docked pose with a structure in 2D.
 
     Interactions are those of :func:`foldnote.results.find_interactions`. Each atom of the molecule has one
-    line to a residue, that of the first kind in the legend, and a residue with another line has no
-    hydrophobic one; the arrow of a hydrogen bond points to its acceptor. The data list all.
+    line to a residue, for the first kind in the legend; a residue with another line has no hydrophobic line;
+    the arrow of a hydrogen bond points to its acceptor. The data list all interactions.
 
     Args:
         structure: the receptor.

@@ -78,7 +78,7 @@ def _draw_line(axes: Any, bar: ContactLine) -> None:
 
 def _style(kind: str) -> dict[str, Any]:
     look = LOOKS[kind]
-    # matplotlib counts dashes in widths of the line
+    # matplotlib measures dashes in line widths
     dashes = (0, tuple(part / look.width for part in look.dashes)) if look.dashes else "-"
     return {"color": look.color, "linewidth": look.width * _POINTS, "linestyle": dashes}
 

@@ -15,7 +15,7 @@ from foldnote.viewers.scene import palette
 
 _MAX_NAMES = 24
 _WIDTH_PX, _LETTER_PX, _GAP_PX = 446, 6.5, 6
-"""Of the matrix, of a letter and of the least space between two names."""
+"""Width of the matrix, width of a letter and minimum space between two names."""
 
 
 def plot_matrix(
@@ -29,16 +29,16 @@ def plot_matrix(
 ) -> Plot:
     """Plot a matrix as a heat map, first row at the top.
 
-    The plot's data: the matrix as it was given, of shape (rows, columns).
+    The plot's data is the given matrix, of shape (rows, columns).
 
     Args:
         matrix: numbers; the names of its index and columns are the labels of the axes.
         title: heading of the plot.
         label: the quantity with its unit.
         low: the value of the first colour.
-        high: the value of the last colour, which larger ones have, too; the largest value if None.
-        is_signed: whether the sign matters: zero is then the middle of diverging colours, with equal limits
-            on both sides, and ``low`` and ``high`` are not used.
+        high: the value of the last colour, also used for larger values; the largest value if None.
+        is_signed: whether the sign matters: zero is then in the middle of diverging colours with symmetric
+            limits, and ``low`` and ``high`` are ignored.
 
     Raises:
         ArgumentError: the matrix has no finite values, or values that are not numbers.
@@ -67,7 +67,7 @@ def plot_matrix(
 
 
 def _make_axis(names: pd.Index, size: int, *, is_downward: bool = False) -> Axis:
-    """An axis in cells; each has its name where there is room, else every second, third, or about five."""
+    """Return an axis of cells: all are named if there is space, else every second, third, or about five."""
     label = str(names.name or ("Row" if is_downward else "Column"))
     shown: Sequence[int] = range(size)
     if size > _MAX_NAMES:

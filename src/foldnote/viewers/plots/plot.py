@@ -33,12 +33,12 @@ MISSING = (
 
 
 def check_suffix(path: str | Path, subject: str, suffixes: Sequence[str]) -> Path:
-    """The path of a file to save; ``~`` is the user's home.
+    """Return the path of a file to save; ``~`` is the user's home.
 
     Args:
-        path: as given.
-        subject: what is saved, for the message.
-        suffixes: those that are known, in lower case.
+        path: the given path.
+        subject: name of what is saved, for messages.
+        suffixes: the allowed suffixes, in lower case.
 
     Raises:
         ArgumentError: the suffix is not one of these.
@@ -120,7 +120,7 @@ class Plot:
         return place
 
     def to_html(self) -> str:
-        """HTML of the title, the drawing, its description, and buttons that save drawing and data."""
+        """Return the HTML of title, drawing and description, with buttons that save drawing and data."""
         return (
             f'<figure class="fnv-view fnv-plot" style="width: {self.drawing.width}px">'
             f"{write_style('scene.css', 'plot.css')}"

@@ -191,17 +191,17 @@ def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) 
 
 
 def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> Plot:
-    """Two columns of a table against each other, the dots coloured by a third.
+    """Plot two columns of a table against each other, with the dots coloured by a third.
 
     The plot's data: the rows that have both, with the columns ``x``, ``y``, ``group`` and ``label``. The
-    seven largest groups have colours of their own; rows without a group are grey.
+    seven largest groups have their own colours; rows without a group are grey.
 
     Args:
         frame: any table.
         x: the column of the horizontal axis.
         y: the column of the vertical axis.
         group: the column that names the group of a row, empty for none.
-        label: the column that names a row under the pointer.
+        label: the column with the tooltips.
 
     Raises:
         ArgumentError: a column is missing, or no row has numbers in both.
@@ -238,14 +238,14 @@ def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> 
 
 
 def _name_group(value: str | float | None) -> str:
-    """A group's name; whole numbers without their decimals, "" for a missing one."""
+    """Return a group's name; integers without decimals, "" for a missing one."""
     if pd.isna(value):
         return ""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _find_points(frame: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
-    """The wanted columns of the rows that have numbers in the first two."""
+    """Return the wanted columns of the rows that have numbers in the first two."""
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         raise ArgumentError(
@@ -293,7 +293,7 @@ def _find_middles(pae: Pae) -> tuple[list[float], list[str]]:
 
 
 def _drop_crowded(names: list[str], starts: list[float], ends: list[float], length: int) -> list[str]:
-    """Chain names; empty for chains too short to be labelled."""
+    """Return the chain names, empty for chains too short to be labelled."""
     return [n if b - a > 0.03 * length else "" for n, a, b in zip(names, starts, ends, strict=True)]
 
 

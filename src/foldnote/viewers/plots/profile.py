@@ -12,9 +12,9 @@ from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 
 _MAX_DOTS = 300
-"""With more residues, no dots with tooltips are drawn."""
+"""Maximum number of residues for which dots with tooltips are drawn."""
 _CHAIN_SHARE = 0.03
-"""Chains with a smaller share of all residues are too narrow for their name."""
+"""Minimum share of all residues for a chain to be wide enough for its name."""
 
 
 def plot_profile(frame: pd.DataFrame, column: str, title: str, level: float | None = None) -> Plot:
@@ -73,7 +73,7 @@ def _make_dots(data: pd.DataFrame, column: str) -> Dots:
 
 
 def _make_axis(data: pd.DataFrame, starts: list[int]) -> Axis:
-    """An axis with positions as numbers or, for several chains, with the chain names in their centres."""
+    """Return an axis with positions as numbers or, for several chains, with centred chain names."""
     length = max(len(data), 2)
     if len(starts) < 2:
         return Axis("Position in the file", 1, length)

@@ -1,6 +1,6 @@
 """Buttons that save a plot from the page that shows it: its drawing, and its data.
 
-A script adds them, so a saved notebook that is not trusted has the plot without them.
+A script adds them, so an untrusted saved notebook shows the plot without them.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from foldnote.viewers.render.html import read_asset, write_json
 from foldnote.viewers.render.paper import is_paper
 
 _MAX_PACKED = 50_000
-"""Letters of the largest data that a page holds; of larger data, Python has the DataFrame."""
+"""Maximum length of the data that a page contains; larger data is available in Python as DataFrame."""
 
 
 def write_saving(title: str, data: pd.DataFrame) -> str:
-    """The script for a figure with the plot ``title`` and its ``data``; empty on paper."""
+    """Return the script for a figure with the plot ``title`` and its ``data``; empty on paper."""
     if is_paper():
         return ""
     packed = pack(data.to_csv(index=not isinstance(data.index, pd.RangeIndex), lineterminator="\r\n"))

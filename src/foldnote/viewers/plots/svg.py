@@ -17,11 +17,11 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 10, 40
 _SCALE_PX = 72
 """Width of the colour bar with its labels."""
 _LEGEND_PX = 122
-"""Least room for the legend."""
+"""Minimum space for the legend."""
 _LETTER_PX = 6.8
-"""Width of a letter of the legend, with a wide font."""
+"""Width of a letter of the legend in a wide font."""
 _NAME = 30
-"""Letters of the longest name in the legend; longer ones are shortened."""
+"""Maximum length of a name in the legend; longer ones are shortened."""
 _DOT_PX = 4
 _LABEL_PX = 5
 """Distance of a label from its point."""
@@ -44,7 +44,7 @@ def write_image(drawing: Drawing, label: str) -> str:
 
 
 def encode(kind: str, data: bytes) -> str:
-    """An image as an address that contains it."""
+    """Return an image as a data URL."""
     return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
@@ -74,7 +74,7 @@ class _Writer:
         return round(_TOP + (1 - _share(value, axis.low, axis.high)) * self._height, 1)
 
     def write(self, style: str) -> str:
-        """SVG of the marks, and of the frame and axes above them."""
+        """Return the SVG of the marks, and of the frame and axes above them."""
         x, y, width, height = self._drawing.x, self._drawing.y, self._drawing.width, self._drawing.height
         bottom = _TOP + self._height
         parts = [f"<style>{style}</style>", *map(self._write_mark, self._drawing.marks)]
@@ -121,7 +121,7 @@ class _Writer:
                 return self._write_raster(mark)
 
     def _write_name(self, place: int, group: Dots | Curve) -> str:
-        """A line of the legend: a dot and the name of its group."""
+        """Return a line of the legend: a dot and the name of its group."""
         left, middle = _LEFT + self._width + 12, _TOP + 8 + 16 * place
         dot = f'<circle cx="{left}" cy="{middle}" r="{_DOT_PX}" fill="{group.color or "currentColor"}"/>'
         return dot + _text(_shorten(group.name), left + 9, middle + 4, "start")
@@ -138,7 +138,7 @@ class _Writer:
         return "".join(f'<polyline points="{" ".join(run)}" {look}/>' for run in runs if run)
 
     def _write_raster(self, raster: Raster) -> str:
-        """The matrix, and a colour bar labelled at low, middle and high."""
+        """Return the matrix, and a colour bar labelled at low, middle and high."""
         left, middle = _LEFT + self._width + 10, (raster.low + raster.high) / 2
         names = (f"{raster.high:.3g}{'+' if raster.has_more else ''}", f"{middle:.3g}", f"{raster.low:.3g}")
         tops = (_TOP + 9, _TOP + 4 + self._height / 2, _TOP + self._height)
@@ -156,7 +156,7 @@ class _Writer:
         return f'<image {size} style="image-rendering:pixelated" href="{encode("png", png)}"/>'
 
     def _list_boxes(self, mark: Dots | Bars) -> list[tuple[float, float, float, float]]:
-        """Left, top, width and height of each dot or bar in pixels."""
+        """Return the left, top, width and height of each dot or bar in pixels."""
         if isinstance(mark, Dots):
             places = zip(map(self._x, mark.xs), map(self._y, mark.ys), strict=True)
             return [(x - _DOT_PX, y - _DOT_PX, 2 * _DOT_PX, 2 * _DOT_PX) for x, y in places]
@@ -165,7 +165,7 @@ class _Writer:
         return [(left, top, max(1.0, right - left - 1), bottom - top) for left, right, top in sides]
 
     def write_words(self, mark: Mark) -> str:
-        """HTML of the tooltips of dots and bars, positioned in per cent of the image."""
+        """Return the HTML of the tooltips of dots and bars, positioned in per cent of the image."""
         if not isinstance(mark, Dots | Bars):
             return ""
         x, y = 100 / self._drawing.width, 100 / self._drawing.height

@@ -19,7 +19,7 @@ _PLANE_PX = _WIDTH - 64
 _TIP_PX, _NARROW_TIP_PX = 17, 4
 """Row height of a tip with and without name."""
 _MAX_NAMED = 150
-"""Largest number of tips that are labelled."""
+"""Maximum number of tips that are labelled."""
 _MAX_NAME_LENGTH = 36
 _SMALL_PX = 9
 """Font size of ancestor names."""
@@ -60,7 +60,7 @@ class _Plane:
         self.height = 50 + lines * self._tip_px
 
     def find_box(self, label: Label) -> _Box:
-        """Bounding box of a label."""
+        """Return the bounding box of a label."""
         x, foot = label.x / self._per_pixel + _LEFT_PX, -label.y * self._tip_px - label.rise
         width = len(label.text) * label.size * _LETTER_SHARE
         left = x + 5 if label.anchor == "start" else x - 5 - width
@@ -132,7 +132,7 @@ def _lay_out(nodes: pd.DataFrame) -> _Layout:
 
 
 def _draw_branches(layout: _Layout) -> Curve:
-    """All branches as steps from the parent, in one line with gaps."""
+    """Return all branches as steps from the parent, in one line with gaps."""
     xs: list[float] = []
     ys: list[float] = []
     for row, parent in enumerate(layout.parents):
@@ -143,7 +143,7 @@ def _draw_branches(layout: _Layout) -> Curve:
 
 
 def _place_labels(plane: _Plane, tips: list[Label], dots: Dots, words: list[str]) -> list[Label]:
-    """Labels of ancestors, left of their dots and above or below the branch, if they overlap no other."""
+    """Place labels of ancestors left of their dots, above or below the branch, if they overlap no other."""
     taken = [plane.find_box(tip) for tip in tips]
     placed = []
     for x, y, text in zip(dots.xs, dots.ys, words, strict=True):
@@ -167,7 +167,7 @@ def _name_ancestor(node: pd.Series) -> str:
 
 
 def _describe(node: pd.Series) -> str:
-    """Tooltip of an ancestor."""
+    """Return the tooltip of an ancestor."""
     support, probability = _read(node, "branch_support"), _read(node, "mean_posterior_probability")
     words = [str(node["node"])]
     words += [] if support is None else [f"support {support:g} %"]
@@ -176,7 +176,7 @@ def _describe(node: pd.Series) -> str:
 
 
 def _read(node: pd.Series, name: str) -> float | None:
-    """A numeric value of a node; None if missing."""
+    """Return a numeric value of a node; None if missing."""
     value = node.get(name)
     try:
         number = float(value) if value is not None else np.nan

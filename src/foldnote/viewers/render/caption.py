@@ -17,7 +17,7 @@ from foldnote.viewers.scene.interfaces import CRITERIA, MAX_ROWS
 from foldnote.viewers.scene.model import Coloring, Highlight, Interface, Scene, SceneChain, SceneModel, Step
 
 _SEEN_INTERFACES = 7
-"""Rows of interfaces that are seen without scrolling; the heading of a longer table has their number."""
+"""Rows of interfaces visible without scrolling; the heading of a longer table shows their number."""
 
 
 def write_plain(scene: Scene) -> str:
@@ -28,7 +28,7 @@ def write_plain(scene: Scene) -> str:
 
 
 def write_label(scene: Scene) -> str:
-    """Label of the picture for screen readers, one sentence."""
+    """Return the label of the picture for screen readers, one sentence."""
     chains = [
         f"{chain.label} with {count(chain.length, 'residue')}" for m in scene.described for chain in m.chains
     ]
@@ -39,13 +39,13 @@ def write_label(scene: Scene) -> str:
 
 
 def write_legend(scene: Scene) -> str:
-    """HTML of the legend of the initial colouring."""
+    """Return the HTML of the legend of the initial colouring."""
     first = scene.coloring.key if scene.coloring else "chain"
     return f'<div class="fnv-legend">{write_legends(scene)[first]}</div>'
 
 
 def write_legends(scene: Scene) -> dict[str, str]:
-    """Inner HTML of the legend by colouring key: chains and highlights, or the colours of a property."""
+    """Return the legend's inner HTML by colouring key: chains and highlights, or a property's colours."""
     others = list(filter(None, (_write_others(model) for model in scene.described)))
     if scene.steps and not scene.is_stack:
         others += _write_steps(scene)
@@ -63,7 +63,7 @@ def write_legends(scene: Scene) -> dict[str, str]:
 
 
 def lacks_values(scene: Scene, coloring: Coloring) -> bool:
-    """Whether a residue that is drawn has no colour in this colouring."""
+    """Return whether a drawn residue has no colour in this colouring."""
     for index, model in enumerate(scene.models):
         shades = coloring.shades[index] if index < len(coloring.shades) else {}
         if any(min(shades.get(chain.name) or (-1,)) < 0 for chain in model.chains):
@@ -83,7 +83,7 @@ def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
 
 
 def write_interfaces(scene: Scene) -> str:
-    """HTML of the table of interfaces between chains; empty without interfaces."""
+    """Return the HTML of the table of interfaces between chains; empty without interfaces."""
     if not scene.interfaces:
         return ""
     heads = ("Interface", "Residues", "Contacts", "Hydrogen bonds", "Salt bridges", "Buried area")
@@ -117,7 +117,7 @@ def _write_interface(one: Interface) -> str:
 
 
 def name_interface(one: Interface) -> str:
-    """An interface in one line, such as ``Interface of H and L: 38 + 40 residues, …``."""
+    """Return an interface in one line, such as ``Interface of H and L: 38 + 40 residues, …``."""
     bonds = [count(len(one.hydrogen_bonds), "hydrogen bond"), count(one.bridges, "salt bridge")]
     residues = f"{len(one.numbers)} + {len(one.other_numbers)} residues"
     area = f"{one.buried_area:,.0f} Å² buried"
@@ -125,24 +125,24 @@ def name_interface(one: Interface) -> str:
 
 
 def write_words(scene: Scene) -> str:
-    """HTML of the description, expanded until the picture is drawn."""
+    """Return the HTML of the description, expanded until the picture is drawn."""
     pairs = "".join(f"<dt>{escape(term)}</dt><dd>{write_text(text)}</dd>" for term, text in scene.facts)
     return f'<details class="fnv-words" open><summary>Summary</summary><dl>{pairs}</dl></details>'
 
 
 def write_panel(step: Step) -> str:
-    """HTML of the facts of one step; empty without facts."""
+    """Return the HTML of the facts of one step; empty without facts."""
     pairs = "".join(f"<dt>{escape(term)}</dt><dd>{write_text(text)}</dd>" for term, text in step.facts)
     return f"<dl>{pairs}</dl>" if pairs else ""
 
 
 def write_text(text: str) -> str:
-    """HTML of a text in which code stands between backticks."""
+    """Return the HTML of a text with code between backticks."""
     return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escape(text))
 
 
 def write_notes(notes: Sequence[str]) -> str:
-    """HTML of the caveats."""
+    """Return the HTML of the caveats."""
     return "".join(f'<p class="fnv-warn">{write_text(note)}</p>' for note in notes)
 
 
@@ -171,7 +171,7 @@ def _write_others(model: SceneModel) -> str:
 
 
 def _write_steps(scene: Scene) -> list[str]:
-    """Legend entries of the steps, their contacts and their interactions, by kind."""
+    """Return the legend entries of the steps, their contacts and their interactions, by kind."""
     shown = scene.models[scene.steps[0].models[0]]
     many = ", one at a time" if len(scene.steps) > 1 else ""
     noun = escape(count(len(scene.steps), scene.step_noun))
@@ -187,13 +187,13 @@ def _write_steps(scene: Scene) -> list[str]:
 
 
 def list_kinds(scene: Scene) -> dict[str, str]:
-    """Colours of the interactions that the steps have lines for, by kind, in the order of the legend."""
+    """Return the colours of interactions with lines in the steps, by kind, in legend order."""
     colors = {line.kind: line.color for step in scene.steps for line in (*step.lines, *step.hydrophobic)}
     return {kind: colors[kind] for kind in TERMS if kind in colors}
 
 
 def has_flexible(scene: Scene) -> bool:
-    """Whether the first step has flexible side chains beside its molecule."""
+    """Return whether the first step has flexible side chains in addition to its molecule."""
     return any(scene.models[index].color == palette.FLEXIBLE for index in scene.steps[0].models[1:])
 
 
@@ -204,5 +204,5 @@ def _write_mark(mark: Highlight) -> str:
 
 
 def write_swatch(color: str) -> str:
-    """HTML of a small coloured square, hidden from screen readers; a label always follows."""
+    """Return the HTML of a small coloured square, hidden from screen readers; a label always follows."""
     return f'<span class="fnv-swatch" style="background-color:{escape(color)}" aria-hidden="true"></span>'

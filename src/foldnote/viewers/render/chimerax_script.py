@@ -1,7 +1,7 @@
 """A ChimeraX script (``.cxc``) of a scene: representations, colours, lines and camera.
 
-Legend, labels and notes are not converted. Commands are those of ChimeraX's documentation; they were not run
-in ChimeraX.
+Legend, labels and notes are not converted. The commands follow ChimeraX's documentation; they were not run in
+ChimeraX.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def write_chimerax_script(scene: Scene, path: Path) -> None:
     """Write the script to ``path`` and the structure files beside it.
 
     Raises:
-        ResultError: a file cannot be written; none is written then.
+        ResultError: a file cannot be written; no file is written.
     """
     models = name_models(scene, path)
     lines = [
@@ -94,7 +94,7 @@ def _list_lines(scene: Scene) -> Iterator[str]:
 
 
 def _place_camera(scene: Scene, models: list[ScriptModel]) -> Iterator[str]:
-    """From the standard orientation, the initial rotation about an axis of the screen, then a zoom."""
+    """Yield the initial rotation about a screen axis, from the standard orientation, then a zoom."""
     yield "view orient"
     if scene.rotation:
         x, y, z, angle = scene.rotation

@@ -2,8 +2,8 @@
 
 Lines of a structure file have equal length. Transposed, similar characters are adjacent, and gzip output is
 about half as large (0.44 times for a crystal structure of 2,700 atoms in PDB format). ``scene.js`` restores
-the lines. Most of what remains are columns of random digits, in which a repetition of a few digits takes more
-bits than the digits themselves; without such repetitions the output is smaller by an eighth.
+the lines. Most of the rest is columns of random digits, where encoding a repetition of a few digits takes
+more bits than the digits themselves; without such repetitions the output is an eighth smaller.
 """
 
 from __future__ import annotations
@@ -18,32 +18,33 @@ Piece = str | tuple[int, str]
 """Lines as text, or (line length, transposed text) of lines of equal length."""
 
 _MIN_LINES = 8
-"""Fewest consecutive lines of equal length that are transposed."""
+"""Minimum number of consecutive lines of equal length that are transposed."""
 
 _GZIP = 31
-"""zlib's largest window, with gzip's header, which has no time: equal data are packed equally."""
+"""zlib's largest window, with gzip's header, which contains no time, so that equal data gives equal
+output."""
 _MEMORY = 6
-"""zlib's memory level: with less than the usual 8 more parts get a code of their own, which suits columns."""
+"""zlib's memory level: below the default of 8, more blocks get their own code, which suits columns."""
 _RAW = -15
 """zlib's largest window, without a header."""
 _HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
 """gzip's header (RFC 1952), without a time."""
 _DIGITS = str.maketrans("$&<>`{}", "./:,[] ")
-"""Letters of base 85 that mean something to HTML, MathJax or a template, and those that stand for them."""
+"""Characters of base 85 with a meaning in HTML, MathJax or a template, and their replacements."""
 
 
 def pack(data: Any) -> str:
     """Encode ``data`` as gzip-compressed JSON in base64."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    packer = zlib.compressobj(9, zlib.DEFLATED, _GZIP, _MEMORY, zlib.Z_FILTERED)  # few short repetitions
+    packer = zlib.compressobj(9, zlib.DEFLATED, _GZIP, _MEMORY, zlib.Z_FILTERED)  # with few short repetitions
     return base64.b64encode(packer.compress(text.encode()) + packer.flush()).decode("ascii")
 
 
 def pack_view(words: dict[str, Any], columns: dict[str, Any]) -> str:
     """Encode one object, of words and of transposed lines, as gzip-compressed JSON in base 85.
 
-    In programs and words, short repetitions are worth their bits, so that each part is compressed in its own
-    way. ``start.js`` reads it.
+    In programs and words, short repetitions save space, so each part is compressed with its own settings.
+    ``start.js`` decodes it.
     """
     head, tail = (
         json.dumps(part, ensure_ascii=True, separators=(",", ":")).encode() for part in (words, columns)

@@ -63,7 +63,7 @@ SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
 """URL of 3Dmol.js on the notebook server, relative to its base URL."""
 
 _CSS_SPACE = re.compile(r"""("[^"]*"|'[^']*')|\s*([{};,])\s*|(?<=:) """)
-"""Texts in CSS, which stay as they are, and white space that means nothing."""
+"""String literals in CSS, which are kept, and insignificant white space."""
 _COLORING = {"name", "palette", "shades", "values"}
 _MARK = {"label", "chain", "numbers"}
 _NOT_RUN = (
@@ -141,13 +141,13 @@ def escape_script(code: str) -> str:
 
 
 def write_style(*names: str) -> str:
-    """A style element with CSS files of this package."""
+    """Return a style element with CSS files of this package."""
     return f"<style>{''.join(map(read_asset, names))}</style>"
 
 
 @cache
 def _read_built() -> dict[str, dict[str, str]]:
-    """Scripts as the build shortened them, with hashes of their sources; none in sources without a build."""
+    """Return the scripts minified by the build, with hashes of their sources; none without a build."""
     place = files("foldnote").joinpath("static", "viewer-scripts.json")
     try:
         found: dict[str, dict[str, str]] = json.loads(place.read_text("utf-8"))
@@ -157,14 +157,14 @@ def _read_built() -> dict[str, dict[str, str]]:
 
 
 def find_script_version() -> str:
-    """Beginning of the hash of what writes scripts of views; empty in sources without a build."""
+    """Return a hash prefix of the program that writes scripts of views; empty without a build."""
     built = _read_built().get("view_script.js")
     return built["source"][:8] if built else ""
 
 
 @cache
 def _read_program() -> str:
-    """The program that draws: ``scene.js`` within what stands around it, which the build shortens as one."""
+    """Return the drawing program: ``scene.js`` within its surrounding parts, minified as one by the build."""
     assets = files("foldnote.viewers").joinpath("assets")
     around = sorted(one.name for one in assets.iterdir() if re.fullmatch(r"scene_\w+\.js", one.name))
     parts = [assets.joinpath(name).read_text("utf-8") for name in around]
@@ -174,7 +174,7 @@ def _read_program() -> str:
 
 
 def _shorten(name: str, text: str) -> str:
-    """A script as the build shortened it, or without comments and indentation where it did not."""
+    """Return a script minified by the build, or else without comments and indentation."""
     built = _read_built().get(name)
     if built and built["source"] == hash_bytes(text.encode()):
         return built["code"]
@@ -184,10 +184,10 @@ def _shorten(name: str, text: str) -> str:
 
 @cache
 def read_asset(name: str) -> str:
-    """Read a CSS or JavaScript file of this package, as the build shortened it.
+    """Read a CSS or JavaScript file of this package, minified by the build if possible.
 
-    What the front end's build did not shorten, or what changed since, is without comments and indentation;
-    CSS is without white space that means nothing.
+    A file that the build did not minify, or that has changed since, is returned without comments and
+    indentation; CSS without insignificant white space.
     """
     text = files("foldnote.viewers").joinpath("assets", name).read_text("utf-8")
     if name.endswith(".css"):
@@ -229,7 +229,7 @@ def _pack_lines(lines: Sequence[Line]) -> list[list[Any]]:
 
 
 def _pack_assemblies(scene: Scene) -> list[Any]:
-    """Label, number of atoms, whether it is too large, and parts; none where structures were moved."""
+    """Pack each assembly's label, number of atoms, whether it is too large, and parts; none if moved."""
     if len(scene.models) > 1 or scene.steps:
         return []
     return [
@@ -244,7 +244,7 @@ def _pack_assemblies(scene: Scene) -> list[Any]:
 
 
 def _pack_interface(scene: Scene, interface: Interface) -> dict[str, Any]:
-    """The selections of both sides, their colours, and the bonds between them."""
+    """Return the selections of both sides, their colours, and the bonds between them."""
     model = scene.models[0]
     sides = ((interface.chain, interface.numbers), (interface.other_chain, interface.other_numbers))
     colors = {chain.name: chain.color for chain in model.chains}
@@ -258,13 +258,13 @@ def _pack_interface(scene: Scene, interface: Interface) -> dict[str, Any]:
 
 
 def name_content(scene: Scene) -> str:
-    """A key of the structures shown, by which a browser finds the views that were saved for them."""
+    """Return a key of the structures shown, under which a browser stores the named camera positions."""
     texts = "".join(model.text for model in scene.models)
     return hash_bytes(texts.encode("utf-8", "replace"))[:16]
 
 
 def _make_payload(scene: Scene) -> dict[str, Any]:
-    """Content that the page unpacks: the drawing code, run once per page, and the scene."""
+    """Return the content that the page unpacks: the drawing code, run once per page, and the scene."""
     code = _read_program()
     style = read_asset("scene_live.css")
     drawings = list(dict.fromkeys(step.drawing for step in scene.steps if step.drawing))
@@ -306,7 +306,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
 
 
 def _list_rules() -> dict[str, Any]:
-    """By which atoms and limits the page finds the hydrogen bonds and salt bridges of a residue."""
+    """List the atoms and limits with which the page finds hydrogen bonds and salt bridges of a residue."""
     return {
         "roles": list_roles(),
         "rings": dict.fromkeys(("HIS", *PROTONATED_HISTIDINES), 1),
@@ -320,7 +320,7 @@ def _list_rules() -> dict[str, Any]:
 
 
 def _list_targets(scene: Scene) -> list[Any]:
-    """Selections for the entries of the chain legend, in order; None for entries that cannot be selected."""
+    """Return the selections for the entries of the chain legend, in order; None if not selectable."""
     models = list(enumerate(scene.described))
     targets: list[Any] = [select(i, chain.name) for i, model in models for chain in model.chains]
     targets += [None for _, model in models if model.ligands or model.ions]
@@ -333,13 +333,13 @@ def _list_targets(scene: Scene) -> list[Any]:
 
 
 def _list_toggles(scene: Scene) -> list[tuple[str, str]]:
-    """(name, colour) of each structure that a reader can hide; empty for one, and for steps."""
+    """Return (name, colour) of each structure that a reader can hide; empty for one, and for steps."""
     is_overlay = scene.group != "chain" and len(scene.models) > 1 and not scene.steps
     return [(model.label or model.name, model.color) for model in scene.models] if is_overlay else []
 
 
 def _write_picture(scene: Scene) -> str:
-    """HTML of the still image shown until the 3D view is drawn; the stage has its text alternative."""
+    """Return the HTML of the still image shown until the 3D view is drawn, without alternative text."""
     png = draw_picture(scene)
     if png is None:
         return ""

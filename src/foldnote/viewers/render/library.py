@@ -1,4 +1,4 @@
-"""Access to the copy of 3Dmol.js that is installed with this package, and to what writes scripts of views.
+"""Access to the installed copy of 3Dmol.js, and to the program that writes scripts of views.
 
 The build copies 3Dmol.js from its npm package. The notebook server serves both, the lab extension preloads
 3Dmol.js, and standalone pages embed both. Neither is ever loaded from other hosts.
@@ -12,11 +12,11 @@ from foldnote.errors import ConfigurationError
 
 _NAME = "3Dmol-min.js"
 SCRIPT_WRITER = "view-script.js"
-"""The program that writes what a view shows as a script of PyMOL or ChimeraX; no output of a cell has it."""
+"""The program that writes a view as a PyMOL or ChimeraX script; outputs of cells do not contain it."""
 
 
 def read_library() -> str:
-    """Return 3Dmol.js with its licences and what writes scripts, escaped for a script element.
+    """Return 3Dmol.js with its licences and the script writer, escaped for a script element.
 
     Raises:
         ConfigurationError: 3Dmol.js is missing from the installation.

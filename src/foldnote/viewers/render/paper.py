@@ -1,7 +1,7 @@
 """Whether outputs are made for a screen or for paper.
 
-Layouts, also those of other packages, make the same calls for both. On paper there is no script: tables have
-all their rows and columns, pictures more pixels, and nothing is folded.
+Layouts, including those of other packages, make the same calls for both. On paper there are no scripts:
+tables have all rows and columns, pictures have more pixels, and nothing is folded.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ _is_paper: ContextVar[bool] = ContextVar("foldnote_is_paper", default=False)
 
 
 def is_paper() -> bool:
-    """Whether the output that is being made is for paper."""
+    """Return whether the current output is for paper."""
     return _is_paper.get()
 
 
 @contextmanager
 def on_paper() -> Iterator[None]:
-    """Make outputs for paper inside of this context."""
+    """Make outputs inside this context for paper."""
     token = _is_paper.set(True)
     try:
         yield

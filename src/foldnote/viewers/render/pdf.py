@@ -1,8 +1,8 @@
 """Write an HTML document as PDF with WeasyPrint, an optional dependency imported on first use.
 
-WeasyPrint rather than a browser: it installs with pip, needs no program that may not be there, and has page
-numbers, running titles, bookmarks, attachments and tags for screen readers. It runs no script. Nothing but
-what the document contains is read, neither files nor addresses.
+WeasyPrint is used rather than a browser because it installs with pip, needs no other program, and supports
+page numbers, running titles, bookmarks, attachments and tags for screen readers. It runs no scripts, and
+reads neither files nor addresses outside the document.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _LEAD = re.compile(
     r'(?=<div class="fnv-table fnv-wide">)',
     re.S,
 )
-"""Headings and paragraphs right before a table in landscape."""
+"""Headings and paragraphs immediately before a table in landscape."""
 _ONLY_ON_SCREENS = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>", re.I | re.S)
 
 
 def load_weasyprint() -> Any:
-    """The package WeasyPrint.
+    """Import WeasyPrint and return the package.
 
     Raises:
         ConfigurationError: it is not installed, or the system lacks the library Pango.
     """
     try:
-        with redirect_stdout(StringIO()):  # it prints a paragraph on a missing library
+        with redirect_stdout(StringIO()):  # it prints a paragraph about a missing library
             return import_module("weasyprint")
     except ImportError as exc:
         raise ConfigurationError(_NOT_INSTALLED) from exc
@@ -57,11 +57,11 @@ def load_weasyprint() -> Any:
 def make_pdf(
     title: str, body: str, *, author: str = "", attachments: Mapping[str, str] | None = None
 ) -> bytes:
-    """A PDF of A4 pages with a heading, page numbers, bookmarks, tags and the author in its metadata.
+    """Return a PDF of A4 pages with a heading, page numbers, bookmarks, tags and the author in its metadata.
 
     Args:
         title: text of the heading, repeated above each page but the first.
-        body: HTML below it; its scripts and styles are left out for those of paper.
+        body: HTML below it; its scripts and styles are replaced by the styles for paper.
         author: the author; "" for none.
         attachments: texts of files inside the PDF by name.
 
@@ -89,9 +89,10 @@ def make_pdf(
 
 
 def _prepare(body: str) -> str:
-    """The HTML without scripts and styles of screens, and each term in one block with its description.
+    """Return the HTML without scripts and screen styles; a term and its description are one block.
 
-    Headings and paragraphs before a table in landscape are on its page, and not alone on one of their own.
+    Headings and paragraphs before a table in landscape are moved to its page, so that they are not alone on
+    one.
     """
     paired = _PAIR.sub(r"<div><dt>\1</dt><dd>\2</dd></div>", _ONLY_ON_SCREENS.sub("", body))
     return _LEAD.sub(r'<div class="fnv-lead">\1</div>', paired)

@@ -31,7 +31,7 @@ def write_rgb_png(pixels: NDArray[np.uint8]) -> bytes:
     height, width, _ = pixels.shape
     flat = pixels.reshape(height, width * 3)
     steps = flat.copy()
-    steps[:, 3:] -= flat[:, :-3]  # filter 1: the difference to the pixel before, which compresses better
+    steps[:, 3:] -= flat[:, :-3]  # filter 1: difference from the previous pixel, which compresses better
     rows = np.concatenate([np.ones((height, 1), np.uint8), steps], axis=1)
     return _write_file(width, height, 2, b"", rows)
 

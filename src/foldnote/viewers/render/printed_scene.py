@@ -17,11 +17,11 @@ from foldnote.viewers.render.still_image import draw_printed_picture
 from foldnote.viewers.scene.model import Scene, Step
 
 FIGURE_ZOOM, SMALL_ZOOM = 4, 2
-"""Pixels of a figure, and of one of many small ones, for each of a still on a screen."""
+"""Pixels per screen pixel of a still image, for a figure and for one of many small figures."""
 
 
 def write_printed_scene(scene: Scene) -> str:
-    """The figure of a scene; of several steps, such as poses, the first is shown."""
+    """Return the figure of a scene; of several steps, such as poses, only the first is shown."""
     legend = write_legend(scene)
     picture = write_printed_picture(scene, FIGURE_ZOOM)
     first = _write_step(scene.steps[0]) if scene.steps and not scene.is_stack else ""
@@ -33,7 +33,7 @@ def write_printed_scene(scene: Scene) -> str:
 
 
 def write_printed_picture(scene: Scene, zoom: int) -> str:
-    """The still image of a scene as an HTML element; empty if there is nothing to draw."""
+    """Return the still image of a scene as an HTML element; empty if there is nothing to draw."""
     png = draw_printed_picture(scene, zoom)
     if png is None:
         return ""
@@ -42,14 +42,14 @@ def write_printed_picture(scene: Scene, zoom: int) -> str:
 
 
 def write_small_figure(scene: Scene, caption: str) -> str:
-    """A small figure of one of many scenes: the diagram of its first step, or else its still image."""
+    """Return a small figure of one of many scenes: the diagram of its first step, or else its still image."""
     drawn = write_drawing(scene.steps[0]) if scene.steps and scene.steps[0].drawing else ""
     picture = drawn or write_printed_picture(scene, SMALL_ZOOM)
     return f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>" if picture else ""
 
 
 def write_drawing(step: Step) -> str:
-    """The diagram of a step as an HTML element; empty without one."""
+    """Return the diagram of a step as an HTML element; empty without one."""
     if not step.drawing:
         return ""
     source = base64.b64encode(step.drawing.encode()).decode("ascii")
@@ -58,7 +58,7 @@ def write_drawing(step: Step) -> str:
 
 
 def _write_step(step: Step) -> str:
-    """The diagram and the facts of one step."""
+    """Return the diagram and the facts of one step."""
     head = f'<p class="fnv-sub">{escape(step.label)}</p>'
     return (
         f'<figure class="fnv-step">{head}{write_drawing(step)}</figure>'

@@ -1,7 +1,7 @@
 """A PyMOL script (``.pml``) of a scene: representations, colours, dashed lines and camera.
 
-Legend, labels and notes are not converted. PyMOL runs the script from any folder, as the structure files are
-looked for beside it.
+Legend, labels and notes are not converted. PyMOL can run the script from any folder, since structure files
+are located relative to the script.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def write_pymol_script(scene: Scene, path: Path) -> None:
     """Write the script to ``path`` and the structure files beside it.
 
     Raises:
-        ResultError: a file cannot be written; none is written then.
+        ResultError: a file cannot be written; no file is written.
     """
     models = name_models(scene, path)
     lines = [
@@ -67,7 +67,7 @@ def _name(one: ScriptModel) -> str:
 
 
 def _select(one: ScriptModel, part: Painted) -> str:
-    """A selection of a chain's polymer or of some of its residues."""
+    """Return a selection of a chain's polymer or of some of its residues."""
     chain = f'{_name(one)} and chain "{write_name(part.chain)}"'
     if part.numbers:
         numbers = (write_name(number).replace("-", "\\-") for number in part.numbers)
@@ -109,7 +109,7 @@ def _stick(own: str, color: str) -> tuple[str, str, str]:
 
 
 def _stick_beside(own: str, color: str) -> tuple[str, str, str]:
-    """Sticks beside a cartoon, which has the colour of the Cα."""
+    """Yield sticks next to a cartoon, which has the colour of the Cα."""
     return (
         f"show sticks, {own}",
         f"color {_write(color)}, {own} and elem C and not name CA",
@@ -134,7 +134,7 @@ def _list_lines(scene: Scene) -> Iterator[str]:
 
 
 def _place_camera(scene: Scene, models: Sequence[ScriptModel]) -> Iterator[str]:
-    """The initial rotation, as columns of its matrix, and a zoom to what is shown first."""
+    """Yield the initial rotation, as columns of its matrix, and a zoom to what is visible at first."""
     rows = _make_matrix(scene.rotation) if scene.rotation else ((1, 0, 0), (0, 1, 0), (0, 0, 1))
     columns = [f"{rows[row][column]:.6f}" for column in range(3) for row in range(3)]
     rest = ["0, 0, -100", "0, 0, 0", "40, 200, 0"]
@@ -144,7 +144,7 @@ def _place_camera(scene: Scene, models: Sequence[ScriptModel]) -> Iterator[str]:
 
 
 def _make_matrix(rotation: tuple[float, float, float, float]) -> tuple[tuple[float, ...], ...]:
-    """The matrix of a rotation about a unit axis (x, y, z) by an angle in degrees (Rodrigues)."""
+    """Return the matrix of a rotation about a unit axis (x, y, z) by an angle in degrees (Rodrigues)."""
     x, y, z, degrees = rotation
     cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     rest = 1 - cosine

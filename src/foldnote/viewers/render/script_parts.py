@@ -1,4 +1,4 @@
-"""What a script for another viewer needs of a scene: structure files, visible models and colours."""
+"""Parts of a scene for a script of another viewer: structure files, visible models and colours."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class Painted:
 
 
 def write_name(name: str) -> str:
-    """A chain's or residue's name as part of a command, which it can neither end nor begin.
+    """Return a chain's or residue's name as part of a command, which it can neither end nor begin.
 
-    A file may hold any text as a name. Characters that no name needs become underscores, so that the command
-    selects nothing.
+    A file may contain any text as a name. Characters that no valid name needs become underscores, so that the
+    command selects nothing.
     """
     return _UNUSUAL.sub("_", name)
 
 
 def name_models(scene: Scene, script: Path) -> list[ScriptModel]:
-    """The models of a scene with their files beside its script."""
+    """Return the models of a scene with their files beside its script."""
     hidden = set(list_hidden(scene))
     found = []
     for index, model in enumerate(scene.models):
@@ -91,7 +91,7 @@ def list_painted(scene: Scene, one: ScriptModel) -> Iterator[Painted]:
 
 
 def list_first_lines(scene: Scene) -> tuple[Line, ...]:
-    """The lines that the first step has at first: hydrophobic contacts only if they are few."""
+    """Return the lines initially shown in the first step: hydrophobic contacts only if they are few."""
     if not scene.steps:
         return ()
     first = scene.steps[0]
@@ -99,7 +99,7 @@ def list_first_lines(scene: Scene) -> tuple[Line, ...]:
 
 
 def list_contacts(scene: Scene) -> list[Painted]:
-    """The residues in contact with the first step, in chunks."""
+    """Return the residues in contact with the first step, in chunks."""
     contacts = scene.steps[0].contacts if scene.steps else ()
     return [part for chain, numbers in contacts for part in _paint(chain, palette.TOUCHED, numbers)]
 

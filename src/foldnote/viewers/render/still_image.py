@@ -33,24 +33,24 @@ WIDTH, HEIGHT = 336, 224
 ROW_WIDTH, ROW_HEIGHT = 210, 126
 """Size of the image file for a row of a table, which shows it at half its size."""
 _FINE = 2
-"""Supersampling factor per axis; ``_shrink`` averages as many."""
+"""Supersampling factor per axis; ``_shrink`` averages the same number of pixels."""
 _BREAK_A = {True: 4.5, False: 9.0}
-"""Largest distance (Å) of consecutive residues that are joined: between Cα atoms, and between others."""
+"""Maximum distance (Å) of consecutive residues that are joined: between Cα atoms, and between others."""
 _RADIUS_A = {"H": 0.95, "E": 0.8, "C": 0.42}
 _ATOM_RADIUS_A = 0.75
 _UNKNOWN_WIDTH = 0.45
 """Width of the tube of residues without a value, as a fraction."""
 _MIN_EXTENT_A = 3.0
-"""Smallest half width of the picture, so that a single atom does not fill it."""
+"""Minimum half width of the picture, so that a single atom does not fill it."""
 _MAX_COORDINATE_A = 1e6
-"""No image is made if a coordinate is larger, as in damaged files."""
+"""Maximum coordinate; damaged files with larger ones get no image."""
 _MAX_SPHERES = 60_000
 _BEADS = 14
 _COLORS = 24
 _LEAST_GAIN = 200_000
-"""A colour is in the palette if its pixels × squared distance to the nearest other are at least this."""
+"""Minimum of pixels × squared distance to the nearest palette colour for a colour to be in the palette."""
 _LIGHT_STEPS, _PRINTED_LIGHT_STEPS = 8, 64
-"""Levels of brightness; few give a small file, on paper they would be seen as bands."""
+"""Levels of brightness; few give a small file, but on paper they would be visible as bands."""
 _ELEMENTS = {"C": "#7d8790", "N": "#3050f8", "O": "#e0302a", "S": "#c8a400", "P": "#ff8000"}
 _OTHER_ELEMENT = "#8a5fbf"
 
@@ -85,11 +85,11 @@ class _Surface:
 
     @classmethod
     def make(cls, count: int) -> _Surface:
-        """A surface with nothing on it."""
+        """Return a surface with nothing on it."""
         return cls(np.full(count, -np.inf, np.float32), np.full(count, -1, np.int64), np.zeros(count))
 
     def draw(self, where: Indices, z: Floats, owner: Indices | np.int64, light: Floats | np.float64) -> None:
-        """Draw pixels where they are nearer than what is drawn; ``owner`` or ``light`` may be one for all."""
+        """Draw pixels that are nearer than existing ones; ``owner`` or ``light`` may be one for all."""
         seen = np.flatnonzero(z > self.depth[where])
         if not len(seen):
             return
@@ -124,7 +124,7 @@ def draw_printed_picture(scene: Scene, zoom: int) -> bytes | None:
 
 
 def _draw_pixels(scene: Scene, canvas: _Canvas) -> Pixels | None:
-    """Red, green, blue and alpha from 0 to 255, shape (height, width, 4)."""
+    """Return red, green, blue and alpha from 0 to 255, shape (height, width, 4)."""
     parts = [part for index in range(len(scene.models)) for part in _read_spheres(scene, index, canvas.beads)]
     if not parts:
         return None
@@ -159,7 +159,7 @@ def _read_spheres(scene: Scene, index: int, beads: int) -> list[_Spheres]:
 
 
 def _color_residues(scene: Scene, index: int, model: SceneModel, chain: str, base: str) -> Floats:
-    """Initial colour of each residue of a chain, shape (n, 3), 0 to 255."""
+    """Return the initial colour of each residue of a chain, shape (n, 3), 0 to 255."""
     found = next(own for own in model.chains if own.name == chain)
     coloring = scene.coloring
     if coloring is not None and index < len(coloring.shades):
@@ -171,7 +171,7 @@ def _color_residues(scene: Scene, index: int, model: SceneModel, chain: str, bas
 
 
 def _lay_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spheres:
-    """Spheres along a spline through the residues of one chain, ``fine`` per residue."""
+    """Return spheres along a spline through the residues of one chain, ``fine`` per residue."""
     points, count = trace.points, len(trace.points)
     colors = np.resize(colors, (count, 3))
     if not (np.abs(points) < _MAX_COORDINATE_A).all():
@@ -196,7 +196,7 @@ def _lay_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spheres:
 
 
 def _spline(a: Floats, b: Floats, c: Floats, d: Floats, share: Floats) -> Floats:
-    """Catmull-Rom spline between ``b`` and ``c``, shapes (n, 3), at the fractions ``share`` (n,)."""
+    """Interpolate between ``b`` and ``c``, (n, 3), with a Catmull-Rom spline at fractions ``share`` (n,)."""
     t = share[:, None]
     return np.asarray(
         0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
@@ -223,7 +223,7 @@ def _read_ligands(parsed: gemmi.Structure, model: SceneModel) -> _Spheres:
 
 
 def _read_molecule(model: SceneModel) -> _Spheres:
-    """The heavy atoms of a small molecule."""
+    """Return the heavy atoms of a small molecule."""
     molecule = read_molecules(model.text.encode(), model.name).molecules[0]
     atoms = molecule.atoms[molecule.atoms["element"] != "H"]
     places = atoms[["x", "y", "z"]].to_numpy(np.float64)
@@ -246,17 +246,17 @@ def _turn(spheres: _Spheres, rotation: tuple[float, float, float, float] | None)
 
 
 def _rotate(axis: Floats, angle: float) -> Floats:
-    """Rotation matrix (3, 3) about ``axis`` by ``angle`` in radians (Rodrigues' formula)."""
+    """Return the rotation matrix (3, 3) about ``axis`` by ``angle`` in radians (Rodrigues' formula)."""
     x, y, z = axis / max(float(np.linalg.norm(axis)), 1e-9)
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.asarray(np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross)
 
 
 def _rasterize(spheres: _Spheres, canvas: _Canvas) -> Image:
-    """Supersampled image (height, width, 4): red, green and blue from 0 to 255, alpha 0 or 1; else zeros."""
+    """Return the supersampled image (height, width, 4): RGB from 0 to 255, alpha 0 or 1; zeros elsewhere."""
     width, height = canvas.width * _FINE, canvas.height * _FINE
     extent = np.maximum(np.abs(spheres.centres).max(axis=0) + spheres.radii.max(), _MIN_EXTENT_A)
-    scale = 0.95 * min(width / 2 / extent[0], height / 2 / extent[1])  # the margin is wider than rounding
+    scale = 0.95 * min(width / 2 / extent[0], height / 2 / extent[1])  # a margin beyond rounding errors
     column = np.round(spheres.centres[:, 0] * scale + width / 2).astype(np.int64)
     row = np.round(height / 2 - spheres.centres[:, 1] * scale).astype(np.int64)
     middle, z = row * width + column, spheres.centres[:, 2] * scale
@@ -274,7 +274,7 @@ def _rasterize(spheres: _Spheres, canvas: _Canvas) -> Image:
 
 
 def _make_ball(size: int, light_steps: int) -> Floats:
-    """Pixels of a sphere with radius ``size`` in pixels: x, y, height and brightness, shape (n, 4)."""
+    """Return the pixels of a sphere of radius ``size`` in pixels: x, y, height, brightness; (n, 4)."""
     span = np.arange(-size, size + 1)
     x, y = (grid.ravel() for grid in np.meshgrid(span, span))
     inside = x**2 + y**2 <= size**2 + 0.5
@@ -285,17 +285,17 @@ def _make_ball(size: int, light_steps: int) -> Floats:
 
 
 def _stamp(surface: _Surface, ball: Floats, width: int, middle: Indices, z: Floats, own: Indices) -> None:
-    """Draw the spheres ``own``, all as large as ``ball``, where they are nearer than what is drawn.
+    """Draw the spheres ``own``, all as large as ``ball``, where they are nearer than the existing pixels.
 
-    A loop goes over what is fewer, spheres or pixels of a ball; numpy over the others.
+    The loop runs over the fewer of the two, spheres or pixels of a ball; numpy handles the other.
     """
     steps = (ball[:, 1] * width + ball[:, 0]).astype(np.int64)
     rises, lights = ball[:, 2], ball[:, 3]
     if len(own) < len(ball):
-        for sphere in own[np.argsort(-z[own], kind="stable")]:  # the nearest first: it hides the most
+        for sphere in own[np.argsort(-z[own], kind="stable")]:  # nearest first: it hides the most
             surface.draw(middle[sphere] + steps, z[sphere] + rises, sphere, lights)
         return
-    own = own[np.argsort(z[own], kind="stable")]  # of several at a pixel the last one stays
+    own = own[np.argsort(z[own], kind="stable")]  # of several spheres at a pixel the last one stays
     middle, z = middle[own], z[own]
     for step, rise, light in zip(steps, rises, lights, strict=True):
         surface.draw(middle + step, z + rise, own, light)
@@ -355,7 +355,7 @@ def _write_png(pixels: Pixels) -> bytes:
 
 
 def choose_shades(shades: Floats, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Choose palette colours: frequent ones, and rare ones unlike any other; no more than make a difference.
+    """Choose palette colours: frequent ones, and rare ones unlike any other, while they make a difference.
 
     Otherwise a short region of low confidence could take the colour of high confidence.
 

@@ -21,46 +21,46 @@ StyleRule = tuple[Selection, Color, dict[str, Any]]
 
 SURFACE_OPACITY = 0.82
 AROUND = 0.95
-"""Zoom factor for poses, which leaves room for their surroundings."""
+"""Zoom factor for poses, which leaves space for their surroundings."""
 _CDR_THICKNESS = 1.0
 UNKNOWN_OPACITY = 0.6
 """Opacity of the ribbon of residues without a value, whose grey is near that of zero on a signed scale."""
 _BEAD_RADIUS_A = 2.4
 """Radius of the sphere of a residue in a large structure; neighbours, 3.8 Å apart, touch."""
 _STICK_RADIUS_A = 0.16
-"""Radius of the sticks of residues; also in the place of a cartoon, which a residue alone does not have."""
+"""Radius of the sticks of residues; also in place of a cartoon, which an isolated residue does not have."""
 _FORMATS = {"mmcif": "cif"}
 _NUMBER = "rescode"
 """Property of atoms in 3Dmol.js: residue number and insertion code."""
 
 
 def model_format(model: SceneModel) -> str:
-    """3Dmol.js name of the model's format."""
+    """Return the 3Dmol.js name of the model's format."""
     return _FORMATS.get(model.format, model.format)
 
 
 def select(model: int, chain: str) -> Selection:
-    """3Dmol.js selection of a chain; ``model`` is the index of its model."""
+    """Return the 3Dmol.js selection of a chain; ``model`` is the index of its model."""
     return {"model": model, "chain": chain}
 
 
 def select_highlight(index: int, highlight: Highlight) -> Selection:
-    """3Dmol.js selection of the residues of a highlight."""
+    """Return the 3Dmol.js selection of the residues of a highlight."""
     return select_residues(index, highlight.chain, highlight.numbers)
 
 
 def select_residues(index: int, chain: str, numbers: tuple[str, ...]) -> Selection:
-    """3Dmol.js selection of residues of one chain.
+    """Return the 3Dmol.js selection of residues of one chain.
 
-    3Dmol.js has number and insertion code as ``rescode`` (``"112"``, ``"112^A"``); for mmCIF files, of which
-    it reads no insertion codes, pages set it.
+    3Dmol.js stores number and insertion code as ``rescode`` (``"112"``, ``"112^A"``); for mmCIF files, in
+    which it ignores insertion codes, pages set it.
     """
     names = [_name_residue(number) for number in numbers]
     return select(index, chain) | {_NUMBER: list(dict.fromkeys(names))}
 
 
 def list_style_rules(scene: Scene, coloring: Coloring | None) -> list[StyleRule]:
-    """Style rules of all polymers, in order of application."""
+    """Return the style rules of all polymers, in order of application."""
     polymers = _list_polymers(scene)
     if coloring is not None:
         return [rule for one in polymers for rule in _list_colored(one, coloring)]
@@ -70,14 +70,14 @@ def list_style_rules(scene: Scene, coloring: Coloring | None) -> list[StyleRule]
         rules += [(one.selection, {"color": one.chain.color}, one.options) for one in own.values()]
         for mark in model.highlights:
             if mark.chain in own and own[mark.chain].chain.color == mark.color:
-                continue  # superposed structures: a tag only
+                continue  # superposed structures: only a tag
             options = {**(own[mark.chain].options if mark.chain in own else {}), "thickness": _CDR_THICKNESS}
             rules.append((select_highlight(index, mark), {"color": mark.color}, options))
     return rules
 
 
 def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], dict[str, Any], str]]:
-    """Data with which the page colours each chain by residue.
+    """Return the data with which the page colours each chain by residue.
 
     Returns:
         Model index, chain name, selection, residue property in 3Dmol.js, its values as runs (see
@@ -98,7 +98,7 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
 
 
 def list_surfaces(scene: Scene, coloring: Coloring | None) -> list[tuple[Selection, Color]]:
-    """(selection, colour) of one surface per chain, so that surfaces do not overlap."""
+    """Return (selection, colour) of one surface per chain, so that surfaces do not overlap."""
     if coloring is not None:
         rules = list_style_rules(scene, coloring)
         return [(selection, color) for selection, color, options in rules if "opacity" not in options]
@@ -111,7 +111,7 @@ def list_surfaces(scene: Scene, coloring: Coloring | None) -> list[tuple[Selecti
 
 
 def list_labels(scene: Scene) -> list[tuple[str, dict[str, Any], Selection]]:
-    """(text, label options, chain) of the tags in the picture."""
+    """Return (text, label options, chain) of the tags in the picture."""
     return [
         (highlight.tag, _tag_style(highlight), select(index, highlight.chain))
         for index, model in enumerate(scene.models)
@@ -121,7 +121,7 @@ def list_labels(scene: Scene) -> list[tuple[str, dict[str, Any], Selection]]:
 
 
 def list_others(scene: Scene) -> list[tuple[Selection, dict[str, Any]]]:
-    """(selection, style) of ligands, ions and small molecules, the same in every colouring."""
+    """Return (selection, style) of ligands, ions and small molecules, the same in every colouring."""
     found: list[tuple[Selection, dict[str, Any]]] = []
     for index, model in enumerate(scene.models):
         if model.is_molecule:
@@ -139,7 +139,7 @@ def list_others(scene: Scene) -> list[tuple[Selection, dict[str, Any]]]:
 
 
 def list_waters(scene: Scene) -> list[tuple[int, list[str]]]:
-    """(model index, residue names) of the waters, which are drawn on demand only."""
+    """Return (model index, residue names) of the waters, which are drawn on demand only."""
     return [
         (index, _name_components(model, model.waters))
         for index, model in enumerate(scene.models)
@@ -148,12 +148,12 @@ def list_waters(scene: Scene) -> list[tuple[int, list[str]]]:
 
 
 def list_hidden(scene: Scene) -> list[int]:
-    """Indices of the models that the first step does not show."""
+    """Return the indices of the models that the first step does not show."""
     return [index for step in scene.steps[1:] for index in step.models if index not in scene.steps[0].models]
 
 
 def apply_style(style: Style, rule: StyleRule) -> dict[str, Any]:
-    """3Dmol.js style of one rule; for ``surface`` this is the cartoon below it."""
+    """Return the 3Dmol.js style of one rule; for ``surface`` this is the cartoon below it."""
     _, color, options = rule
     if style == "sticks":
         return {"stick": {"radius": _STICK_RADIUS_A, **_keep_elements(color)}}
@@ -207,7 +207,7 @@ def _list_polymers(scene: Scene) -> list[_Polymer]:
 
 
 def _list_colored(one: _Polymer, coloring: Coloring) -> list[StyleRule]:
-    """The rule of a chain, and that of its residues without a value, which are translucent."""
+    """Return the rule of a chain, and that of its residues without a value, which are translucent."""
     known = _shade_residues(one, coloring)
     rules = [(one.selection, _make_color(palette.UNKNOWN, known), one.options)]
     names = dict.fromkeys(_name_residue(number) for number in one.chain.numbers)
@@ -219,7 +219,7 @@ def _list_colored(one: _Polymer, coloring: Coloring) -> list[StyleRule]:
 
 
 def _shade_residues(one: _Polymer, coloring: Coloring) -> dict[Any, str]:
-    """Colours of the residues that have a value."""
+    """Return the colours of the residues with a value."""
     shades = coloring.shades[one.index] if one.index < len(coloring.shades) else {}
     pairs = zip(one.chain.numbers, shades.get(one.chain.name, ()), strict=False)
     return {_name_residue(number): coloring.palette[shade] for number, shade in pairs if shade >= 0}
@@ -230,19 +230,19 @@ def _make_color(color: str, colors: dict[Any, str]) -> Color:
 
 
 def _name_components(model: SceneModel, names: Sequence[str]) -> list[str]:
-    """Residue names as read by 3Dmol.js, which truncates CHARMM's four letters in PDB files to three."""
+    """Return residue names as read by 3Dmol.js, which truncates four-letter names in PDB files to three."""
     return list(dict.fromkeys(name[:3] if model.format == "pdb" else name for name in names))
 
 
 def _name_residue(number: str) -> str:
-    """Residue number in the notation of 3Dmol.js."""
+    """Return the residue number in the notation of 3Dmol.js."""
     digits = number.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ")
     code = number[len(digits) :].strip()
     return f"{digits}^{code}" if code else digits
 
 
 def join_runs(names: Sequence[str]) -> list[Any]:
-    """Residue names with each run of consecutive numbers as its first and its length; a page parts them."""
+    """Join runs of consecutive numbers to their first number and length; the page expands them."""
     found: list[Any] = []
     for name in names:
         last = found[-1] if found and isinstance(found[-1], list) else None

@@ -1,4 +1,4 @@
-"""Biological assemblies that a reader of a view can see in place of what the file holds."""
+"""Biological assemblies that a view can show instead of the file's content."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from foldnote.results.structure.assemblies import IDENTITY, Assembly, AssemblyPa
 from foldnote.viewers.scene.model import AssemblyCopies, SceneAssembly
 
 MAX_ATOMS = 120_000
-"""Largest number of atoms that a page draws; :meth:`Structure.make_assembly` reduces larger assemblies."""
+"""Maximum number of atoms that a page draws; :meth:`Structure.make_assembly` reduces larger assemblies."""
 _MAX_LISTED = 12
 
 
 def list_scene_assemblies(structure: Structure, drawn: int) -> tuple[SceneAssembly, ...]:
-    """Assemblies that differ from what the file holds, at most twelve.
+    """Return the assemblies that differ from the file's content, at most twelve.
 
     Args:
-        structure: the structure that is shown, in the frame of its file.
+        structure: the displayed structure, in the coordinate frame of its file.
         drawn: number of its atoms in the text of the scene.
     """
     known = structure.assemblies[:_MAX_LISTED]
@@ -48,7 +48,7 @@ def list_scene_assemblies(structure: Structure, drawn: int) -> tuple[SceneAssemb
 
 
 def _holds_file(parts: Sequence[AssemblyPart], model: gemmi.Model) -> bool:
-    """Whether an assembly is what the file holds: every chain once, where it is."""
+    """Return whether an assembly equals the file's content: every chain once, at its position."""
     whole = {part.chain for part in parts if part.numbers is None and part.copies == ((1, IDENTITY),)}
     return len(parts) == len(whole) and whole == {chain.name for chain in model}
 

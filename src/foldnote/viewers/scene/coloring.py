@@ -59,14 +59,14 @@ class Scale:
     unit: str = ""
 
     def place(self, value: float | None) -> int:
-        """Index of the colour of ``value``, clipped to the scale; -1 for a missing value."""
+        """Return the index of the colour of ``value``, clipped to the scale; -1 for a missing value."""
         if value is None or not math.isfinite(value):
             return -1
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return max(0, min(len(self.colors) - 1, round(share * (len(self.colors) - 1))))
 
     def make_legend(self, ends: Sequence[str] = ("", "", "")) -> tuple[LegendItem, ...]:
-        """Legend entries for the lowest, middle and highest value, with the suffixes ``ends``."""
+        """Return the legend entries for the lowest, middle and highest value, with the suffixes ``ends``."""
         values = (self.low, (self.low + self.high) / 2, self.high)
         labels = [
             f"{value:.3g}{self.unit}{end}".replace("-", "−") for value, end in zip(values, ends, strict=True)
@@ -316,7 +316,7 @@ def _by_hydropathy(structure: Structure, _: Traces) -> Coloring | None:
 
 
 def _by_b_factor(structure: Structure, traces: Traces) -> Coloring | None:
-    """The B-factor column; without a unit unless it is known to hold B-factors."""
+    """Return the B-factor column; without a unit unless it is known to hold B-factors."""
     column = structure.b_column
     if structure.plddt is not None or column.meaning == "error":
         return None

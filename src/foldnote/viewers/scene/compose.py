@@ -109,14 +109,14 @@ def compose(
 
 
 def _find_guests(structure: Structure) -> tuple[str, ...]:
-    """Names of the molecules beside the largest one, their host."""
+    """Return the names of the molecules other than the largest one, their host."""
     sizes = {ligand.name: ligand.atoms for ligand in structure.ligands if ligand.atoms > 1}
     host = max(sizes, key=lambda name: sizes[name], default="")
     return tuple(sorted(sizes.keys() - {host}))
 
 
 def _make_chain(chain: Chain, index: int, numbered: Collection[str], bare: frozenset[str]) -> SceneChain:
-    """A chain; of an antibody, where some chains are numbered, by its role."""
+    """Return a chain, labelled by its role in an antibody if some chains are numbered."""
     role = _ROLES.get(chain.name) if numbered else None
     pale = palette.receptor_color(chain.name) if role or chain.name in numbered else None
     kind = chain.kind if chain.kind != "protein" else "Chain"
@@ -133,7 +133,7 @@ def _make_chain(chain: Chain, index: int, numbered: Collection[str], bare: froze
 
 
 def _choose_coloring(colorings: Sequence[Coloring], has_cdrs: bool) -> str:
-    """The colouring set in the user's options, else confidence or predicted error unless CDRs are marked."""
+    """Return the colouring from the user's options, else confidence or error unless CDRs are marked."""
     keys = [coloring.key for coloring in colorings]
     wished = settings.option("view_colors")
     if wished in keys:
@@ -145,7 +145,7 @@ def _choose_coloring(colorings: Sequence[Coloring], has_cdrs: bool) -> str:
 def _place_cdrs(
     structure: Structure, regions: Sequence[Region]
 ) -> tuple[list[tuple[Region, tuple[str, ...]]], tuple[str, ...]]:
-    """CDRs of the first scheme with their residue numbers here, and a note on those not found."""
+    """Return the CDRs of the first scheme with their residue numbers here, and a note on those not found."""
     wanted = [region for region in regions if region.is_cdr and region.scheme == regions[0].scheme]
     chains = {chain.name: chain for chain in structure.chains}
     placed, lost = [], []
@@ -170,7 +170,7 @@ def mark_region(
     color: str,
     sequence: str = "",
 ) -> Highlight:
-    """A highlight of some residues of one chain, whose tag stands just outside of them.
+    """Return a highlight of some residues of one chain, whose tag is just outside of them.
 
     Args:
         label: full name, such as ``CDR-H3``.
@@ -194,7 +194,7 @@ def mark_region(
 
 
 def _find_tag_place(own: Points, centre: Points) -> tuple[float, float, float]:
-    """Position of a tag (Å): just outside the region's residue that is furthest from the centre."""
+    """Return the position of a tag (Å): just outside the region's residue furthest from the centre."""
     tip = own[np.argmax(np.linalg.norm(own - centre, axis=1))]
     outward = tip - centre
     place = tip + outward / max(float(np.linalg.norm(outward)), 1e-6) * _TAG_OFFSET_A
@@ -204,7 +204,7 @@ def _find_tag_place(own: Points, centre: Points) -> tuple[float, float, float]:
 def _find_rotation(
     everything: Points, traces: Mapping[str, ChainTrace], highlights: Sequence[Highlight]
 ) -> tuple[float, float, float, float] | None:
-    """Rotation that puts highlights at the top, else the longest axis horizontally."""
+    """Return the rotation that puts highlights at the top, else the longest axis horizontally."""
     found = find_axes(everything)
     if found is None:
         return None

@@ -40,7 +40,7 @@ def describe(
 
 
 def find_marking(cdrs: Sequence[Region]) -> str:
-    """Heading of the CDRs in the legend: their definition and numbering; empty without CDRs."""
+    """Return the heading of the CDRs in the legend: their definition and numbering; empty without CDRs."""
     if not cdrs:
         return ""
     definition, scheme = name_scheme(cdrs[0].definition), name_scheme(cdrs[0].scheme)
@@ -48,7 +48,7 @@ def find_marking(cdrs: Sequence[Region]) -> str:
 
 
 def span(numbers: Sequence[str]) -> str:
-    """First and last of residue numbers, such as ``27–38``; a single number as it is."""
+    """Format the first and last of residue numbers, such as ``27–38``; a single number unchanged."""
     return numbers[0] if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"
 
 
@@ -61,7 +61,7 @@ def _describe_secondary(structure: Structure) -> str:
 
 
 def _describe_assemblies(structure: Structure) -> str:
-    """Those that differ from what the file holds, with the call that shows one."""
+    """Describe the assemblies that differ from the file's content, with the call that shows one."""
     found = structure.assemblies
     if not any(one.copies > 1 for one in found):
         return ""
@@ -79,7 +79,7 @@ def _describe_confidence(structure: Structure) -> str:
 
 
 def list_counts(names: Iterable[str]) -> str:
-    """Names with their counts, such as ``ZN ×3, ATP``; at most eight."""
+    """Format names with their counts, such as ``ZN ×3, ATP``; at most eight."""
     counts = Counter(names)
     shown = [name if number == 1 else f"{name} ×{number}" for name, number in counts.most_common(8)]
     more = len(counts) - len(shown)

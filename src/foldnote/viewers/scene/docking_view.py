@@ -112,7 +112,7 @@ def compose_poses(
 
 
 def _make_side_chains(pose: Pose, name: str) -> SceneModel | None:
-    """The flexible side chains of a pose as a model of their own; None without any."""
+    """Return the flexible side chains of a pose as a separate model; None without any."""
     found = list_side_chains(pose.molecule)
     if not found:
         return None
@@ -127,7 +127,7 @@ def _make_side_chains(pose: Pose, name: str) -> SceneModel | None:
 
 def _make_step(pose: Pose, place: int, near: pd.DataFrame, found: Sequence[Interaction]) -> Step:
     touched: dict[str, list[str]] = {}
-    flexible = {one.owner[:2] for one in list_side_chains(pose.molecule)}  # drawn where the pose has them
+    flexible = {one.owner[:2] for one in list_side_chains(pose.molecule)}  # drawn as in the pose
     for chain, number in near[["chain", "number"]].drop_duplicates().itertuples(index=False):
         if (chain, number) in flexible:
             continue
@@ -143,7 +143,7 @@ def _make_step(pose: Pose, place: int, near: pd.DataFrame, found: Sequence[Inter
 
 
 def _draw(made: Sketch | None, found: Sequence[Interaction]) -> dict[str, str]:
-    """The diagram of a step, and its text alternative."""
+    """Return the diagram of a step, and its text alternative."""
     if made is None:
         return {}
     words = f"Interaction diagram. {describe(found, made.layout.omitted)}"
@@ -159,7 +159,7 @@ def _note_sketches(sketches: Sequence[Sketch | None]) -> list[str]:
 
 
 def _make_lines(one: Interaction) -> list[Line]:
-    """One line, or the two that meet at the water of a bridge."""
+    """Return one line, or the two that meet at the water of a bridge."""
     middle = [one.water.place] if one.water else []
     places = [[round(float(part), 3) for part in place] for place in (one.place, *middle, one.ligand_place)]
     lengths = [one.distance, *([one.water.ligand_distance] if one.water else [])]
@@ -171,12 +171,12 @@ def _make_lines(one: Interaction) -> list[Line]:
 
 
 def _write_length(one: Interaction, length: float) -> str:
-    """The label of a line; hydrophobic contacts have none, since there are many."""
+    """Return the label of a line; hydrophobic contacts have none, since there are many."""
     return "" if one.kind == "hydrophobic" else f"{length:.1f} Å"
 
 
 def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction]) -> Facts:
-    """Scores, interactions by kind and the residues in contact, nearest first."""
+    """Return the scores, interactions by kind and the residues in contact, nearest first."""
     name = pose.molecule.name or pose.ligand or name_molecule(pose.molecule)
     facts = [("Molecule", f"{name}, {write_size(pose.molecule)}")]
     if FLEXIBLE in pose.molecule.properties:
@@ -205,14 +205,14 @@ def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction])
 
 
 def _write_bond(bond: Interaction) -> str:
-    """``MET A 318 N → N5, 2.9 Å, 153°``; the arrow points from donor to acceptor."""
+    """Describe a bond: ``MET A 318 N → N5, 2.9 Å, 153°``; the arrow points from donor to acceptor."""
     arrow = {"receptor": "→", "ligand": "←"}.get(bond.donor, "↔")
     angle = f", {bond.angle:.0f}°" if np.isfinite(bond.angle) else ""
     return f"{name_owner(bond)} {bond.atom} {arrow} {bond.ligand_atom}, {bond.distance:.1f} Å{angle}"
 
 
 def _write_other(one: Interaction) -> str:
-    """``TYR A 253, 4.9 Å, 12°``; of rings and hydrophobic contacts without their atoms."""
+    """Describe another interaction: ``TYR A 253, 4.9 Å, 12°``; names single atoms only."""
     if one.kind == "hydrophobic":
         return f"{name_owner(one)} ({one.distance:.1f})"
     if one.water:
@@ -248,7 +248,7 @@ def _describe_poses(
 
 
 def _drop_poses(structure: Structure, model: SceneModel, poses: Sequence[Pose]) -> tuple[str, ...]:
-    """The receptor's ligands except those that coincide with a pose, as in the file of a complex."""
+    """Return the receptor's ligands except those that coincide with a pose, as in a complex."""
     atoms = [pose.molecule.atoms for pose in poses]
     heavy = [frame.loc[frame["element"] != "H", ["x", "y", "z"]].to_numpy(np.float64) for frame in atoms]
     centres = [own.mean(axis=0) for own in heavy if len(own)]

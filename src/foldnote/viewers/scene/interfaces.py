@@ -17,7 +17,7 @@ from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.model import Interface, Line
 
 MAX_RESIDUES = 3_000
-"""Interfaces of larger structures are not computed for a view."""
+"""Maximum number of residues of a structure whose interfaces are computed for a view."""
 MAX_ROWS = 60
 CRITERIA = (
     f"Contacts: residues with heavy atoms at most {CONTACT_A:.0f} Å apart. Hydrogen bonds: donor and acceptor"
@@ -28,7 +28,7 @@ CRITERIA = (
 
 
 def list_interfaces(structure: Structure) -> tuple[Interface, ...]:
-    """The interfaces of a structure with at most 3,000 residues, the largest first.
+    """Return the interfaces of a structure with at most 3,000 residues, the largest first.
 
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.

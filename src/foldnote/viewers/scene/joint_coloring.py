@@ -1,4 +1,4 @@
-"""Colourings of several structures in one scene: by deviation, and by what all of them can be coloured by."""
+"""Colourings of several structures in one scene: by deviation, and by properties that all of them have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST_RANGE_A = 1
 def color_by_deviation(structures: Sequence[Structure], pairs: Sequence[pd.DataFrame]) -> Coloring:
     """Colour each residue by its distance from its counterpart in the reference, in Å.
 
-    The reference has the root mean square of the distances of the others. The scale ends at the 98th
+    The reference is coloured by the root mean square of the others' distances. The scale ends at the 98th
     percentile, rounded up to whole Å; unpaired residues have no value.
 
     Args:
@@ -56,7 +56,7 @@ def color_by_deviation(structures: Sequence[Structure], pairs: Sequence[pd.DataF
 
 
 def join_colorings(colorings: Sequence[Sequence[Coloring]]) -> list[Coloring]:
-    """The colourings that all structures have with the same colours and legend, as one for all of them."""
+    """Join the colourings that all structures have with the same colours and legend."""
     first, *others = colorings
     found = []
     for coloring in first:
@@ -73,7 +73,7 @@ def color_by_fluctuation(rmsf: pd.DataFrame, structure: Structure, models: int) 
     Args:
         rmsf: ``chain``, ``number`` and ``rmsf`` in Å, as in :class:`foldnote.results.Ensemble`.
         structure: the file of the ensemble.
-        models: how many models the scene has.
+        models: number of models in the scene.
     """
     known = dict(zip(zip(rmsf["chain"], rmsf["number"], strict=True), rmsf["rmsf"], strict=True))
     limit = max(_LEAST_RANGE_A, math.ceil(rmsf["rmsf"].quantile(_QUANTILE)))
@@ -92,7 +92,7 @@ def color_by_fluctuation(rmsf: pd.DataFrame, structure: Structure, models: int) 
 
 
 def _rescale(colorings: Sequence[Coloring]) -> list[Coloring]:
-    """Colourings by numbers, such as predicted errors, on the scale from the lowest to the highest of all."""
+    """Rescale colourings by numbers, such as predicted errors, to the range of all structures."""
     known = [
         v for one in colorings for rows in one.values for row in rows.values() for v in row if v is not None
     ]
@@ -109,7 +109,7 @@ def _rescale(colorings: Sequence[Coloring]) -> list[Coloring]:
 
 
 def _stack(colorings: Sequence[Coloring]) -> Coloring:
-    """One colouring of several models, one after the other."""
+    """Return one colouring of several models, one after the other."""
     sources = dict.fromkeys(coloring.source for coloring in colorings)
     return colorings[0].model_copy(
         update={

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Style = Literal["cartoon", "sticks", "spheres", "surface"]
 STYLES: tuple[Style, ...] = get_args(Style)
 _MAX_HYDROPHOBIC = 6
-"""Hydrophobic contacts of a step that are shown at first; more would hide the other interactions."""
+"""Maximum number of hydrophobic contacts of a step that are shown at first; more would hide the other
+interactions."""
 
 
 class _Plain(BaseModel):
@@ -104,7 +105,7 @@ class SceneModel(_Plain):
     ligands: tuple[str, ...] = ()
     """Residue names drawn as sticks."""
     guests: tuple[str, ...] = ()
-    """Those of ``ligands`` whose carbon atoms have ``color``, as a guest among those of its host."""
+    """Residues of ``ligands`` whose carbon atoms have ``color``, as for a guest in its host."""
     ions: tuple[str, ...] = ()
     """Residue names of monatomic ligands, drawn as spheres."""
     waters: tuple[str, ...] = ()
@@ -128,7 +129,7 @@ class Line(_Plain):
     label: str = ""
     """Label at the midpoint, such as ``2.9 Å``."""
     kind: str = "hydrogen bond"
-    """What it stands for; legends name it."""
+    """Kind of interaction or bond, as named in legends."""
     color: str = palette.BOND
 
 
@@ -144,11 +145,11 @@ class Step(_Plain):
     lines: tuple[Line, ...] = ()
     """Dashed lines in this step."""
     hydrophobic: tuple[Line, ...] = ()
-    """Hydrophobic contacts, which a reader shows and hides, since there are often many."""
+    """Hydrophobic contacts, which a reader can show and hide, since there are often many."""
     drawing: str = Field(default="", repr=False)
     """SVG shown next to the facts, such as the 2D structure of a molecule."""
     drawing_words: str = ""
-    """Text alternative of a drawing that is more than a molecule, and can be saved by itself."""
+    """Text alternative of a drawing that shows more than a molecule and can be saved separately."""
     facts: tuple[tuple[str, str], ...] = ()
     """(term, description) pairs, shown below the picture during this step."""
 
@@ -172,7 +173,7 @@ class Interface(_Plain):
 
 
 class AssemblyCopies(_Plain):
-    """What an assembly takes of one chain, and where each copy of it is."""
+    """The copies of one chain in an assembly, and their positions."""
 
     chain: str
     numbers: tuple[str, ...] | None
@@ -182,7 +183,7 @@ class AssemblyCopies(_Plain):
 
 
 class SceneAssembly(_Plain):
-    """A biological assembly that a reader can see in place of what the file holds."""
+    """A biological assembly that a reader can view instead of the file's content."""
 
     label: str
     """Its name in the file, oligomeric state and source, such as ``Assembly 1: dimeric (author)``."""
@@ -199,7 +200,7 @@ class Scene(_Plain):
     models: tuple[SceneModel, ...]
     title: str = ""
     marking: str = ""
-    """Heading of the highlights in the legend: what they are, by which definition."""
+    """Heading of the highlights in the legend: what they are, and by which definition."""
     facts: tuple[tuple[str, str], ...] = ()
     """The text alternative: (term, description) pairs."""
     notes: tuple[str, ...] = ()
@@ -215,11 +216,11 @@ class Scene(_Plain):
     interfaces: tuple[Interface, ...] = ()
     """Interfaces between chains, the largest first, listed below the picture."""
     assemblies: tuple[SceneAssembly, ...] = ()
-    """Biological assemblies of the one structure shown that differ from what its file holds."""
+    """Biological assemblies of the displayed structure that differ from the file's content."""
     step_noun: str = "pose"
     """Noun for one step."""
     is_stack: bool = False
-    """Whether the steps are models of one molecule, which can be shown superposed, too."""
+    """Whether the steps are models of one molecule, which can also be shown superposed."""
     is_played: bool = False
     """Whether the steps can be played one after the other, as for the models of an ensemble."""
     rotation: tuple[float, float, float, float] | None = None
@@ -246,7 +247,7 @@ class Scene(_Plain):
         return next((coloring for coloring in self.colorings if coloring.key == self.color), None)
 
     def to_json(self) -> str:
-        """The scene as JSON text."""
+        """Return the scene as JSON text."""
         return self.model_dump_json()
 
     @classmethod
@@ -259,7 +260,7 @@ class Scene(_Plain):
         return cls.model_validate_json(text)
 
     def py3dmol(self) -> SceneView:
-        """A :class:`py3Dmol.view` of this scene, which accepts every 3Dmol.js call."""
+        """Return a :class:`py3Dmol.view` of this scene, which accepts every 3Dmol.js call."""
         return _drawers[-1][0](self)
 
     def save(self, path: str | Path) -> Path:
@@ -270,7 +271,7 @@ class Scene(_Plain):
         ones are replaced.
 
         Args:
-            path: where the script goes; its folder is created if absent.
+            path: path of the script; its folder is created if absent.
 
         Returns:
             The path of the script.

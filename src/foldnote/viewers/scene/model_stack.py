@@ -26,9 +26,9 @@ from foldnote.viewers.scene.model_text import MAX_ATOMS, write_model_text
 from foldnote.viewers.scene.superposed import write_moved
 
 MAX_MODELS = 20
-"""Most ranked models in one scene."""
+"""Maximum number of ranked models in one scene."""
 MAX_FRAMES = 50
-"""Most models of an ensemble in one scene."""
+"""Maximum number of models of an ensemble in one scene."""
 _MAX_SCORES = 6
 
 
@@ -36,7 +36,8 @@ def compose_models(models: Sequence[Model], regions: Sequence[Region] = (), *, t
     """Return a scene that shows ranked models one at a time, superposed on the first one.
 
     Args:
-        models: models of one prediction, best first; at least one. At most 20, and 60,000 atoms, are drawn.
+        models: models of one prediction, best first; at least one. At most 20 models and 60,000 atoms are
+            drawn.
         regions: regions of a numbering, of which the CDRs are highlighted.
         title: heading.
 
@@ -95,7 +96,7 @@ def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, ti
     copies of a biological assembly are shown together.
 
     Args:
-        structure: a file, as of NMR or a simulation; its first 50 models, and 60,000 atoms, are drawn.
+        structure: a file, for example from NMR or a simulation; at most 50 models and 60,000 atoms are drawn.
         regions: regions of a numbering, of which the CDRs are highlighted.
         title: heading.
 
@@ -149,7 +150,7 @@ def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, ti
 
 
 def describe_fluctuation(ensemble: Ensemble) -> str:
-    """Mean and largest RMSF of an ensemble, and what it is."""
+    """Describe the mean and largest RMSF of an ensemble, with an explanation."""
     rmsf = ensemble.rmsf["rmsf"]
     chain, number, _ = next(ensemble.rmsf.sort_values("rmsf", ascending=False).itertuples(index=False))
     return (
@@ -160,7 +161,7 @@ def describe_fluctuation(ensemble: Ensemble) -> str:
 
 
 def _take(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
-    """The models that are drawn, and a note if there are more."""
+    """Return the models to draw, and a note if there are more."""
     taken: list[Model] = []
     atoms = 0
     for model in models[:MAX_MODELS]:
@@ -178,7 +179,7 @@ def _take(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
 
 
 def _place(model: SceneModel, structure: Structure, fit: Superposition | None, place: int) -> SceneModel:
-    """A model as it is drawn: superposed, and with tags in the first only."""
+    """Return a model as drawn: superposed, and with tags only in the first."""
     changes = {"text": write_moved(fit, structure)} if fit is not None else {}
     return _drop_tags(model, place).model_copy(update={**changes, "label": structure.name})
 
@@ -195,9 +196,9 @@ def _name(model: Model) -> str:
 
 
 def _write_label(model: Model) -> str:
-    """Rank, name and the score by which programs rank, such as ``Rank 1 · model_1.pdb · pTM 0.81``.
+    """Write rank, name and the program's ranking score, such as ``Rank 1 · model_1.pdb · pTM 0.81``.
 
-    Models that nothing ranks, such as designs, have no rank here either.
+    Unranked models, such as designs, have no rank here either.
     """
     key = next((name for name in (model.ranked_by, *RANKING_NAMES) if _is_figure(model, name)), None)
     figure = f" · {_label(key)} {_write(model.scores[key])}" if key else ""
@@ -206,7 +207,7 @@ def _write_label(model: Model) -> str:
 
 
 def _describe(model: Model, fit: Superposition | None, first: str) -> Facts:
-    """Scores, confidence, and the distance to the model called ``first``."""
+    """Return the scores, confidence, and the distance to the model ``first``."""
     facts = [(_label(key), _write(value)) for key, value in model.scores.items() if _is_figure(model, key)]
     facts = facts[:_MAX_SCORES]
     mean = model.structure.mean_plddt

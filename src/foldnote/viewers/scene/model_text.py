@@ -3,7 +3,7 @@
 3Dmol.js draws cartoons only for nucleotides with PDB names, so AMBER and CHARMM names (``RA5``, ``GUA``) are
 replaced. Large structures lose their waters, which are not drawn; if they are still too large, only one atom
 per polymer residue is kept, so that a capsid is drawn in seconds. Of several models only the first is kept:
-3Dmol.js would draw all models of an mmCIF file in one another.
+3Dmol.js would draw all models of an mmCIF file on top of each other.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from foldnote.residue_names import find_parent
 from foldnote.results import Structure
 
 MAX_ATOMS = 60_000
-"""Largest number of atoms of a structure that is drawn in full."""
+"""Maximum number of atoms of a structure that is drawn in full."""
 _BARE = re.compile(r"(?!(?:data|save|loop|stop|global)_)[A-Za-z0-9][A-Za-z0-9_.+-]*", re.IGNORECASE)
-"""Names that need no quotes in CIF, whose reserved words end in an underscore."""
+"""Pattern of names that need no quotes in CIF, whose reserved words end in an underscore."""
 _RECORDS = ("ATOM", "HETATM")
 _Type = gemmi.EntityType
 
@@ -61,9 +61,9 @@ def write_model_text(structure: Structure) -> ModelText:
 
 
 def list_other_locations(text: str, form: str) -> list[int]:
-    """Places of the atoms that are not in the first alternate location of their residue.
+    """Return the indices of the atoms that are not in the first alternate location of their residue.
 
-    3Dmol.js draws location A only of a PDB file, so that a ligand in location B alone would be missing, and
+    3Dmol.js draws only location A of a PDB file, so that a ligand only in location B would be missing, but
     all locations of an mmCIF file.
 
     Args:
@@ -71,7 +71,7 @@ def list_other_locations(text: str, form: str) -> list[int]:
         form: ``pdb`` or ``mmcif``.
 
     Returns:
-        Places among the atoms of the first model, from 0.
+        0-based indices among the atoms of the first model.
     """
     first: dict[tuple[str, ...], tuple[str, str]] = {}
     rows = _walk_pdb(text) if form == "pdb" else _walk_mmcif(text) if form == "mmcif" else ()
@@ -83,14 +83,14 @@ def list_other_locations(text: str, form: str) -> list[int]:
 
 
 def list_insertion_codes(text: str, form: str) -> list[tuple[int, int, str]]:
-    """Insertion codes of an mmCIF file, which 3Dmol.js ignores; empty for another format.
+    """Return the insertion codes of an mmCIF file, which 3Dmol.js ignores; empty for another format.
 
     Args:
         text: the file.
         form: ``mmcif`` or another format.
 
     Returns:
-        Place of the first atom among those of the first model, number of atoms, code.
+        Index of the first atom in the first model, number of atoms, code.
     """
     found: list[tuple[int, int, str]] = []
     for place, ((*_, code), _, _) in enumerate(_walk_mmcif(text) if form == "mmcif" else ()):
@@ -105,7 +105,7 @@ def list_insertion_codes(text: str, form: str) -> list[tuple[int, int, str]]:
 
 
 def _walk_pdb(text: str) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Chain and number, residue name and alternate location of each atom of the first model."""
+    """Yield the chain and number, residue name and alternate location of each atom of the first model."""
     for line in text.splitlines():
         if line.startswith("ENDMDL"):
             return
@@ -153,7 +153,7 @@ def _reduce(parsed: gemmi.Structure, form: str, counts: dict[str, int]) -> Model
 
 
 def _write_first(parsed: gemmi.Structure, structure: Structure) -> str:
-    """The text of the first of several models: of a PDB file as it is there, with the bonds."""
+    """Return the text of the first of several models; of a PDB file unchanged, with the bonds."""
     if structure.format == "pdb":
         own, _, others = structure.text.partition("\nENDMDL")
         bonds = [line for line in others.splitlines() if line.startswith("CONECT")]
@@ -163,7 +163,7 @@ def _write_first(parsed: gemmi.Structure, structure: Structure) -> str:
 
 
 def _trace(residue: gemmi.Residue) -> gemmi.Residue:
-    """Copy of a residue with only its Cα or C4', else its first atom."""
+    """Copy a residue with only its Cα or C4', else its first atom."""
     kept = gemmi.Residue()
     kept.name, kept.seqid, kept.het_flag = residue.name, residue.seqid, residue.het_flag
     kept.entity_type, kept.subchain, kept.label_seq = residue.entity_type, residue.subchain, residue.label_seq
@@ -183,7 +183,7 @@ def _write(structure: gemmi.Structure, form: str) -> str:
 
 
 def _unquote(text: str, names: Iterable[str]) -> str:
-    """The mmCIF text with these names of chains bare where they may be.
+    """Remove the quotes around these chain names in mmCIF text where allowed.
 
     3Dmol.js keeps the quotes as part of the name, so that the chain is not found and not drawn. gemmi and
     other programs quote names such as ``chain_A``.

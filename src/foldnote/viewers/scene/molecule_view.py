@@ -88,12 +88,12 @@ def make_molecule_model(molecule: Molecule, place: int, label: str = "") -> Scen
 
 
 def _list_atom_lines(text: str) -> str:
-    """Atom lines of the ligand in a PDBQT record; 3Dmol.js would stop reading at ENDROOT."""
+    """Return the atom lines of the ligand in a PDBQT record; 3Dmol.js would stop reading at ENDROOT."""
     return "\n".join(list_ligand_lines(text)) + "\n"
 
 
 def _write_molfile(molecule: Molecule) -> str:
-    """A residue of a structure, at most 999 atoms, as a molfile (V2000) with single bonds of near atoms."""
+    """Write a residue of a structure (up to 999 atoms) as a molfile (V2000) with single bonds by distance."""
     atoms = zip(molecule.elements, molecule.coordinates, strict=True)
     lines = [f"{x:10.4f}{y:10.4f}{z:10.4f} {element:<3} 0  0" for element, (x, y, z) in atoms]
     near = enumerate(list_neighbours(molecule), start=1)
@@ -103,19 +103,19 @@ def _write_molfile(molecule: Molecule) -> str:
 
 
 def name_molecule(molecule: Molecule) -> str:
-    """The title of a molecule, else its position in the file."""
+    """Return the title of a molecule, else its position in the file."""
     return molecule.name or f"Molecule {molecule.index + 1}"
 
 
 def write_size(molecule: Molecule) -> str:
-    """The formula; for a PDBQT file without all hydrogens, the number of heavy atoms."""
+    """Return the formula; for a PDBQT file without all hydrogens, the number of heavy atoms."""
     if molecule.format == "pdbqt" and not molecule.has_all_hydrogens:
         return count(molecule.heavy_atoms, "heavy atom")
     return molecule.formula
 
 
 def describe_molecule(molecule: Molecule) -> Facts:
-    """Formula, size and the properties in the file, with their units if known."""
+    """Return the formula, size and the properties in the file, with their units if known."""
     size = f"{count(molecule.heavy_atoms, 'heavy atom')}, charge {_find_charge(molecule)}"
     size = size if molecule.format == "sdf" else count(molecule.heavy_atoms, "heavy atom")
     size += "" if molecule.mass is None else f", {molecule.mass:.2f} g/mol"
@@ -148,7 +148,7 @@ def _note_shapes(molecules: Sequence[Molecule]) -> tuple[str, ...]:
 
 
 def _is_drawing(molecule: Molecule) -> bool:
-    """Whether the coordinates are those of a 2D drawing."""
+    """Return whether the coordinates are those of a 2D drawing."""
     head = molecule.text.split("\n")[1:2]
     return molecule.properties.get("coordinates") == FLAT or bool(head and head[0][20:22] == "2D")
 
@@ -159,7 +159,7 @@ def _find_charge(molecule: Molecule) -> str:
 
 
 def label_figures(keys: Sequence[str]) -> dict[str, str]:
-    """Labels of properties that begin a line, by key; where they would be the same, names as in the file."""
+    """Return labels of properties that begin a line, by key; ambiguous ones as named in the file."""
     metrics = {key: find_metric(key) for key in keys}
     labels = {key: _begin(metric.label) if metric else key for key, metric in metrics.items()}
     counts = Counter(labels.values())
@@ -167,13 +167,13 @@ def label_figures(keys: Sequence[str]) -> dict[str, str]:
 
 
 def _tell_apart(key: str, label: str) -> str:
-    """``rmsd_lower`` with the label ``RMSD to the best pose`` as ``RMSD lower``; other keys as words."""
+    """Make ambiguous labels unique: ``rmsd_lower`` becomes ``RMSD lower``."""
     words, first = key.replace("_", " "), label.partition(" ")[0]
     return first + words[len(first) :] if words.lower().startswith(first.lower()) else words
 
 
 def _begin(label: str) -> str:
-    """The label with a capital, unless its first word is a symbol, such as ``pLDDT`` or ``p(bind)``."""
+    """Capitalise a label, unless its first word is a symbol, such as ``pLDDT`` or ``p(bind)``."""
     word = label.partition(" ")[0]
     return label[:1].upper() + label[1:] if word.isalpha() and word.islower() else label
 

@@ -9,16 +9,16 @@ import numpy as np
 from foldnote.viewers.scene.traces import Points
 
 _MAX_COORDINATE_A = 1e6
-"""Larger coordinates are taken as a sign of a damaged file."""
+"""Maximum coordinate; larger ones indicate a damaged file."""
 Rotation = tuple[float, float, float, float]
 """Axis (x, y, z) and angle in degrees."""
 _MOST_FILL = 1.25
 _EDGE_A = 5.0
-"""Room above the outermost backbone atom, for side chains, ribbons and labels."""
+"""Space above the outermost backbone atom, for side chains, ribbons and labels."""
 
 
 def find_axes(points: Points) -> tuple[Points, Points] | None:
-    """Centroid (3,) and principal axes (3, 3), longest first, of points (n, 3); None if n < 4."""
+    """Return the centroid (3,) and principal axes (3, 3), longest first, of points (n, 3); None if n < 4."""
     finite = points[(np.abs(points) < _MAX_COORDINATE_A).all(axis=1)]
     if len(finite) < 4:
         return None
@@ -28,17 +28,17 @@ def find_axes(points: Points) -> tuple[Points, Points] | None:
 
 
 def find_rotation(points: Points) -> Rotation | None:
-    """Rotation that turns the longest principal axis to x and the shortest towards the viewer."""
+    """Return the rotation that turns the longest principal axis to x and the shortest towards the viewer."""
     found = find_axes(points)
     return None if found is None else find_axis_angle(found[1][0], found[1][1])
 
 
 def find_fill(points: Points, rotation: Rotation | None) -> float:
-    """Zoom beyond the fit of the bounding sphere, at most 1.25, at which a turned structure keeps its height.
+    """Return the zoom beyond the fit of the bounding sphere, at most 1.25, that keeps a structure's height.
 
     Args:
         points: (n, 3) in Å.
-        rotation: how it is turned; None for as it is.
+        rotation: the rotation; None for no rotation.
     """
     finite = points[(np.abs(points) < _MAX_COORDINATE_A).all(axis=1)]
     if not len(finite):
@@ -58,7 +58,7 @@ def find_fill(points: Points, rotation: Rotation | None) -> float:
 
 
 def find_axis_angle(across: Points, up: Points) -> Rotation | None:
-    """Rotation that maps ``up`` to the y axis and ``across`` close to x; None if there is none to apply."""
+    """Return the rotation that maps ``up`` to y and ``across`` close to x; None if none is needed."""
     y = up / np.linalg.norm(up)
     x = across - np.dot(across, y) * y
     if np.linalg.norm(x) < 1e-6:
@@ -67,7 +67,7 @@ def find_axis_angle(across: Points, up: Points) -> Rotation | None:
     matrix = np.array([x, y, np.cross(x, y)])
     angle = math.acos(float(np.clip((np.trace(matrix) - 1) / 2, -1, 1)))
     axis = np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]])
-    if angle > math.pi - 1e-4:  # half a turn, whose matrix is symmetric: an axis is a column of M + 1
+    if angle > math.pi - 1e-4:  # a half turn, whose matrix is symmetric: an axis is a column of M + 1
         columns = matrix + np.eye(3)
         axis = columns[:, np.argmax(np.diag(columns))]
     length = float(np.linalg.norm(axis))

@@ -12,7 +12,7 @@ CHAINS: tuple[str, ...] = ("#0072b2", "#e69f00", "#56b4e9", "#d55e00", "#f0e442"
 """Colours of chains without a role, used cyclically."""
 
 _COUNTERPARTS = {"H": "H", "B": "H", "D": "H", "L": "L", "K": "L", "A": "L", "G": "L"}
-"""The antibody's chain that a chain of a receptor is coloured like."""
+"""The antibody chain whose colour a T-cell receptor chain has."""
 ANTIBODY_CHAINS = {"H": "#b8cadd", "L": "#f0e2bf"}
 """Pale, so that the CDRs stand out."""
 
@@ -24,10 +24,10 @@ CDRS = {
     "CDR-L2": "#cd4d26",
     "CDR-L3": "#a5586f",
 }
-"""Each contrasts 3:1 or more with white and with JupyterLab's dark ground (#212121)."""
+"""Each has a contrast of at least 3:1 with white and with JupyterLab's dark background (#212121)."""
 
 _OTHER_CDRS = {"1": "#b48cce", "2": "#8f68b4", "3": "#6b3d94"}
-"""CDRs of chains that are not called as those of receptors are."""
+"""CDRs of chains without the name of an antibody or receptor chain."""
 
 TOUCHED = "#c2c8cf"
 """Carbon atoms of residues in contact with a molecule."""
@@ -49,27 +49,27 @@ INTERACTIONS = {
     "water bridge": "#14b0c2", "halogen bond": "#b39200", "pi stacking": "#1a9b77", "cation-pi": BOND,
     "hydrophobic": "#8c8c8c",
 }  # fmt: skip
-"""Dashed lines of a molecule's interactions, in the hues of their diagram; visible in both themes."""
+"""Dashed lines of a molecule's interactions, in the hues of the diagram; visible in both themes."""
 
 UNKNOWN = "#9aa0a6"
-"""Residues without a value; translucent where ribbons are drawn, since zero on a scale is grey, too."""
+"""Residues without a value; ribbons are translucent, since zero on a scale is also grey."""
 
 SEQUENTIAL = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
 """Viridis (Smith and van der Walt 2015), perceptually uniform from dark to light; for areas side by side."""
 
 MAGNITUDE = ("#3d78f2", "#7f6fcb", "#b2609c", "#d0625e", "#d07e10")
-"""Blue, violet, red, orange: small to large. Each contrasts 3:1 or more with white and with JupyterLab's dark
-ground (#212121), so that structures in these colours are seen in both themes."""
+"""Blue, violet, red, orange: small to large. Each has a contrast of at least 3:1 with white and with
+JupyterLab's dark background (#212121), so that structures in these colours are visible in both themes."""
 
 DIVERGING = ("#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b")
 """Blue, white, red: RdBu of ColorBrewer (Brewer 2002), safe for colour-blind viewers;
 for areas side by side."""
 
 SIGNED = ("#2d7fe8", "#8f9093", "#d1571c")
-"""Blue, grey, orange: below zero, zero, above it. Contrasts as those of ``MAGNITUDE`` do."""
+"""Blue, grey, orange: below zero, zero, above zero. The contrasts are those of ``MAGNITUDE``."""
 
 RAINBOW = ("#4466e8", "#008fc0", "#289c6b", "#bd8b00", "#d0342c")
-"""Blue to red along a chain, as is customary. Contrasts as those of ``MAGNITUDE`` do."""
+"""Blue to red along a chain, as is customary. The contrasts are those of ``MAGNITUDE``."""
 
 
 def ramp(anchors: tuple[str, ...], steps: int) -> tuple[str, ...]:
@@ -86,29 +86,29 @@ def ramp(anchors: tuple[str, ...], steps: int) -> tuple[str, ...]:
 
 
 def chain_color(index: int) -> str:
-    """Colour of the chain with this 0-based index, as ``#rrggbb``."""
+    """Return the colour of the chain with this 0-based index, as ``#rrggbb``."""
     return CHAINS[index % len(CHAINS)]
 
 
 def cdr_color(chain: str, number: str) -> str:
-    """Colour of CDR ``1``, ``2`` or ``3`` of a chain, or of a region of another name, as ``#rrggbb``."""
+    """Return the colour of CDR ``1``, ``2`` or ``3`` of a chain, or of another region, as ``#rrggbb``."""
     known = CDRS.get(f"CDR-{_COUNTERPARTS.get(chain)}{number}")
     return known or _OTHER_CDRS.get(number, _OTHER_CDRS["2"])
 
 
 def receptor_color(chain: str) -> str | None:
-    """Colour of a numbered chain by its name; None if it is not called as those of receptors are."""
+    """Return the colour of a numbered chain by its name; None unless it is a receptor chain's name."""
     return ANTIBODY_CHAINS.get(_COUNTERPARTS.get(chain, ""))
 
 
 def structure_color(index: int) -> str:
-    """Colour of one of up to 21 superposed structures: the chains' colours, then darker and paler ones."""
+    """Return the colour of one of 21 superposed structures: chain colours, then darker and paler ones."""
     color, turn = chain_color(index), index // len(CHAINS)
     return color if turn == 0 else ramp((color, "#000000" if turn % 2 else "#ffffff"), 11)[4]
 
 
 def text_color(background: str) -> str:
-    """Black or white, whichever contrasts more with ``background`` (WCAG relative luminance)."""
+    """Return black or white, whichever contrasts more with ``background`` (WCAG relative luminance)."""
     red, green, blue = (_linear(int(background[i : i + 2], 16) / 255) for i in (1, 3, 5))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return "#000000" if luminance > 0.179 else "#ffffff"

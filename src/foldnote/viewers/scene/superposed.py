@@ -55,7 +55,7 @@ def overlay(
 
 
 def compose_comparison(comparison: Comparison) -> Scene | None:
-    """The superposed structures of a comparison, with the CDRs of the reference; None without any.
+    """Return the superposed structures of a comparison, with the CDRs of the reference; None without any.
 
     Raises:
         UnreadableFileError: a structure's file is damaged or holds no atoms.
@@ -93,7 +93,7 @@ def compose_comparison(comparison: Comparison) -> Scene | None:
 
 
 def _list_notes(names: Sequence[str], fits: Sequence[Superposition]) -> tuple[str, ...]:
-    """What a reader must know of the pairing, and which structures cannot be seen behind the reference."""
+    """List caveats about the pairing, and structures that cannot be seen behind the reference."""
     pairing = (_STRUCTURAL,) if any(fit.pairing == "structure" for fit in fits) else ()
     covered = [name for name, fit in zip(names[1:], fits, strict=True) if _is_covered(fit)]
     if not covered:
@@ -104,7 +104,7 @@ def _list_notes(names: Sequence[str], fits: Sequence[Superposition]) -> tuple[st
 
 
 def _is_covered(fit: Superposition) -> bool:
-    """Whether each residue of the superposed structure is paired with one of the reference at its place."""
+    """Return whether each residue of the superposed structure coincides with its partner in the reference."""
     return fit.rmsd < _SAME_A and fit.mobile_coverage == 1.0
 
 
@@ -118,16 +118,17 @@ def compose_superposed(
     notes: Sequence[str] = (),
     is_brief: bool = False,
 ) -> Scene:
-    """Several structures, each in a colour of its own; the first is the reference.
+    """Return a scene of several structures, each in its own colour; the first is the reference.
 
     Args:
         structures: at least one.
-        names: what to call each.
-        said: how each fits, in words.
-        fits: superpositions of the others on the first; without them the structures are drawn as they lie.
+        names: the name of each.
+        said: a description of each fit.
+        fits: superpositions of the others on the first; without them the structures are drawn in their own
+            coordinates.
         title: heading.
-        notes: what a reader must know of the superposition.
-        is_brief: leave the words on the fits out of the legend.
+        notes: caveats about the superposition.
+        is_brief: omit the descriptions of the fits from the legend.
     """
     scenes = [compose(structure, with_interfaces=False) for structure in structures]
     texts = [scene.models[0].text for scene in scenes]
@@ -176,7 +177,7 @@ def find_structure(item: Item) -> Structure:
 
 
 def write_moved(fit: Superposition, structure: Structure) -> str:
-    """The text that the superposed structure is drawn from: its first model, in the format of its file."""
+    """Return the text from which the superposed structure is drawn: its first model, in the file's format."""
     moved = fit.move_structure(structure)
     del moved[1:]
     moved.setup_entities()

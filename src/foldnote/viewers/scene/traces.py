@@ -46,7 +46,7 @@ def read_traces(structure: Structure) -> dict[str, ChainTrace]:
 
 
 def list_places(structure: Structure) -> Points:
-    """Coordinates of all atoms of the first model, shape (n, 3), Å; of a structure without polymers."""
+    """Return the coordinates of all atoms of the first model, (n, 3), Å, for structures without polymers."""
     model = structure.to_gemmi()[0]
     return np.array([each.atom.pos.tolist() for each in model.all()]).reshape(-1, 3)
 

@@ -1,4 +1,4 @@
-"""The column of a table that holds molecules, and their drawings, which are shown in place of the text."""
+"""The column of a table that holds molecules, and their drawings, which are shown instead of the text."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pandas as pd
 from foldnote.viewers.scene.drawings.thumbnails import HEIGHT, WIDTH, Thumbnail, draw_thumbnails
 
 MAX_DRAWN: Final = 1000
-"""Different molecules of a table that are drawn."""
+"""Maximum number of different molecules of a table that are drawn."""
 _MEANT: Final = re.compile(r"smiles|ligand|molecule|compound", re.I)
 _PROBED: Final = 20
-"""Values that are read to decide whether a column holds molecules."""
+"""Number of values that are read to decide whether a column holds molecules."""
 
 
 class ColumnPictures(TypedDict):
     """The pictures of one column.
 
-    ``drawn`` has them by the column's text: drawings of molecules, or PNG files as base64. A text without one
-    is shown as it is.
+    ``drawn`` maps the column's texts to drawings of molecules, or to PNG files as base64. A text without a
+    picture is shown itself.
     """
 
     column: str
@@ -31,7 +31,7 @@ class ColumnPictures(TypedDict):
 
 
 def find_molecule_column(frame: pd.DataFrame) -> str | None:
-    """The first column that is named like molecules and whose texts are SMILES; None if there is none."""
+    """Return the first column with a name for molecules whose texts are SMILES; None if there is none."""
     for name, values in frame.items():
         if _MEANT.search(str(name)) and not pd.api.types.is_numeric_dtype(values):
             texts = [text for text in dict.fromkeys(values.dropna().astype(str)) if text][:_PROBED]
@@ -41,7 +41,7 @@ def find_molecule_column(frame: pd.DataFrame) -> str | None:
 
 
 def _are_smiles(texts: list[str]) -> bool:
-    """Whether half of the texts or more are SMILES; a batch may have wrong ones."""
+    """Return whether at least half of the texts are SMILES; a batch may have invalid ones."""
     chem: Any = import_module("rdkit.Chem")
     with import_module("rdkit.rdBase").BlockLogs():
         read = sum(chem.MolFromSmiles(text, sanitize=False) is not None for text in texts)
@@ -49,11 +49,11 @@ def _are_smiles(texts: list[str]) -> bool:
 
 
 def draw_column(frame: pd.DataFrame, *, time_limit_s: float | None = None) -> ColumnPictures | None:
-    """The drawings of the molecules of a table, each drawn once; None if it has no molecules.
+    """Return the drawings of the molecules of a table, each drawn once; None if it has no molecules.
 
     Args:
         frame: the table, whose column names are unique.
-        time_limit_s: seconds for drawing; what is left is drawn by the next call.
+        time_limit_s: time limit for drawing in seconds; the next call draws the rest.
     """
     name = find_molecule_column(frame) if frame.columns.is_unique else None
     if name is None:

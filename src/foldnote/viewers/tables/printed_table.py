@@ -1,6 +1,6 @@
-"""HTML of tables on paper: every column, and rows that continue on the next page below the same heading.
+"""HTML of tables on paper: every column, and rows that continue on the next page below a repeated heading.
 
-A table that is too wide for a page is on a page in landscape, or its columns are split into several tables
+A table that is too wide for a page is put on a landscape page, or its columns are split into several tables
 that all begin with the first column.
 """
 
@@ -17,37 +17,37 @@ from foldnote.viewers.scene.drawings.thumbnails import write_thumbnail
 from foldnote.viewers.tables.molecule_column import ColumnPictures
 
 MAX_ROWS, FIRST_ROWS = 60, 15
-"""Rows of the longest table that is printed whole although a report is not about it, and the rows printed of
-a longer one, such as the numbering of each residue."""
+"""Maximum number of rows of a table that is printed in full although it is not the subject of a report,
+and the number of rows printed of a longer one, such as the numbering of each residue."""
 _PORTRAIT_PT, _LANDSCAPE_PT = 490.0, 737.0
-"""Width of the text in ``print.css``."""
+"""Text widths in ``print.css``."""
 _LETTER_PT, _WIDE_LETTER_PT, _GAP_PT = 4.2, 4.7, 10.0
-"""Width of an average letter, of one of a heading, and of the space between columns."""
+"""Width of an average letter, of a letter of a heading, and of the space between columns."""
 _PICTURE_PT = 70.0
 _MAX_LETTERS, _MIN_LETTERS = 38, 14
-"""Letters in a line of a text that is long, at most and at least."""
+"""Maximum and minimum number of letters per line of a long text."""
 _MANY_ROWS = 12
-"""Tables with fewer rows are split rather than set on a page of their own."""
+"""Minimum number of rows of a table that is put on its own page rather than split."""
 SAME = {"all": "Same in all rows", "known": "Same in all rows that have it"}
-"""Headings of what the rows of a table have in common, by the kind of column."""
+"""Headings of values that all rows share, by the kind of column."""
 SAID = "said"
-"""The kind of a column that says what another one of these has said, such as a setting beside its figure."""
+"""The kind of a column that repeats another one, such as a setting and the corresponding figure."""
 _SHORT = 24
-"""Letters of the longest value that stands before long ones, such as sequences."""
+"""Maximum length of a value that is listed before long ones, such as sequences."""
 _BREAK = re.compile(r"(?<=[_./])(?=\w)")
 
 
 def write_printed_table(
     title: str, table: Mapping[str, Any], pictures: ColumnPictures | None, rows: int, note: str
 ) -> str:
-    """A table as HTML for paper.
+    """Return a table as HTML for paper.
 
     Args:
         title: heading; "" for none.
-        table: ``columns`` with their descriptions and ``values`` by column, as the page's program gets them.
+        table: ``columns`` with their descriptions and ``values`` by column, as for the page's program.
         pictures: the drawings of molecules of one column.
         rows: number of rows to write.
-        note: what stands beside the heading, such as how many rows are left out.
+        note: text next to the heading, such as the number of omitted rows.
 
     Columns without any value are left out.
     """
@@ -73,7 +73,7 @@ def write_printed_table(
 
 
 def write_value(value: Any, decimals: int | None) -> str:
-    """A value as the program of tables writes it in a cell."""
+    """Format a value like the program of tables does in a cell."""
     if value is None:
         return ""
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -91,7 +91,7 @@ def _write_values(table: Mapping[str, Any], place: int, rows: int) -> list[str]:
 
 
 def _write_same(table: Mapping[str, Any]) -> str:
-    """What all rows have in common, above the table; empty if nothing."""
+    """Return the values that all rows share, to be put above the table; empty if there are none."""
     lines = []
     for kind, heading in SAME.items():
         pairs = [
@@ -106,7 +106,7 @@ def _write_same(table: Mapping[str, Any]) -> str:
 
 
 def put_long_last(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Names and values with long values, such as sequences, last."""
+    """Return the names and values with long values, such as sequences, last."""
     return sorted(pairs, key=lambda pair: len(pair[1]) > _SHORT)
 
 
@@ -122,7 +122,7 @@ def _name(column: Mapping[str, Any]) -> str:
 def _measure(
     table: Mapping[str, Any], place: int, texts: Sequence[str], pictures: ColumnPictures | None
 ) -> float:
-    """Least width of a column in points."""
+    """Return the least width of a column in points."""
     column = table["columns"][place]
     if pictures and column["name"] == pictures["column"]:
         return _PICTURE_PT + _GAP_PT
@@ -139,7 +139,7 @@ def _find_longest_word(texts: Sequence[str]) -> int:
 
 
 def _split(shown: Sequence[int], widths: Mapping[int, float], room: float) -> list[list[int]]:
-    """The columns of each table; all begin with the first column."""
+    """Return the columns of each table; all begin with the first column."""
     if sum(widths.values()) <= room or len(shown) < 3:
         return [list(shown)]
     first, *others = shown
@@ -154,7 +154,7 @@ def _split(shown: Sequence[int], widths: Mapping[int, float], room: float) -> li
 
 
 def _name_part(group: Sequence[int], groups: Sequence[Sequence[int]], columns: int) -> str:
-    """Which columns a table has, beside the first, such as ``columns 8 to 13 of 20``."""
+    """Name the columns of a partial table, beside the first, such as ``columns 8 to 13 of 20``."""
     before = sum(len(each) - 1 for each in groups[: list(groups).index(group)])
     start, end = before + 2, before + len(group)
     start = 1 if before == 0 else start
@@ -187,7 +187,7 @@ def _write_group(
 
 
 def _is_long(texts: Sequence[str]) -> bool:
-    """Whether a text has no place in one line, such as a sequence."""
+    """Return whether a text does not fit into one line, such as a sequence."""
     return max(map(len, texts), default=0) > _MAX_LETTERS
 
 
@@ -206,11 +206,11 @@ def _write_cell(column: Mapping[str, Any], text: str) -> str:
 
 
 def _draw(text: str, pictures: ColumnPictures | None) -> str:
-    """The cell of a molecule: its drawing, or its text where there is none."""
+    """Return the cell of a molecule: its drawing, or its text if there is none."""
     drawn = pictures["drawn"].get(text) if pictures else None
     if drawn is None:
         return f"<td>{escape(text)}</td>"
-    assert not isinstance(drawn, str)  # structures of jobs are printed apart, and larger
+    assert not isinstance(drawn, str)  # structures of jobs are printed separately, and larger
     source = base64.b64encode(write_thumbnail(drawn).encode()).decode("ascii")
     words = escape(f"2D drawing of {text}")
     return f'<td><img class="fnt-molecule" alt="{words}" src="data:image/svg+xml;base64,{source}"></td>'

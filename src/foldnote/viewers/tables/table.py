@@ -1,4 +1,4 @@
-"""Show a DataFrame as a table that is sorted and filtered in the browser, without a kernel.
+"""Show a DataFrame as a table that can be sorted and filtered in the browser, without a kernel.
 
 Rows are embedded compressed, by column; above :data:`MAX_BYTES` only the first rows are, with a note. The
 first rows are also written as plain HTML, for readers without scripts.
@@ -38,15 +38,15 @@ from foldnote.viewers.tables.printed_table import (
 SHOWN_ROWS = 10
 SHOWN_COLUMNS = 20
 MAX_BYTES = 2_000_000
-"""Largest size of the compressed data of a table."""
+"""Maximum size of the compressed data of a table in bytes."""
 _FEW = 3
-"""Rows of a table that must have a value before it counts as that of all rows."""
+"""Minimum number of rows with a value before the value counts as shared by all rows."""
 MAX_UNIT_LENGTH = 20
-"""Longest unit in a heading, in characters."""
+"""Maximum length of a unit in a heading, in characters."""
 _DISTANCE_DECIMALS = 3
 """Decimals of coordinates in files, in Å."""
 _NO_DISTANCE = 5e-4
-"""Å, half of the last of these decimals."""
+"""Å, half a unit of the last of these decimals."""
 _JOB_PREFIX = re.compile(r"^(score|settings|input)\.")
 _ROLES = {"score": "result", "settings": "setting", "input": "input"}
 _WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z])")
@@ -54,17 +54,17 @@ _WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z])")
 
 @dataclass(frozen=True)
 class RowResults:
-    """What the rows of a table open: the results of jobs, below the table.
+    """The results of jobs that the rows of a table open, below the table.
 
     Attributes:
-        key: identifies the table on its page, which restores its order, filter and open row by it.
+        key: identifier of the table, under which the page restores its order, filter and open row.
         column: the column with the jobs' names.
         state: the column with their states in words.
         reason: the column with the reasons of failures; may be missing in the table.
         profile: the profile of the service that has the jobs; "" if unknown.
-        is_named: whether code must name this profile, which is not the active one.
-        saved: HTML of results by job name, saved with the table. The page asks for others by the event
-            ``fn-open-job``, and shows a line of code where nothing answers it.
+        is_named: whether code must name this profile because it is not the active one.
+        saved: HTML of results by job name, saved with the table. The page requests others with the event
+            ``fn-open-job``, and shows a line of code if nothing answers.
     """
 
     key: str
@@ -110,10 +110,10 @@ def write_table(
         rows: number of rows shown without scripts.
         opens: the results that its rows open.
         steps: the steps of 3D views that its rows show.
-        is_subject: whether its rows are what the page is about, as those of a batch whose rows open results
-            always are: on paper all are printed, and what is the same in all of them stands above.
-        headings: what stands above columns instead of their names, by which metrics are still found.
-        pictures: those of a column, on a screen; else molecules are drawn, if it has a column of them.
+        is_subject: whether its rows are the subject of the page, as is always the case for a batch whose rows
+            open results: on paper all are printed, with the values that they share above.
+        headings: headings of columns in place of their names, by which metrics are still found.
+        pictures: pictures of a column, on a screen; by default drawings of a column of molecules.
     """
     headings = headings or {}
     shown = _name_index(frame)
@@ -142,7 +142,7 @@ def write_table(
 
 
 def write_program(*, opens_rows: bool) -> str:
-    """The program of tables: a JavaScript function of the root element and the table's data."""
+    """Return the program of tables: a JavaScript function of the root element and the table's data."""
     table = read_asset("table.js").strip()
     if not opens_rows:
         return table
@@ -151,7 +151,7 @@ def write_program(*, opens_rows: bool) -> str:
 
 
 def describe_table(frame: pd.DataFrame, title: str, opens: RowResults) -> dict[str, Any]:
-    """The data of a table whose rows open results, as JSON types, for :func:`write_program`.
+    """Return the data of a table whose rows open results, as JSON types, for :func:`write_program`.
 
     It lacks the drawings of molecules, which are ``pictures``.
     """
@@ -170,7 +170,7 @@ def _describe_frame(
     same: Mapping[Any, str],
     headings: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Title, shape, columns and the values of ``part``, the first rows of ``frame``."""
+    """Return the title, shape, columns and the values of ``part``, the first rows of ``frame``."""
     apart = _tell_apart(part, same, headings)
     return {
         "title": title,
@@ -201,7 +201,7 @@ def write_plain_table(
 
 
 def list_shown(frame: pd.DataFrame, opens: RowResults) -> pd.DataFrame:
-    """The columns of a table that are shown, without those that are the same in all rows."""
+    """Return the visible columns of a table, without those that are equal in all rows."""
     return _drop(frame, _find_same(frame, opens))
 
 
@@ -223,10 +223,10 @@ def _print_frame(
 
 
 def _find_same(frame: pd.DataFrame, opens: RowResults | None) -> dict[Any, str]:
-    """The columns that say nothing about a row: ``all`` or, where values are missing, ``known`` by name.
+    """Find the columns that are equal in all rows (``all``) or in all rows with a value (``known``), by name.
 
-    One of the label and value of an earlier one is ``said``. A value that few rows have may differ in others,
-    whose jobs have not ended. Job, state and reason are never among them.
+    A column with the label and value of an earlier one is ``said``. A value that few rows have may still
+    differ in others, whose jobs have not ended. Job, state and reason are never included.
     """
     own = {opens.column, opens.state, opens.reason} if opens else set()
     if len(frame) < 2 or not frame.columns.is_unique:
@@ -247,7 +247,7 @@ def _drop(frame: pd.DataFrame, same: Mapping[Any, str]) -> pd.DataFrame:
 
 
 def _tell_same(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[str, str]) -> list[str]:
-    """What all rows have in common, in sentences."""
+    """Describe the values that all rows share, in sentences."""
     lines = []
     labels = {**headings, **_tell_apart(frame, same, headings)}
     for kind, heading in SAME.items():
@@ -262,7 +262,7 @@ def _tell_same(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[s
 
 
 def _tell_apart(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[str, str]) -> dict[str, str]:
-    """Labels by name of settings and scores that would share one: ``scheme (setting)``."""
+    """Return unique labels for settings and scores with the same label: ``scheme (setting)``."""
     bare = [str(name) for name in frame.columns if same.get(name) != SAID]
     labels = {name: headings.get(name) or _write_label(name)[0] for name in bare}
     often = Counter(label.casefold() for label in labels.values())
@@ -340,14 +340,14 @@ def _describe_column(
 
 
 def _write_label(name: str) -> tuple[str, str]:
-    """Heading and unit of a column: for a column of a batch, the metric's label or the bare name in words."""
+    """Return heading and unit of a column; for a batch's column, the metric's label or the name in words."""
     bare = _JOB_PREFIX.sub("", name)
     if bare == name:
         return name, ""
     metric = find_metric(bare) if name.startswith("score.") else None
     if metric is not None:
         arrow = {True: "↑", False: "↓", None: ""}[metric.higher_is_better]
-        unit = metric.unit if len(metric.unit) <= MAX_UNIT_LENGTH else ""  # the tooltip has it
+        unit = metric.unit if len(metric.unit) <= MAX_UNIT_LENGTH else ""  # shown in the tooltip instead
         return metric.label, ", ".join(part for part in (unit, arrow) if part)
     words = [word if word.isupper() else word.lower() for word in _WORDS.split(bare) if word]
     return " ".join(words), ""
@@ -358,12 +358,12 @@ def _is_number(values: pd.Series[Any]) -> bool:
 
 
 def _count_decimals(values: pd.Series[Any]) -> int | None:
-    """Decimals of all figures of a column, so that they stand below each other.
+    """Choose the number of decimals for all figures of a column, so that they align.
 
-    As many as four significant digits of each take, and no more than show four of the largest and two of the
-    smallest. None for whole numbers, and where the figures are too far apart or too small for this. Distances
-    and figures from 0 to 1 have two at least. Distances have three at most, like coordinates, and are zero
-    where coordinates do not tell them from it.
+    The decimals show up to four significant digits of each figure, but no more than four of the largest and
+    two of the smallest. None for integers, and if the figures are too far apart or too small. Distances and
+    figures from 0 to 1 have at least two decimals. Distances have at most three, like coordinates, and are
+    zero if coordinates cannot distinguish them from zero.
     """
     if not _is_number(values):
         return None
@@ -389,7 +389,7 @@ def _count_decimals(values: pd.Series[Any]) -> int | None:
 
 
 def _make_formatters(frame: pd.DataFrame) -> dict[Any, Any]:
-    """For pandas: how to write the columns whose figures have equal decimals."""
+    """Return pandas formatters for the columns whose figures have equal decimals."""
     if not frame.columns.is_unique:
         return {}
     found = {name: _count_decimals(column) for name, column in frame.items()}

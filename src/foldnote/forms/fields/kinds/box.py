@@ -1,9 +1,9 @@
-"""Fields for a box in space: its centre and its size, chosen about a ligand or residues, or given as numbers.
+"""Fields for a box in space: its centre and size, chosen around a ligand or residues, or typed as numbers.
 
-The role ``box-center`` names with ``of`` the field of the receptor, and has a note ``box``: the name of the
-field of the ``size``; ``edge``, the least edge in Å of a box that the form makes; ``margin``, Å on each side
-between a ligand or the receptor and the box; ``advised``, the largest volume in Å³ that is advised;
-``flexible``, the field of the residues that the box is about without a centre.
+With ``of``, the role ``box-center`` names the field of the receptor. Its note ``box`` contains the name of
+the field of the ``size``; ``edge``, the minimum edge in Å of a box that the form makes; ``margin``, the
+distance in Å on each side between a ligand or the receptor and the box; ``advised``, the maximum advised
+volume in Å³; ``flexible``, the field of the residues that the box surrounds if no centre is given.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PointField(Field):
     noun = "Centre"
 
     def build(self) -> widgets.DOMWidget:
-        """A title, three number boxes side by side, and the lines below them."""
+        """Return a title, three number boxes side by side, and the lines below them."""
         looks = self.host.looks
         self._head = looks.html("", "foldnote-part")
         self._foot = looks.html("", "foldnote-part")
@@ -52,11 +52,11 @@ class PointField(Field):
         return looks.box([self._head, *self.above(), self._row, *self.below(), self._foot], "foldnote-object")
 
     def above(self) -> list[widgets.Widget]:
-        """Further controls between the title and the numbers."""
+        """Return further controls between the title and the numbers."""
         return []
 
     def below(self) -> list[widgets.Widget]:
-        """Further controls below the numbers."""
+        """Return further controls below the numbers."""
         return []
 
     def _make_box(self, axis: str) -> widgets.Text:
@@ -69,7 +69,7 @@ class PointField(Field):
         return box
 
     def _typed(self, change: Any) -> None:
-        """Spread three numbers that were pasted into one box, as text or as a list in code."""
+        """Distribute three numbers that were pasted into one box, as text or as a list in code."""
         text = str(change["new"]).strip()
         inner = text[1:-1] if text[:1] + text[-1:] in ("[]", "()") else text
         words = inner.replace(",", " ").replace(";", " ").split()
@@ -80,7 +80,7 @@ class PointField(Field):
         self.changed()
 
     def parse(self) -> Reading:
-        """The three numbers; an error where one is missing or no number."""
+        """Return the three numbers; an error if one is missing or not a number."""
         texts = [str(box.value).strip() for box in self.boxes]
         if not any(texts):
             return Reading(self.blank)
@@ -122,16 +122,16 @@ class BoxSizeField(PointField):
     noun = "Size"
 
     def describe(self, value: Any) -> Reading:
-        """The volume of the box."""
+        """Return the volume of the box."""
         edges = read_point(value)
         return Reading(value, readout=format_volume(math.prod(edges)) if edges and min(edges) > 0 else "")
 
 
 class BoxCenterField(PointField):
-    """The centre of a box, and what the box is about."""
+    """The centre of a box, and what the box surrounds."""
 
     def above(self) -> list[widgets.Widget]:
-        """A choice of what to search, and a line for residues."""
+        """Return a choice of what to search, and a line for residues."""
         looks = self.host.looks
         self._mode = BLIND
         self._is_dragged = False
@@ -159,23 +159,23 @@ class BoxCenterField(PointField):
         return [self.places, self.residues]
 
     def below(self) -> list[widgets.Widget]:
-        """The 3D view."""
+        """Return the 3D view."""
         return [self._stage]
 
     def write(self, value: Any) -> None:
-        """Hold ``value``; what the box is about is found from it."""
+        """Hold ``value``; what the box surrounds is inferred from it."""
         self._mode = BLIND
         super().write(value)
 
     def parse(self) -> Reading:
-        """The centre; an error where the choice lacks its residues or numbers."""
+        """Return the centre; an error if the choice lacks its residues or numbers."""
         read = super().parse()
         if read.errors or read.value is not MISSING or self._mode not in _ASKED:
             return read
         return Reading(errors=(self._find_residues()[1] or _ASKED[self._mode],))
 
     def describe(self, value: Any) -> Reading:
-        """The centre; an error for a box that does not touch the receptor."""
+        """Return the centre; an error for a box that does not touch the receptor."""
         fault = ""
         box, receptor = self.find_box(value), self.find_receptor()
         if box and receptor and not receptor.overlaps(box):
@@ -184,7 +184,7 @@ class BoxCenterField(PointField):
         return Reading(value, (fault,) if fault else ())
 
     def express(self, read: Reading, problems: Any) -> None:
-        """Offer the places of the receptor, and say which box will be searched."""
+        """Offer the sites of the receptor, and describe the box that will be searched."""
         self._offer(read.value)
         self._draw(read.value)
         said = "" if read.errors else self.say(read.value)
@@ -197,18 +197,18 @@ class BoxCenterField(PointField):
         return found if isinstance(found, Mapping) else {}
 
     def find_receptor(self) -> ReceptorOutline | None:
-        """The receptor in the field that the note ``of`` names; None while it is not at hand."""
+        """Return the receptor in the field that the note ``of`` names; None while it is not available."""
         described = (self.spec.root.get("properties") or {}).get(self.spec.notes.get("of"))
         notes = described.get("x-foldnote") if isinstance(described, Mapping) else None
         rule = notes.get("receptor") if isinstance(notes, Mapping) else None
         if not self._has_receptor():
             return None
-        from foldnote.forms.files.receptor_outline import find_receptor  # only where a receptor is chosen
+        from foldnote.forms.files.receptor_outline import find_receptor  # deferred: often not needed
 
         return find_receptor(self._receptor_value(), self.host.known_uploads(), rule)
 
     def _find_source(self) -> StructureSource | None:
-        """Where the text of the receptor is at hand."""
+        """Return where the text of the receptor is available."""
         if not self._has_receptor():
             return None
         from foldnote.forms.files.structure_outline import locate_structure
@@ -223,7 +223,7 @@ class BoxCenterField(PointField):
         return self.host.raw_value(name) if isinstance(name, str) else MISSING
 
     def find_box(self, value: Any) -> Extent | None:
-        """The box that will be searched; None while it is unknown."""
+        """Return the box that will be searched; None while it is unknown."""
         size, center = self._find_size(), read_point(value)
         if self._has_no_inside():
             return None
@@ -241,17 +241,17 @@ class BoxCenterField(PointField):
         return read_point(self.host.raw_value(str(self.rule.get("size"))))
 
     def _has_no_inside(self) -> bool:
-        """Whether an edge of the size is zero or negative, which its own field says."""
+        """Return whether an edge of the size is zero or negative, which the field of the size reports."""
         size = self._find_size()
         return size is not None and min(size) <= 0
 
     def _has_flexible(self) -> bool:
-        """Whether residues are flexible, which the box is about where it has no centre."""
+        """Return whether residues are flexible, which the box surrounds if it has no centre."""
         held = self.host.raw_value(str(self.rule.get("flexible")))
         return isinstance(held, Mapping) and bool(held)
 
     def say(self, value: Any) -> str:
-        """Which box will be searched, how large it is, and what would be better."""
+        """Describe which box will be searched, its size, and better choices."""
         box, receptor = self.find_box(value), self.find_receptor()
         about = self._name_place(value)
         if self._has_no_inside():
@@ -321,7 +321,7 @@ class BoxCenterField(PointField):
             (part.remove_class if is_shown else part.add_class)("foldnote-hidden")
 
     def _follow(self, value: Any, receptor: ReceptorOutline | None) -> None:
-        """Find what the box is about where the value was not set by the choice."""
+        """Infer what the box surrounds if the value was not set by the choice."""
         wanted = self._find_extent(self._mode, receptor)
         is_open = self._mode in (RESIDUES, NUMBERS) and value is MISSING
         is_kept = is_open if value is MISSING else self._mode == NUMBERS or self._is_about(wanted, value)
@@ -336,7 +336,7 @@ class BoxCenterField(PointField):
         )
 
     def _is_about(self, extent: Extent | None, value: Any) -> bool:
-        """Whether centre and size are those of the box about an extent."""
+        """Return whether centre and size are those of the box around an extent."""
         center, size = read_point(value), self._find_size()
         if extent is None or center is None or size is None:
             return False
@@ -353,7 +353,7 @@ class BoxCenterField(PointField):
         )
 
     def _find_residues(self) -> tuple[Extent | None, str]:
-        """The extent of the residues in the line, or what is wrong with it."""
+        """Return the extent of the residues in the line, or a description of what is wrong."""
         receptor, text = self.find_receptor(), str(self.residues.value).strip()
         if receptor is None or not text:
             return None, ""
@@ -381,7 +381,7 @@ class BoxCenterField(PointField):
         )
 
     def _draw(self, value: Any) -> None:
-        """Offer the 3D view where the receptor is at hand, and move the drawn box."""
+        """Offer the 3D view if the receptor is available, and move the drawn box."""
         source = self._find_source()
         if self.editor is not None and source != self._drawn_of:
             self._close()
@@ -414,7 +414,7 @@ class BoxCenterField(PointField):
 
     @compact_widgets.locked
     def _dragged(self, change: Any) -> None:
-        """Take over the box that a person moved in 3D."""
+        """Apply the box that a person moved in 3D."""
         box, held = list(change["new"]), self.find_box(self.read().value)
         if len(box) != 2 * len(_AXES) or (held is not None and box == _write_box(held)):
             return
@@ -439,7 +439,7 @@ class BoxCenterField(PointField):
             self._apply()
 
     def _apply(self) -> None:
-        """Make the box of what was chosen, and hold it."""
+        """Make the box of the current choice, and hold it."""
         extent = self._find_extent(self._mode, self.find_receptor())
         size = str(self.rule.get("size"))
         if self._mode == BLIND or (self._mode == RESIDUES and extent is None):
@@ -454,7 +454,7 @@ class BoxCenterField(PointField):
         self.changed()
 
     def _surround(self, extent: Extent) -> tuple[list[float], list[float]]:
-        """Centre and edges of the box about an extent; no edge is below the least one."""
+        """Return the centre and edges of the box around an extent; no edge is below the minimum."""
         low, high = extent
         edges = [max(self._number("edge"), b - a) for a, b in zip(low, high, strict=True)]
         return [round(each, _ROUND) for each in middle(extent)], [round(edge, 1) for edge in edges]
@@ -465,7 +465,7 @@ class BoxCenterField(PointField):
 
 
 def _explain_chains(chains: Collection[str], name: str) -> str:
-    """How residues of a structure with these chains are written."""
+    """Explain how residues of a structure with these chains are written."""
     known = ", ".join(sorted(filter(None, chains)))
     if not known:
         return f"the chain of {name} has no name; write residues alone, as in 315-320."
@@ -474,17 +474,17 @@ def _explain_chains(chains: Collection[str], name: str) -> str:
 
 
 def format_edges(edges: Sequence[float]) -> str:
-    """``20.0 × 20.0 × 24.5 Å``."""
+    """Format edges: ``20.0 × 20.0 × 24.5 Å``."""
     return f"{' × '.join(f'{edge:.1f}' for edge in edges)} Å"
 
 
 def format_volume(volume: float) -> str:
-    """``8,000 Å³``."""
+    """Format a volume: ``8,000 Å³``."""
     return f"{volume:,.0f} Å³"
 
 
 def read_point(value: Any) -> Triple | None:
-    """Three numbers; None for any other value."""
+    """Return three numbers; None for any other value."""
     is_triple = isinstance(value, list | tuple) and len(value) == len(_AXES)
     if not is_triple or not all(isinstance(item, int | float) and math.isfinite(item) for item in value):
         return None
@@ -492,23 +492,23 @@ def read_point(value: Any) -> Triple | None:
 
 
 def middle(extent: Extent) -> Triple:
-    """The centre of a box."""
+    """Return the centre of a box."""
     return _each(lambda low, high: (low + high) / 2, extent)
 
 
 def widen(extent: Extent, margin: float) -> Extent:
-    """A box that is larger by ``margin`` Å on each side."""
+    """Return a box that is larger by ``margin`` Å on each side."""
     return _each(lambda low, _: low - margin, extent), _each(lambda _, high: high + margin, extent)
 
 
 def make_extent(center: Triple, size: Triple) -> Extent:
-    """The box with this centre and these edges."""
+    """Return the box with this centre and these edges."""
     pair = (center, size)
     return _each(lambda at, edge: at - edge / 2, pair), _each(lambda at, edge: at + edge / 2, pair)
 
 
 def _write_box(box: Extent) -> list[float]:
-    """Centre and edges of a box, as the 3D view takes them."""
+    """Return the centre and edges of a box in the format of the 3D view."""
     edges = (round(high - low, _ROUND) for low, high in zip(*box, strict=True))
     return [*(round(each, _ROUND) for each in middle(box)), *edges]
 

@@ -22,21 +22,21 @@ _SHOWN_LETTERS: Final = 24
 
 
 def outline_for(field: Field) -> Outline | None:
-    """The structure in the field named by this field's note ``of``; None while no chain of it is known."""
+    """Return the structure in the field that the note ``of`` names; None while it has no known chain."""
     name = field.spec.notes.get("of")
     if not isinstance(name, str):
         return None
     value = field.host.raw_value(name)
     if value in (MISSING, None, ""):
         return None
-    from foldnote.forms.files.structure_outline import find_outline  # only where a structure is given
+    from foldnote.forms.files.structure_outline import find_outline  # deferred: often not needed
 
     found = find_outline(value, field.host.known_uploads())
     return found if found is not None and found.chains else None
 
 
 def describe_chain(chain: OutlineChain) -> str:
-    """The first residues of a polymer chain, and the scheme that numbers its CDRs."""
+    """Return the first residues of a polymer chain, and the scheme that numbers its CDRs."""
     more = "…" if len(chain.letters) > _SHOWN_LETTERS else ""
     start = f"begins {chain.letters[:_SHOWN_LETTERS]}{more}" if chain.is_polymer else ""
     cdrs = f"{chain.stretches[0].numbering} numbering" if chain.stretches else ""
@@ -49,11 +49,11 @@ class ChainField(OfferedField):
     noun = "chain"
 
     def hint(self) -> str:
-        """Placeholder text."""
+        """Return the placeholder text."""
         return "chain id, e.g. H" if self.spec.notes.get("of") else super().hint()
 
     def offers(self) -> Offers | None:
-        """The chains of the structure."""
+        """Return the chains of the structure."""
         outline = outline_for(self)
         if outline is None:
             return None
@@ -72,12 +72,12 @@ class ChainsField(WordsField):
     width = "broad"
 
     def build(self) -> widgets.DOMWidget:
-        """The line; checkboxes are added once a structure is known."""
+        """Return the line; checkboxes are added once a structure is known."""
         self.ticks = Ticks[str](self.make_line("e.g. H, L", "path", "words"), self.host.looks, self._tick)
         return self.ticks.widget
 
     def describe(self, value: Any) -> Reading:
-        """The number of chains, residues and pairs; an error for a chain that the structure lacks."""
+        """Return the number of chains, residues and pairs; an error for a chain that the structure lacks."""
         outline = outline_for(self)
         if not isinstance(value, list) or not value or outline is None:
             return super().describe(value)

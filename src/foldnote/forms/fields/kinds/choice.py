@@ -23,7 +23,7 @@ class ChoiceField(Field):
     """One of the allowed values, in a drop-down list."""
 
     def build(self) -> widgets.DOMWidget:
-        """A drop-down list; without a default its first entry means no value."""
+        """Return a drop-down list; without a default its first entry means no value."""
         self._values = [choice.value for choice in self.spec.choices]
         labels = _distinct_labels(self.spec.choices)
         is_null = self.spec.nullable and self.spec.required
@@ -44,7 +44,7 @@ class ChoiceField(Field):
         return box
 
     def parse(self) -> Reading:
-        """The chosen value; `MISSING` for the entry that stands for none."""
+        """Return the chosen value; `MISSING` for the entry that stands for none."""
         index = self.widget.index
         return Reading(MISSING if index is None else self._values[index])
 
@@ -65,17 +65,17 @@ class ConstField(Field):
     """The only allowed value."""
 
     def build(self) -> widgets.DOMWidget:
-        """A disabled text box."""
+        """Return a disabled text box."""
         return compact_widgets.Text(
             self.spec.choices[0].label, disabled=True, style=self.host.looks.text, **self.look()
         )
 
     def parse(self) -> Reading:
-        """The value."""
+        """Return the value."""
         return Reading(self.spec.choices[0].value)
 
     def render(self, value: Any) -> None:
-        """Show the value; another one, as an old job may have, is marked "not allowed"."""
+        """Show the value; a different one, as from an old job, is marked "not allowed"."""
         own = self.spec.choices[0]
         is_own = value is MISSING or is_same(value, own.value)
         self.widget.value = own.label if is_own else f"{in_one_line(value, 60)} (not allowed)"
@@ -87,7 +87,7 @@ class ManyChoicesField(Field):
     width = "wide"
 
     def build(self) -> widgets.DOMWidget:
-        """The checkboxes between the field's name and its help."""
+        """Return the checkboxes between the field's name and its help."""
         looks = self.host.looks
         self._choices = read_item_choices(self.spec)
         labels = _distinct_labels(self._choices)
@@ -113,7 +113,7 @@ class ManyChoicesField(Field):
         return looks.box([self._head, ticks, self._foot], "foldnote-many")
 
     def parse(self) -> Reading:
-        """The ticked values in the schema's order."""
+        """Return the ticked values in the schema's order."""
         if self.boxes:
             ticked = [
                 choice.value for choice, box in zip(self._choices, self.boxes, strict=True) if box.value
@@ -124,7 +124,7 @@ class ManyChoicesField(Field):
         return Reading(ticked if ticked or has_default else self.blank)
 
     def render(self, value: Any) -> None:
-        """Tick what is in ``value``."""
+        """Tick the values in ``value``."""
         wanted = value if isinstance(value, list | tuple) else []
         on = [any(is_same(choice.value, item) for item in wanted) for choice in self._choices]
         if self.boxes:
@@ -141,10 +141,10 @@ class ManyChoicesField(Field):
 
 
 class SwitchField(Field):
-    """Yes or no, as a checkbox; unticked and without a default it is not sent."""
+    """Yes or no, as a checkbox; if it is unticked and has no default, the setting is not sent."""
 
     def build(self) -> widgets.DOMWidget:
-        """The checkbox, and a line below it for help and errors."""
+        """Return the checkbox, and a line below it for help and errors."""
         looks = self.host.looks
         self.control = rare_widgets.Checkbox(
             False, description=self.spec.title, indent=False, layout=looks.layout, style=looks.checkbox
@@ -154,7 +154,7 @@ class SwitchField(Field):
         return looks.box([self.control, self._foot], "foldnote-switch")
 
     def parse(self) -> Reading:
-        """True or False; `MISSING` when unticked, optional and without a default."""
+        """Return True or False; `MISSING` if unticked, optional and without a default."""
         is_on = bool(self.control.value)
         is_given = is_on or self.spec.required or self.spec.default is not MISSING
         return Reading(is_on if is_given else MISSING)
@@ -164,7 +164,7 @@ class SwitchField(Field):
         self.control.value = value is True
 
     def describe(self, value: Any) -> Reading:
-        """A readout of a value that is not a boolean, which the checkbox cannot show."""
+        """Return a readout of a value that is not a boolean, which the checkbox cannot show."""
         return Reading(value, readout="" if isinstance(value, bool) else f"holds {in_one_line(value)}")
 
     def show(self, notice: Notice) -> None:
@@ -175,12 +175,12 @@ class SwitchField(Field):
 
 
 def enumerate_labels(labels: list[str]) -> list[tuple[str, int]]:
-    """(label, index) pairs, as the ``options`` of an ipywidgets list."""
+    """Return (label, index) pairs, as the ``options`` of an ipywidgets list."""
     return [(label, index) for index, label in enumerate(labels)]
 
 
 def _distinct_labels(choices: tuple[Choice, ...]) -> list[str]:
-    """One label per choice; a label that occurs twice is followed by its value in brackets."""
+    """Return one label per choice; a label that occurs twice is followed by its value in brackets."""
     labels = [choice.label for choice in choices]
     return [
         label if labels.count(label) == 1 else f"{label} ({choice.value!r})"

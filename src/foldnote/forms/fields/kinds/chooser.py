@@ -1,7 +1,7 @@
-"""The panel of a file field for choosing a file: of the user's computer, its folder, an upload, or a job.
+"""The panel of a file field for choosing a file: from the user's computer, the folder, uploads, or a job.
 
-It is built when opened and closed for good. The page sends a file from the user's computer to the service
-by HTTP; where it cannot, the file is written next to the notebook. No widget keeps contents.
+It is built when opened and destroyed when closed. The page sends a file from the user's computer to the
+service by HTTP; if it cannot, the file is written next to the notebook. No widget stores contents.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from foldnote.forms.fields.field import Field
 
 FOLDER: Final = "uploads"
-"""Where files from the browser are written, below the kernel's folder."""
+"""Folder below the kernel's folder where files from the browser are written."""
 _MAX_JOBS: Final = 50
 _LIMIT = (
     "Files of up to 10 MB can be uploaded through the notebook's connection; put larger ones next to the "
@@ -95,7 +95,7 @@ class Chooser:
             part.close()
 
     async def list_files(self, job: str) -> str:
-        """HTML list of a job's files that the field accepts, or why they cannot be listed."""
+        """Return the HTML list of a job's files that the field accepts, or why they cannot be listed."""
         try:
             members = await list_members(self._field.host.client, job)
         except FoldnoteError as error:
@@ -128,7 +128,7 @@ class Chooser:
             self._uploads.options = enumerate_labels(
                 [f"choose one of {count(len(labels), 'upload')}…", *labels]
             )
-            self._uploads.index = 0  # a drop-down created without options selects none of them
+            self._uploads.index = 0  # a drop-down list created without options has no selection
             self._place(self._uploads)
 
     def _read_browser(self, change: Any) -> None:
@@ -140,7 +140,7 @@ class Chooser:
                 continue
             self._take(LocalFile(path))
         if change["new"]:
-            self._from_browser.value = ()  # drop the contents from the widget
+            self._from_browser.value = ()  # drops the contents from the widget
 
     def _chose_here(self, index: int) -> None:
         if index:
@@ -183,7 +183,7 @@ class Chooser:
 def save_beside_notebook(name: str, content: bytes) -> str:
     """Write a file from the browser; returns its path, relative to the kernel's folder.
 
-    A file of the same name with other contents is kept; the new one's name gets a suffix.
+    An existing file of the same name with other contents is kept; the new name gets a suffix.
 
     Raises:
         OSError: it cannot be written.

@@ -29,7 +29,7 @@ class PastedTexts:
         self._texts: dict[str, str] = {}
 
     def hide(self, value: str) -> str:
-        """The short name of a ``value`` of several lines; one line is returned unchanged."""
+        """Return the short name of a ``value`` of several lines; one line is returned unchanged."""
         if "\n" not in value:
             return value
         name = f"(pasted text, {format_size(len(value.encode()))})"
@@ -41,7 +41,7 @@ class PastedTexts:
         return name
 
     def reveal(self, shown: str) -> str:
-        """The text with the short name ``shown``; any other text is returned unchanged."""
+        """Return the text with the short name ``shown``; any other text is returned unchanged."""
         return self._texts.get(shown, shown)
 
 
@@ -57,9 +57,9 @@ class ChoosingField(Field):
         """Hold the path, upload or job file that a person chose."""
 
     def take_kept(self, is_job: Callable[[str], bool]) -> None:
-        """Treat every file that the field holds as one at the service, since a job was run with it.
+        """Mark every file that the field holds as one at the service, since a job was run with it.
 
-        ``is_job`` decides whether the text before a slash is a job's name rather than a folder of uploads.
+        ``is_job`` returns whether the text before a slash is a job's name rather than a folder of uploads.
         """
         value = self.read().value
         if isinstance(value, str | list):
@@ -73,7 +73,7 @@ class ChoosingField(Field):
         self.host.announce(self)
 
     def read(self) -> Reading:
-        """The field's value; a text once recognised as a local file or an upload remains one."""
+        """Return the field's value; a text once recognised as a local file or an upload remains one."""
         self._kept = settle(self._kept, self.host.known_uploads(), self.spec.extensions)
         return super().read()
 
@@ -82,7 +82,7 @@ class ChoosingField(Field):
         """Show the parts that are open."""
 
     def make_box(self, line: widgets.Widget, *links: widgets.Widget) -> widgets.Box:
-        """The line and its links, as a drop target for files."""
+        """Return the line and its links, as a drop target for files."""
         looks = self.host.looks
         self._choose = looks.button(
             "choose…", "foldnote-link", tooltip="Choose a file: of your computer, an upload, or of a job"
@@ -131,7 +131,7 @@ _PLACES = {
 
 
 def _at_service(value: Any, is_job: Callable[[str], bool]) -> Any:
-    """The value with every file marked as one at the service."""
+    """Return the value with every file marked as one at the service."""
     if isinstance(value, list):
         return [_at_service(item, is_job) for item in value]
     if not isinstance(value, str) or not value or isinstance(value, Contents | JobFile):
@@ -143,7 +143,7 @@ def _at_service(value: Any, is_job: Callable[[str], bool]) -> Any:
 
 
 def _match(texts: list[str], seen: list[Any]) -> list[Any]:
-    """``texts``, each replaced by the equal item of ``seen``, which knows its kind of file."""
+    """Replace each of ``texts`` by the equal item of ``seen``, which has a known kind of file."""
     left = list(seen)
     matched = []
     for text in texts:
@@ -159,11 +159,11 @@ class FileField(ChoosingField):
     has_brief_help = True
 
     def build(self) -> widgets.DOMWidget:
-        """A line with suggestions, and a link for pasting the contents."""
+        """Return a line with suggestions, and a link for pasting the contents."""
         looks = self.host.looks
         self._pasted = PastedTexts()
         self._typed_value: Any = ""
-        """The text of the line, with the kind of file that it was first recognised as."""
+        """The text of the line, with the kind of file as which it was first recognised."""
         endings = join_words([f".{extension}" for extension in self.spec.extensions])
         self.control = choice_widgets.Combobox(
             options=self._suggest(""),
@@ -178,7 +178,7 @@ class FileField(ChoosingField):
         return self.make_box(self.control, self._paste)
 
     def parse(self) -> Reading:
-        """The path, name or contents."""
+        """Return the path, name or contents."""
         text = self._pasted.reveal(self.control.value.strip())
         if text != self._typed_value and f"{text}\n" != self._typed_value:
             self._typed_value = text
@@ -186,7 +186,7 @@ class FileField(ChoosingField):
         return self.describe(self._typed_value) if text else Reading(self.blank)
 
     def describe(self, value: Any) -> Reading:
-        """A readout of the file that ``value`` names, or why it cannot be used."""
+        """Return a readout of the file that ``value`` names, or why it cannot be used."""
         if not isinstance(value, str) or not value:
             return Reading(value)
         uploads = self.host.known_uploads()
@@ -277,7 +277,7 @@ class FilesField(ChoosingField, LinesField):
     is_several = True
 
     def build(self) -> widgets.DOMWidget:
-        """A text area, and a link for choosing files."""
+        """Return a text area, and a link for choosing files."""
         self._pasted = PastedTexts()
         self._seen: list[Any] = []
         """The files as last read, so that an unchanged line keeps its kind of file."""
@@ -295,11 +295,11 @@ class FilesField(ChoosingField, LinesField):
         self.widget.children = (self.control, self.links, *self.panel)
 
     def hint(self) -> str:
-        """Placeholder text."""
+        """Return the placeholder text."""
         return "paths or uploads, one per line"
 
     def parse(self) -> Reading:
-        """The files that the lines name."""
+        """Return the files that the lines name."""
         shown = super().parse().value
         if not isinstance(shown, list):
             return Reading(shown)
@@ -308,7 +308,7 @@ class FilesField(ChoosingField, LinesField):
         return self.describe(self._seen)
 
     def describe(self, value: Any) -> Reading:
-        """The number of files by place, and an error for each line that cannot be used."""
+        """Return the number of files by place, and an error for each line that cannot be used."""
         if not isinstance(value, list):
             return Reading(value)
         from foldnote.forms.files.file_insight import inspect_file

@@ -1,8 +1,7 @@
 """An object, or a list whose positions have different schemas, inside the settings: a group of fields.
 
-An optional object is folded and built when it is opened; one with a default or a value is built at once, as
-long as the form is not too large. It is sent once something in it differs from its initial value, or when
-code set it.
+An optional object is folded, and built when it is opened; one with a default or a value is built at once
+unless the form is too large. It is sent if a value in it differs from the initial one, or if code set it.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class ObjectField(HolderField):
     """An object with named fields."""
 
     def build(self) -> widgets.DOMWidget:
-        """A title, which folds where the object is optional, and the fields below it."""
+        """Return a title, which can be folded if the object is optional, and the fields below it."""
         looks = self.looks
         self._section: Section | None = None
         self._is_given = False
@@ -52,26 +51,26 @@ class ObjectField(HolderField):
         return widget
 
     def inside(self) -> Sequence[Any]:
-        """The object's fields, if they are built."""
+        """Return the object's fields, if they are built."""
         return self._section.everything if self._section is not None else ()
 
     def parts(self, value: Any) -> dict[Any, Field]:
-        """The object's fields that ``value`` names; they are built if they were not."""
+        """Return the object's fields that ``value`` names, building them if necessary."""
         if not isinstance(value, Mapping):
             return {}
         section = self._open()
         return {name: field for name in value if (field := section.find(name)) is not None}
 
     def as_object(self, value: Any) -> Any:
-        """``value`` as a mapping of field names to values; anything else is not of this type."""
+        """Return ``value`` as a mapping of field names to values; any other type is invalid here."""
         return value
 
     def describe(self, value: Any) -> Reading:
-        """No readout for a mapping, whose fields show it once they are built."""
+        """Return no readout for a mapping, since its fields show it once they are built."""
         return Reading(value) if isinstance(self.as_object(value), Mapping) else super().describe(value)
 
     def parse(self) -> Reading:
-        """The object; blank where nothing in it was set."""
+        """Return the object; blank if nothing in it was set."""
         if self._section is None:
             return Reading({} if self.spec.required and not self.spec.nullable else self.blank)
         read = self._section.read()
@@ -92,7 +91,7 @@ class ObjectField(HolderField):
             self._section.reset({})
 
     def keep(self, value: Any) -> Any:
-        """`MISSING` where the fields inside hold the value; else the value, until they are built."""
+        """Return `MISSING` if the fields inside hold the value; else the value, until they are built."""
         return MISSING if isinstance(self.as_object(value), Mapping) and self._section is not None else value
 
     def start_with(self, value: Any) -> None:
@@ -127,7 +126,7 @@ class ObjectField(HolderField):
             self.fold.icon = "caret-down" if self._is_open else "caret-right"
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
-        """The sums over the fields inside, plus this field if it has a problem itself."""
+        """Return the sums over the fields inside, plus this field if it has a problem itself."""
         wrong, pristine = super().count([problem for problem in problems if not problem.field])
         section = self._section
         names = section.names if section is not None else ()
@@ -158,14 +157,14 @@ class ObjectField(HolderField):
         return Section(read_plan(self.spec.schema, self.spec.root, self.spec.path), self)
 
     def _is_at_hand(self, value: Mapping[str, Any]) -> bool:
-        """Whether the fields are built, or can be built before the object is opened."""
+        """Return whether the fields are built, or can be built before the object is opened."""
         if self._section is not None:
             return True
         names = self.spec.schema.get("properties") or ()
         return bool(value or not self._is_recursive) and len(names) <= self.looks.room
 
     def _make(self) -> Section:
-        """The fields with the defaults of their schemas; built if they were not."""
+        """Return the fields with the defaults of their schemas, building them if necessary."""
         if self._section is None:
             self._section = self.make_section()
             self._section.on_shown = self._lay_out
@@ -178,7 +177,7 @@ class ObjectField(HolderField):
         self._body.children = self._section.widgets if self._section is not None else ()
 
     def _open(self) -> Section:
-        """The fields with the value kept for them; built if they were not."""
+        """Return the fields with the value kept for them, building them if necessary."""
         held = self.as_object(self._kept)
         if self._section is not None or not isinstance(held, Mapping):
             return self._make()
@@ -190,7 +189,7 @@ class ObjectField(HolderField):
         return section
 
     def _recurs(self) -> bool:
-        """Whether an enclosing object has the same properties, i.e. the schema is recursive."""
+        """Return whether an enclosing object has the same properties, i.e. the schema is recursive."""
         names = self.spec.schema.get("properties")
         around: Any = self.host
         while names and isinstance(around, HolderField):
@@ -223,7 +222,7 @@ class PlacesField(ObjectField):
     """A list with a field for each position that has a schema; further items are kept unchanged."""
 
     def parse(self) -> Reading:
-        """The list up to the last position with a value; an empty position before it is a problem."""
+        """Return the list up to the last position with a value; an empty position before it is a problem."""
         read = super().parse()
         if not isinstance(read.value, Mapping):
             return read
@@ -238,13 +237,13 @@ class PlacesField(ObjectField):
         )
 
     def parts(self, value: Any) -> dict[Any, Field]:
-        """The fields of the positions that a value has."""
+        """Return the fields of the positions that a value has."""
         if not isinstance(value, list):
             return {}
         return {int(name): field for name, field in super().parts(self.as_object(value)).items()}
 
     def as_object(self, value: Any) -> Any:
-        """The items by position, as strings."""
+        """Return the items by position, as strings."""
         is_list = isinstance(value, list | tuple)
         return {str(place): item for place, item in enumerate(value)} if is_list else MISSING
 

@@ -1,4 +1,4 @@
-"""A field for the file of a small molecule, or its SMILES: checked as typed and drawn in 2D."""
+"""A field for a small-molecule file or its SMILES: checked as typed and drawn in 2D."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _FILE_ENDING: Final = r"\.[A-Za-z]\w{1,4}$"
 
 
 def seems_smiles(text: str) -> bool:
-    """Whether a text that names no file was meant as a SMILES, valid or not, or is an InChI."""
-    from foldnote.catalog.checks.molecule import is_inchi  # only where a text is given
+    """Return whether a text that names no file was meant as a SMILES, valid or not, or is an InChI."""
+    from foldnote.catalog.checks.molecule import is_inchi  # deferred: needed only if a text is given
 
     if is_inchi(text):
         return True
@@ -37,7 +37,7 @@ class LigandField(FileField, DrawableField):
     """One molecule: a file, or a SMILES."""
 
     def build(self) -> widgets.DOMWidget:
-        """The line of a file field; the 2D drawing is added once there is a molecule."""
+        """Return the line of a file field; the 2D drawing is added once there is a molecule."""
         self._drawn: list[widgets.HTML] = []
         box = super().build()
         box.add_class("foldnote-draws")
@@ -45,7 +45,7 @@ class LigandField(FileField, DrawableField):
         return box
 
     def list_molecules(self) -> list[str]:
-        """The SMILES, or that of the only molecule of a file."""
+        """Return the SMILES, or that of the only molecule of a file."""
         value = self.read().value
         if not isinstance(value, str) or not value:
             return []
@@ -55,7 +55,7 @@ class LigandField(FileField, DrawableField):
         return [*found.smiles] if found is not None and found.total == 1 and found.smiles[0] else []
 
     def _find_molecules(self, value: str) -> MoleculeOutline | None:
-        """The molecules of a given file."""
+        """Return the molecules of a given file."""
         from foldnote.forms.files.molecule_outline import find_molecules
 
         return find_molecules(value, self.host.known_uploads(), self.spec.extensions)
@@ -65,7 +65,7 @@ class LigandField(FileField, DrawableField):
         self.control.value = smiles
 
     def describe(self, value: Any) -> Reading:
-        """A readout of the molecule, or what is wrong with it and where."""
+        """Return a readout of the molecule, or what is wrong with it and where."""
         if not isinstance(value, str) or not value:
             return super().describe(value)
         smiles = self._find_smiles(value)
@@ -83,7 +83,7 @@ class LigandField(FileField, DrawableField):
         return Reading(value, (problem,) if problem else (), None, words)
 
     def _find_excess(self, total: int) -> str:
-        """Why a file has too many molecules for the field; empty where it has not."""
+        """Explain why a file has too many molecules for the field; empty if it does not."""
         if "one-molecule" not in (self.spec.notes.get("check") or ()):
             return ""
         from foldnote.catalog.checks.molecule import explain_several
@@ -112,7 +112,7 @@ class LigandField(FileField, DrawableField):
                 picture.value = drawn
 
     def _find_smiles(self, value: str) -> str:
-        """The text of a SMILES, or of what was meant as one; empty for a file, its name or its contents."""
+        """Return a text that is, or was meant as, a SMILES; empty for a file, its name or its contents."""
         uploads, extensions = self.host.known_uploads(), self.spec.extensions
         held = settle(value, uploads, extensions)
         text = str(held).strip()

@@ -31,24 +31,24 @@ class LinesField(Field):
     noun = "line"
 
     def build(self) -> widgets.DOMWidget:
-        """A text area."""
+        """Return a text area."""
         return self.make_line(self.hint(), "lines", rows=3)
 
     def hint(self) -> str:
-        """Placeholder text."""
+        """Return the placeholder text."""
         return "one per line"
 
     def parse(self) -> Reading:
-        """The lines that are not empty."""
+        """Return the lines that are not empty."""
         lines = [line.strip() for line in self.control.value.splitlines() if line.strip()]
         return self.describe([_unquote(line) for line in lines]) if lines else Reading(self.empty())
 
     def empty(self) -> Any:
-        """The value of an empty box: an empty list where the default is a list, else the blank value."""
+        """Return the value of an empty box: an empty list if the default is a list, else the blank value."""
         return [] if isinstance(self.spec.default, list) else self.blank
 
     def describe(self, value: Any) -> Reading:
-        """A readout with the number of items."""
+        """Return a readout with the number of items."""
         return Reading(value, readout=count(len(value), "item") if isinstance(value, list) and value else "")
 
     def render(self, value: Any) -> None:
@@ -61,12 +61,12 @@ class WordsField(Field):
     """A list of short words or numbers on one line, comma-separated; an entry may hold spaces."""
 
     def build(self) -> widgets.DOMWidget:
-        """One text box."""
+        """Return one text box."""
         hint = "e.g. H, L" if self.spec.role in ("chain", "chains") else "comma-separated"
         return self.make_line(hint, "words")
 
     def parse(self) -> Reading:
-        """The entries; numbers where the items are numbers."""
+        """Return the entries; numbers if the items are numbers."""
         text = self.control.value
         if self.spec.items.get("type") != "string":
             return self._parse_numbers(text.replace(",", " ").replace(";", " ").split())
@@ -76,7 +76,7 @@ class WordsField(Field):
         return self.describe([_unquote(word) for word in words])
 
     def describe(self, value: Any) -> Reading:
-        """A readout of the entries where there are several, or one with spaces."""
+        """Return a readout of the entries if there are several, or one with spaces."""
         is_list = isinstance(value, list) and len(value) > 0
         is_ambiguous = is_list and (len(value) > 1 or " " in str(value[0]))
         quoted = ", ".join(f"“{item}”" for item in value[:12]) if is_ambiguous else ""
@@ -102,12 +102,12 @@ class MappingField(Field):
     width = "broad"
 
     def build(self) -> widgets.DOMWidget:
-        """A text area."""
+        """Return a text area."""
         hint = "H: 26 27 28\nL: 50 51" if self.spec.role == "residues" else "name: value"
         return self.make_line(hint, "lines", rows=2)
 
     def parse(self) -> Reading:
-        """The map; an error for the first line that is not ``name: value``."""
+        """Return the map; an error for the first line that is not ``name: value``."""
         found: dict[str, Any] = {}
         for number, key, value in _read_map(self.control.value):
             if key is None:
@@ -130,7 +130,7 @@ class MappingField(Field):
         )
 
     def describe(self, value: Any) -> Reading:
-        """A readout of a value that is not a map, which the box cannot show."""
+        """Return a readout of a value that is not a map, which the box cannot show."""
         return Reading(value, readout="" if isinstance(value, dict) else f"holds {in_one_line(value)}")
 
     @property
@@ -152,12 +152,12 @@ class JsonField(Field):
     width = "wide"
 
     def build(self) -> widgets.DOMWidget:
-        """A text area."""
+        """Return a text area."""
         self._why = explain_json(self.spec)
         return self.make_line("JSON", "lines", rows=3)
 
     def parse(self) -> Reading:
-        """The JSON value, or where it is invalid; the readout says why there is no form for it."""
+        """Return the JSON value, or where it is invalid; the readout says why no form is available."""
         text = self.widget.value.strip()
         if not text:
             return Reading(self.blank, readout=self._why)
@@ -172,7 +172,7 @@ class JsonField(Field):
             return Reading(errors=(f"This is not valid JSON{place}.",), readout=self._why)
 
     def describe(self, value: Any) -> Reading:
-        """A readout that says why there is no form for it."""
+        """Return a readout that says why no form is available."""
         return Reading(value, readout=self._why)
 
     def render(self, value: Any) -> None:
@@ -182,7 +182,7 @@ class JsonField(Field):
 
 
 def explain_json(spec: FieldSpec) -> str:
-    """A sentence that says why the value has no form."""
+    """Return a sentence on why the value has no form."""
     schema = spec.schema
     if isinstance(schema.get("$ref"), str):
         return f"Written as JSON: its schema is in another document, {schema['$ref']}."
@@ -199,7 +199,7 @@ def explain_json(spec: FieldSpec) -> str:
 
 
 def _quote(item: Any, separators: str, *, is_empty_plain: bool = False) -> str:
-    """``item`` unchanged if it can be read back, else as JSON; ``separators`` is a regular expression."""
+    """Return ``item`` if it can be read back, else its JSON; ``separators`` is a regular expression."""
     if not isinstance(item, str):
         return json.dumps(item, default=str)
     is_plain = item == item.strip() and not item.startswith('"') and not re.search(separators, item)
@@ -232,7 +232,7 @@ def _write_key(key: str) -> str:
 
 
 def _read_map(text: str) -> Iterator[tuple[int, str | None, str]]:
-    """Line number, key (None where there is none) and value text of every line that is not empty."""
+    """Yield line number, key (None without one) and value text of every non-empty line."""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue

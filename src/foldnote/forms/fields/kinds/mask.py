@@ -27,16 +27,16 @@ class MaskField(TextField):
     takes_empty_text = False
 
     def build(self) -> widgets.DOMWidget:
-        """A line; the sequence is shown below it once there is one."""
+        """Return a line; the sequence is shown below it once there is one."""
         self._strip: widgets.HTML | None = None
         return self.host.looks.box([self.make_line(self.hint(), "path")], "foldnote-file")
 
     def hint(self) -> str:
-        """Placeholder text."""
+        """Return the placeholder text."""
         return "start-end, e.g. 97-105"
 
     def describe(self, value: Any) -> Reading:
-        """The range as ``start-end``, with a readout of the masked residues."""
+        """Return the range as ``start-end``, with a readout of the masked residues."""
         found = _RANGE.fullmatch(value.strip()) if isinstance(value, str) else None
         if found is None:
             return Reading(value)
@@ -49,7 +49,7 @@ class MaskField(TextField):
         return Reading(read, readout=readout)
 
     def keep(self, value: Any) -> Any:
-        """The range in its standard spelling, as for typed text."""
+        """Return the range in its standard spelling, as for typed text."""
         return self.describe(value).value
 
     def express(self, read: Reading, problems: Any) -> None:
@@ -77,7 +77,7 @@ class MaskField(TextField):
 
 
 def draw_mask(sequence: str, text: str) -> str:
-    """HTML of the sequence in numbered blocks of ten, the masked letters marked."""
+    """Return the HTML of the sequence in numbered blocks of ten, the masked letters marked."""
     found = _RANGE.fullmatch(text.strip())
     first, last = (int(found[1]), int(found[2])) if found else (0, 0)
     blocks = []

@@ -29,28 +29,28 @@ _INKS: Final = {
     -1: _BLACK, 1: "#808080", 6: _BLACK, 7: "#4a7cf0", 8: "#e0493a", 9: "#149494", 15: "#cf7212",
     16: "#9a8500", 17: "#2a9648", 35: "#b8733a", 53: "#a066d8",
 }  # fmt: skip
-"""Colours by atomic number, -1 for any other, with a contrast of 3:1 or more on white and on #212121; black
-stands for the colour of text."""
+"""Colours by atomic number (-1 for all others), with a contrast of at least 3:1 on white and on #212121;
+black is replaced by the text colour."""
 _STYLE: Final = "<style>svg{color:#222}@media(prefers-color-scheme:dark){svg{color:#e4e4e4}}</style>"
 _AROUND: Final = 20
-"""Characters of a SMILES that are shown on each side of a wrong one."""
+"""Number of characters of a SMILES that are shown on each side of a wrong one."""
 
 
 def find_fault(smiles: str) -> str | None:
-    """What is wrong with a SMILES, as a sentence; None for a valid one."""
+    """Describe what is wrong with a SMILES, as a sentence; None for a valid one."""
     fault = locate_fault(smiles)
     return fault.sentence if fault is not None else None
 
 
 def locate_fault(smiles: str) -> SmilesFault | None:
-    """What is wrong with a SMILES, and where: its syntax, or an atom that RDKit refuses; None if valid."""
-    from foldnote.catalog.checks.molecule import locate_smiles_fault  # only where a molecule is given
+    """Find a fault in a SMILES: in its syntax, or an atom that RDKit refuses; None if it is valid."""
+    from foldnote.catalog.checks.molecule import locate_smiles_fault  # deferred: often not needed
 
     return locate_smiles_fault(smiles) or _check_with_rdkit(smiles.strip())
 
 
 def cut_excerpt(smiles: str, fault: SmilesFault) -> Excerpt | None:
-    """The wrong character of a SMILES with the text around it; None if no single place is at fault."""
+    """Return the wrong character of a SMILES with its context; None if no single position is at fault."""
     smiles, place = smiles.strip(), fault.position
     if place is None:
         return None
@@ -72,7 +72,7 @@ def _check_with_rdkit(smiles: str) -> SmilesFault | None:
     if not problems:
         return None
     problem, atoms = problems[0], list_atom_positions(smiles)
-    if hasattr(problem, "GetAtomIndices"):  # a ring for which no alternating bonds are found
+    if hasattr(problem, "GetAtomIndices"):  # a ring without a Kekulé structure
         place = atoms[min(problem.GetAtomIndices())]
         return SmilesFault(
             f"{in_one_line(smiles, 40)}: the aromatic atoms from position {place + 1} on have no alternating"
@@ -90,7 +90,7 @@ def _check_with_rdkit(smiles: str) -> SmilesFault | None:
 
 
 def _find_wrong_atom(chem: Any, smiles: str) -> SmilesFault:
-    """The first atom in brackets that RDKit cannot read, or else the whole text."""
+    """Return the first atom in brackets that RDKit cannot read, or else the whole text."""
     from foldnote.catalog.checks.molecule import SmilesFault, list_atom_positions
 
     for place in list_atom_positions(smiles):
@@ -103,9 +103,9 @@ def _find_wrong_atom(chem: Any, smiles: str) -> SmilesFault:
 
 @lru_cache(maxsize=256)
 def draw_svg(smiles: str) -> str:
-    """The molecule as an SVG document of 150 × 110 px; empty if it cannot be drawn.
+    """Return the molecule as an SVG document of 150 × 110 px; empty if it cannot be drawn.
 
-    It has no ground and is legible on light and dark ones, by the ``color-scheme`` of the image showing it.
+    It has no background, and is legible on light and dark ones through the ``color-scheme`` of the image.
     """
     drawing: Any = import_module("rdkit.Chem.Draw.rdMolDraw2D")
     molecule = import_module("rdkit.Chem").MolFromSmiles(smiles)
@@ -121,12 +121,12 @@ def draw_svg(smiles: str) -> str:
 
 
 def _split_color(color: str) -> tuple[float, ...]:
-    """Red, green and blue of ``#rrggbb``, 0 to 1."""
+    """Return red, green and blue of ``#rrggbb``, each 0 to 1."""
     return tuple(int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
 
 
 def write_drawings(molecules: list[str]) -> str:
-    """HTML of the first 12 molecules side by side; empty if none can be drawn."""
+    """Return the HTML of the first 12 molecules side by side; empty if none can be drawn."""
     drawn = []
     for number, smiles in enumerate(molecules[:_MAX_DRAWN], 1):
         svg = draw_svg(smiles.strip()) if find_fault(smiles) is None else ""
@@ -171,7 +171,7 @@ class DrawableField(Field):
 
     @abstractmethod
     def list_molecules(self) -> list[str]:
-        """SMILES of the molecules that the field holds, valid or not."""
+        """Return the SMILES of the molecules that the field holds, valid or not."""
 
     @abstractmethod
     def take_molecule(self, smiles: str, place: int | None) -> None:
@@ -183,7 +183,7 @@ class DrawableField(Field):
         """
 
     def make_links(self, line: widgets.Widget) -> widgets.Box:
-        """The line, with a place for the link that the page adds."""
+        """Return the line, with a placeholder for the link that the page adds."""
         looks = self.host.looks
         return looks.box(
             [line, looks.box([], "foldnote-links")], "foldnote-file", "foldnote-draws", self.mark
@@ -197,12 +197,12 @@ class MoleculeField(DrawableField, TextField):
     takes_empty_text = False
 
     def build(self) -> widgets.DOMWidget:
-        """A text box with the drawing below it."""
+        """Return a text box with the drawing below it."""
         self._drawing = _Drawing(self, self.make_links(self.make_line(self.hint(), "path", "lines")))
         return self._drawing.widget
 
     def list_molecules(self) -> list[str]:
-        """The SMILES."""
+        """Return the SMILES."""
         value = self.read().value
         return [value] if isinstance(value, str) and value else []
 
@@ -211,11 +211,11 @@ class MoleculeField(DrawableField, TextField):
         self.control.value = smiles
 
     def hint(self) -> str:
-        """Placeholder text."""
+        """Return the placeholder text."""
         return super().hint() or "SMILES, e.g. CC(=O)Oc1ccccc1C(=O)O"
 
     def describe(self, value: Any) -> Reading:
-        """The SMILES, with an error if it is not valid."""
+        """Return the SMILES, with an error if it is not valid."""
         fault = locate_fault(value) if isinstance(value, str) and value else None
         return Reading(value, (fault.sentence,), cut_excerpt(value, fault)) if fault else Reading(value)
 
@@ -231,17 +231,17 @@ class MoleculesField(DrawableField, LinesField):
     takes_many_molecules = True
 
     def build(self) -> widgets.DOMWidget:
-        """A text area with the drawings below it."""
+        """Return a text area with the drawings below it."""
         self._drawing = _Drawing(self, self.make_links(self.make_line(self.hint(), "path", "lines", rows=3)))
         return self._drawing.widget
 
     def list_molecules(self) -> list[str]:
-        """The SMILES of all lines."""
+        """Return the SMILES of all lines."""
         value = self.read().value
         return [str(item) for item in value] if isinstance(value, list) else []
 
     def take_molecule(self, smiles: str, place: int | None) -> None:
-        """Add the drawn molecule as a line, or put it in the place of another."""
+        """Add the drawn molecule as a line, or replace another molecule."""
         molecules = self.list_molecules()
         if place is None or place >= len(molecules):
             molecules.append(smiles)
@@ -252,7 +252,7 @@ class MoleculesField(DrawableField, LinesField):
         self.changed()
 
     def hint(self) -> str:
-        """Placeholder text."""
+        """Return the placeholder text."""
         return "SMILES, one per line"
 
     def write(self, value: Any) -> None:
@@ -260,7 +260,7 @@ class MoleculesField(DrawableField, LinesField):
         super().write(read_column(value))
 
     def describe(self, value: Any) -> Reading:
-        """The number of molecules, and an error for each that is not valid."""
+        """Return the number of molecules, and an error for each that is not valid."""
         if not isinstance(value, list) or not value:
             return Reading(value)
         faults = [(number, find_fault(str(item))) for number, item in enumerate(value, 1)]
@@ -274,7 +274,7 @@ class MoleculesField(DrawableField, LinesField):
 
 
 def read_column(value: Any) -> Any:
-    """A column of a DataFrame, an array or a tuple as a list without missing cells; else the value itself."""
+    """Return a DataFrame column, an array or a tuple as a list without missing cells; keep other values."""
     if hasattr(value, "tolist") and not isinstance(value, str):
         value = value.tolist()
     if isinstance(value, tuple):

@@ -39,22 +39,22 @@ class OfferedField(TextField):
 
     @abstractmethod
     def offers(self) -> Offers | None:
-        """The choices; None while the file is unknown."""
+        """Return the choices; None while the file is unknown."""
 
     def build(self) -> widgets.DOMWidget:
-        """A text box; the drop-down list is created once there are choices."""
+        """Return a text box; the drop-down list is created once there are choices."""
         self._line = self.make_line(self.hint(), "path")
         self._list: widgets.Dropdown | None = None
         self._listed: tuple[str, ...] = ()
         return self.host.looks.box([self._line], "foldnote-file")
 
     def parse(self) -> Reading:
-        """The text without surrounding white space."""
+        """Return the text without surrounding white space."""
         text = self._line.value.strip()
         return self.describe(text) if text else Reading("" if self.spec.default == "" else self.blank)
 
     def describe(self, value: Any) -> Reading:
-        """A readout of the choice, or an error that lists the valid ones."""
+        """Return a readout of the choice, or an error that lists the valid ones."""
         found = self.offers() if isinstance(value, str) and value.strip() else None
         if found is None:
             return Reading(value)
@@ -114,11 +114,11 @@ class ColumnField(OfferedField):
     noun = "column"
 
     def hint(self) -> str:
-        """Placeholder text."""
+        """Return the placeholder text."""
         return "name of a column" if self.spec.notes.get("of") else super().hint()
 
     def offers(self) -> Offers | None:
-        """The columns of the table."""
+        """Return the columns of the table."""
         table = self._table()
         if table is None:
             return None
@@ -136,7 +136,7 @@ class ColumnField(OfferedField):
     def _table(self) -> TableHead | None:
         name = self.spec.notes.get("of")
         held: Any = self.host.raw_value(name) if isinstance(name, str) else MISSING
-        from foldnote.forms.files.table_head import find_table  # imported late: few forms have a table
+        from foldnote.forms.files.table_head import find_table  # deferred: few forms have a table
 
         return find_table(held, self.host.known_uploads())
 

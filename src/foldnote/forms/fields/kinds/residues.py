@@ -31,14 +31,14 @@ class ResiduesField(TextField):
     width = "broad"
 
     def hint(self) -> str:
-        """Placeholder text."""
+        """Return the placeholder text."""
         return "e.g. 26-33 52A"
 
     def describe(self, value: Any) -> Reading:
-        """The residues, ranges expanded; an error for one that the structure lacks."""
+        """Return the residues, ranges expanded; an error for one that the structure lacks."""
         if not isinstance(value, str) or not value.strip() or ":" in value:
             return Reading(value)
-        from foldnote.forms.biology.residue_text import read_residues  # only where residues are given
+        from foldnote.forms.biology.residue_text import read_residues  # deferred: often not needed
 
         outline, chain = outline_for(self), self._chain()
         read = read_residues(value, chain, outline.name if outline else "")
@@ -47,7 +47,7 @@ class ResiduesField(TextField):
         return Reading(" ".join(read.residues), readout=describe_residues(read.residues, chain))
 
     def keep(self, value: Any) -> Any:
-        """The value with ranges expanded, as for typed text."""
+        """Return the value with ranges expanded, as for typed text."""
         read = self.describe(value)
         return value if read.errors else read.value
 
@@ -62,7 +62,7 @@ class ResiduesField(TextField):
         super().express(read, problems)
 
     def _chain(self) -> OutlineChain | None:
-        """The chain in the field that the note ``chain`` names, else the structure's only chain."""
+        """Return the chain in the field that the note ``chain`` names, else the structure's only chain."""
         outline, name = outline_for(self), self.spec.notes.get("chain")
         if outline is None:
             return None
@@ -73,21 +73,21 @@ class ResiduesField(TextField):
 
 
 class ResidueMapField(MappingField):
-    """Chains with their residues, one chain per line; a checkbox for each CDR that the numbering shows."""
+    """Chains with their residues, one chain per line, and a checkbox for each recognised CDR."""
 
     def build(self) -> widgets.DOMWidget:
-        """The text area; checkboxes are added once a structure is known."""
+        """Return the text area; checkboxes are added once a structure is known."""
         line = self.make_line("H: 26-33 52A\nL: 50 51", "path", "lines", rows=2)
         self.ticks: Ticks[tuple[str, ChainRegion]] = Ticks(line, self.host.looks, self._tick)
         return self.ticks.widget
 
     def parse(self) -> Reading:
-        """The map with its ranges expanded, or the first error."""
+        """Return the map with its ranges expanded, or the first error."""
         read = super().parse()
         return read if read.errors or not isinstance(read.value, dict) else self.describe(read.value)
 
     def describe(self, value: Any) -> Reading:
-        """The residues of each chain, ranges expanded; an error for one that the structure lacks."""
+        """Return the residues of each chain, ranges expanded; an error for one that the structure lacks."""
         outline = outline_for(self)
         if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in value.values()):
             return super().describe(value)
@@ -113,7 +113,7 @@ class ResidueMapField(MappingField):
         return self._judge_turning(Reading(found, readout="; ".join(readouts)), turning)
 
     def _judge_turning(self, read: Reading, residues: list[tuple[str, str]]) -> Reading:
-        """The reading with what the note ``turning`` says of side chains in a known structure."""
+        """Return the reading with the verdict of the note ``turning`` on side chains in a known structure."""
         rule = self.spec.notes.get("turning")
         if not isinstance(rule, Mapping) or not residues:
             return read
@@ -127,7 +127,7 @@ class ResidueMapField(MappingField):
         return Reading(read.value, readout=words)
 
     def keep(self, value: Any) -> Any:
-        """The value with ranges expanded, as for typed text."""
+        """Return the value with ranges expanded, as for typed text."""
         read = self.describe(value)
         return value if read.errors else read.value
 
@@ -163,13 +163,13 @@ def _split(value: Any) -> dict[str, list[str]]:
 
 
 def _label(chain: OutlineChain, stretch: ChainRegion) -> str:
-    """``H CDR-3 · 105 to 117 (IMGT)``."""
+    """Write the label of a CDR's checkbox: ``H CDR-3 · 105 to 117 (IMGT)``."""
     span = f"{stretch.residues[0]} to {stretch.residues[-1]}"
     return f"{chain.name} {stretch.name} · {span} ({stretch.numbering})"
 
 
 def describe_residues(residues: tuple[str, ...], chain: OutlineChain | None) -> str:
-    """``13 residues, SRWGGDGFYAMDY``."""
+    """Describe residues: ``13 residues, SRWGGDGFYAMDY``."""
     if not residues:
         return ""
     from foldnote.forms.biology.residue_text import letters_of
@@ -180,7 +180,7 @@ def describe_residues(residues: tuple[str, ...], chain: OutlineChain | None) -> 
 
 
 def _list_names(residues: tuple[str, ...], chain: OutlineChain | None) -> list[tuple[str, str]]:
-    """What a message calls each residue of a known protein chain, and its name of three letters."""
+    """Return a label for messages and the three-letter name of each residue of a known protein chain."""
     if chain is None or chain.kind != "protein":
         return []
     import gemmi
@@ -193,7 +193,7 @@ def _list_names(residues: tuple[str, ...], chain: OutlineChain | None) -> list[t
 
 
 def _describe_extents(outline: Outline | None) -> str:
-    """The residue numbers of each polymer chain, as numbered in the file."""
+    """Describe the residue numbers of each polymer chain, as numbered in the file."""
     if outline is None:
         return ""
     parts = [f"{chain.name} {chain.extent}" for chain in outline.chains if chain.is_polymer][:6]

@@ -53,7 +53,7 @@ class RowsField(HolderField):
     noun = "Row"
 
     def build(self) -> widgets.DOMWidget:
-        """The title, the rows, and a button that adds one."""
+        """Return the title, the rows, and a button that adds one."""
         looks = self.looks
         self.rows: list[ItemRow] = []
         self._is_given = False
@@ -66,15 +66,15 @@ class RowsField(HolderField):
         return looks.box([self._head, self._list, self.control], "foldnote-object")
 
     def inside(self) -> Sequence[Field]:
-        """The field of each row."""
+        """Return the field of each row."""
         return [row.field for row in self.rows]
 
     def parts(self, _value: Any) -> dict[Any, Field]:
-        """The fields of the rows, by position."""
+        """Return the fields of the rows, by position."""
         return dict(enumerate(self.inside()))
 
     def parse(self) -> Reading:
-        """The list, with the problems of each row."""
+        """Return the list, with the problems of each row."""
         if not self.rows:
             return Reading(self.empty())
         readings = [row.field.read() for row in self.rows]
@@ -87,16 +87,16 @@ class RowsField(HolderField):
         return Reading(self.join(values), readout=count(len(values), self.noun.lower()), inner=tuple(inner))
 
     def empty(self) -> Any:
-        """The value without rows."""
+        """Return the value without rows."""
         is_there = self._is_given or self.spec.required or isinstance(self.spec.default, list)
         return [] if is_there and not self._starts_null else self.blank
 
     def join(self, values: list[Any]) -> Any:
-        """The field's value, from the values of the rows."""
+        """Return the field's value, from the values of the rows."""
         return values
 
     def name_row(self, position: int) -> str:
-        """The row's name in the dotted path of a problem."""
+        """Return the row's name in the dotted path of a problem."""
         return str(position)
 
     def render(self, value: Any) -> None:
@@ -105,7 +105,7 @@ class RowsField(HolderField):
         self._fill(list(value) if isinstance(value, list | tuple) else [])
 
     def keep(self, value: Any) -> Any:
-        """`MISSING` for a list that the rows hold; anything else unchanged."""
+        """Return `MISSING` for a list that the rows hold; any other value unchanged."""
         is_shown = isinstance(value, list | tuple) and len(value) <= _MAX_ROWS
         return MISSING if is_shown else value
 
@@ -154,7 +154,7 @@ class RowsField(HolderField):
             row.field.express(row.field.read(), shared.get(self.name_row(position), ()))
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
-        """The sums over the rows, plus this field if it has a problem itself."""
+        """Return the sums over the rows, plus this field if it has a problem itself."""
         wrong, pristine = super().count([problem for problem in problems if not problem.field])
         shared = self._share(problems)
         for position, row in enumerate(self.rows):
@@ -223,20 +223,20 @@ class EntriesField(RowsField):
     noun = "Entry"
 
     def empty(self) -> Any:
-        """The value without entries."""
+        """Return the value without entries."""
         is_there = self._is_given or self.spec.required or isinstance(self.spec.default, dict)
         return {} if is_there and not self._starts_null else self.blank
 
     def join(self, values: list[Any]) -> Any:
-        """Values by name; of two entries with one name the last, which `parse` reports."""
+        """Return the values by name; of two entries with one name the last, an error that `parse` reports."""
         return {self.name_row(position): value for position, value in enumerate(values)}
 
     def parts(self, _value: Any) -> dict[Any, Field]:
-        """The fields of the rows, by name."""
+        """Return the fields of the rows, by name."""
         return {self.name_row(position): field for position, field in enumerate(self.inside())}
 
     def parse(self) -> Reading:
-        """The object, with an error for each missing or repeated name."""
+        """Return the object, with an error for each missing or repeated name."""
         read = super().parse()
         names = [self.name_row(position) for position in range(len(self.rows))]
         doubled = {name for name in names if names.count(name) > 1}
@@ -246,7 +246,7 @@ class EntriesField(RowsField):
         return Reading(read.value, tuple(errors), None, read.readout, read.inner)
 
     def name_row(self, position: int) -> str:
-        """The name of the entry."""
+        """Return the name of the entry."""
         key = self.rows[position].key
         return str(key.value) if key is not None else ""
 
@@ -256,7 +256,7 @@ class EntriesField(RowsField):
         self._fill(list(value.items()) if isinstance(value, Mapping) else [])
 
     def keep(self, value: Any) -> Any:
-        """`MISSING` for a mapping that the rows hold; anything else unchanged."""
+        """Return `MISSING` for a mapping that the rows hold; any other value unchanged."""
         return MISSING if isinstance(value, Mapping) and len(value) <= _MAX_ROWS else value
 
     @property

@@ -1,4 +1,4 @@
-"""The field for a sequence, raw or FASTA: a readout of what was read, and the first invalid letter."""
+"""The field for a sequence, raw or FASTA: a readout of the parsed text, and the first invalid letter."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class SequenceField(Field):
     width = "wide"
 
     def build(self) -> widgets.DOMWidget:
-        """A monospaced box that grows with its text, and takes files that are dropped on it."""
+        """Return a monospaced box that grows with its text, and accepts dropped files."""
         line = self.make_line(self._hint(), "sequence", "letters", "drop", rows=3)
         line.add_class(self.mark)
         return line
 
     def take_text(self, text: str) -> None:
-        """Take the contents of a file that a person dropped, as if they were pasted."""
+        """Insert the contents of a dropped file as if they were pasted."""
         self.control.value = text
 
     def parse(self) -> Reading:
-        """The cleaned chains, a readout of their lengths, and an error for the first invalid letter."""
+        """Return the cleaned chains, a readout of their lengths, and an error for an invalid letter."""
         return self._judge(self.control.value)
 
     def describe(self, value: Any) -> Reading:
@@ -40,7 +40,7 @@ class SequenceField(Field):
         return read if read.value is not MISSING else read._replace(value=value)
 
     def keep(self, value: Any) -> Any:
-        """The value cleaned like typed text: without white space and FASTA headers, in capitals."""
+        """Return the value cleaned like typed text: without white space and FASTA headers, in capitals."""
         if not isinstance(value, str) or not value.strip():
             return value
         read = self._judge(value)
@@ -65,7 +65,7 @@ class SequenceField(Field):
         return f"Paste one sequence or several: FASTA records, or chains separated by “{self._separator}”"
 
     def act(self, name: str) -> None:
-        """Swap both chains of an antibody, translate a reading frame, or share two FASTA records out."""
+        """Swap both chains of an antibody, translate a reading frame, or distribute two FASTA records."""
         from foldnote.forms.biology.plausibility import SWAP, TRANSLATE
         from foldnote.forms.fields.kinds.sequence_reading import SHARE
 
@@ -119,7 +119,7 @@ class SequenceField(Field):
         return judge(self.spec, text, self._separator) if any(text.chains) else empty
 
     def express(self, read: Reading, problems: Any) -> None:
-        """Show the reading; swapping is offered where it helps, which the field of the other chain says."""
+        """Show the reading; swapping is offered if the field of the other chain shows that it helps."""
         if read.cautions or read.strips:
             from foldnote.forms.fields.kinds.sequence_reading import name_domains, without_swap
 

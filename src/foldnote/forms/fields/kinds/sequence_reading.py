@@ -1,6 +1,6 @@
-"""What the field for a sequence says of a text: chains, invalid letters, domains, and what may be a mistake.
+"""The reading of a sequence field's text: chains, invalid letters, domains, and possible mistakes.
 
-Imported with the first text; an empty field needs none of it.
+This module is imported with the first text; an empty field does not need it.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from foldnote.text import count
 
 _AROUND = 14
 _JUDGED = 4
-"""Chains whose sequences are judged."""
+"""Number of chains whose sequences are judged."""
 _MAX_CAUTIONS = 6
 SHARE = "share"
-"""What the button beside two FASTA records does."""
+"""Action of the button next to two FASTA records."""
 
 
 def judge(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading:
-    """The value of a text with letters: its readout, cautions, and an error for the first invalid letter.
+    """Return the reading of a text: value, readout, cautions, and an error for an invalid letter.
 
-    Beside an error only those cautions are kept that offer to correct the text.
+    With an error, only cautions that offer to correct the text are kept.
     """
     if separator is None and len(text.chains) > 1:
         return Reading(
@@ -80,9 +80,9 @@ def judge(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading
 
 
 def _find_cautions(spec: FieldSpec, text: SequenceText, *, is_valid: bool = True) -> tuple[Caution, ...]:
-    """The cautions on the first chains, with their names if there are several.
+    """Return the cautions on the first chains, with their names if there are several.
 
-    Of an invalid text only those with a button.
+    For an invalid text, only cautions with a button.
     """
     found = [
         (name, caution)
@@ -96,7 +96,7 @@ def _find_cautions(spec: FieldSpec, text: SequenceText, *, is_valid: bool = True
 
 
 def _offer_both(spec: FieldSpec, text: SequenceText) -> tuple[Caution, ...]:
-    """The offer to share two records out to the fields of both chains of an antibody."""
+    """Return the offer to distribute two records to the fields of both chains of an antibody."""
     order = order_chains(text) if find_partner(spec) else None
     if order is None:
         return ()
@@ -111,19 +111,19 @@ def _noun(spec: FieldSpec) -> str:
 
 
 def without_swap(read: Reading) -> Reading:
-    """The reading with the cautions as they are where swapping both chains does not help."""
+    """Return the reading with the cautions for the case that swapping both chains does not help."""
     plain = tuple(Caution(each.text) if each.act == SWAP else each for each in read.cautions)
     return read._replace(cautions=plain)
 
 
 def are_unlike(one: object, other: object) -> bool:
-    """Whether the texts have different kinds of variable domains."""
+    """Return whether the texts have different kinds of variable domains."""
     kinds = [find_kinds(clean_sequence(value)) if isinstance(value, str) else [] for value in (one, other)]
     return kinds[0] != kinds[1]
 
 
 def name_domains(text: SequenceText, germline_of: Callable[[str], str]) -> list[str]:
-    """Species and germlines of the first chains with a variable domain, as far as they are known."""
+    """Return the species and germlines of the first chains with a variable domain, if known."""
     found = [
         (name, germline_of(chain))
         for name, chain in zip(_name_chains(text)[:_JUDGED], text.chains[:_JUDGED], strict=True)
@@ -133,14 +133,14 @@ def name_domains(text: SequenceText, germline_of: Callable[[str], str]) -> list[
 
 
 def _describe_fault(fault: Fault, text: SequenceText, more: int) -> str:
-    """The first fault with its position, and the number of further ones."""
+    """Return the first fault with its position, and the number of further ones."""
     chain = f"Chain {_name_chains(text)[fault.chain]}, position" if len(text.chains) > 1 else "Position"
     rest = f" {count(more, 'more letter')} to correct." if more else ""
     return f"{chain} {fault.position}: {fault.message.rstrip('.')}.{rest}"
 
 
 def _describe_chains(text: SequenceText, noun: str) -> str:
-    """The chains with their lengths: ``2 chains, 227 residues: A 120, B 107``."""
+    """Return the chains with their lengths: ``2 chains, 227 residues: A 120, B 107``."""
     total = count(sum(map(len, text.chains)), noun)
     if len(text.chains) == 1:
         return total
@@ -150,7 +150,7 @@ def _describe_chains(text: SequenceText, noun: str) -> str:
 
 
 def _name_chains(text: SequenceText) -> tuple[str, ...]:
-    """The first words of the FASTA headers if they are distinct, else A to Z, AA, AB and so on."""
+    """Return the first words of the FASTA headers if they are distinct, else A to Z, AA, AB and so on."""
     firsts = tuple(name.split()[0][:16] if name else "" for name in text.names)
     if firsts and all(firsts) and len(set(firsts)) == len(firsts):
         return firsts
@@ -162,7 +162,7 @@ def _name_chains(text: SequenceText) -> tuple[str, ...]:
 
 
 def _cut_excerpt(chain: str, position: int, others: Iterable[int] = ()) -> Excerpt:
-    """The letters around the 1-based ``position``, in which those at ``others`` are marked, too."""
+    """Return the letters around the 1-based ``position``; those at ``others`` are marked, too."""
     index = min(max(position - 1, 0), max(len(chain) - 1, 0))
     start, end = max(0, index - _AROUND), index + 1 + _AROUND
     before = ("…" if start else "") + chain[start:index]

@@ -33,22 +33,22 @@ class TextField(Field):
     """Text on one line."""
 
     takes_empty_text = True
-    """Whether an emptied box means the empty string where the default is a string."""
+    """Whether an emptied box means the empty string if the default is a string."""
 
     def build(self) -> widgets.DOMWidget:
-        """One text box."""
+        """Return one text box."""
         self.width = "wide" if (self.spec.schema.get("maxLength") or 0) > 200 else ""
         return self.make_line(self.hint())
 
     def hint(self) -> str:
-        """Placeholder text: an example from the schema or of its format."""
+        """Return the placeholder text: an example from the schema or of its format."""
         example = (
             self.spec.examples[0] if self.spec.examples else show_example(self.spec.schema.get("format"))
         )
         return f"e.g. {in_one_line(example, 40)}" if example not in ("", None) else ""
 
     def parse(self) -> Reading:
-        """The text without surrounding white space."""
+        """Return the text without surrounding white space."""
         text = self.control.value.strip()
         if text:
             return self.describe(text)
@@ -56,7 +56,7 @@ class TextField(Field):
         return Reading("" if is_text else self.blank)
 
     def describe(self, value: Any) -> Reading:
-        """The text, with an error if it does not have the schema's format."""
+        """Return the text, with an error if it does not have the schema's format."""
         fault = find_format_fault(value, self.spec.schema.get("format")) if isinstance(value, str) else None
         return Reading(value, (fault,) if fault else ())
 
@@ -70,7 +70,7 @@ class SecretField(TextField):
     """Text that is shown as dots, in the front end and in every saved rendering."""
 
     def build(self) -> widgets.DOMWidget:
-        """A password box."""
+        """Return a password box."""
         from foldnote.forms.ui.rare_widgets import Password
 
         box = Password(style=self.host.looks.text, **self.look())
@@ -82,14 +82,14 @@ class NumberField(TextField):
     """A number with its unit and bounds."""
 
     def build(self) -> widgets.DOMWidget:
-        """A narrow text box."""
+        """Return a narrow text box."""
         self._span = find_span(self.spec)
         has_default = self.spec.default not in (MISSING, None)
         hint = f"default {in_one_line(self.spec.default)}" if has_default else self.hint()
         return self.make_line(hint, "number")
 
     def parse(self) -> Reading:
-        """An int where no decimals were typed, else a float."""
+        """Return an int if no decimals were typed, else a float."""
         text = self.control.value.strip()
         if not text:
             return Reading(self.blank)
@@ -100,7 +100,7 @@ class NumberField(TextField):
         return self.describe(int(number) if is_whole else number)
 
     def describe(self, value: Any) -> Reading:
-        """A readout of very large and very small numbers as powers of ten."""
+        """Return a readout of very large and very small numbers as powers of ten."""
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return Reading(value, readout=describe_magnitude(value, self.spec.unit) if is_number else "")
 
@@ -121,7 +121,7 @@ class NumberField(TextField):
 
 
 def read_number(text: str) -> int | float | None:
-    """An int where no decimals were typed, else a float; None for a text that is no finite number."""
+    """Return an int if no decimals were typed, else a float; None for a text that is not a finite number."""
     plain = text.strip().replace("−", "-")
     try:
         if re.fullmatch(_INTEGER, plain):
@@ -133,7 +133,7 @@ def read_number(text: str) -> int | float | None:
 
 
 def explain_number(text: str, unit: str = "") -> str:
-    """Why a text is not a number, as a sentence."""
+    """Explain why a text is not a number, as a sentence."""
     plain = text.strip().replace("−", "-")
     if unit and plain.lower().endswith(unit.lower()):
         return f"Leave the unit out: the number is in {unit}."
@@ -143,7 +143,7 @@ def explain_number(text: str, unit: str = "") -> str:
 
 
 class Span(NamedTuple):
-    """The range of a slider; as a string, the data that the page draws it from."""
+    """The range of a slider; as a string, the data from which the page draws it."""
 
     least: float
     most: float
@@ -156,7 +156,7 @@ class Span(NamedTuple):
 
 
 def find_span(spec: FieldSpec) -> Span | None:
-    """The range of a number's slider; None if it is unbounded or has too many steps for a slider."""
+    """Return the range of a number's slider; None if it is unbounded or has too many steps for a slider."""
     schema = spec.schema
     low, is_low_open = _bound(schema, "minimum", "exclusiveMinimum", max)
     high, is_high_open = _bound(schema, "maximum", "exclusiveMaximum", min)
@@ -185,7 +185,7 @@ def find_span(spec: FieldSpec) -> Span | None:
 def _bound(
     schema: Mapping[str, Any], plain: str, exclusive: str, narrower: Callable[..., Any]
 ) -> tuple[float | None, bool]:
-    """The narrower of two bounds, and whether it is exclusive."""
+    """Return the narrower of two bounds, and whether it is exclusive."""
     known = [
         (schema[key], key == exclusive)
         for key in (plain, exclusive)
@@ -195,8 +195,8 @@ def _bound(
 
 
 def describe_magnitude(number: float, unit: str = "") -> str:
-    """``number`` as a power of ten from a million on or below a thousandth; else empty."""
-    if abs(number) > sys.float_info.max:  # an integer that no float can represent
+    """Return ``number`` as a power of ten from a million on or below a thousandth; else empty."""
+    if abs(number) > sys.float_info.max:  # an integer too large for a float
         return ""
     if not number or not math.isfinite(number) or _PLAIN_FROM <= abs(number) < _PLAIN_BELOW:
         return ""

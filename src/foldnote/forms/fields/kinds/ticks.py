@@ -1,4 +1,4 @@
-"""Checkboxes below a text box: they show what the text selects, and ticking one changes the text."""
+"""Checkboxes below a text box that show what the text selects; ticking one changes the text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Ticks(Generic[Key]):
-    """The checkboxes of one field; there are none until there are choices."""
+    """The checkboxes of one field; none while there are no choices."""
 
     def __init__(self, line: widgets.Widget, looks: Looks, on_tick: Callable[[Key, bool], None]) -> None:
         self._line = line

@@ -1,6 +1,6 @@
 """A union field: one of the schema's options is chosen, then filled in.
 
-Text typed into an option is kept while another one is chosen.
+Text typed into one option is kept while another one is chosen.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class VariantField(HolderField):
     """A value of one of several schemas."""
 
     def build(self) -> widgets.DOMWidget:
-        """A drop-down list of the options, and the field of the chosen one."""
+        """Return a drop-down list of the options, and the field of the chosen one."""
         looks = self.looks
         document = Document.of(self.spec.root)
         self._schemas = read_options(self.spec.schema, self.spec.root)
@@ -59,12 +59,12 @@ class VariantField(HolderField):
         return self._widget
 
     def inside(self) -> Sequence[Field]:
-        """The field of the chosen option."""
+        """Return the field of the chosen option."""
         field = self._field()
         return () if field is None else (field,)
 
     def parse(self) -> Reading:
-        """The value of the chosen option."""
+        """Return the value of the chosen option."""
         field = self._field()
         if field is None:
             return Reading(None if self.spec.required and self.spec.nullable else self.blank)
@@ -93,7 +93,7 @@ class VariantField(HolderField):
         self._show_chosen()
 
     def keep(self, value: Any) -> Any:
-        """`MISSING`: the chosen option's field holds the value."""
+        """Return `MISSING`: the chosen option's field holds the value."""
         return None if value is None and self._has_none else MISSING
 
     def express(self, read: Reading, problems: Sequence[Problem]) -> None:
@@ -106,7 +106,7 @@ class VariantField(HolderField):
             field.express(field.read(), problems)
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
-        """The counts of the chosen option's field."""
+        """Return the counts of the chosen option's field."""
         field = self._field()
         return field.count(problems) if field is not None else super().count(problems)
 
@@ -165,7 +165,7 @@ class VariantField(HolderField):
 
 
 def label_option(schema: Mapping[str, Any]) -> str:
-    """Label of a union's option: its title, values, properties or types."""
+    """Return the label of a union's option: its title, values, properties or types."""
     if schema.get("title"):
         return str(schema["title"])
     for word in ("const", "enum"):

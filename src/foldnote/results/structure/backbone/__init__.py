@@ -1,1 +1,1 @@
-"""Geometry of the protein backbone that engines share: NumPy only, nothing of foldnote is imported."""
+"""Geometry of the protein backbone, shared with engines: it imports NumPy only, and nothing of foldnote."""

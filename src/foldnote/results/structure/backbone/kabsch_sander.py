@@ -179,7 +179,7 @@ def _find_strands(bridges: set[Bridge], piece: NDArray[np.int64]) -> set[tuple[i
 
 
 def _is_bridge(pair: tuple[int, int], piece: NDArray[np.int64]) -> bool:
-    """Whether both residues are inside a segment and, in the same segment, more than two apart."""
+    """Return whether both residues are inside a segment and, in the same segment, more than two apart."""
     one, other = pair
     is_inside = all(0 < index < len(piece) - 1 and piece[index - 1] == piece[index + 1] for index in pair)
     return is_inside and (piece[one] != piece[other] or abs(one - other) > 2)

@@ -3,9 +3,9 @@
 Residues are in contact if two of their heavy atoms are at most 5 Å apart, as in CAPRI (Méndez et al.,
 Proteins 52, 51 (2003)). Hydrogen bonds: :mod:`foldnote.results.structure.interfaces.hydrogen_bonds`. A salt
 bridge is a carboxylate oxygen of aspartate or glutamate at most 4 Å from a side-chain nitrogen of lysine or
-arginine (Barlow and Thornton, J. Mol. Biol. 168, 867 (1983)); histidine, whose charge depends on the pH,
-and the ends of chains are not included. Such a pair may be a hydrogen bond, too. The buried area of a chain
-is its solvent-accessible surface area alone, less that beside the other chain; see
+arginine (Barlow and Thornton, J. Mol. Biol. 168, 867 (1983)); histidine, whose charge depends on the pH, and
+chain ends are not included. Such a pair may also be a hydrogen bond. The buried area of a chain is its
+solvent-accessible surface area when isolated, minus that next to the other chain; see
 :mod:`foldnote.results.structure.interfaces.surface_area`.
 
 Only the polymers of the first model are considered, in their first conformations: no ligands, ions or waters,
@@ -48,13 +48,13 @@ CONTACT_A = 5.0
 SALT_BRIDGE_A = 4.0
 """Maximum distance between the charged atoms of a salt bridge, Å."""
 MIN_BURIED_A2 = 1.0
-"""Residues that lose more surface than this belong to an interface without a contact,
-too (Jones and Thornton, Proc. Natl. Acad. Sci. USA 93, 13 (1996)), Å²."""
+"""Minimum buried surface of a residue that belongs to an interface without being in contact (Jones and
+Thornton, Proc. Natl. Acad. Sci. USA 93, 13 (1996)), Å²."""
 NEGATIVE = {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
 POSITIVE = {("LYS", "NZ"), ("ARG", "NE"), ("ARG", "NH1"), ("ARG", "NH2")}
 _MAX_COORDINATE_A = 1e5
 _MIN_ATOMS = 5
-"""Heavy atoms per residue, on average, of a chain with side chains; a protein's backbone has 4."""
+"""Minimum mean number of heavy atoms per residue of a chain with side chains; a protein's backbone has 4."""
 PAIR_COLUMNS = {
     "chain": "str", "other_chain": "str", "residues": "int64", "other_residues": "int64", "contacts": "int64",
     "hydrogen_bonds": "int64", "salt_bridges": "int64", "chain_buried_area": "float64",
@@ -89,7 +89,7 @@ class Interfaces:
 
 
 class _Atom(NamedTuple):
-    """An atom's residue, counted from 0 in its chain, and names."""
+    """An atom's name, and its residue as a 0-based index in its chain."""
 
     owner: int
     names: AtomName
@@ -115,14 +115,14 @@ class _Chain:
 
 @dataclass(eq=False)
 class _Side:
-    """What the residues of one chain have to do with the other chain, by index of the residue.
+    """Relations of the residues of one chain to the other chain, by index of the residue.
 
     Attributes:
         chain: the chain.
-        areas: surface of each atom in the chain alone, Å², of those residues that another chain can cover.
+        areas: surface of each atom in the isolated chain, Å², for residues that another chain can cover.
         partners: residues of the other chain in contact.
-        distances: of the closest atoms, Å.
-        buried: surface lost beside the other chain, Å².
+        distances: distances of the closest atoms, Å.
+        buried: surface covered by the other chain, Å².
         hydrogen_bonds: number of hydrogen bonds.
         salt_bridges: residues of the other chain with a salt bridge.
     """
@@ -180,7 +180,7 @@ def _make_frame(rows: list[tuple[object, ...]], columns: dict[str, str]) -> pd.D
 
 
 def _read_chain(name: str, residues: list[gemmi.Residue]) -> _Chain:
-    """The heavy atoms of a chain; those with damaged coordinates are left out."""
+    """Return the heavy atoms of a chain; those with damaged coordinates are left out."""
     atoms: list[_Atom] = []
     points: list[list[float]] = []
     roles: list[tuple[bool, bool]] = []
@@ -210,7 +210,7 @@ def _read_chain(name: str, residues: list[gemmi.Residue]) -> _Chain:
 
 
 def _has_side_chains(residues: list[gemmi.Residue]) -> bool:
-    """Whether most side chains are there; traces and backbones have no areas worth the name."""
+    """Return whether most side chains are present; traces and backbones have no meaningful areas."""
     heavy = sum(not atom.is_hydrogen() for residue in residues for atom in list_first_location(residue))
     return heavy >= _MIN_ATOMS * len(residues)
 
@@ -236,14 +236,14 @@ def _list_facing(chains: Sequence[_Chain]) -> Iterator[_Facing]:
 
 
 def _find_reach(*chains: _Chain) -> float:
-    """The largest distance at which an atom can cover another one's surface, Å."""
+    """Return the maximum distance at which an atom can cover another one's surface, Å."""
     return 2 * (max(float(chain.radii.max()) for chain in chains) + PROBE_A)
 
 
 def _measure_alone(chains: Sequence[_Chain], facing: Sequence[_Facing]) -> dict[_Chain, Floats]:
-    """For each chain the surface of its atoms without the other chains, of residues that these can cover.
+    """Measure for each chain the surface of its atoms without the other chains, where these can cover it.
 
-    An atom's surface depends on the atoms within reach of it only, so that the others are left out.
+    An atom's surface depends only on the atoms within reach, so the others are left out.
     """
     covered: dict[_Chain, list[Rows]] = {chain: [] for chain in chains}
     for one in facing:
@@ -278,9 +278,9 @@ def _make_sides(one: _Facing, areas: tuple[Floats, Floats]) -> tuple[_Side, _Sid
 
 
 def _measure_buried(one: _Facing, areas: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """The area that each residue of both chains loses beside the other chain, Å².
+    """Measure the area that the other chain covers of each residue of both chains, Å².
 
-    Only atoms within reach of the other chain lose any.
+    Only atoms within reach of the other chain can be covered.
     """
     first, second = one.first, one.second
     reach = _find_reach(first, second)
@@ -324,7 +324,7 @@ def _list_bonds(sides: tuple[_Side, _Side], pairs: tuple[Rows, Rows, Floats]) ->
 
 
 def _find_angle(first: _Chain, row: int, second: _Chain, column: int) -> float | None:
-    """The angle at the hydrogen in degrees, NaN if no hydrogen is known; None if it is no hydrogen bond."""
+    """Return the angle at the hydrogen in degrees, NaN without one; None if it is not a hydrogen bond."""
     angles = []
     for donor, here, acceptor, there in ((first, row, second, column), (second, column, first, row)):
         if donor.roles[here, 0] and acceptor.roles[there, 1]:
@@ -368,7 +368,7 @@ def _write_pair(first: _Side, second: _Side) -> tuple[object, ...]:
 
 
 def _write_residues(side: _Side, other: _Side) -> Iterator[tuple[object, ...]]:
-    """Yield a row for each residue that is in contact or loses more than 1 Å² of surface, in file order."""
+    """Yield a row for each residue in contact or with more than 1 Å² of buried surface, in file order."""
     chain = side.chain
     areas = _sum_by_residue(chain, side.areas)
     for owner, (number, residue) in enumerate(chain.residues):

@@ -45,14 +45,14 @@ _NUCLEIC = {
 }  # fmt: skip
 
 PROTONATED_HISTIDINES = ("HID", "HIE", "HIP", "HSD", "HSE", "HSP")
-"""Names of histidine in files of simulations."""
+"""Names of protonation states of histidine in simulation files."""
 _OTHER_NAMES = dict.fromkeys(PROTONATED_HISTIDINES, "HIS") | {
     "CYX": "CYS", "CYM": "CYS", "ASH": "ASP", "GLH": "GLU", "LYN": "LYS",
 }  # fmt: skip
 
 
 def list_roles() -> dict[str, dict[str, int]]:
-    """The role of each named atom of a residue, by the residue's name: 1 donor, 2 acceptor, 3 either, 0 none.
+    """Return the role of each named atom, by residue name: 1 donor, 2 acceptor, 3 either, 0 none.
 
     Nitrogens and oxygens that are not listed, and those of other residues, can be either.
     """
@@ -66,7 +66,7 @@ def list_roles() -> dict[str, dict[str, int]]:
 
 
 def find_hydrogens(hydrogens: Floats, donor: Sequence[float]) -> Floats:
-    """The positions (n, 3) in Å of those hydrogens that are bonded to an atom at ``donor``."""
+    """Return the positions (n, 3) in Å of those hydrogens that are bonded to an atom at ``donor``."""
     if not len(hydrogens):
         return hydrogens
     distances = np.linalg.norm(hydrogens - np.array(donor), axis=1)
@@ -74,7 +74,7 @@ def find_hydrogens(hydrogens: Floats, donor: Sequence[float]) -> Floats:
 
 
 def find_widest_angle(donor: Floats, hydrogens: Floats | None, acceptor: Floats) -> float:
-    """The widest donor-hydrogen-acceptor angle in degrees; NaN if no hydrogen is known."""
+    """Return the widest donor-hydrogen-acceptor angle in degrees; NaN if no hydrogen is known."""
     if hydrogens is None:
         return float("nan")
     back, forth = donor - hydrogens, acceptor - hydrogens
@@ -87,12 +87,12 @@ def find_widest_angle(donor: Floats, hydrogens: Floats | None, acceptor: Floats)
 def find_residue_roles(
     residue: str, atoms: Sequence[tuple[str, str]], have_hydrogens: Sequence[bool]
 ) -> list[tuple[bool, bool]]:
-    """Whether each heavy atom of a residue can be a hydrogen-bond donor, and whether an acceptor.
+    """Return whether each heavy atom of a residue can be a hydrogen-bond donor, and whether an acceptor.
 
     Protonation is that at pH 7, unless hydrogens in the file show another one: an oxygen or nitrogen with a
-    hydrogen is a donor, such as the oxygen of a protonated aspartate. Of a histidine, a ring nitrogen with a
-    hydrogen is a donor only, and the one without it an acceptor only; where the file has none, which leaves
-    the tautomer open, both can be either. Every nitrogen and oxygen of unknown residues can be either.
+    hydrogen is a donor, such as the oxygen of a protonated aspartate. In a histidine, a ring nitrogen with a
+    hydrogen is only a donor, and one without only an acceptor; if the file has no hydrogens, the tautomer is
+    unknown and both can be either. Every nitrogen and oxygen of unknown residues can be either.
 
     Args:
         residue: three-letter name of the parent residue.
@@ -111,7 +111,7 @@ def find_residue_roles(
 
 
 def _find_role(residue: str, atom: str, element: str) -> tuple[bool, bool]:
-    """The role of an atom by the table, whichever hydrogens the file has."""
+    """Return the role of an atom from the table, regardless of the hydrogens in the file."""
     if element not in ("N", "O"):
         return (False, False)
     if residue in _PROTEIN:

@@ -23,7 +23,7 @@ METHOD = f"Lee and Richards, ProtOr radii, probe {PROBE_A} Å (FreeSASA)"
 
 
 class AtomName(NamedTuple):
-    """An atom's parent residue, name and element, from which its radius follows."""
+    """An atom's parent residue, name and element, which determine its radius."""
 
     residue: str
     atom: str
@@ -31,13 +31,13 @@ class AtomName(NamedTuple):
 
 
 def find_radii(names: Iterable[AtomName]) -> Floats:
-    """The radius of each atom, shape (n,), Å."""
+    """Return the radius of each atom, shape (n,), Å."""
     return np.array([_find_radius(name) for name in names], dtype=np.float64)
 
 
 @lru_cache(maxsize=4096)
 def _find_radius(name: AtomName) -> float:
-    """The radius of an atom, Å. Each is asked for alone: FreeSASA gives none where one is unknown to it."""
+    """Return the radius of an atom, Å; queried singly, since an unknown atom makes FreeSASA return none."""
     from rdkit import rdBase
     from rdkit.Chem import rdFreeSASA
 
@@ -48,9 +48,9 @@ def _find_radius(name: AtomName) -> float:
 
 
 def measure_areas(points: Floats, radii: Floats) -> Floats:
-    """The solvent-accessible surface area of each atom, shape (n,), Å².
+    """Return the solvent-accessible surface area of each atom, shape (n,), Å².
 
-    Of atoms at one place, the largest has the area of all; FreeSASA alone gives no number there.
+    Of atoms at the same position, the largest gets the whole area; FreeSASA alone returns no number there.
 
     Args:
         points: positions, shape (n, 3), Å.
@@ -65,7 +65,7 @@ def measure_areas(points: Floats, radii: Floats) -> Floats:
 
 
 def _split(points: Floats, rows: NDArray[np.int64], reach: float) -> Iterator[NDArray[np.int64]]:
-    """Groups of atoms between which there is more than ``reach`` along an axis: none covers another's.
+    """Yield groups of atoms that are more than ``reach`` apart along an axis and cannot cover each other.
 
     FreeSASA's time and memory grow with the box around all atoms, and one atom may be thousands of Å away.
     """
@@ -93,7 +93,7 @@ def _measure_group(points: Floats, radii: Floats) -> Floats:
 
 
 def _make_molecule(names: Sequence[AtomName]) -> Any:
-    """Atoms without bonds, since FreeSASA needs none."""
+    """Return the atoms without bonds, since FreeSASA needs none."""
     from rdkit.Chem import Atom, AtomPDBResidueInfo, RWMol
 
     molecule = RWMol()

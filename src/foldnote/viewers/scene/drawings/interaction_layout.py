@@ -1,8 +1,8 @@
 """Lay out a diagram of interactions: residues around a molecule drawn in 2D, without overlaps.
 
-Each residue goes to the point of a grid around the molecule where its lines are shortest, cross fewest bonds
-and lines, and its label covers nothing. The residues are placed one after the other, then each once again
-while the others stay.
+Each residue is placed at the point of a grid around the molecule where its lines are shortest and cross the
+fewest bonds and lines, and where its label covers nothing. The residues are placed one after the other, then
+each is placed again while the others stay.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from foldnote.viewers.scene.drawings.molecules import Points
 
 LABEL_HEIGHT_PX = 22.0
 LETTER_PX = 7.6
-"""Width of a letter of a residue's label, with a wide font."""
+"""Width of a letter of a residue's label in a wide font."""
 _PADDING_PX = 8.0
 _FIGURE_PX = (26.0, 13.0)
-"""Width and height of a distance."""
+"""Width and height of a distance label."""
 _STEP_PX = 18.0
 _NEAREST_PX, _FARTHEST_PX = 42.0, 132.0
-"""Distances of a label's centre from the nearest atom."""
+"""Minimum and maximum distance of a label's centre from the nearest atom."""
 _SHOWN_PX = 34.0
-"""Shorter lines have no room for a distance."""
+"""Minimum length of a line with a distance label."""
 _GAP_PX = 7.0
 _ATOM_PX = 11.0
 """Radius of an atom's letters."""
@@ -36,7 +36,7 @@ _CROSSING, _COVERING = 90.0, 400.0
 """Costs, in pixels of a line, of crossing a bond, an atom or a line and of passing a label."""
 _ROUNDS = 2
 _SHORTLIST = 160
-"""Points of least cost that are tried first."""
+"""Number of lowest-cost points that are tried first."""
 MAX_RESIDUES = 30
 
 Flags = NDArray[np.bool_]
@@ -77,7 +77,7 @@ class ResidueLabel:
 
     @property
     def kind(self) -> str:
-        """The kind of interaction that stands first in legends."""
+        """The interaction kind that comes first in legends."""
         return min((bar.found.kind for bar in self.bars), key=KINDS.index)
 
 
@@ -87,9 +87,9 @@ class DiagramLayout:
 
     Attributes:
         labels: the residues.
-        low: least x and y of all, shape (2,), in pixels of the molecule's drawing.
-        high: largest x and y.
-        omitted: residues for which there was no room.
+        low: minimum x and y of all, shape (2,), in pixels of the molecule's drawing.
+        high: maximum x and y.
+        omitted: residues for which there was no space.
     """
 
     labels: tuple[ResidueLabel, ...]
@@ -104,11 +104,11 @@ class _Residue:
     width: float
     found: tuple[Interaction, ...]
     ends: Points
-    """Where its lines end at the molecule, shape (n, 2)."""
+    """End points of its lines at the molecule, shape (n, 2)."""
 
 
 class Board:
-    """A molecule drawn in 2D, and the points around it where labels may stand; for all of its poses."""
+    """A molecule drawn in 2D, and the possible positions of labels around it; for all of its poses."""
 
     def __init__(self, spots: Points, places: Sequence[int], bonds: Points) -> None:
         """Make the grid of points.
@@ -125,7 +125,7 @@ class Board:
         self._costs: dict[tuple[float, float], Points] = {}
 
     def measure_line(self, end: Points) -> Points:
-        """The cost of a line from each point of the grid to ``end``: its length and what it crosses."""
+        """Return the cost of a line from each point of the grid to ``end``: its length and its crossings."""
         key = (round(float(end[0]), 1), round(float(end[1]), 1))
         if key not in self._costs:
             self._costs[key] = self._measure_line(end)
@@ -134,7 +134,7 @@ class Board:
     def _measure_line(self, end: Points) -> Points:
         ray = self.grid - end
         lengths = np.linalg.norm(ray, axis=1)
-        stop = end + ray * (4.0 / np.maximum(lengths, 4.0))[:, None]  # beside the atom's own bonds
+        stop = end + ray * (4.0 / np.maximum(lengths, 4.0))[:, None]  # next to the atom's own bonds
         starts, stops = self.grid[:, None], stop[:, None]
         crossed = _cross(starts, stops, self._bonds[None, :, 0], self._bonds[None, :, 1]).sum(axis=1)
         others = self.spots[np.linalg.norm(self.spots - end, axis=1) > _ATOM_PX * 2]
@@ -146,7 +146,7 @@ def lay_out(found: Sequence[Interaction], board: Board) -> DiagramLayout:
     """Place the residues of some interactions around a molecule.
 
     Args:
-        found: interactions; at most 30 residues are shown, those of hydrophobic contacts last.
+        found: interactions; at most 30 residues are shown, with hydrophobic contacts last.
         board: the molecule.
     """
     spots, grid = board.spots, board.grid
@@ -171,7 +171,7 @@ def lay_out(found: Sequence[Interaction], board: Board) -> DiagramLayout:
 
 
 def _choose(one: _Residue, grid: Points, base: Points, others: Sequence[tuple[_Residue, Points]]) -> int:
-    """The point of least cost for a residue beside the others; -1 if there is room nowhere."""
+    """Return the point of lowest cost for a residue given the others; -1 if there is no space."""
     order = np.argsort(base, kind="stable")
     for candidates in (order[:_SHORTLIST], order[_SHORTLIST:]):
         cost = base[candidates] + _measure_others(one, grid[candidates], others)
@@ -181,7 +181,7 @@ def _choose(one: _Residue, grid: Points, base: Points, others: Sequence[tuple[_R
 
 
 def _choose_lines(found: Sequence[Interaction]) -> list[Interaction]:
-    """The interactions of a residue that get a line: one per atom, and no hydrophobic one beside another."""
+    """Return the interactions of a residue that get a line: one per atom; hydrophobic only if alone."""
     lines: dict[tuple[int, ...], Interaction] = {}
     for one in sorted(found, key=lambda one: (KINDS.index(one.kind), one.distance)):
         if one.kind != "hydrophobic" or not lines:
@@ -206,7 +206,7 @@ def _list_residues(found: Sequence[Interaction], board: Board) -> list[_Residue]
 
 
 def _make_grid(spots: Points) -> Points:
-    """Points around the molecule, shape (g, 2)."""
+    """Return the points around the molecule, shape (g, 2)."""
     low, high = spots.min(axis=0) - _FARTHEST_PX, spots.max(axis=0) + _FARTHEST_PX
     x, y = np.meshgrid(np.arange(low[0], high[0], _STEP_PX), np.arange(low[1], high[1], _STEP_PX))
     grid = np.column_stack([x.ravel(), y.ravel()])
@@ -215,7 +215,7 @@ def _make_grid(spots: Points) -> Points:
 
 
 def _measure_base(one: _Residue, board: Board) -> Points:
-    """The cost of each point of the grid for a residue that stands alone, shape (g,)."""
+    """Return the cost of each point of the grid for an isolated residue, shape (g,)."""
     half = np.array([one.width / 2, LABEL_HEIGHT_PX / 2])
     room = half + _GAP_PX + _ATOM_PX
     is_near = np.all(np.abs(board.grid[:, None] - board.spots[None]) < room, axis=2)
@@ -230,7 +230,7 @@ def _measure_base(one: _Residue, board: Board) -> Points:
 
 
 def _measure_others(one: _Residue, grid: Points, others: Sequence[tuple[_Residue, Points]]) -> Points:
-    """The cost of each point for a residue beside others that are placed, shape (g,)."""
+    """Return the cost of each point for a residue given the placed ones, shape (g,)."""
     if not others:
         return np.zeros(len(grid))
     centers = np.array([center for _, center in others])
@@ -252,7 +252,7 @@ def _measure_others(one: _Residue, grid: Points, others: Sequence[tuple[_Residue
 
 
 def _cross(starts: Points, ends: Points, first: Points, second: Points) -> Flags:
-    """Which of the lines between ``starts`` and ``ends``, shapes (g, 2), cross another."""
+    """Return which of the lines between ``starts`` and ``ends``, shapes (g, 2), cross another line."""
 
     def side(a: Points, b: Points, c: Points) -> Points:
         u, v = b - a, c - a
@@ -263,7 +263,7 @@ def _cross(starts: Points, ends: Points, first: Points, second: Points) -> Flags
 
 
 def _measure_gap(starts: Points, ends: Points, spot: Points) -> Points:
-    """The distances of a point from lines, shape (g,)."""
+    """Return the distances of a point from lines, shape (g,)."""
     ray = ends - starts
     along = ((spot - starts) * ray).sum(axis=-1) / np.maximum((ray**2).sum(axis=-1), 1e-9)
     nearest = starts + np.clip(along, 0, 1)[..., None] * ray
@@ -271,7 +271,7 @@ def _measure_gap(starts: Points, ends: Points, spot: Points) -> Points:
 
 
 def _pass_labels(starts: Points, ends: Points, centers: Points, widths: Points | float) -> Flags:
-    """Which of the lines pass a label of this width, by three points along its middle."""
+    """Return which of the lines pass a label of this width, tested at three points along its middle."""
     reach = np.zeros_like(centers)
     reach[..., 0] = np.asarray(widths) / 2 - 10
     gaps = [_measure_gap(starts, ends, centers + part * reach) for part in (-1.0, 0.0, 1.0)]
@@ -292,7 +292,7 @@ def _make_label(one: _Residue, center: Points) -> ResidueLabel:
 
 
 def _place_figures(labels: Sequence[ResidueLabel], spots: Points) -> list[ResidueLabel]:
-    """Put a distance beside each line but hydrophobic ones, where it covers no label, atom or distance."""
+    """Place a distance next to each non-hydrophobic line, where it covers no label, atom or distance."""
     boxes = [(label.center, np.array([label.width, LABEL_HEIGHT_PX]) / 2) for label in labels]
     boxes += [(spot, np.array([_ATOM_PX, _ATOM_PX])) for spot in spots]
     half = np.array(_FIGURE_PX) / 2

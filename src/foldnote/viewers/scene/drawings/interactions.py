@@ -1,8 +1,8 @@
 """Diagrams of a molecule in 2D with the residues that it interacts with, as SVG.
 
 Kinds of interactions differ in colour and in dashes; the colours are those of Okabe and Ito ("Color Universal
-Design", 2008), darker on white and paler on black where the contrast asks for it. Colours are written into
-the elements, so that programs for figures read them; a style for dark themes replaces them on a page.
+Design", 2008), darker on white and paler on black if the contrast requires it. Colours are attributes of the
+elements, so that graphics programs can read them; on a page, a style for dark themes overrides them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FONT = "font-family='system-ui,Helvetica,Arial,sans-serif'"
 
 @dataclass(frozen=True)
 class Look:
-    """How a kind of interaction is drawn.
+    """Appearance of a kind of interaction.
 
     Attributes:
         name: its name in legends.
@@ -66,12 +66,12 @@ LOOKS: dict[str, Look] = {
     "cation-pi": Look("Cation–π", "#b0477f", "#e79cc4", (3, 3), 2.4),
     "hydrophobic": Look("Hydrophobic", "#6e6e6e", "#a8a8a8", (1.5, 4), 1.5),
 }
-"""By kind, in the order of legends."""
+"""Appearance by kind, in the order of legends."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """A diagram before it is written in a format.
+    """A diagram independent of the output format.
 
     Attributes:
         skeleton: the molecule.
@@ -104,7 +104,7 @@ class Sketch:
         return [kind for kind in KINDS if kind in drawn]
 
     def list_legend(self) -> list[list[tuple[str, float]]]:
-        """The rows of the legend: (kind, left end in pixels) of each entry."""
+        """Return the rows of the legend: (kind, left end in pixels) of each entry."""
         rows: list[list[tuple[str, float]]] = []
         left = np.inf
         for kind in self.kinds:
@@ -151,7 +151,7 @@ def write_sketch(made: Sketch, *, has_dark: bool = False) -> str:
 
     Args:
         made: the diagram.
-        has_dark: whether it has a style for dark themes, too.
+        has_dark: whether to include a style for dark themes.
     """
     low = made.layout.low
     elements = made.skeleton.draw(made.scale)[0]
@@ -173,7 +173,7 @@ def write_sketch(made: Sketch, *, has_dark: bool = False) -> str:
 
 
 def describe(found: Sequence[Interaction], omitted: int = 0) -> str:
-    """The interactions in words, by kind: the alternative of a diagram."""
+    """Describe the interactions in words, by kind: the text alternative of a diagram."""
     if not found:
         return "No interaction by these criteria."
     parts = []
@@ -187,13 +187,13 @@ def describe(found: Sequence[Interaction], omitted: int = 0) -> str:
 
 
 def name_owner(one: Interaction) -> str:
-    """The residue of an interaction: ``MET A 318``."""
+    """Return the residue of an interaction: ``MET A 318``."""
     chain, number, name = one.owner
     return " ".join(part for part in (name, chain, number) if part)
 
 
 def find_arrow(bar: ContactLine) -> Points | None:
-    """The corners of the arrow at a hydrogen bond's acceptor, shape (3, 2); None without one."""
+    """Return the corners of the arrow at a hydrogen bond's acceptor, shape (3, 2); None without one."""
     if bar.found.kind != "hydrogen bond" or bar.found.donor not in ("receptor", "ligand"):
         return None
     back, tip = (bar.start, bar.end) if bar.found.donor == "receptor" else (bar.end, bar.start)
@@ -277,4 +277,4 @@ _DARK = (
     )
     + ".i{fill:#ddd}.g{fill:#111}.h{stroke:#111}}"
 )
-"""Style of diagrams in dark themes; it ends the rule of :data:`DARK`."""
+"""Style of diagrams in dark themes; it completes the rule of :data:`DARK`."""

@@ -19,7 +19,7 @@ from foldnote.results.docking.bonding import list_neighbours
 
 WIDTH, HEIGHT = 320, 220
 MAX_ATOMS = 200
-"""Heavy atoms; larger molecules are not drawn."""
+"""Maximum number of heavy atoms of a molecule that is drawn."""
 _SMILES = re.compile(r"^REMARK SMILES (?!IDX)(\S{1,2000})\s*$", re.M)
 _NAMES = re.compile(r"\s(class|xmlns:(rdkit|xlink)|xml:space)='[^']*'")
 _HYDROGENS = ("H", "D")
@@ -29,7 +29,7 @@ _INKS = {
     "#7F4C19": "#d9a066", "#7F7F00": "#d6d64a", "#00CC00": "#4ade4a", "#7F7F7F": "#a8a8a8",
     "#FF7F00": "#ffa64d", "#A01EEF": "#c98bff",
 }  # fmt: skip
-"""RDKit's colours of elements, and theirs on a dark ground."""
+"""RDKit's colours of elements, and their replacements on a dark background."""
 DARK = "@media(prefers-color-scheme:dark){{svg{{color:#ddd;background:#111}}{}{}{}}}".format(
     "".join(f"[style*='stroke:{ink}']{{stroke:{dark}!important}}" for ink, dark in _INKS.items()),
     "".join(f"[style*='fill:{ink}']{{fill:{dark}!important}}" for ink, dark in _INKS.items()),
@@ -85,7 +85,7 @@ class Skeleton:
         options.scaleBondWidth = False
         options.minFontSize = options.maxFontSize = round(_ATOM_FONT_PX * min(1.0, scale / 18) * zoom)
         options.prepareMolsBeforeDrawing = False
-        options.includeRadicals = False  # hydrogens that the file does not have
+        options.includeRadicals = False  # caused by hydrogens that the file does not have
         pen.DrawMolecule(_prepare(drawing, self.molecule))
         pen.FinishDrawing()
         count = self.molecule.GetNumAtoms()
@@ -116,7 +116,7 @@ def draw_smiles(smiles: str) -> str:
 def make_skeleton(molecule: Molecule) -> Skeleton | None:
     """Lay a molecule out in 2D; None if RDKit cannot or if it has more than 200 heavy atoms.
 
-    Bonds are those of the file or, without any, those of atoms that are near, all of them single.
+    Bonds are taken from the file or, if it has none, from interatomic distances, as single bonds.
     """
     if not 0 < molecule.heavy_atoms <= MAX_ATOMS:
         return None
@@ -131,7 +131,7 @@ def make_skeleton(molecule: Molecule) -> Skeleton | None:
 
 
 def _build(chem: Any, molecule: Molecule) -> tuple[Any, list[int], bool]:
-    """The molecule in RDKit, the index of each row, and whether orders are known."""
+    """Return the molecule in RDKit, the index of each row, and whether orders are known."""
     elements, neighbours = molecule.elements, list_neighbours(molecule)
     orders = {frozenset((a, b)): order for a, b, order in molecule.bond_rows}
     has_orders = bool(orders) and all(np.isfinite(list(orders.values())))
@@ -168,7 +168,7 @@ def _build(chem: Any, molecule: Molecule) -> tuple[Any, list[int], bool]:
 
 
 def _find_charge(element: str, valence: int) -> int:
-    """The formal charge of nitrogen or oxygen, whose hydrogens are all known."""
+    """Return the formal charge of nitrogen or oxygen, whose hydrogens are all known."""
     return {("N", 4): 1, ("O", 1): -1}.get((element, valence), 0)
 
 
@@ -191,7 +191,7 @@ def _finish(chem: Any, made: Any, molecule: Molecule, places: Sequence[int]) -> 
 
 
 def _prepare(drawing: Any, molecule: Any) -> Any:
-    """Kekulize and wedge for drawing, where that is possible."""
+    """Kekulize and wedge for drawing, if possible."""
     try:
         return drawing.PrepareMolForDrawing(molecule, addChiralHs=False)
     except (ValueError, RuntimeError):
@@ -199,7 +199,7 @@ def _prepare(drawing: Any, molecule: Any) -> Any:
 
 
 def find_key(molecule: Molecule) -> object:
-    """Key of a drawing: name, elements, charges and bonds, without coordinates."""
+    """Return the key of a drawing: name, elements, charges and bonds, without coordinates."""
     atoms = molecule.atoms[["element", "charge"]].itertuples(index=False, name=None)
     return (molecule.name, tuple(atoms), tuple(molecule.bonds.itertuples(index=False, name=None)))
 

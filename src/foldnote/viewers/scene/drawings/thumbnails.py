@@ -17,7 +17,7 @@ from typing import Any, Final, TypedDict
 WIDTH, HEIGHT = 200, 120
 """Size of the drawing area, in its own units."""
 MAX_ATOMS: Final = 60
-"""Heavy atoms; larger molecules would not be recognised."""
+"""Maximum number of heavy atoms; larger molecules would not be recognisable."""
 _PATH: Final = re.compile(r"<path class='bond[^>]*?d='([^']*)'\s+style='([^']*)'")
 _TEXT: Final = re.compile(r"<text x='([^']*)' y='([^']*)'[^>]*?style='font-size:(\d+)px;([^']*)'\s*>([^<]*)<")
 _NUMBER: Final = re.compile(r"-?\d+\.?\d*")
@@ -25,19 +25,19 @@ _INK: Final = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
 class Thumbnail(TypedDict):
-    """A drawing; colours are those of RDKit, for a light ground."""
+    """A drawing; colours are those of RDKit, for a light background."""
 
     lines: list[list[str]]
-    """Colour and SVG path of what is stroked."""
+    """Colour and SVG path of the strokes."""
     areas: list[list[str]]
-    """Colour and SVG path of what is filled, such as wedges."""
+    """Colour and SVG path of the filled areas, such as wedges."""
     letters: list[list[Any]]
-    """x, y (of the baseline's start), size, colour and text."""
+    """x, y (start of the baseline), size, colour and text."""
 
 
 @lru_cache(maxsize=4096)
 def draw_thumbnail(smiles: str) -> Thumbnail | None:
-    """The drawing of a molecule; None if RDKit cannot read it, or it is too large to be recognised."""
+    """Return the drawing of a molecule; None if RDKit cannot read it, or it is too large to be recognised."""
     chem: Any = import_module("rdkit.Chem")
     drawing: Any = import_module("rdkit.Chem.Draw.rdMolDraw2D")
     with import_module("rdkit.rdBase").BlockLogs():
@@ -74,17 +74,17 @@ def _read_svg(svg: str) -> Thumbnail:
 
 
 def _shorten(path: str) -> str:
-    """An SVG path with whole numbers and without the spaces that are not needed."""
+    """Return an SVG path with integer coordinates and without unnecessary spaces."""
     whole = _NUMBER.sub(lambda found: f"{float(found[0]):.0f}", path)
     return re.sub(r"\s*([MLQCZ])\s*", r"\1", whole)
 
 
 def draw_thumbnails(molecules: Iterable[str], *, time_limit_s: float | None = None) -> dict[str, Thumbnail]:
-    """The drawings of molecules by SMILES, without those that cannot be drawn.
+    """Return the drawings of molecules by SMILES, without those that cannot be drawn.
 
     Args:
         molecules: SMILES; repeated ones are drawn once.
-        time_limit_s: seconds after which the rest is left out; a later call draws on from there.
+        time_limit_s: seconds after which the rest is omitted; a later call continues there.
     """
     end = None if time_limit_s is None else time.monotonic() + time_limit_s
     found = {}
@@ -98,7 +98,7 @@ def draw_thumbnails(molecules: Iterable[str], *, time_limit_s: float | None = No
 
 
 def write_thumbnail(drawn: Thumbnail) -> str:
-    """A drawing as SVG without a ground."""
+    """Return a drawing as SVG without a background."""
     strokes = "".join(f"<path d='{path}' fill='none' stroke='{ink}'/>" for ink, path in drawn["lines"])
     fills = "".join(f"<path d='{path}' fill='{ink}'/>" for ink, path in drawn["areas"])
     letters = "".join(
