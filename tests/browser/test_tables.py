@@ -126,6 +126,38 @@ def test_names_are_only_words_and_everything_has_a_name(table):
     assert faults == []
 
 
+_AWKWARD = """
+import pandas as pd
+from foldnote.viewers import table_bundle
+from IPython.display import publish_display_data
+
+frame = pd.DataFrame({"name": ["שלום עולם אנטיבודי-12", "ab\U0001f469\u200d\U0001f52c" * 6, "αβγ", "d"],
+                      "limit": ["<0.5", "-12", "10.25", "10.5"], "temperature": ["37 °C", "n/a", "-80 °C", "4 °C"],
+                      "energy": [float("inf"), -1.5, float("-inf"), 0.25], "seed": [2**53 + n for n in range(4)]})
+publish_display_data(table_bundle(frame, "Übersicht β.csv"))
+"""
+
+
+@pytest.fixture(scope="module")
+def awkward(table):
+    """A table of numbers within texts, of infinite and of large ones, with names from right to left and of long letters."""
+    page, _ = table
+    page.run_code(_AWKWARD)
+    shown = page.page.locator(".fnv-table[data-fn-state=drawn]")
+    shown.wait_for(timeout=60_000)
+    return page, shown
+
+
+@pytest.mark.parametrize(
+    ("index", "order"),
+    [(2, ["-12", "<0.5", "10.25", "10.5"]), (3, ["-80 °C", "4 °C", "37 °C", "n/a"])],
+)
+def test_numbers_in_texts_are_sorted_as_numbers(awkward, index, order):
+    _, shown = awkward
+    shown.locator("thead th button").nth(index - 1).click()
+    assert column(shown, index) == order
+
+
 _ROWS = """
 from IPython.display import publish_display_data
 from foldnote.viewers.display.batch_rows import BatchRow
