@@ -158,6 +158,26 @@ def test_numbers_in_texts_are_sorted_as_numbers(awkward, index, order):
     assert column(shown, index) == order
 
 
+def test_infinite_and_long_numbers_are_saved_as_they_are(awkward):
+    page, shown = awkward
+    with page.page.expect_download() as download:
+        shown.get_by_role("button", name="Save CSV").click()
+    rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
+    saved = {row["name"]: (row["energy"], row["seed"]) for row in rows}
+    assert (saved["αβγ"][0], saved["d"]) == ("-inf", ("0.25", "9007199254740995"))
+    assert download.value.suggested_filename == "Übersicht-β.csv"
+
+
+def test_letters_stay_whole_and_names_from_right_to_left_in_their_order(awkward):
+    _, shown = awkward
+    parts = shown.locator("tbody .fnt-long > span").all_inner_texts()
+    assert [part.count("\u200d") for part in parts] == [3, 3]
+    assert all(part[0] in "ab" or part[0] == "\U0001f469" for part in parts)
+    from_right = shown.locator("td[dir=auto]")
+    expect(from_right).to_have_text("שלום עולם אנטיבודי-12")
+    assert from_right.locator("span").count() == 0
+
+
 _ROWS = """
 from IPython.display import publish_display_data
 from foldnote.viewers.display.batch_rows import BatchRow

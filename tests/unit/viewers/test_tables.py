@@ -44,6 +44,14 @@ def test_missing_and_infinite_numbers_are_kept_apart():
     assert [column["isNumber"] for column in data["columns"]] == [True, False, False]
 
 
+def test_whole_numbers_that_javascript_would_round_are_texts():
+    """Such as identifiers and seeds: all of them from 9007199254740992 on were shown as even ones."""
+    seeds = [2**53 + 1, 2**53 + 3]
+    data = unpack(write_table(pd.DataFrame({"seed": seeds, "n": [2**53, -3]})))
+    assert data["values"] == [[str(seed) for seed in seeds], [2**53, -3]]
+    assert [column["isNumber"] for column in data["columns"]] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("figures", "decimals"),
     [

@@ -16,11 +16,14 @@
     return columns.map(function (_, index) { return index; }).filter(function (index) { return !columns[index].same; });
   }
 
+  // JSON has no infinity, for which the largest number stands.
+  function isInfinite(value) { return typeof value === 'number' && Math.abs(value) > 1.7e308; }
+
   function write(column, row) {
     var value = data.values[column][row];
     if (value === null) return '';
     if (typeof value !== 'number') return String(value);
-    if (Math.abs(value) > 1.7e308) return value > 0 ? '∞' : '−∞';
+    if (isInfinite(value)) return value > 0 ? '∞' : '−∞';
     if (columns[column].decimals) return value.toFixed(columns[column].decimals);
     if (Number.isInteger(value)) return String(value);
     var size = Math.abs(value);
@@ -116,10 +119,13 @@
     if (rows) rows.afterPaint();
   }
 
-  // Where there is no room the middle of a long name gives way: names often differ at their end.
+  // Where there is no room the middle of a long name gives way: names often differ at their end. One from right to left
+  // stays in one piece, since its letters join, and its order is the browser's.
+  var RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
   function writeName(node, name) {
-    var letters = Array.from(name), long;
-    if (letters.length < 15) { node.textContent = name; return; }
+    var letters = Array.from(new Intl.Segmenter().segment(name), function (each) { return each.segment; }), long;
+    if (RIGHT_TO_LEFT.test(name)) node.dir = 'auto';
+    if (letters.length < 15 || node.dir) { node.textContent = name; return; }
     long = node.tagName === 'TD' ? make('span', '', node) : node;
     make('span', '', long).textContent = letters.slice(0, -7).join('');
     make('span', '', long).textContent = letters.slice(-7).join('');
@@ -255,7 +261,7 @@
 
   function saveCsv() {
     var quote = function (value) {
-      var text = value === null ? '' : String(value);
+      var text = value === null ? '' : isInfinite(value) ? (value > 0 ? 'inf' : '-inf') : String(value);
       return /[",\n\r]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
     };
     var lines = [columns.map(function (column) { return quote(column.name); })].concat(order.map(function (row) {
@@ -263,7 +269,7 @@
     }));
     var link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([lines.map(function (line) { return line.join(','); }).join('\r\n') + '\r\n'], { type: 'text/csv' }));
-    link.download = (data.title || 'table').replace(/[^\w.-]+/g, '-').replace(/\.csv$/, '').slice(0, 80) + '.csv';
+    link.download = (data.title || 'table').replace(/[^\p{L}\p{M}\p{N}_.-]+/gu, '-').replace(/\.csv$/, '').slice(0, 80) + '.csv';
     link.click();
     setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
   }

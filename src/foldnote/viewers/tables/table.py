@@ -47,6 +47,8 @@ _DISTANCE_DECIMALS = 3
 """Decimals of coordinates in files, in Å."""
 _NO_DISTANCE = 5e-4
 """Å, half of the last of these decimals."""
+_LARGEST_WHOLE = 2**53
+"""JavaScript has all whole numbers up to this one."""
 _JOB_PREFIX = re.compile(r"^(score|settings|input)\.")
 _ROLES = {"score": "result", "settings": "setting", "input": "input"}
 _WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z])")
@@ -354,7 +356,13 @@ def _write_label(name: str) -> tuple[str, str]:
 
 
 def _is_number(values: pd.Series[Any]) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(values)) and not bool(pd.api.types.is_bool_dtype(values))
+    """Whether the page gets numbers: not whole ones that JavaScript would round, such as long identifiers."""
+    if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+        return False
+    whole = values.dropna()
+    if not pd.api.types.is_integer_dtype(values) or whole.empty:
+        return True
+    return max(-int(whole.min()), int(whole.max())) <= _LARGEST_WHOLE
 
 
 def _count_decimals(values: pd.Series[Any]) -> int | None:
