@@ -83,6 +83,7 @@ def test_a_table_that_is_too_heavy_says_what_is_listed(monkeypatch):
     kept = len(data["values"][0])
     assert 10 < kept < 9000
     assert f"the first {kept:,} of 9,000 rows" in data["note"]
+    assert data["shape"] == f"the first {kept:,} of 9,000 rows × 1 column", "best of these is not best of all"
 
 
 def test_a_known_metric_is_explained_and_sorted_best_first():

@@ -176,7 +176,7 @@ def _describe_frame(
     apart = _tell_apart(part, same, headings)
     return {
         "title": title,
-        "shape": _count_shape(frame),
+        "shape": _count_shape(frame, len(part)),
         "columns": [
             {**_describe_column(name, column, headings, apart), "same": same.get(name, "")}
             for name, column in part.items()
@@ -428,8 +428,10 @@ def _name_index(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(drop=bool(clash))
 
 
-def _count_shape(frame: pd.DataFrame) -> str:
-    return f"{count(len(frame), 'row')} × {count(len(frame.columns), 'column')}"
+def _count_shape(frame: pd.DataFrame, kept: int | None = None) -> str:
+    """Rows and columns, such as ``9 rows × 2 columns``, and how many of the rows were ``kept``."""
+    part = "" if kept in (None, len(frame)) else f"the first {kept:,} of "
+    return f"{part}{count(len(frame), 'row')} × {count(len(frame.columns), 'column')}"
 
 
 def _write_shape(frame: pd.DataFrame, rows: int) -> str:
