@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from mimetypes import guess_type
@@ -93,11 +94,21 @@ def save_crate(result: Result, path: Path, licence: str | None = None) -> Path:
         _add_readme(crate, files, steps)
         with saving(path, sum(each.stat().st_size for each in files.rglob("*"))):
             try:
-                crate.write_zip(path) if path.suffix.lower() == ".zip" else crate.write(path)
+                _write_zip(crate, path) if path.suffix.lower() == ".zip" else crate.write(path)
             except BaseException:  # includes KeyboardInterrupt: it would block the next attempt
                 _remove_partial(path)  # before what is free is told
                 raise
     return path
+
+
+def _write_zip(crate: ROCrate, path: Path) -> None:
+    """Write the crate as a ZIP file; its own method leaves handles open where the disk is full."""
+    with tempfile.TemporaryDirectory(prefix="foldnote-crate-") as name:
+        folder = Path(name) / "crate"
+        crate.write(folder)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+            for file in sorted(folder.rglob("*")):
+                target.write(file, file.relative_to(folder))
 
 
 def _remove_partial(path: Path) -> None:
