@@ -49,6 +49,8 @@ _PROFILES = {
     "https://w3id.org/ro/wfrun/provenance/0.5": ("Provenance Run Crate", "0.5"),
     _WORKFLOW_CRATE: ("Workflow RO-Crate", "1.0"),
 }
+_LOCAL_ACCOUNT, _LOCAL_USER = "local@foldnote.invalid", "User of the computer (not named)"
+"""The account of a service that has no accounts, and what the crate calls it, whose address nobody has."""
 _README = "README.md"
 _TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 """Terms of the profiles that are not in the RO-Crate 1.1 context."""
@@ -237,7 +239,7 @@ def _add_agent(crate: ROCrate, about: Mapping[str, Any]) -> ContextEntity:
     """The account that submitted the job; the client if the service does not name one."""
     owner = about["job"]["owner"]
     if owner:
-        return add(crate, "#owner", "Person", name=owner)
+        return add(crate, "#owner", "Person", name=_LOCAL_USER if owner == _LOCAL_ACCOUNT else owner)
     client = about["client"]
     return add(
         crate,
