@@ -135,6 +135,7 @@ frame = pd.DataFrame({"name": ["שלום עולם אנטיבודי-12", "ab\U000
                       "limit": ["<0.5", "-12", "10.25", "10.5"], "temperature": ["37 °C", "n/a", "-80 °C", "4 °C"],
                       "energy": [float("inf"), -1.5, float("-inf"), 0.25], "seed": [2**53 + n for n in range(4)]})
 publish_display_data(table_bundle(frame, "Übersicht β.csv"))
+publish_display_data(table_bundle(frame.head(0), "Nothing"))
 """
 
 
@@ -143,7 +144,7 @@ def awkward(table):
     """A table of numbers within texts, of infinite and of large ones, with names from right to left and of long letters."""
     page, _ = table
     page.run_code(_AWKWARD)
-    shown = page.page.locator(".fnv-table[data-fn-state=drawn]")
+    shown = page.page.locator(".fnv-table[data-fn-state=drawn]").first
     shown.wait_for(timeout=60_000)
     return page, shown
 
@@ -156,6 +157,12 @@ def test_numbers_in_texts_are_sorted_as_numbers(awkward, index, order):
     _, shown = awkward
     shown.locator("thead th button").nth(index - 1).click()
     assert column(shown, index) == order
+
+
+def test_a_table_without_rows_does_not_speak_of_a_filter(awkward):
+    page, _ = awkward
+    empty = page.page.locator(".fnv-table[data-fn-state=drawn]").nth(1)
+    expect(empty).to_contain_text("This table has no rows.")
 
 
 def test_infinite_and_long_numbers_are_saved_as_they_are(awkward):

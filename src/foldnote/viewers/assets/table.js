@@ -114,6 +114,7 @@
     }
     addRoom(order.length - last);
     none.hidden = order.length > 0;
+    none.textContent = all ? 'No row contains that.' : 'This table has no rows.';
     box.classList.toggle('fnt-more', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
     closeGaps();
     if (rows) rows.afterPaint();
@@ -341,7 +342,6 @@
   }
 
   none = make('p', 'fnt-quiet', box);
-  none.textContent = 'No row contains that.';
   box.onscroll = paint;
   // The browser makes no click of a press on a row that is drawn anew before the release, as while the list scrolls.
   var pressed = null;
