@@ -126,6 +126,65 @@ def test_names_are_only_words_and_everything_has_a_name(table):
     assert faults == []
 
 
+_AWKWARD = """
+import pandas as pd
+from foldnote.viewers import table_bundle
+from IPython.display import publish_display_data
+
+frame = pd.DataFrame({"name": ["שלום עולם אנטיבודי-12", "ab\U0001f469\u200d\U0001f52c" * 6, "αβγ", "d"],
+                      "limit": ["<0.5", "-12", "10.25", "10.5"], "temperature": ["37 °C", "n/a", "-80 °C", "4 °C"],
+                      "energy": [float("inf"), -1.5, float("-inf"), 0.25], "seed": [2**53 + n for n in range(4)]})
+publish_display_data(table_bundle(frame, "Übersicht β.csv"))
+publish_display_data(table_bundle(frame.head(0), "Nothing"))
+"""
+
+
+@pytest.fixture(scope="module")
+def awkward(table):
+    """A table of numbers within texts, of infinite and of large ones, with names from right to left and of long letters."""
+    page, _ = table
+    page.run_code(_AWKWARD)
+    shown = page.page.locator(".fnv-table[data-fn-state=drawn]").first
+    shown.wait_for(timeout=60_000)
+    return page, shown
+
+
+@pytest.mark.parametrize(
+    ("index", "order"),
+    [(2, ["-12", "<0.5", "10.25", "10.5"]), (3, ["-80 °C", "4 °C", "37 °C", "n/a"])],
+)
+def test_numbers_in_texts_are_sorted_as_numbers(awkward, index, order):
+    _, shown = awkward
+    shown.locator("thead th button").nth(index - 1).click()
+    assert column(shown, index) == order
+
+
+def test_a_table_without_rows_does_not_speak_of_a_filter(awkward):
+    page, _ = awkward
+    empty = page.page.locator(".fnv-table[data-fn-state=drawn]").nth(1)
+    expect(empty).to_contain_text("This table has no rows.")
+
+
+def test_infinite_and_long_numbers_are_saved_as_they_are(awkward):
+    page, shown = awkward
+    with page.page.expect_download() as download:
+        shown.get_by_role("button", name="Save CSV").click()
+    rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
+    saved = {row["name"]: (row["energy"], row["seed"]) for row in rows}
+    assert (saved["αβγ"][0], saved["d"]) == ("-inf", ("0.25", "9007199254740995"))
+    assert download.value.suggested_filename == "Übersicht-β.csv"
+
+
+def test_letters_stay_whole_and_names_from_right_to_left_in_their_order(awkward):
+    _, shown = awkward
+    parts = shown.locator("tbody .fnt-long > span").all_inner_texts()
+    assert [part.count("\u200d") for part in parts] == [3, 3]
+    assert all(part[0] in "ab" or part[0] == "\U0001f469" for part in parts)
+    from_right = shown.locator("td[dir=auto]")
+    expect(from_right).to_have_text("שלום עולם אנטיבודי-12")
+    assert from_right.locator("span").count() == 0
+
+
 _ROWS = """
 from IPython.display import publish_display_data
 from foldnote.viewers.display.batch_rows import BatchRow

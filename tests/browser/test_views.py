@@ -208,6 +208,19 @@ def test_plots_are_as_wide_as_they_are_drawn(notebook):
     assert state(view) == "drawn"
 
 
+def test_long_terms_of_a_summary_leave_room_for_what_is_said_of_them(notebook):
+    """The scores of each model stood one word a line beside its name and rank, where the window is narrow."""
+    notebook.resize(800, 900)
+    show(notebook, _SHOW_PREDICTION)
+    summary = notebook.page.locator(".fnv-words").filter(has_text="TM-score").locator("dl").first
+    summary.evaluate("list => { list.parentElement.open = true; }")
+    widths = summary.locator("dd").evaluate_all("all => all.map(each => each.offsetWidth)")
+    room = summary.evaluate("list => list.offsetWidth")
+    notebook.picture("narrow-summary", summary)
+    notebook.resize(*VIEWPORT)
+    assert min(widths) > 0.4 * room
+
+
 def test_a_plot_is_saved_as_drawing_picture_and_data(notebook):
     show(notebook, _SHOW_PREDICTION)
     notebook.set_theme("dark")

@@ -122,6 +122,16 @@ def test_the_crate_has_what_the_workflow_run_profile_requires(result, tmp_path):
     assert {each.id for each in step["result"]} >= {"file-0.txt", "settings.json"}
 
 
+@pytest.mark.parametrize(
+    ("account", "author"),
+    [("ada@lab.org", "ada@lab.org"), ("local@foldnote.invalid", "User of the computer (not named)")],
+)
+def test_the_author_of_a_crate_is_an_account_that_somebody_has(result, tmp_path, account, author):
+    origin = {**result.origin, "job": {**result.origin["job"], "email": account}}
+    made = open_result(result.save_to(tmp_path / "r"), origin=origin).save_crate(tmp_path / "crate")
+    assert ROCrate(made).root_dataset["author"]["name"] == author
+
+
 def test_every_word_of_the_crate_that_ro_crate_lacks_is_explained_in_it(result, tmp_path):
     place = result.save_crate(tmp_path / "crate", licence="Ask first.")
     said = json.loads((place / "ro-crate-metadata.json").read_text())

@@ -319,10 +319,22 @@ def test_names_of_one_model_become_equal():
         ("out/seed-1_sample-0/model.cif", "out"),
         ("pred.model_idx_0.cif", ""),
         ("design_12.pdb", "design"),
+        ("design12.pdb", "design"),
+        ("NMR7.pdb", "NMR"),
+        ("P12345.pdb", "P12345"),
+        ("MGYP000911143359.pdb", "MGYP000911143359"),
+        ("P12345_2.pdb", "P12345"),
     ],
 )
 def test_the_prediction_is_what_names_share(name, prediction):
     assert find_prediction(name) == prediction
+
+
+def test_predictions_of_several_accessions_are_no_models_of_one(opened):
+    """As OmegaFold and ESMFold write them, a file for each sequence."""
+    models = opened({"P12345.pdb": foreign.model(), "P12399.pdb": foreign.model(-5)}).models
+
+    assert [(each.prediction, each.rank) for each in models] == [("P12345", 1), ("P12399", 1)]
 
 
 def test_every_family_says_what_it_is():

@@ -176,6 +176,14 @@ def test_atoms_that_are_implausibly_far_apart_take_no_memory(place):
     assert structure.geometry.empty
 
 
+@pytest.mark.filterwarnings("error")
+def test_atoms_at_infinity_are_left_out_without_a_warning():
+    line = "ATOM      1  CA  ALA A{:4d}         inf   0.000   0.000"
+    structure = Structure("x.pdb", "pdb", f"{line.format(1)}\n{line.format(9)}\n")
+
+    assert structure.geometry.empty
+
+
 PLACES = st.one_of(st.floats(-20, 20), st.sampled_from([float("nan"), float("inf"), 9999.999, 0.0]))
 ATOMS = st.tuples(
     st.sampled_from([*BACKBONE, "CB", "SG"]), st.sampled_from(["ALA", "GLY", "CYS", "PRO", "DAL", "A", "HOH", "LIG"]),

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -211,6 +212,21 @@ def test_few_jobs_of_a_batch_are_printed_in_full_and_their_notes_are_not_lost(pa
     text = read_text(panel)
     assert [f"design-0{number} · antibody.pdb" in text for number in range(3)] == [True, True, False]
     assert "Seen." in text
+
+
+def test_a_list_of_long_file_names_is_not_torn(tmp_path):
+    """The end of its last names went to the next page, with the heading of the next result."""
+    for part in ("a", "b"):
+        folder = tmp_path / part
+        folder.mkdir()
+        for number in range(9):
+            folder.joinpath(f"my job_summary_confidence_of_the_sample_{number}.json").write_text("{}")
+    shutil.copy(DATA / "trastuzumab_fv_ca.pdb", tmp_path / "b")
+    parts = [ReportPart(each, open_result(tmp_path / each[0])) for each in ("a", "b", "b again")]
+    words = read_words(write_report(tmp_path / "r.pdf", "Two", parts))
+    starts = [place for place, (*_, text) in enumerate(words) if text == "files"]
+    for start, end in zip(starts, (*starts[1:], None), strict=True):
+        assert {page for page, *_, text in words[start:end] if text.endswith(".json")} == {words[start][0]}
 
 
 def test_a_long_table_beside_the_subject_says_how_many_rows_are_left_out(tmp_path):

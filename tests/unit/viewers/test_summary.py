@@ -41,6 +41,17 @@ def test_a_figure_is_told_by_a_name_for_people_and_its_unit(opened, name, value,
     assert list(write_summary(opened({"score.json": json.dumps({name: value})})).items()) == [line]
 
 
+def test_scores_of_one_metric_are_all_told(opened):
+    """Boltz writes the mean of two networks, and what each of them predicts; of these only the last one was left."""
+    figures = {"affinity_pred_value": -1.25, "affinity_pred_value1": -1.5, "affinity_pred_value2": -1.0}
+
+    assert write_summary(opened({"affinity_fv.json": json.dumps(figures)})) == {
+        "Predicted log IC50 (affinity pred value)": "-1.25 log10 of µmol/L",
+        "Predicted log IC50 (affinity pred value1)": "-1.5 log10 of µmol/L",
+        "Predicted log IC50 (affinity pred value2)": "-1 log10 of µmol/L",
+    }
+
+
 @pytest.mark.parametrize(
     ("method", "version"), [("AutoDock Vina 1.2.7", "1.2.7"), ("AutoDock Vina", "1.2.7")]
 )

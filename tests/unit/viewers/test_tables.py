@@ -44,6 +44,14 @@ def test_missing_and_infinite_numbers_are_kept_apart():
     assert [column["isNumber"] for column in data["columns"]] == [True, False, False]
 
 
+def test_whole_numbers_that_javascript_would_round_are_texts():
+    """Such as identifiers and seeds: all of them from 9007199254740992 on were shown as even ones."""
+    seeds = [2**53 + 1, 2**53 + 3]
+    data = unpack(write_table(pd.DataFrame({"seed": seeds, "n": [2**53, -3]})))
+    assert data["values"] == [[str(seed) for seed in seeds], [2**53, -3]]
+    assert [column["isNumber"] for column in data["columns"]] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("figures", "decimals"),
     [
@@ -75,6 +83,7 @@ def test_a_table_that_is_too_heavy_says_what_is_listed(monkeypatch):
     kept = len(data["values"][0])
     assert 10 < kept < 9000
     assert f"the first {kept:,} of 9,000 rows" in data["note"]
+    assert data["shape"] == f"the first {kept:,} of 9,000 rows × 1 column", "best of these is not best of all"
 
 
 def test_a_known_metric_is_explained_and_sorted_best_first():

@@ -70,7 +70,8 @@ _VARIANT = re.compile(
     r"(?:^|[_.\-])(?:unrelaxed|relaxed|ranked|rank|models?|pred|seed|sample|idx|scores?|summary|confidences?)"
     r"(?=$|[_.\-\d])"
 )
-_LAST_NUMBER = re.compile(r"[_.\-]*\d+$")
+_LAST_NUMBER = re.compile(r"(?:(?:[_.\-]+|(?<![A-Z\d]))\d+|(?<=[A-Z])\d{1,2})$")
+"""Three or more digits after a capital stay: P12345 and T1024 are names of different proteins."""
 _STEP_FOLDER = re.compile(r"(?:^|/)(\d{1,3})_([a-z]+)/[^/]+$")
 STEP_WORDS = frozenset(
     [

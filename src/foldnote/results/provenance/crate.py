@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from mimetypes import guess_type
@@ -48,6 +49,8 @@ _PROFILES = {
     "https://w3id.org/ro/wfrun/provenance/0.5": ("Provenance Run Crate", "0.5"),
     _WORKFLOW_CRATE: ("Workflow RO-Crate", "1.0"),
 }
+_LOCAL_ACCOUNT, _LOCAL_USER = "local@foldnote.invalid", "User of the computer (not named)"
+"""The account of a service that has no accounts, and what the crate calls it, whose address nobody has."""
 _README = "README.md"
 _TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 """Terms of the profiles that are not in the RO-Crate 1.1 context."""
@@ -93,11 +96,21 @@ def save_crate(result: Result, path: Path, licence: str | None = None) -> Path:
         _add_readme(crate, files, steps)
         with saving(path, sum(each.stat().st_size for each in files.rglob("*"))):
             try:
-                crate.write_zip(path) if path.suffix.lower() == ".zip" else crate.write(path)
+                _write_zip(crate, path) if path.suffix.lower() == ".zip" else crate.write(path)
             except BaseException:  # includes KeyboardInterrupt: a partial crate would block the next attempt
                 _remove_partial(path)  # before free space is measured for the message
                 raise
     return path
+
+
+def _write_zip(crate: ROCrate, path: Path) -> None:
+    """Write the crate as a ZIP file; its own method leaves handles open where the disk is full."""
+    with tempfile.TemporaryDirectory(prefix="foldnote-crate-") as name:
+        folder = Path(name) / "crate"
+        crate.write(folder)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+            for file in sorted(folder.rglob("*")):
+                target.write(file, file.relative_to(folder))
 
 
 def _remove_partial(path: Path) -> None:
@@ -226,7 +239,7 @@ def _add_agent(crate: ROCrate, about: Mapping[str, Any]) -> ContextEntity:
     """Return the account that submitted the job; the client if the service does not name one."""
     owner = about["job"]["owner"]
     if owner:
-        return add(crate, "#owner", "Person", name=owner)
+        return add(crate, "#owner", "Person", name=_LOCAL_USER if owner == _LOCAL_ACCOUNT else owner)
     client = about["client"]
     return add(
         crate,

@@ -111,8 +111,10 @@ def _find_clashes(structure: gemmi.Structure) -> list[_Row]:
     model.remove_ligands_and_waters()
     isolated = gemmi.Structure()
     isolated.add_model(model)
-    positions = [atom.pos.tolist() for _, residue in walk_residues(model) for atom in residue]
-    if not positions or not np.prod(np.ptp(np.array(positions), axis=0) / _SEARCH_RADIUS_A + 1) < _MAX_CELLS:
+    positions = np.array([atom.pos.tolist() for _, residue in walk_residues(model) for atom in residue])
+    if not len(positions) or not np.isfinite(positions).all():
+        return []
+    if np.prod(np.ptp(positions, axis=0) / _SEARCH_RADIUS_A + 1) >= _MAX_CELLS:
         return []
     neighbours = gemmi.NeighborSearch(isolated, _SEARCH_RADIUS_A).populate()
     search = gemmi.ContactSearch(_SEARCH_RADIUS_A)

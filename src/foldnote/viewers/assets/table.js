@@ -16,11 +16,14 @@
     return columns.map(function (_, index) { return index; }).filter(function (index) { return !columns[index].same; });
   }
 
+  // JSON has no infinity, for which the largest number stands.
+  function isInfinite(value) { return typeof value === 'number' && Math.abs(value) > 1.7e308; }
+
   function write(column, row) {
     var value = data.values[column][row];
     if (value === null) return '';
     if (typeof value !== 'number') return String(value);
-    if (Math.abs(value) > 1.7e308) return value > 0 ? '∞' : '−∞';
+    if (isInfinite(value)) return value > 0 ? '∞' : '−∞';
     if (columns[column].decimals) return value.toFixed(columns[column].decimals);
     if (Number.isInteger(value)) return String(value);
     var size = Math.abs(value);
@@ -28,12 +31,34 @@
     return size >= 9999.5 ? value.toFixed(1) : value.toPrecision(4);
   }
 
-  // Sort keys of a column: numbers inside texts count as numbers. Computed once, since comparing 100,000 rows with the
-  // collation rules of a language takes most of a minute.
+  // Sort keys of a column: texts that are numbers, perhaps limits or all of one unit, count as these numbers, and numbers
+  // inside other texts count as numbers. Computed once, since comparing 100,000 rows with the collation rules of a language
+  // takes most of a minute.
   var keys = [], pen = document.createElement('canvas').getContext('2d');
+  var NUMBER = /^\s*[<>≤≥≈~]?=?\s*([-+−]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?![\d.,])\s*(.*?)\s*$/i, NONE = /^\s*(?:[-–—?]*|n\/?a|nan|none)\s*$/i;
   function findKeys(column) {
-    return keys[column] = keys[column] || data.values[column].map(function (value) {
-      if (value === null || columns[column].isNumber) return value;
+    if (!keys[column]) keys[column] = columns[column].isNumber ? data.values[column] : findNumbers(data.values[column]) || findTexts(data.values[column]);
+    return keys[column];
+  }
+
+  // Null where the texts are no numbers, or have several units.
+  function findNumbers(values) {
+    var unit = null, fits = true;
+    var numbers = values.map(function (value) {
+      if (!fits || value === null || NONE.test(value)) return null;
+      var parts = NUMBER.exec(value);
+      var number = parts && Number(parts[1].replace('−', '-'));
+      fits = parts !== null && (unit === null || parts[2] === unit) && Math.abs(number) <= Number.MAX_SAFE_INTEGER;
+      if (!fits) return null;
+      unit = parts[2];
+      return number;
+    });
+    return fits && unit !== null ? numbers : null;
+  }
+
+  function findTexts(values) {
+    return values.map(function (value) {
+      if (value === null) return value;
       return String(value).normalize('NFKD').toLowerCase().replace(/\d+/g, function (digits) { return digits.padStart(20, '0'); });
     });
   }
@@ -89,15 +114,19 @@
     }
     addRoom(order.length - last);
     none.hidden = order.length > 0;
+    none.textContent = all ? 'No row contains that.' : 'This table has no rows.';
     box.classList.toggle('fnt-more', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
     closeGaps();
     if (rows) rows.afterPaint();
   }
 
-  // If there is no space, the middle of a long name is shortened: names often differ at their end.
+  // If there is no space, the middle of a long name is shortened: names often differ at their end. A right-to-left name stays
+  // in one piece, since its letters join; the browser orders it.
+  var RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
   function writeName(node, name) {
-    var letters = Array.from(name), long;
-    if (letters.length < 15) { node.textContent = name; return; }
+    var letters = Array.from(new Intl.Segmenter().segment(name), function (each) { return each.segment; }), long;
+    if (RIGHT_TO_LEFT.test(name)) node.dir = 'auto';
+    if (letters.length < 15 || node.dir) { node.textContent = name; return; }
     long = node.tagName === 'TD' ? make('span', '', node) : node;
     make('span', '', long).textContent = letters.slice(0, -7).join('');
     make('span', '', long).textContent = letters.slice(-7).join('');
@@ -234,7 +263,7 @@
 
   function saveCsv() {
     var quote = function (value) {
-      var text = value === null ? '' : String(value);
+      var text = value === null ? '' : isInfinite(value) ? (value > 0 ? 'inf' : '-inf') : String(value);
       return /[",\n\r]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
     };
     var lines = [columns.map(function (column) { return quote(column.name); })].concat(order.map(function (row) {
@@ -242,7 +271,7 @@
     }));
     var link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([lines.map(function (line) { return line.join(','); }).join('\r\n') + '\r\n'], { type: 'text/csv' }));
-    link.download = (data.title || 'table').replace(/[^\w.-]+/g, '-').replace(/\.csv$/, '').slice(0, 80) + '.csv';
+    link.download = (data.title || 'table').replace(/[^\p{L}\p{M}\p{N}_.-]+/gu, '-').replace(/\.csv$/, '').slice(0, 80) + '.csv';
     link.click();
     setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
   }
@@ -314,7 +343,6 @@
   }
 
   none = make('p', 'fnt-quiet', box);
-  none.textContent = 'No row contains that.';
   box.onscroll = paint;
   // The browser creates no click event if a row is redrawn between press and release, as while the list scrolls.
   var pressed = null;

@@ -17,7 +17,7 @@ from foldnote.results.sequences.alignment import GAP
 from foldnote.results.side_by_side.comparison import Comparison
 from foldnote.text import count, cut_name, join_words
 from foldnote.viewers.display.bundles import Bundle, bundle, join_bundles, message_bundle, table_bundle
-from foldnote.viewers.display.summary import label_score
+from foldnote.viewers.display.summary import label_scores
 from foldnote.viewers.render.caption import write_notes
 from foldnote.viewers.render.html import write_style
 from foldnote.viewers.scene.superposed import compose_comparison
@@ -207,7 +207,8 @@ def _score_bundle(comparison: Comparison) -> Bundle:
     if frame.empty:
         return _text_bundle("Scores: none of them has any.")
     empty = [name for name in ("unit", "better") if not frame[name].astype(bool).any()]
-    return table_bundle(frame.drop(columns=empty).map(_write_value).rename(index=label_score), "Scores")
+    labels = label_scores(frame.index)
+    return table_bundle(frame.drop(columns=empty).map(_write_value).rename(index=labels), "Scores")
 
 
 def _write_value(value: object) -> str:

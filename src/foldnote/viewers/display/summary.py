@@ -7,7 +7,8 @@ named after.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
 
@@ -25,7 +26,8 @@ def write_summary(result: Result) -> dict[str, str]:
     rows: dict[str, str] = {"Jobs with a result": _count_complete(result) if result.jobs else ""}
     if result.manifest:
         rows |= _write_manifest(result.manifest)
-    rows |= {label_score(name): _figure(name, value) for name, value in result.scores.items()}
+    labels = label_scores(result.scores)
+    rows |= {labels[name]: _figure(name, value) for name, value in result.scores.items()}
     return {term: text for term, text in rows.items() if text}
 
 
@@ -72,6 +74,14 @@ def write_time(text: str) -> str:
     except ValueError:
         return text
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment.tzinfo else text
+
+
+def label_scores(names: Iterable[str]) -> dict[str, str]:
+    """The label of each score; those of one metric, as of Boltz's networks, have their names behind it."""
+    labels = {name: label_score(name) for name in names}
+    often = Counter(labels.values())
+    words = {name: name.replace("_", " ") for name in labels}
+    return {name: f"{label} ({words[name]})" if often[label] > 1 else label for name, label in labels.items()}
 
 
 def label_score(name: str) -> str:

@@ -47,6 +47,8 @@ _DISTANCE_DECIMALS = 3
 """Decimals of coordinates in files, in Å."""
 _NO_DISTANCE = 5e-4
 """Å, half a unit of the last of these decimals."""
+_LARGEST_WHOLE = 2**53
+"""Largest whole number up to which JavaScript represents every one exactly."""
 _JOB_PREFIX = re.compile(r"^(score|settings|input)\.")
 _ROLES = {"score": "result", "settings": "setting", "input": "input"}
 _WORDS = re.compile(r"_|(?<=[a-z]{2})(?=[A-Z])")
@@ -174,7 +176,7 @@ def _describe_frame(
     apart = _tell_apart(part, same, headings)
     return {
         "title": title,
-        "shape": _count_shape(frame),
+        "shape": _count_shape(frame, len(part)),
         "columns": [
             {**_describe_column(name, column, headings, apart), "same": same.get(name, "")}
             for name, column in part.items()
@@ -354,7 +356,13 @@ def _write_label(name: str) -> tuple[str, str]:
 
 
 def _is_number(values: pd.Series[Any]) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(values)) and not bool(pd.api.types.is_bool_dtype(values))
+    """Whether the page gets numbers: not whole ones that JavaScript would round, such as long identifiers."""
+    if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+        return False
+    whole = values.dropna()
+    if not pd.api.types.is_integer_dtype(values) or whole.empty:
+        return True
+    return max(-int(whole.min()), int(whole.max())) <= _LARGEST_WHOLE
 
 
 def _count_decimals(values: pd.Series[Any]) -> int | None:
@@ -420,8 +428,10 @@ def _name_index(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(drop=bool(clash))
 
 
-def _count_shape(frame: pd.DataFrame) -> str:
-    return f"{count(len(frame), 'row')} × {count(len(frame.columns), 'column')}"
+def _count_shape(frame: pd.DataFrame, kept: int | None = None) -> str:
+    """Rows and columns, such as ``9 rows × 2 columns``, and how many of the rows were ``kept``."""
+    part = "" if kept in (None, len(frame)) else f"the first {kept:,} of "
+    return f"{part}{count(len(frame), 'row')} × {count(len(frame.columns), 'column')}"
 
 
 def _write_shape(frame: pd.DataFrame, rows: int) -> str:
