@@ -1,4 +1,4 @@
-"""What an engine may put in the place of its own files: nothing of it blocks a slot or leaks a file."""
+"""Whatever an engine puts in the place of its own files, it blocks no slot and leaks no file."""
 
 import json
 import os
@@ -31,7 +31,7 @@ SPECIAL = {
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs Python code as an engine; gives the specification and the outcome."""
+    """Run Python code as an engine; return the specification and the outcome."""
 
     def run_code(code: str, **more) -> tuple[AttemptSpec, Outcome]:
         nonce = uuid.uuid4().hex  # names a folder of the whole machine, where other tests run, too
@@ -186,7 +186,7 @@ def test_a_manifest_is_json_whatever_numbers_the_engine_used(run):
     spec, _ = run(f"{OUTPUT}pathlib.Path('used.json').write_text({used!r})")
 
     def refuse(word):
-        raise AssertionError(f"{word} is no JSON")
+        raise AssertionError(f"{word} is not valid JSON")
 
     with zipfile.ZipFile(spec.folder / files.RESULT) as archive:
         manifest = json.loads(archive.read("manifest.json"), parse_constant=refuse)

@@ -1,4 +1,6 @@
-"""Webhooks: called after the end of a job, at allowed addresses only, signed, at least once, and by one replica."""
+"""Webhooks: called after the end of a job, at allowed addresses only, signed, at least once, and by one
+replica.
+"""
 
 import base64
 import contextlib
@@ -50,7 +52,7 @@ def receiver():
 
 @pytest.fixture(scope="module")
 def calling(tmp_path_factory, receiver):
-    """A service that may call the receiver below /hooks/, whose account has a secret."""
+    """Start a service that may call the receiver below /hooks/, with an account that has a secret."""
     folder = tmp_path_factory.mktemp("calling")
     write_options(folder, allow(receiver))
     running = ServiceProcess(folder, "--no-rate-limit").start()
@@ -64,7 +66,7 @@ def submit(service, name, url, **more):
 
 
 def member(service, email):
-    """A client of another account."""
+    """Return a client of another account."""
     command = ["admin", "--data-dir", str(service.folder / "data"), "--json", "issue-key", email]
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as told:
         for name, value in store_environment(service.folder / "data").items():
@@ -83,7 +85,7 @@ def wait_told(service, name, start, patience_s=60):
 
 
 def verify(secret, headers, body):
-    """As a receiver does, by the definition of Standard Webhooks."""
+    """Verify a signature as a receiver does, by the definition of Standard Webhooks."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     content = b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body])
     mark = base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
