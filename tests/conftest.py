@@ -25,8 +25,8 @@ SLOW_FIRST = (
         "browser/test_sidebar.py",
     ),
 )
-"""The slowest folders and files, which run first. The files that run last are short, so all workers finish
-at about the same time.
+"""The slowest folders and files, which run first. The files that run last are short, so all workers finish at about
+the same time.
 """
 _UMASK = os.umask(0o022)
 os.umask(_UMASK)
@@ -56,8 +56,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def web_certificates(tmp_path_factory):
-    """Return the user's ``SSL_CERT_FILE`` for tests that install packages from the web, and replace it with
-    one certificate.
+    """Return the user's ``SSL_CERT_FILE`` for tests that install packages from the web, and replace it with one
+    certificate.
 
     No other test connects to the web, and loading all 140 certificates takes each client 22 ms, here and in every
     program that a test starts.
@@ -73,9 +73,7 @@ def web_certificates(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def _patience():
-    """Let HTTP requests of tests time out after a minute instead of five seconds, since the machine may be
-    busy.
-    """
+    """Let HTTP requests of tests time out after a minute instead of five seconds, since the machine may be busy."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("get", "post", "put", "patch", "delete", "head", "options", "request", "stream"):
             patch.setattr(httpx, name, partial(getattr(httpx, name), timeout=60))
@@ -84,9 +82,7 @@ def _patience():
 
 @pytest.fixture(scope="session")
 def _homes(tmp_path_factory):
-    """Yield paths for homes in one folder, because ``mktemp`` lists all folders that it has made, which are
-    thousands.
-    """
+    """Yield paths for homes in one folder, because ``mktemp`` lists all folders that it has made, which are thousands."""
     folder = tmp_path_factory.mktemp("homes")
     return (folder / str(number) for number in count())
 
@@ -139,8 +135,8 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(scope="session")
 def syntax_trees() -> dict[Path, ast.Module]:
-    """Parse each module of the package. The trees are kept out of garbage collection: scanning them takes
-    longer than parsing.
+    """Parse each module of the package. The trees are kept out of garbage collection: scanning them takes longer than
+    parsing.
     """
     gc.disable()
     sources = sorted((Path(__file__).parent.parent / "src" / "foldnote").rglob("*.py"))

@@ -31,9 +31,7 @@ def split_words(identifier):
 
 
 def list_identifiers(path, tree):
-    """Yield the names that a module defines: its own, and those of classes, functions, arguments and
-    variables.
-    """
+    """Yield the names that a module defines: its own, and those of classes, functions, arguments and variables."""
     yield path.stem
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

@@ -1,6 +1,4 @@
-"""Files named in the recipes of CONTRIBUTING.md exist, and adding a job's field needs only those that its
-recipe names.
-"""
+"""Files named in the recipes of CONTRIBUTING.md exist, and adding a job's field needs only those that its recipe names."""
 
 import json
 import re
@@ -41,9 +39,7 @@ FIELD = {
         '            "cores": cores,\n',
     ),
 }
-"""The recipe for a job's field, carried out for one field: each line is written before this text; empty for
-the end.
-"""
+"""The recipe for a job's field, carried out for one field: each line is written before this text; empty for the end."""
 
 RUN = """
 import json, sys, time

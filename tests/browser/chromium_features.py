@@ -1,8 +1,8 @@
 """Features of Chromium that are switched off for the pages of tests and benchmarks."""
 
 _OF_NOBODY = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "PreloadTopChromeWebUI")
-"""Chromium's own pages, such as the list below the address bar, take a fifth of the processor time of
-opening JupyterLab.
+"""Chromium's own pages, such as the list below the address bar, take a fifth of the processor time of opening
+JupyterLab.
 """
 _OF_PLAYWRIGHT = (
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),

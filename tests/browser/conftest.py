@@ -1,5 +1,4 @@
-"""Fixtures of the browser tests: one Chromium for all, a JupyterLab server for each module, a page for a
-module or a test.
+"""Fixtures of the browser tests: one Chromium for all, a JupyterLab server for each module, a page for a module or a test.
 
 ``lab`` is a fresh page for each test, ``shared_lab`` one for a module, and ``notebook_page`` the same with an empty notebook. Pages share
 the browser's compiled code of JupyterLab, for which all servers use one port in turn, but no cookies or stored items. The network is cut: the page, the server, the kernels and the
@@ -42,9 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """Launch a browser. It closes with this folder's tests, because its event loop conflicts with those of
-    other tests.
-    """
+    """Launch a browser. It closes with this folder's tests, because its event loop conflicts with those of other tests."""
     expect.set_options(timeout=30_000)  # for busy machines; a response ends the wait
     with sync_playwright() as playwright:
         browser = _launch(playwright.chromium)
@@ -153,8 +150,8 @@ def notebook_page(
 
 @pytest.fixture
 def lab(window: BrowserContext, server: LabServer) -> Iterator[LabPage]:
-    """Create a page of 1600 by 1000 pixels, not opened yet, and assert that it requests nothing outside this
-    computer and throws nothing.
+    """Create a page of 1600 by 1000 pixels, not opened yet, and assert that it requests nothing outside this computer
+    and throws nothing.
     """
     page = LabPage(window, server)
     yield page

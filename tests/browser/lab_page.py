@@ -23,9 +23,7 @@ _SLOW_MACHINE = """
 const timeout = AbortSignal.timeout.bind(AbortSignal);
 AbortSignal.timeout = ms => timeout(ms === 2000 ? ms * SLOWNESS : ms);
 """
-"""anywidget throws if a widget takes longer than two seconds to load; ``test_late_widgets`` tests ours in
-that case.
-"""
+"""anywidget throws if a widget takes longer than two seconds to load; ``test_late_widgets`` tests ours in that case."""
 _IS_RESTORED = """
 () => {
   const app = window.jupyterapp;
@@ -163,9 +161,7 @@ class LabPage:
         self.page.on("pageerror", lambda fault: self.faults.append(fault.stack or str(fault)))
 
     def close(self) -> None:
-        """Close the page and those that it opened, and clear cookies and storage for the next page of the
-        context.
-        """
+        """Close the page and those that it opened, and clear cookies and storage for the next page of the context."""
         context = self.page.context
         context.remove_listener("request", self._note_outside)
         context.clear_cookies()
@@ -183,9 +179,7 @@ class LabPage:
             self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
 
     def reopen(self, is_saved: Callable[[dict[str, Any]], bool]) -> None:
-        """Load the page again as after a restart of the browser, once ``is_saved`` is true of the
-        workspace's data.
-        """
+        """Load the page again as after a restart of the browser, once ``is_saved`` is true of the workspace's data."""
         self.wait_until_saved(is_saved)
         self._load("")
 
@@ -297,9 +291,7 @@ class LabPage:
         self.page.evaluate(_LAID_OUT, width)
 
     def fits(self, what: Locator, slack_px: int = 0) -> bool:
-        """Return whether ``what`` has no horizontal overflow, after waiting for a layout that is still under
-        way.
-        """
+        """Return whether ``what`` has no horizontal overflow, after waiting for a layout that is still under way."""
         fits: bool = what.evaluate(_FITS, slack_px)
         return fits
 
@@ -313,9 +305,7 @@ class LabPage:
         return sidebar
 
     def choose_member(self, sidebar: Locator, member: str) -> None:
-        """Choose a member of the organization. The list of members is read on request only, so it is
-        refreshed first.
-        """
+        """Choose a member of the organization. The list of members is read on request only, so it is refreshed first."""
         sidebar.get_by_label("Whose jobs").select_option("organization")
         select = sidebar.get_by_label("Member")
         for _ in range(30):
@@ -326,9 +316,7 @@ class LabPage:
         select.select_option(member)
 
     def picture(self, name: str, what: Locator | None = None) -> None:
-        """Save a screenshot of the page or of a part in the folder ``FOLDNOTE_TEST_PICTURES``, if that is
-        set.
-        """
+        """Save a screenshot of the page or of a part in the folder ``FOLDNOTE_TEST_PICTURES``, if that is set."""
         if _PICTURES:
             (what or self.page).screenshot(path=str(Path(_PICTURES, f"{name}.png")))
 
@@ -344,8 +332,7 @@ class LabPage:
         return found
 
     def answer(self, route: str, body: bytes, status: int = 200) -> Callable[[], None]:
-        """Answer a route of our server extension with ``body`` from now on, for states that are hard to
-        reach.
+        """Answer a route of our server extension with ``body`` from now on, for states that are hard to reach.
 
         Returns:
             A function that lets the server answer again.

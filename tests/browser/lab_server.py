@@ -46,9 +46,7 @@ class LabServer:
     def __init__(
         self, folder: Path, base_url: str = "/", engine_path: Path | None = None, port: int | None = None
     ) -> None:
-        """Prepare the folders, without starting anything. ``engine_path`` holds engines that stand in for
-        the real ones.
-        """
+        """Prepare the folders, without starting anything. ``engine_path`` holds engines that stand in for the real ones."""
         self._engine_path = engine_path
         self.folder = folder
         self.notebooks = folder / "notebooks"
@@ -207,9 +205,7 @@ def find_free_port() -> int:
 
 
 def find_lasting_port() -> int:
-    """Return a port on which nothing listens, outside the range from which the system assigns ports to
-    programs.
-    """
+    """Return a port on which nothing listens, outside the range from which the system assigns ports to programs."""
     while True:
         port = secrets.choice(range(20_000, 30_000))
         with socket.socket() as probe, suppress(OSError):

@@ -37,9 +37,7 @@ _TOO_WIDE = """
 
 
 def find_page_faults(chromium: Browser, pages: Sequence[Path]) -> list[str]:
-    """Return axe-core's findings, script errors, requests to other machines, and elements wider than the
-    page.
-    """
+    """Return axe-core's findings, script errors, requests to other machines, and elements wider than the page."""
     found: list[str] = []
     for width in WIDTHS:
         found += _look_at_all(chromium, pages, width)

@@ -1,6 +1,4 @@
-"""The explorer in real JupyterLab: a selection made in any part is shown in all parts, and available in
-Python.
-"""
+"""The explorer in real JupyterLab: a selection made in any part is shown in all parts, and available in Python."""
 
 import struct
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""Forms in real JupyterLab, used by mouse and by keyboard. All tests share one notebook; each has its own
-cell.
-"""
+"""Forms in real JupyterLab, used by mouse and by keyboard. All tests share one notebook; each has its own cell."""
 
 import json
 import re

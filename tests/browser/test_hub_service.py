@@ -20,9 +20,7 @@ JOB = "from-the-hub"
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    """Reserve the service's address for the hub's users, before the service is configured with the hub's
-    address.
-    """
+    """Reserve the service's address for the hub's users, before the service is configured with the hub's address."""
     service = ServiceProcess(tmp_path_factory.mktemp("service"), "--port", str(find_free_port()))
     yield service
     service.kill()
@@ -73,9 +71,7 @@ def bob(enter):
 
 
 def token_of(hub, name):
-    """Return the token of a user's server, from its process's environment. Other hubs may have users of this
-    name.
-    """
+    """Return the token of a user's server, from its process's environment. Other hubs may have users of this name."""
     for file in Path("/proc").glob("[0-9]*/environ"):
         try:
             variables = dict(

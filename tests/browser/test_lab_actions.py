@@ -1,5 +1,4 @@
-"""Actions of the panel other than those on jobs: menus, launcher, palette, choices, settings, folders,
-uploads, notices.
+"""Actions of the panel other than those on jobs: menus, launcher, palette, choices, settings, folders, uploads, notices.
 
 The tests share one page with a real service, and submit jobs directly to the service.
 """
@@ -190,8 +189,8 @@ new MutationObserver(() => {
   }
 }).observe(document, { childList: true, subtree: true });
 """
-"""Record whether the style sheets apply when the first tab is added to the document: one of their lengths,
-or an empty text.
+"""Record whether the style sheets apply when the first tab is added to the document: one of their lengths, or an
+empty text.
 """
 
 

@@ -1,6 +1,4 @@
-"""JupyterLab as a hub serves it: below a URL prefix and behind a proxy, with restarts in the middle of a
-job.
-"""
+"""JupyterLab as a hub serves it: below a URL prefix and behind a proxy, with restarts in the middle of a job."""
 
 import asyncio
 import gzip

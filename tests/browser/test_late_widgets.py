@@ -1,5 +1,5 @@
-"""Widgets whose code loads after anywidget's time limit, as on a slow or busy computer, still receive
-messages from their kernel.
+"""Widgets whose code loads after anywidget's time limit, as on a slow or busy computer, still receive messages from
+their kernel.
 """
 
 from pathlib import Path
@@ -64,9 +64,7 @@ form
 
 @pytest.fixture(scope="module")
 def notebook(window, server):
-    """Open a page where the time limit for widgets is zero, with one cell for each widget that has its own
-    JavaScript.
-    """
+    """Open a page where the time limit for widgets is zero, with one cell for each widget that has its own JavaScript."""
     server.write_notebook("late_widgets.ipynb", "1")
     page = LabPage(window, server, slowness=0)
     page.open("late_widgets.ipynb")

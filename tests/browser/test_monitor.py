@@ -57,9 +57,7 @@ def row_of(lab, name):
 
 
 def follow(lab, is_there):
-    """Wait for a condition while refreshing the list of jobs; by default the page polls at most twelve times
-    a minute.
-    """
+    """Wait for a condition while refreshing the list of jobs; by default the page polls at most twelve times a minute."""
     end = time.monotonic() + 60
     while not is_there():
         assert time.monotonic() < end

@@ -1,5 +1,5 @@
-"""Notebook 7 and Voilà: forms work with the kernel as in JupyterLab; Notebook 7 also has the panels for
-which it has room.
+"""Notebook 7 and Voilà: forms work with the kernel as in JupyterLab; Notebook 7 also has the panels for which it has
+room.
 """
 
 import ast

@@ -1,6 +1,4 @@
-"""Outputs of notebooks: plain py3Dmol draws offline, and our widgets leave readable text in the saved
-notebook.
-"""
+"""Outputs of notebooks: plain py3Dmol draws offline, and our widgets leave readable text in the saved notebook."""
 
 import nbformat
 import pytest

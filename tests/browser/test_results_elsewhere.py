@@ -1,5 +1,5 @@
-"""Results of jobs in no list: other services, other members' batches, shared links; and uploads across a
-restart of Jupyter.
+"""Results of jobs in no list: other services, other members' batches, shared links; and uploads across a restart of
+Jupyter.
 """
 
 import json
@@ -300,8 +300,8 @@ def test_the_link_of_a_colleague_opens_in_a_tab_and_is_read_only(lab, hosted):
 
 
 def share_batch(lab, hosted, name, jobs):
-    """Share a finished batch of another account; return its link and a function that sends requests with
-    that account's key.
+    """Share a finished batch of another account; return its link and a function that sends requests with that
+    account's key.
     """
     asked = {"headers": {"x-api-key": hosted.manage("issue-key", f"{name}@lab.org")["key"]}, "timeout": 60}
     body = {"batchName": name, "type": "anarci", "settings": [SETTINGS] * len(jobs), "jobNames": jobs}
@@ -384,8 +384,8 @@ def test_the_tab_of_a_shared_job_comes_back_after_a_reload_and_says_why_where_it
 
 
 def reload(lab, link, before=()):
-    """Reload the page with its layout once it is saved with a tab other than ``before``; return the names of
-    the saved tabs.
+    """Reload the page with its layout once it is saved with a tab other than ``before``; return the names of the
+    saved tabs.
 
     The saved layout contains no link.
     """

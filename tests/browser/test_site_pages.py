@@ -1,6 +1,4 @@
-"""Pages of the documentation site and of results fit a phone, are legible, and are accessible to screen
-readers.
-"""
+"""Pages of the documentation site and of results fit a phone, are legible, and are accessible to screen readers."""
 
 import shutil
 import subprocess
@@ -29,9 +27,7 @@ MORE_ARCHIVES = "alphafold3_local boltz chai rosettafold_all_atom rfdiffusion bi
 
 
 def build_site(folder: Path, *options: str) -> Path:
-    """Build a copy of the docs with Sphinx and these options; its tutorials are those in
-    ``folder/docs/tutorials``.
-    """
+    """Build a copy of the docs with Sphinx and these options; its tutorials are those in ``folder/docs/tutorials``."""
     pytest.importorskip("furo", reason="Sphinx and the theme are not installed: make docs installs them")
     ignored = shutil.ignore_patterns("tutorials", "reference", "__pycache__")
     shutil.copytree(DOCS, folder / "docs", ignore=ignored, dirs_exist_ok=True)

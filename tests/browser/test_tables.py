@@ -1,6 +1,4 @@
-"""Tables of results in real JupyterLab: sorting and filtering cover all rows, and 100,000 rows stay
-responsive.
-"""
+"""Tables of results in real JupyterLab: sorting and filtering cover all rows, and 100,000 rows stay responsive."""
 
 import csv
 import re
@@ -196,8 +194,8 @@ publish_display_data(rows_bundle(rows, "drawn"))
 
 
 def test_a_table_in_the_result_of_a_row_looks_like_any_other(table):
-    """Rows of the outer table are as high as their drawings and open results; those of the inner one have
-    the usual height.
+    """Rows of the outer table are as high as their drawings and open results; those of the inner one have the usual
+    height.
     """
     page, _ = table
     page.run_code(

@@ -79,9 +79,7 @@ def save_script(page, view, program, folder):
 
 
 def place(atoms):
-    """Map chain, residue number and atom name to the position, rounded to the 0.01 Å that files and pages
-    keep.
-    """
+    """Map chain, residue number and atom name to the position, rounded to the 0.01 Å that files and pages keep."""
     return {
         (chain, int(number), name): pytest.approx((x, y, z), abs=0.011)
         for chain, number, name, x, y, z, *_ in atoms
@@ -241,9 +239,7 @@ def test_ligands_surfaces_and_spheres_are_in_the_script(notebook, server, tmp_pa
 
 
 def test_residues_with_insertion_codes_are_told_apart_in_both_formats(notebook, server):
-    """For example 52, 52A and 52B of antibodies in Kabat numbering; 3Dmol.js reads insertion codes only from
-    PDB files.
-    """
+    """For example 52, 52A and 52B of antibodies in Kabat numbering; 3Dmol.js reads insertion codes only from PDB files."""
     structure = gemmi.read_structure(str(LYSOZYME))
     for place, (number, code) in enumerate([(50, " "), (50, "A"), (50, "B"), (51, " ")]):
         structure[0][0][49 + place].seqid = gemmi.SeqId(number, code)
@@ -302,8 +298,8 @@ def test_a_measured_distance_has_its_line_in_the_picture_and_in_the_script(noteb
 
 
 def run_for_chimerax(script, monkeypatch):
-    """Return the commands that a script gives ChimeraX, and the texts of the files that it opens, without
-    running ChimeraX.
+    """Return the commands that a script gives ChimeraX, and the texts of the files that it opens, without running
+    ChimeraX.
     """
     commands, opened = [], []
 

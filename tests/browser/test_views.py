@@ -340,9 +340,7 @@ def click_atoms(view: Locator, wanted: object, is_enough) -> None:
 
 
 def calculate(names: str) -> float:
-    """Calculate a distance (Å), angle or torsion (°) with gemmi, from names such as ``A LEU 993 N – A LEU
-    993 CA``.
-    """
+    """Calculate a distance (Å), angle or torsion (°) with gemmi, from names such as ``A LEU 993 N – A LEU 993 CA``."""
     model = gemmi.read_structure(str(DATA / "complexes" / "5zng.pdb.gz"))[0]
     places = []
     for name in names.split(" – "):
@@ -408,8 +406,8 @@ _LOOK = """
 
 
 def test_the_sequence_leads_to_a_residue_whose_contacts_are_those_of_python(notebook):
-    """Compared for the residues at the interface with the tables of ``Structure``, which other tests compare
-    with other programs.
+    """Compared for the residues at the interface with the tables of ``Structure``, which other tests compare with
+    other programs.
     """
     view = show(notebook, _COMPLEX)
     page = notebook.page

@@ -1,4 +1,4 @@
-"""AbLang through our engine says what AbLang's own class says, here with stand-in weights."""
+"""AbLang through our engine gives the same results as AbLang's own class, here with stand-in weights."""
 
 import csv
 import json

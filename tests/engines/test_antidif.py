@@ -5,7 +5,7 @@ from adapter_contract import AdapterContract
 
 
 def write_chain(chain, length):
-    """A chain of alanines with their backbone."""
+    """Write a backbone chain of alanines."""
     return "".join(
         f"ATOM  {4 * i + j:5}  {name:3} ALA {chain}{i:4}    {3.8 * i:8.3f}{j:8.3f}{0:8.3f}  1.00 50.00           C  \n"
         for i in range(1, length + 1)

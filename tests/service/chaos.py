@@ -147,9 +147,7 @@ class Clients:
         self.ledger.acknowledged.update([name, *names])
 
     def _require_taken(self, answer: httpx.Response, name: str) -> None:
-        """Accept that a repeated submission is refused because the first one succeeded; this acknowledges
-        it, too.
-        """
+        """Accept that a repeated submission is refused because the first one succeeded; this acknowledges it, too."""
         if answer.status_code != 200 and answer.json().get("code") != "job_name_taken":
             self.ledger.fault(f"{name} was refused: {answer.text}")
 
@@ -334,8 +332,8 @@ def await_ended_attempts(service: ServiceProcess, patience_s: float = 30) -> Non
 
 
 def is_explained(error: str) -> bool:
-    """Return whether this error ends a job without any request: it was lost three times, or its batch has
-    only such jobs.
+    """Return whether this error ends a job without any request: it was lost three times, or its batch has only such
+    jobs.
     """
     return "It was tried 3 times" in error or error.startswith("No job of the batch produced a result")
 
@@ -367,9 +365,7 @@ def assert_consistent(service: ServiceProcess) -> None:
 def kill_at_random(
     services: Sequence[ServiceProcess], kills: int, seed: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Kill replicas and their runners at random while clients use them; assert that nothing is lost or done
-    twice.
-    """
+    """Kill replicas and their runners at random while clients use them; assert that nothing is lost or done twice."""
     ledger, killers = Ledger(), [Killer(each, seed + number) for number, each in enumerate(services)]
     with ExitStack() as stack:
         for sort, each in zip("cd", services, strict=False):

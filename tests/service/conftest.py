@@ -57,9 +57,7 @@ def make_service(tmp_path: Path) -> Iterator[Callable[..., ServiceProcess]]:
 
 @pytest.fixture
 def make_replicas(tmp_path: Path) -> Iterator[Callable[..., list[ServiceProcess]]]:
-    """Return a function that starts replicas on one folder and database; `lease_s` is the time of their
-    leases.
-    """
+    """Return a function that starts replicas on one folder and database; `lease_s` is the time of their leases."""
     made: list[ServiceProcess] = []
 
     def make(

@@ -24,8 +24,7 @@ class Cluster:
         prefix: tuple[str, ...] = (),
         certificate: tuple[Path, Path] | None = None,
     ) -> None:
-        """Create the cluster; `prefix` is a program that starts the scheduler on a machine with the address
-        `host`.
+        """Create the cluster; `prefix` is a program that starts the scheduler on a machine with the address `host`.
 
         With a self-signed certificate and its key, all connections use TLS.
         """

@@ -61,8 +61,7 @@ SERVICE = (
 
 
 class ForkedPython:
-    """A process that runs ``code`` like ``python -c``, with the part of ``subprocess.Popen``'s interface that
-    tests use.
+    """A process that runs ``code`` like ``python -c``, with the part of ``subprocess.Popen``'s interface that tests use.
 
     Attributes:
         pid: its process id, which is not reused until the process has been waited for.
@@ -131,9 +130,7 @@ def run_forked(
     said: str = "",
     modules: tuple[str, ...] = SERVICE,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``code`` to its end and capture its output, like ``subprocess.run([sys.executable, "-c", code,
-    ...])``.
-    """
+    """Run ``code`` to its end and capture its output, like ``subprocess.run([sys.executable, "-c", code, ...])``."""
     with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile() as errors:
         given.write(said)
         given.seek(0)

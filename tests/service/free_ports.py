@@ -4,9 +4,7 @@ import random
 import socket
 
 _BEGIN, _END = 10_000, 32_000
-"""Below the range from which Linux assigns ports to outgoing connections (from 32,768), which might take one
-meanwhile.
-"""
+"""Below the range from which Linux assigns ports to outgoing connections (from 32,768), which might take one meanwhile."""
 
 
 def free_port() -> int:

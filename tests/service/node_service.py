@@ -1,6 +1,4 @@
-"""A service in this process, with its HTTP server in a thread, whose jobs run through an executor of other
-machines.
-"""
+"""A service in this process, with its HTTP server in a thread, whose jobs run through an executor of other machines."""
 
 import threading
 import time
@@ -26,9 +24,7 @@ from foldnote.service.queue.launching import Launcher, identity_of
 
 
 class NodeService:
-    """A service without a dispatcher unless `pace` is given: the test claims jobs and hands them to the
-    executor.
-    """
+    """A service without a dispatcher unless `pace` is given: the test claims jobs and hands them to the executor."""
 
     def __init__(
         self,

@@ -143,9 +143,7 @@ class Disk:
         return node
 
     def leave(self, name: str, chance: Random | None = None) -> None:
-        """Write what the cut leaves of one top-level folder; with `chance`, keep a part of what was not
-        synced.
-        """
+        """Write what the cut leaves of one top-level folder; with `chance`, keep a part of what was not synced."""
         if isinstance(folder := self.top.kept.get(name), Folder):
             _leave(folder, Path(self._root, name), chance)
 

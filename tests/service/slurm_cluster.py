@@ -117,8 +117,8 @@ class SlurmCluster:
         ]
 
     def describe(self) -> str:
-        """Return its nodes and jobs with their states, and the end of the controller's log, for messages of
-        failing tests.
+        """Return its nodes and jobs with their states, and the end of the controller's log, for messages of failing
+        tests.
         """
         nodes = self.ask("sinfo", "--Node", "--long").stdout
         log = self.folder / "logs" / "slurmctld.log"

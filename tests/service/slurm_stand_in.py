@@ -16,8 +16,7 @@ from pathlib import Path
 HOME = "STAND_IN_OF_SLURM"
 NAMES = ("sbatch", "squeue", "scancel")
 DOWN, HELD, REFUSAL, FORGOTTEN = "down", "held", "refusal", "forgotten"
-"""Files in the folder that control it: no response, jobs wait, why jobs are refused, jobs no longer listed.
-"""
+"""Files in the folder that control it: no response, jobs wait, why jobs are refused, jobs no longer listed."""
 
 
 def install(folder: Path) -> dict[str, str]:

@@ -1,5 +1,5 @@
-"""API keys in their header, the catalog without one, the rate limit, and the log; test_auth_matrix.py covers
-every route.
+"""API keys in their header, the catalog without one, the rate limit, and the log; test_auth_matrix.py covers every
+route.
 """
 
 import time

@@ -1,5 +1,4 @@
-"""Runs as jobs of a batch system: the requested resources, no visible secrets, and no lost or leftover jobs
-after kills.
+"""Runs as jobs of a batch system: the requested resources, no visible secrets, and no lost or leftover jobs after kills.
 
 Tests without a mark use a stand-in for Slurm's commands.
 """

@@ -109,9 +109,7 @@ def test_one_byte_more_than_a_megabyte_is_refused(warm, path, is_chunked):
 
 
 def send_without_end(service, head):
-    """Send chunks until the service responds; return the first line of the response and the number of bytes
-    sent.
-    """
+    """Send chunks until the service responds; return the first line of the response and the number of bytes sent."""
     host, port = service.url.removeprefix("http://").split(":")
     sent = 0
     with socket.create_connection((host, int(port)), timeout=20) as connection:

@@ -33,8 +33,8 @@ def pair(tmp_path):
 
 @pytest.mark.cluster
 def test_two_replicas_share_a_bucket(pair):
-    """Each replica runs, reads, links and deletes what the other stored, including uploads that went
-    directly to the bucket.
+    """Each replica runs, reads, links and deletes what the other stored, including uploads that went directly to the
+    bucket.
     """
     first, second = pair
     links = first.client.post("/getPresignedUploadUrl", json={"filename": "a.pdb"}).json()

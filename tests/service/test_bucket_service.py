@@ -1,6 +1,4 @@
-"""A service with its contents in a bucket, as seen by users and administrators, and with a failing object
-store.
-"""
+"""A service with its contents in a bucket, as seen by users and administrators, and with a failing object store."""
 
 import io
 import os

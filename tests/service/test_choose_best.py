@@ -1,6 +1,4 @@
-"""Pipelines whose stages make several models: the next stage gets the best one or, with `chooseBest` false,
-all of them.
-"""
+"""Pipelines whose stages make several models: the next stage gets the best one or, with `chooseBest` false, all of them."""
 
 import csv
 import io

@@ -47,9 +47,7 @@ done: Counter[str] = Counter()
 
 @dataclass
 class State:
-    """The jobs that a service on these files must list, and with which contents: `None` after some were
-    removed.
-    """
+    """The jobs that a service on these files must list, and with which contents: `None` after some were removed."""
 
     jobs: Jobs
     contents: int | None

@@ -91,9 +91,7 @@ def test_an_archive_that_ends_at_each_hundredth_is_refused(service, spoil):
 
 
 def test_a_batch_with_a_spoilt_result_says_that_it_has_no_archive(make_service):
-    """The row's result is damaged between its run and the building of the archive, during a restart of the
-    service.
-    """
+    """The row's result is damaged between its run and the building of the archive, during a restart of the service."""
     service = make_service("--no-rate-limit")
     body = {
         "batchName": "batch",
@@ -112,9 +110,7 @@ def test_a_batch_with_a_spoilt_result_says_that_it_has_no_archive(make_service):
 
 
 def spoil_result(results):
-    """Damage the result as an engine can that overwrites its attempt's files: the outcome names the damaged
-    archive.
-    """
+    """Damage the result as an engine can that overwrites its attempt's files: the outcome names the damaged archive."""
     content = archive("../escaped.pdb")
     results.write_bytes(content)
     path = results.with_name("outcome.json")

@@ -222,9 +222,7 @@ program = subprocess.Popen([{python!r}, "-c", {script!r}], cwd=place, start_new_
 open(os.path.join(folder, arguments[arguments.index("--name") + 1]), "w").write(str(program.pid))
 sys.exit(program.wait())
 """
-"""A podman that runs the program of its single image in the mounted folder, in processes that the service
-does not see.
-"""
+"""A podman that runs the program of its single image in the mounted folder, in processes that the service does not see."""
 
 
 @pytest.fixture

@@ -1,6 +1,4 @@
-"""The contract of executors, for this machine and for another one that communicates with the service over
-HTTP.
-"""
+"""The contract of executors, for this machine and for another one that communicates with the service over HTTP."""
 
 import itertools
 import os

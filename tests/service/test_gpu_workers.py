@@ -1,6 +1,4 @@
-"""On a machine with GPUs, an engine is loaded once for many jobs, and each job holds a GPU only while it
-runs.
-"""
+"""On a machine with GPUs, an engine is loaded once for many jobs, and each job holds a GPU only while it runs."""
 
 import json
 import os

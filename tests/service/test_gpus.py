@@ -155,8 +155,8 @@ DIVIDED = """GPU 0: NVIDIA A100-PCIE-40GB (UUID: GPU-00000000-1111-2222-3333-444
   MIG 1g.5gb+me   Device  2: (UUID: MIG-c7a3c5de-29a1-5ef1-8a1e-0b1a5a1f5b77)
 GPU 1: NVIDIA A100-PCIE-40GB (UUID: GPU-10000000-1111-2222-3333-444444444444)
 """
-"""Outputs of ``nvidia-smi -L``, with identifiers of MIG instances as before version 470 and as later
-versions write them.
+"""Outputs of ``nvidia-smi -L``, with identifiers of MIG instances as before version 470 and as later versions write
+them.
 """
 PARTS = (
     Gpu("MIG-GPU-00000000-1111-2222-3333-444444444444/1/0", 19_456),

@@ -1,6 +1,4 @@
-"""One service for all users of a JupyterHub: a real hub identifies them, and no user has a key of the
-service.
-"""
+"""One service for all users of a JupyterHub: a real hub identifies them, and no user has a key of the service."""
 
 import json
 import subprocess

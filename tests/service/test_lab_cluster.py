@@ -1,6 +1,4 @@
-"""The configuration of docs/lab_cluster.md in use: jobs run in Slurm, data in PostgreSQL, results in a
-bucket.
-"""
+"""The configuration of docs/lab_cluster.md in use: jobs run in Slurm, data in PostgreSQL, results in a bucket."""
 
 import tomllib
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""Service, scheduler and workers as hosts with their own addresses, and a worker whose link is cut during a
-job.
-"""
+"""Service, scheduler and workers as hosts with their own addresses, and a worker whose link is cut during a job."""
 
 import importlib.util
 import io

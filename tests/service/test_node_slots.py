@@ -1,6 +1,4 @@
-"""One slot of a node serves several attempts: the response to an outcome brings the next one, and none is
-lost.
-"""
+"""One slot of a node serves several attempts: the response to an outcome brings the next one, and none is lost."""
 
 import base64
 import hashlib

@@ -61,9 +61,7 @@ def test_options_of_all_commands_are_accepted_before_and_after_the_command(servi
 
 @pytest.fixture
 def lab(make_service, manage):
-    """Start a service with the organization `lab` of ada and bob, and eve outside; return their keys by
-    name.
-    """
+    """Start a service with the organization `lab` of ada and bob, and eve outside; return their keys by name."""
     service = make_service("--no-rate-limit")
     data = service.folder / "data"
     manage(data, "add-organization", "lab")

@@ -1,5 +1,4 @@
-"""Acknowledged changes survive the loss of everything that was not synced, and incomplete ones never pass for
-complete.
+"""Acknowledged changes survive the loss of everything that was not synced, and incomplete ones never pass for complete.
 
 A service runs with a journal of all operations on its folder. Then, for many moments, the worst that a power cut at
 that moment can leave is written in its place: first the database and the contents are compared with the responses until
@@ -213,9 +212,7 @@ def cuts(story: Story, moments: list[int], chance: random.Random | None = None) 
 
 
 def names_and_contents(story: Story) -> tuple[set[str], dict[str, str], set[str]]:
-    """Return jobs, uploads with their hashes, and every content that a row needs, directly from the
-    database.
-    """
+    """Return jobs, uploads with their hashes, and every content that a row needs, directly from the database."""
     with closing(sqlite3.connect(story.data / "service.sqlite3")) as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         jobs = {name for (name,) in database.execute("SELECT name FROM jobs WHERE deleted IS NULL")}
@@ -241,9 +238,7 @@ def assert_rows_and_contents(story: Story, at: int) -> None:
 
 
 def kept_files(story: Story, at: int) -> dict[str, bytes | None]:
-    """Return the expected content of each upload, None where it was removed; without those that may be
-    changing.
-    """
+    """Return the expected content of each upload, None where it was removed; without those that may be changing."""
     kept: dict[str, bytes | None] = {}
     for each in story.entries:
         if each.at <= at and each.kind == "asked file":

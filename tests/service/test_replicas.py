@@ -1,6 +1,4 @@
-"""Replicas of the service that die, alone or with their machine, and a PostgreSQL server that fails under
-load.
-"""
+"""Replicas of the service that die, alone or with their machine, and a PostgreSQL server that fails under load."""
 
 import os
 import subprocess

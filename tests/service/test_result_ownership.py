@@ -11,8 +11,8 @@ import pytest
 from chaos import fault_of_result, rows
 
 OLD = Path(__file__).parent / "data" / "data-folder-m0013.zip"
-"""A data folder of the version whose attempts had no nonces in their paths: one job is complete, the run of
-one ended while the service was down, the run of one was lost.
+"""A data folder of the version whose attempts had no nonces in their paths: one job is complete, the run of one ended
+while the service was down, the run of one was lost.
 """
 DATABASE_FILES = ("service.sqlite3", "service.sqlite3-wal", "service.sqlite3-shm")
 

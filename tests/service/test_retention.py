@@ -1,5 +1,5 @@
-"""An administrator removes old and large jobs: previewed first, never waiting or running ones, completely
-even after a crash.
+"""An administrator removes old and large jobs: previewed first, never waiting or running ones, completely even after
+a crash.
 """
 
 import contextlib
@@ -45,9 +45,7 @@ def member(service, email, capsys):
 
 @pytest.fixture
 def house(make_service):
-    """Start a service with a job of today, an older one, a running one, a waiting one, and a batch with a
-    waiting job.
-    """
+    """Start a service with a job of today, an older one, a running one, a waiting one, and a batch with a waiting job."""
     service = make_service("--no-rate-limit", "--workers", "1")
     service.run("today")
     service.run("old")

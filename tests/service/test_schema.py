@@ -1,5 +1,4 @@
-"""schemathesis against the served OpenAPI document: all checks, generated and mutated requests, stateful
-runs.
+"""schemathesis against the served OpenAPI document: all checks, generated and mutated requests, stateful runs.
 
 `FOLDNOTE_TEST_REQUESTS` is the number of requests generated per operation (default: 5).
 """

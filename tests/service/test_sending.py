@@ -1,6 +1,4 @@
-"""Downloads over real sockets: complete, in part, to clients that are slow or leave, and while the file
-disappears.
-"""
+"""Downloads over real sockets: complete, in part, to clients that are slow or leave, and while the file disappears."""
 
 import contextlib
 import os

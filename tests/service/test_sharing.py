@@ -1,6 +1,4 @@
-"""Links with which a colleague opens a job with a separate key until they expire, and nothing else of its
-owner.
-"""
+"""Links with which a colleague opens a job with a separate key until they expire, and nothing else of its owner."""
 
 import contextlib
 import io

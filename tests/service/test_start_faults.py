@@ -1,5 +1,5 @@
-"""A service that cannot start says in one sentence what is wrong and what to do; documented exit code, no
-traceback, no secret.
+"""A service that cannot start says in one sentence what is wrong and what to do; documented exit code, no traceback,
+no secret.
 """
 
 import json

@@ -28,9 +28,7 @@ def contents(service):
 
 
 def counts_as_stored(service):
-    """Return whether contents and deleted jobs still count: their rows are removed shortly after their
-    files.
-    """
+    """Return whether contents and deleted jobs still count: their rows are removed shortly after their files."""
     with contextlib.closing(
         sqlite3.connect(service.folder / "data" / "service.sqlite3", timeout=30)
     ) as database:

@@ -1,6 +1,4 @@
-"""Webhooks: called after the end of a job, at allowed addresses only, signed, at least once, and by one
-replica.
-"""
+"""Webhooks: called after the end of a job, at allowed addresses only, signed, at least once, and by one replica."""
 
 import base64
 import contextlib

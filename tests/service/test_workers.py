@@ -64,9 +64,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def engine_dir(tmp_path):
-    """Return the folder of an engine that counts how often it was loaded; ``loads`` beside it has the
-    process ids.
-    """
+    """Return the folder of an engine that counts how often it was loaded; ``loads`` beside it has the process ids."""
     folder = tmp_path / "engines" / "counter"
     folder.mkdir(parents=True)
     (folder / "engine.toml").write_text(MANIFEST)

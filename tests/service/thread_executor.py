@@ -1,5 +1,4 @@
-"""An executor as another package could provide it: its one machine is this one, reached by a thread per
-attempt.
+"""An executor as another package could provide it: its one machine is this one, reached by a thread per attempt.
 
 It uses the complete protocol of nodes between the service and the engine, without a cluster.
 """

@@ -1,6 +1,4 @@
-"""A real HTTP server for weights: with or without ranges, cutting connections, redirecting, sending wrong
-headers.
-"""
+"""A real HTTP server for weights: with or without ranges, cutting connections, redirecting, sending wrong headers."""
 
 import re
 import threading
