@@ -1,4 +1,4 @@
-"""Batches, on both faces, against the real service."""
+"""Batches, with both APIs and the real service."""
 
 import zipfile
 
@@ -139,7 +139,7 @@ async def test_again_makes_another_batch_of_the_same_rows(api, settle, name, set
 
 @pytest.fixture
 def sheet(name, settings):
-    """Rows of a table whose column names the jobs."""
+    """Return rows of a table whose column names the jobs."""
     table = pd.DataFrame(
         {"id": [f"{name}-a", f"{name}-b"], "VH": [settings["sequence"]] * 2, "Tm": [68, 70.5]}
     )
@@ -151,7 +151,8 @@ async def test_one_table_feeds_several_batches(api, settle, sheet, name, home):
              for scheme in ("imgt", "kabat", "chothia")]  # fmt: skip
     ends = ("", "-anarci", "-anarci-2")
     assert names == [[f"{name}-{row}{end}" for row in "ab"] for end in ends]
-    # The same cell again finds the same batches, with their rows and own columns; also on another computer.
+    # The same cell again finds the same batches, with their rows and additional columns; also on another
+    # computer.
     for is_remembered in (True, False):
         if not is_remembered:
             for file in (home / "data").glob("ledger.db*"):

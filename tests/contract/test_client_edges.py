@@ -1,4 +1,4 @@
-"""The corners of the client's contract: prefixes, names, other deployments' routes, homes of all kinds."""
+"""Edge cases of the client: prefixes, names, routes of other deployments, all kinds of homes."""
 
 import os
 import re
@@ -204,7 +204,7 @@ DONE = RUNNING | {"status": "Complete", "completed": "2026-11-01T10:00:00Z"}
 
 
 def interrupted(scripted, connect, etag):
-    """A client whose download broke in the middle for good, as when its process ends."""
+    """Return a client whose download broke off for good, as when its process ends."""
     scripted.on("GET", "/jobs", answers(DONE))
     scripted.on("POST", "/result", answers('"/m.pdb"'))
     first = breaks(b"ATOM" * 100, 800, **({"etag": etag} if etag else {}))

@@ -1,4 +1,4 @@
-"""What goes wrong on the way: nothing is lost, nothing is done twice. Real sockets."""
+"""Faults of the connection: nothing is lost or submitted twice. Real sockets."""
 
 import asyncio
 import hashlib
@@ -267,7 +267,7 @@ def test_an_upload_is_repeated_whole(scripted, client, tmp_path):
 
 
 def test_an_interrupted_wait_gives_its_things_back(scripted, client):
-    """A cancelled awaitable ends at once and leaves no half-run steps."""
+    """A cancelled awaitable ends at once and releases its resources."""
     scripted.on("GET", "/jobs", answers(RECORD | {"status": "Running"}))
 
     async def cancelled():

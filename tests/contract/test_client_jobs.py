@@ -1,4 +1,4 @@
-"""Every operation on jobs, on both faces, against the real service."""
+"""Every operation on jobs, with both APIs and the real service."""
 
 import zipfile
 

@@ -1,4 +1,4 @@
-"""Recommendations through the client: of our service, and in the shapes that others answer."""
+"""Recommendations through the client: of our service, and in the shapes of others' responses."""
 
 import json
 

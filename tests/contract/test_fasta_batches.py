@@ -1,4 +1,4 @@
-"""FASTA as a batch: each record is a row, named after the record, against the real service."""
+"""FASTA as a batch: each record is a row, named after the record, at the real service."""
 
 import pandas as pd
 import pytest
