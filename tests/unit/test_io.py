@@ -112,7 +112,7 @@ def test_a_temporary_lock_leaves_no_file(tmp_path):
 
 
 def test_a_holder_of_a_temporary_lock_that_was_waited_for_is_followed_by_one(tmp_path):
-    """The file is removed while others wait for it: whoever comes next must not share it with a third."""
+    """The file is removed while others wait for it; the next holder must not share it with a third."""
     path, holders, most = tmp_path / "a.lock", [], []
 
     def hold():

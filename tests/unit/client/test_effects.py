@@ -1,4 +1,4 @@
-"""One generator, two faces."""
+"""Operations written once as generators run with the sync and the async driver."""
 
 import inspect
 
@@ -10,13 +10,13 @@ from foldnote.errors import NotFoundError, ServiceUnreachableError
 
 
 class Counting:
-    """An operation that asks twice, and closes what it opened."""
+    """An operation that makes two calls, and closes what it opened."""
 
     closed = False
 
     @operation
     def count(self, first: str, *, more: int = 1):
-        """Sum of two answers."""
+        """Return the sum of two responses."""
         try:
             one = yield Call("GET", first)
             yield Sleep(0.5)
@@ -30,11 +30,11 @@ class Counting:
 
 
 class CountingAtOnce(Counting, AtOnce):
-    """The face that returns."""
+    """The sync class."""
 
 
 class CountingAwaited(Counting, Awaited):
-    """The face that is awaited."""
+    """The async class."""
 
 
 async def value(api, *outcomes):

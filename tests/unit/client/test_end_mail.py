@@ -1,4 +1,4 @@
-"""Mails at the end of jobs, at a real SMTP server of this process."""
+"""Mails at the end of jobs, sent to a real SMTP server in this process."""
 
 import contextlib
 import ssl
@@ -28,7 +28,7 @@ ADDRESS = "ada@example.org"
 
 
 class Mailbox:
-    """What a server has received; it gives each answer of ``answers`` once before it takes a mail."""
+    """The mails that a server has received; it sends each response in ``answers`` once before it accepts a mail."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
@@ -61,7 +61,7 @@ def trusted(certificate, monkeypatch):
 
 @contextlib.contextmanager
 def run_server(box, certificate, security="tls"):
-    """The section of ``config.toml`` for a server of this kind."""
+    """Return the section of ``config.toml`` for a server of this kind."""
     secured = {"tls": {"ssl_context": certificate[1]}, "starttls": {"tls_context": certificate[1]}}
     login = {"authenticator": authenticate, "auth_required": security != "none"}
     server = Controller(

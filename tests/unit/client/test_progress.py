@@ -1,4 +1,4 @@
-"""The bar: told often, shown seldom, in a terminal, a file or a cell."""
+"""The progress bar: updated often, drawn rarely, in a terminal, a file or a cell."""
 
 import io
 
@@ -9,7 +9,7 @@ from foldnote.models import read_job
 
 
 class Clock:
-    """Time that a test moves."""
+    """A clock that the test advances."""
 
     now = 0.0
 

@@ -1,4 +1,4 @@
-"""Whatever a service answers becomes a value or one exception of the tree."""
+"""Any response of a service becomes a value or one exception of the tree."""
 
 import json
 

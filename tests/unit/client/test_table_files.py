@@ -1,4 +1,6 @@
-"""Tables as programs write them: delimiters, encodings, quotes, headers, formulas; read alike, or refused."""
+"""Tables as programs write them, with various delimiters, encodings, quotes, headers and formulas, are read alike or
+refused.
+"""
 
 import csv
 import io
@@ -193,7 +195,7 @@ def test_latin_1_is_read_and_said():
 
 @pytest.fixture
 def workbook():
-    """A workbook of openpyxl with two sheets, and its bytes when it is saved."""
+    """Return an openpyxl workbook with two sheets, and its bytes when saved."""
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl reads workbooks; it is an extra")
     book = openpyxl.Workbook()
     book.active.title = "plate"

@@ -1,4 +1,4 @@
-"""The list of tools: searched by each property, shown as a table with everything escaped."""
+"""The list of tools can be searched by each property, and is shown as a table with everything escaped."""
 
 import pytest
 
@@ -26,7 +26,7 @@ TOOLS = ToolList(
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        ({}, ["abodybuilder", "evil", "vina"]),  # what runs here first
+        ({}, ["abodybuilder", "evil", "vina"]),  # tools that run here first
         ({"words": "antibody STRUCTURES"}, ["abodybuilder"]),
         ({"words": "model 1 of 4"}, ["abodybuilder"]),
         ({"words": "nothing"}, []),

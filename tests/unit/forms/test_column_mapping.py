@@ -1,4 +1,4 @@
-"""Columns of a table become settings: by name, by contents, and never two for one."""
+"""Columns of a table are mapped to settings by name or contents, never two to one."""
 
 import pandas as pd
 import pytest

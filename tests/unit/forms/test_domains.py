@@ -1,4 +1,4 @@
-"""What a form says of antibodies and T-cell receptors while they are typed."""
+"""Notes of a form on antibodies and T-cell receptors while their sequences are typed."""
 
 import asyncio
 import csv

@@ -1,4 +1,4 @@
-"""Whatever is typed, pasted or given, the parsers of fields read it or say why not; what they read is read again as it is."""
+"""Parsers of fields accept any typed, pasted or given value or say why not; their output parses to itself."""
 
 import gemmi
 from form_builders import make_form

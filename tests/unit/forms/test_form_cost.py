@@ -1,4 +1,4 @@
-"""What a form says of a job's cost, from what earlier ones took."""
+"""A form's estimate of a job's cost, from that of earlier jobs."""
 
 import pytest
 from form_builders import make_tool

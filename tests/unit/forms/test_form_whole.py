@@ -140,7 +140,7 @@ def test_an_invalid_variable_name_is_refused():
 
 @pytest.fixture
 def shell():
-    """An interactive shell, as a notebook's kernel has one."""
+    """Return an interactive shell like that of a notebook's kernel."""
     from IPython.core.interactiveshell import InteractiveShell
 
     yield InteractiveShell.instance()

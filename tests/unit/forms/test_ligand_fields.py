@@ -1,4 +1,4 @@
-"""SMILES in fields for molecules: taken where the tool takes them, else answered with what is needed."""
+"""SMILES in fields for molecules: accepted where the tool takes them, otherwise refused with what is needed."""
 
 from html import unescape
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sequences that a tool would take and that are hardly meant get cautions, and stay valid."""
+"""Sequences that a tool accepts but that are probably mistakes get cautions, and stay valid."""
 
 import csv
 import re
@@ -42,7 +42,7 @@ def make_fv(**values):
 
 
 def cautions(form, name):
-    """The sentences of the cautions at a field, and the acts of their buttons."""
+    """Return the messages of the cautions at a field, and the actions of their buttons."""
     found = re.findall(
         r'fn-caution">(.*?)</span>(?=<span class="fn-(?:caution|help)|</span>)', label_of(form, name)
     )
@@ -53,7 +53,7 @@ def cautions(form, name):
 
 
 def press(form, name, act):
-    """What the page sends when a button beside a caution is pressed."""
+    """Send the page's message for a button beside a caution."""
     send(form, {"kind": "act", "field": form.fields[name].mark, "act": act})
 
 

@@ -1,4 +1,4 @@
-"""What JSON Schema can say and a form must show: one claim for each feature, driven through the widgets."""
+"""Features of JSON Schema in forms: one claim per feature, tested through the widgets."""
 
 import pytest
 from form_builders import label_of, make_form
@@ -20,7 +20,7 @@ def messages(form):
 
 
 def inner(form, *path):
-    """The field at a path of names and row numbers."""
+    """Return the field at a path of names and row numbers."""
     field = form.fields[path[0]]
     for step in path[1:]:
         found = {inside.spec.name: inside for inside in field.inside()}

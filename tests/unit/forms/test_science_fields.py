@@ -1,4 +1,4 @@
-"""Columns of the form's table, masks on the form's sequence, molecules."""
+"""Fields for columns of the form's table, for masks on its sequence, and for molecules."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""Whatever people paste as a sequence."""
+"""Sequences in the forms in which users paste them."""
 
 import pytest
 from hypothesis import given

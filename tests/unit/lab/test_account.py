@@ -1,4 +1,4 @@
-"""What a page learns of the account: the figures, never the link that claims it."""
+"""What a page gets of the account: its figures, but never the link that claims it."""
 
 from lab_fixtures import TOKEN, URL
 

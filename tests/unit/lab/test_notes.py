@@ -1,4 +1,4 @@
-"""Tags, notebooks and deletions that can be undone: what pages are told beside what the service knows."""
+"""Tags, notebooks and undoable deletions: what pages get in addition to the service's data."""
 
 import asyncio
 
@@ -16,7 +16,7 @@ LONG_S = 600
 
 
 class Deletions:
-    """Deletes nothing and remembers what it was asked to."""
+    """Delete nothing and record the requests."""
 
     def __init__(self):
         self.deleted, self.told = [], []

@@ -1,4 +1,4 @@
-"""What pages can have done beyond looking: uploads, downloads, connections, engines, several services."""
+"""Actions of pages: uploads, downloads, connections, engines, several services."""
 
 import asyncio
 import io
@@ -124,7 +124,7 @@ async def test_pages_are_answered_while_another_program_holds_the_file_of_tags(s
 
 
 def find_listing():
-    """The process of `foldnote engines list`, among others that the tests have begun; None before it runs."""
+    """Return the process of `foldnote engines list` among those that the tests have started; None before it runs."""
     for child in psutil.Process().children():
         with suppress(psutil.Error):
             if {"foldnote", "engines", "list"} <= set(child.cmdline()):

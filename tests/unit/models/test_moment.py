@@ -1,4 +1,4 @@
-"""Times are the same in every zone of the computer, through changes of the clocks and at the calendar's ends."""
+"""Times are the same in every time zone, through clock changes and at the ends of the calendar."""
 
 import os
 import time

@@ -246,7 +246,7 @@ def test_parquet_is_read_or_says_what_to_install(tmp_path):
 
 
 def test_a_binary_cif_tells_that_its_b_factors_are_of_an_experiment(tmp_path):
-    """So that both forms of one entry have the same legend."""
+    """Both formats of one entry have the same legend."""
     text = (DATA / "altloc.cif").read_text() + "\n_exptl.entry_id X\n_exptl.method 'X-RAY DIFFRACTION'\n"
     block = gemmi.cif.read_string(text).sole_block()
     integers = [{"kind": "ByteArray", "type": 3}]
@@ -371,7 +371,7 @@ def test_the_formula_counts_hydrogens_that_an_sdf_leaves_out(atoms, bonds, formu
     ],
 )
 def test_the_mass_of_a_labelled_molecule_is_that_of_its_isotopes(smiles, formula):
-    """As RDKit has it; the mean mass of the element counted, except for deuterium."""
+    """As in RDKit; previously the element's mean mass was used, except for deuterium."""
     labelled = Chem.MolFromSmiles(smiles)
     (molecule,) = read_sdf(Chem.MolToMolBlock(labelled).encode(), "labelled.sdf").molecules
     assert (molecule.formula, molecule.mass) == (

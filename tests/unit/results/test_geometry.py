@@ -1,4 +1,4 @@
-"""Geometry outliers are those that dihedral angles and distances say, and good structures have none."""
+"""Geometry outliers agree with dihedral angles and distances, and good structures have none."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def read() -> gemmi.Structure:
 
 
 def twist(structure: gemmi.Structure, number: int, omega: float) -> None:
-    """Turn all that follows the peptide bond before a residue until its ω is ``omega`` degrees."""
+    """Rotate everything after the peptide bond before a residue until its ω is ``omega`` degrees."""
     chain = structure[0][0]
     residues = list(chain)
     place = next(i for i, residue in enumerate(residues) if residue.seqid.num == number)

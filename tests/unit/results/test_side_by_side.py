@@ -1,4 +1,4 @@
-"""A comparison measures what independent programs measure, and says what it could not compare."""
+"""A comparison gives the values of independent programs, and says what it could not compare."""
 
 import gemmi
 import numpy as np

@@ -1,4 +1,4 @@
-"""A fault that repeats is one entry of the service's log, and a count a minute."""
+"""A repeated fault is one entry of the service's log, and one count per minute."""
 
 import errno
 import io
@@ -10,7 +10,7 @@ from foldnote.service.logs import REPEATS_S, CountingLogHandler
 
 
 class Log:
-    """A log whose time the test sets."""
+    """A log whose clock the test sets."""
 
     def __init__(self) -> None:
         self.stream, self.time_s = io.StringIO(), 0.0

@@ -1,4 +1,4 @@
-"""A wrong field is named with what would be right, in words that are not Python's."""
+"""Errors name the field and what would be right, without Python's terms."""
 
 import pytest
 

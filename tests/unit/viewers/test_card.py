@@ -1,4 +1,4 @@
-"""A card follows its job, survives a service that is away, and ends with the job."""
+"""A card follows its job, survives an unreachable service, and ends with the job."""
 
 import asyncio
 import gc
@@ -25,7 +25,7 @@ def make_job(name="fv", status=JobStatus.RUNNING, **parts):
 
 
 class ScriptedJobs:
-    """A source that tells a story: each answer is a record or an error, and the last one is repeated."""
+    """A scripted source: each response is a record or an error, and the last one is repeated."""
 
     def __init__(self, *answers, log="line\n"):
         self.answers, self.asked, self.stopped, self.written = list(answers), [], [], log
@@ -51,7 +51,7 @@ def _quick(monkeypatch):
 
 
 class Seen:
-    """What a reader sees of a card, and what can be clicked."""
+    """What a user sees of a card, and the buttons that can be clicked."""
 
     def __init__(self, card):
         self.face, self.buttons, self.log, self.result, self.spoken, *self.below = card.children

@@ -1,4 +1,4 @@
-"""The explorer's selection: read, set and observed in Python, and refused where there is no such residue."""
+"""The explorer's selection is read, set and observed in Python; residues that do not exist are refused."""
 
 import zipfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Diagrams of interactions: labels that do not overlap, every residue, themes, files."""
+"""Diagrams of interactions: labels do not overlap, every residue is shown, themes and files work."""
 
 from itertools import combinations
 from pathlib import Path
@@ -31,7 +31,7 @@ def diagram(imatinib):
 
 
 def make_interactions(molecule, number):
-    """One interaction of each of ``number`` residues, at atoms and in kinds in turn."""
+    """Return one interaction for each of ``number`` residues, cycling through atoms and kinds."""
     heavy = [row for row, element in enumerate(molecule.elements) if element != "H"]
     place = np.zeros(3)
     return [
@@ -44,7 +44,7 @@ def make_interactions(molecule, number):
 
 
 def list_boxes(layout):
-    """Centre and half size of every label, and of every distance."""
+    """Return centre and half size of every label, and of every distance."""
     for label in layout.labels:
         yield label.center, np.array([label.width, LABEL_HEIGHT_PX]) / 2
         yield from ((bar.spot, np.array([13.0, 6.5])) for bar in label.bars if bar.spot is not None)

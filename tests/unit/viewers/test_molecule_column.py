@@ -40,7 +40,7 @@ def test_a_wedge_is_an_area():
         0,
         0,
         1,
-    ]  # the other one is a hashed wedge, of lines
+    ]  # the other one is a hashed wedge, made of lines
 
 
 @pytest.mark.parametrize("smiles", ["C1CC", "", "C" * 61, "no SMILES"])

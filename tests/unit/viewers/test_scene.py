@@ -1,4 +1,4 @@
-"""A scene is plain data; CDRs are marked only where the numbering fits the structure."""
+"""A scene is plain data; CDRs are marked only if the numbering fits the structure."""
 
 import itertools
 from dataclasses import replace
@@ -75,7 +75,7 @@ def test_cdrs_of_other_receptors_and_of_unknown_chains_are_told_apart(scene, nam
         assert len(set(own)) == 3
     assert {chain.name for chain in model.chains} == set(names.values())
     assert not {chain.color for chain in model.chains} & set(colors.values())
-    if "X" not in names.values():  # as the antibody's chains are
+    if "X" not in names.values():  # like the antibody's chains
         assert [chain.color for chain in model.chains] == [chain.color for chain in scene.models[0].chains]
 
 

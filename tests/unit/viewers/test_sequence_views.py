@@ -1,4 +1,4 @@
-"""Results on sequences: figures, motifs, and plots where there is one sequence."""
+"""Results on sequences: figures, motifs, and plots if there is one sequence."""
 
 import json
 

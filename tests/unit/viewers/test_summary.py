@@ -1,4 +1,4 @@
-"""Figures of a result are told in words, with units, and the method's version once."""
+"""A result's figures are described in words, with units, and the method's version once."""
 
 import json
 import zipfile

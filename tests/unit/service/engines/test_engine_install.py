@@ -1,4 +1,4 @@
-"""The installer makes, resumes, proves and removes real environments; packages come from a local folder."""
+"""The installer creates, resumes, checks and removes real environments; packages come from a local folder."""
 
 import getpass
 import os
@@ -230,7 +230,7 @@ def test_a_missing_system_program_is_told_before_anything_is_made(make_engine):
 
 @pytest.fixture
 def too_new(monkeypatch, tmp_path):
-    """We run on a Python that no engine has packages for; gives the only folder of PATH, and the older Python."""
+    """Pretend to run on a Python for which no engine has packages; return the only folder on PATH, and the older Python."""
     monkeypatch.setattr("foldnote.service.engines.engine._OURS", (3, 99))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (tmp_path / "bin").mkdir()
@@ -285,7 +285,7 @@ def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, pro
 
 def test_an_incomplete_environment_is_recreated(make_engine):
     engine = make_engine("firstpart==1.0")
-    venv.create(engine.home / "env", with_pip=False)  # so far it is when the python is there, and pip is not
+    venv.create(engine.home / "env", with_pip=False)  # the state when the Python is there, and pip is not
     events, error = install_and_listen(engine)
     assert error is None
     assert any("an earlier attempt" in event.message for event in events)
@@ -365,4 +365,5 @@ def test_uv_is_asked_for_a_python_that_is_not_here(make_engine, monkeypatch, tmp
         program.chmod(0o755)
     _, error = install_and_listen(make_engine("firstpart==1.0", more=f'{need} = "3.9"'))
     assert asked.read_text().splitlines() == ["python install 3.9", "python find 3.9"]
-    assert "python3.9" not in error.message  # the fetched one was taken; it makes no environment here
+    # the downloaded Python was chosen; it creates no environment here
+    assert "python3.9" not in error.message

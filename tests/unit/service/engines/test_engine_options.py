@@ -1,4 +1,4 @@
-"""Options of an engine in ``config.toml``: databases, numbers, and options that need each other."""
+"""Options of an engine in ``config.toml``: databases, numbers, and options that require each other."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Engines are found, read, checked and chosen."""
+"""Engines are discovered, parsed, checked and selected."""
 
 from importlib.metadata import EntryPoint
 

@@ -1,4 +1,4 @@
-"""Whatever becomes of the rescoring, the docking goes on and the reason is told."""
+"""Whatever happens to the rescoring, the docking continues and the reason is reported."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ SCORES = {
 
 @pytest.fixture(autouse=True)
 def rescoring(monkeypatch, tmp_path):
-    """The module by its own name, as in the engine's environment, in a working folder."""
+    """Import the module by its own name, as in the engine's environment, in a working folder."""
     monkeypatch.syspath_prepend(str(Path(engines.__file__).parent / "vina"))
     monkeypatch.chdir(tmp_path)
     import rescoring
@@ -29,7 +29,7 @@ def rescoring(monkeypatch, tmp_path):
 
 
 def offer(program, time_limit_s=30.0):
-    """An add-on whose program is this Python text."""
+    """Return an add-on whose program is this Python text."""
     Path("program.py").write_text(program)
     return {
         "method": "Scoring of the tests",

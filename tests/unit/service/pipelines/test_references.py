@@ -1,4 +1,4 @@
-"""Which files of an earlier stage a field takes."""
+"""The files of an earlier stage that a field takes."""
 
 import json
 import zipfile

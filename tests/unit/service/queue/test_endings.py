@@ -1,4 +1,4 @@
-"""What an outcome means for its job, what fits, and where inputs go."""
+"""The effect of an outcome on its job, fitting archives, and the paths of inputs."""
 
 import pytest
 
