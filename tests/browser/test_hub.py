@@ -140,7 +140,7 @@ def test_no_page_holds_a_key_or_wanted_anything_outside(ann, bob, hub):
     assert hub.refused == []
 
 
-def test_a_server_that_was_stopped_is_told_and_the_way_back(bob, hub):
+def test_a_server_that_was_stopped_is_reported_and_the_way_back(bob, hub):
     sidebar = bob.show_sidebar("jobs", 300)
     home = bob.page.context.new_page()
     home.goto(f"{hub.url}hub/home")

@@ -258,7 +258,7 @@ def test_a_failed_job_says_why_in_its_row(lab):
     expect(row_of(lab, "bound-to.fail")).to_contain_text("The probe was asked to fail.", timeout=30_000)
 
 
-def test_the_end_of_a_job_is_told_with_the_sidebar_closed(lab):
+def test_the_end_of_a_job_is_reported_with_the_sidebar_closed(lab):
     submit(lab, "to-be-told.sleep-15")
     expect(row_of(lab, "to-be-told.sleep-15")).to_be_visible(timeout=30_000)
     lab.execute("filebrowser:activate")

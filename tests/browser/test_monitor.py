@@ -139,7 +139,7 @@ def test_a_deletion_is_undone_by_keyboard_and_from_the_palette(lab):
     expect(row_of(lab, "first.structure")).to_contain_text("Complete")
 
 
-def test_a_job_that_ends_in_the_list_one_looks_at_is_told_without_a_pop_up(lab, server):
+def test_a_job_that_ends_in_the_list_one_looks_at_is_reported_without_a_pop_up(lab, server):
     submit(server, "looked-at.sleep-600")
     see(lab, "looked-at.sleep-600", "Running")
     before = told(lab)
@@ -149,7 +149,7 @@ def test_a_job_that_ends_in_the_list_one_looks_at_is_told_without_a_pop_up(lab, 
     assert told(lab) == before + 1
 
 
-def test_a_batch_is_told_once(lab, server):
+def test_a_batch_is_reported_once(lab, server):
     names = [f"row-{number}.sleep-600" for number in range(3)]
     ask(server, "/submit-batch", batchName="panel", type="anarci", settings=[SETTINGS] * 3, jobNames=names)
     see(lab, "panel", "0 of 3")
@@ -182,7 +182,7 @@ def test_the_title_of_the_tab_counts_jobs_that_ended_while_it_was_hidden(lab, se
     expect(lab.page).to_have_title("another - JupyterLab")
 
 
-def test_nothing_is_told_when_the_settings_editor_says_so(lab, server):
+def test_nothing_is_reported_when_the_settings_editor_says_so(lab, server):
     lab.execute("settingeditor:open", query="Protein analysis")
     box = lab.page.locator(".jp-SettingsPanel input[id$=_notifications]")
     box.uncheck()

@@ -63,7 +63,7 @@ def test_defaults_constants_and_locked_values_are_there_from_the_start(lab_page,
     assert (value["fixed"], value["loops"], value["size"], value["box"]) == ("v1", ["H3"], None, {"y": 2})
 
 
-def test_bounds_patterns_formats_and_steps_are_told_as_typed(lab_page, form):
+def test_bounds_patterns_formats_and_steps_are_reported_as_typed(lab_page, form):
     for name, wrong, said, right in (
         ("Name", "A", "the shortest allowed is 2", "run-1"),
         ("Size", "0", "more than 0", "2.5"),

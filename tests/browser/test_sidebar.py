@@ -491,7 +491,7 @@ def test_the_organizations_jobs_are_looked_at_and_narrowed_to_a_member(opened):
     sidebar.get_by_label("Search jobs").fill("")
 
 
-def test_a_refused_result_of_a_member_is_told_in_its_row_and_its_menu(opened):
+def test_a_refused_result_of_a_member_is_reported_in_its_row_and_its_menu(opened):
     reason = "The account may not read results of <i>bob</i>."
     opened.answer("jobs/[^/]+/view", json.dumps({"error": reason}).encode(), 403)
     sidebar = opened.show_sidebar("jobs", 300)

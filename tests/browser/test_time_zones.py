@@ -26,7 +26,7 @@ def spaced(text):
 
 
 @pytest.mark.parametrize("place", ZONES)
-def test_days_begin_and_times_are_told_where_the_reader_is(lab, place):
+def test_days_begin_and_times_are_reported_where_the_reader_is(lab, place):
     zone = ZoneInfo(place)
     lab.page.context.new_cdp_session(lab.page).send("Emulation.setTimezoneOverride", {"timezoneId": place})
     today = datetime.combine(datetime.now(zone), time(), zone)

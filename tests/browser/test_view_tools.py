@@ -238,7 +238,7 @@ def test_ligands_surfaces_and_spheres_are_in_the_script(notebook, server, tmp_pa
     assert counts["spheres"]["surface"] == counts["spheres"]["cartoon"] == 0
 
 
-def test_residues_with_insertion_codes_are_told_apart_in_both_formats(notebook, server):
+def test_residues_with_insertion_codes_are_distinguished_in_both_formats(notebook, server):
     """For example 52, 52A and 52B of antibodies in Kabat numbering; 3Dmol.js reads insertion codes only from PDB files."""
     structure = gemmi.read_structure(str(LYSOZYME))
     for place, (number, code) in enumerate([(50, " "), (50, "A"), (50, "B"), (51, " ")]):

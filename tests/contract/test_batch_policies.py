@@ -42,7 +42,7 @@ async def test_a_preview_says_what_happens_after_a_failure(api, settle, rows):
     assert "After the first failure no more of its jobs begin" in text
 
 
-async def test_the_default_is_not_told_and_not_sent(api, settle, rows, name):
+async def test_the_default_is_not_reported_and_not_sent(api, settle, rows, name):
     plain = catalog.tool("anarci")  # a service that knows no policies
     batch = await settle(api.batches.submit(plain, rows, name, on_failure="continue", retries=0))
     assert (await settle(api.batches.get(batch.job_name))).record.extensions is None

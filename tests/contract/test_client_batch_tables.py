@@ -160,7 +160,7 @@ async def test_a_batch_on_its_way_is_not_tried_again(api, settle, settings, name
     await settle(batch.stop())
 
 
-async def test_a_job_that_is_gone_is_told_and_tried_again(api, settle, rows, name):
+async def test_a_job_that_is_gone_is_reported_and_tried_again(api, settle, rows, name):
     batch = await settle(api.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))
     await settle(api.jobs.delete(rows.names[0]))

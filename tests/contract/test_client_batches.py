@@ -69,7 +69,7 @@ async def test_the_name_of_a_job_is_not_a_batchs(api, settle, rows, name):
         await settle(api.batches.get(name))
 
 
-async def test_wrong_rows_are_told_row_by_row_and_nothing_is_sent(api, settle, rows, name):
+async def test_wrong_rows_are_reported_row_by_row_and_nothing_is_sent(api, settle, rows, name):
     with pytest.raises(BatchSettingsError) as caught:
         await settle(api.batches.submit("anarci", [rows[0], rows[1] | {"scheme": "roman"}, {}], name))
     frame = caught.value.to_frame()
@@ -80,7 +80,7 @@ async def test_wrong_rows_are_told_row_by_row_and_nothing_is_sent(api, settle, r
         await settle(api.batches.get(name))
 
 
-async def test_what_only_the_service_knows_is_told_before_anything_is_sent(api, settle, name):
+async def test_what_only_the_service_knows_is_reported_before_anything_is_sent(api, settle, name):
     with pytest.raises(BatchSettingsError) as caught:
         await settle(api.batches.submit("align-pdbs", [{"pdbFiles": [f"{name}-no.pdb", "no.pdb"]}] * 2, name))
     assert list(caught.value.to_frame()["valid"]) == [False, False]

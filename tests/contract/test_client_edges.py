@@ -55,12 +55,12 @@ def test_every_prefix_of_the_interface_works(http, key, settings, name, prefix):
     assert zipfile.is_zipfile(job.download())
 
 
-def test_a_wrong_key_is_told_as_such(http):
+def test_a_wrong_key_is_reported_as_such(http):
     with pytest.raises(UnauthorizedError):
         Client(base_url="http://testserver", api_key="fn-wrong", http_client=http).jobs.list()
 
 
-async def test_every_problem_is_told_before_anything_is_sent(api, settle):
+async def test_every_problem_is_reported_before_anything_is_sent(api, settle):
     with pytest.raises(SettingsError) as caught:
         await settle(api.jobs.submit("anarci", {"sequence": "EVQ1", "schema": "imgt"}, job_name="a b"))
     assert {problem.field for problem in caught.value.problems} >= {"jobName", "sequence", "schema"}

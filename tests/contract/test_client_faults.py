@@ -111,7 +111,7 @@ def test_a_slower_pace_is_obeyed(scripted, client, method):
     assert len(scripted.asked) == 3
 
 
-def test_a_pause_of_an_hour_is_told_and_not_slept(scripted, client):
+def test_a_pause_of_an_hour_is_reported_and_not_slept(scripted, client):
     scripted.on("GET", "/jobs", answers("later", 429, **{"retry-after": "3600"}))
     with pytest.raises(RateLimitedError) as caught:
         client.jobs.get("a")

@@ -149,7 +149,7 @@ async def test_an_upload_precedes_a_smiles(api, settle):
     assert await read_ligand_hash(settle, job) == hash_bytes(glycol)
 
 
-async def test_a_text_that_is_neither_file_nor_smiles_is_told_with_all_that_was_tried(api, settle):
+async def test_a_text_that_is_neither_file_nor_smiles_is_reported_with_all_that_was_tried(api, settle):
     with pytest.raises(BadRequestError) as caught:
         await settle(api.jobs.submit("vina", {"receptorFile": inline(PDB), "ligandFile": "CC(=O"}))
     assert "neither an upload, nor a file of one of your jobs, nor a SMILES" in caught.value.message

@@ -107,7 +107,7 @@ def test_a_key_that_a_good_answer_repeats_is_covered(scripted):
     assert KEY not in repr(record.to_wire())
 
 
-def test_a_redirect_is_told_without_its_query(scripted):
+def test_a_redirect_is_reported_without_its_query(scripted):
     scripted.on(
         "GET", "/jobs", answers("", 302, location="http://elsewhere.invalid/jobs?X-Amz-Signature=5161f0")
     )

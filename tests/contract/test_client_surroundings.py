@@ -171,7 +171,7 @@ def test_certificates_that_cannot_be_read_are_named(tmp_path, monkeypatch, conte
         Client(base_url="https://jobs.invalid")
 
 
-def test_an_unknown_certificate_is_told_with_what_to_do(monkeypatch, tmp_path):
+def test_an_unknown_certificate_is_reported_with_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*_certify(tmp_path))
@@ -232,7 +232,7 @@ def test_an_invalid_link_is_reported(ready, monkeypatch, address):
         client.jobs.download("a")
 
 
-def test_what_json_or_an_address_cannot_hold_is_told_and_not_sent(ready):
+def test_what_json_or_an_address_cannot_hold_is_reported_and_not_sent(ready):
     with Client(base_url=ready.url, api_key=KEY) as client:
         for ask in (
             lambda: client.jobs.submit("anarci", {"sequence": "EVQ\udc80"}),
@@ -253,7 +253,7 @@ def test_a_notebook_whose_name_is_not_text_can_submit(ready, monkeypatch):
         assert client.ledger.job_names()
 
 
-def test_a_day_that_a_service_asks_for_after_a_submission_is_told_and_not_slept(ready):
+def test_a_day_that_a_service_asks_for_after_a_submission_is_reported_and_not_slept(ready):
     ready.on("POST", "/submit-job", answers({"error": "closed for a day"}, 503, **{"retry-after": "86400"}))
     ready.on("GET", "/jobs", answers({"error": "none"}, 404))
     with Client(base_url=ready.url) as client, pytest.raises(ServiceFaultError, match="closed for a day"):
@@ -297,7 +297,7 @@ def test_cells_and_columns_of_a_table_are_settings(ready):
     assert sent["settings"] == {"number": 1, "sequences": ["EVQ", "QVQ"], "share": 0.5}
 
 
-def test_a_download_that_finds_no_room_is_told_and_leaves_nothing(ready):
+def test_a_download_that_finds_no_room_is_reported_and_leaves_nothing(ready):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with Client(base_url=ready.url) as client:

@@ -133,7 +133,7 @@ def test_a_card_below_a_cell_is_kept_as_its_job_ended(cells):
     assert "In Queue" not in shown(cells[5])
 
 
-def test_a_failed_job_is_told_with_the_end_of_its_log(cells):
+def test_a_failed_job_is_reported_with_the_end_of_its_log(cells):
     assert shown(cells[6]).startswith("JobFailedError: ")
     assert "The end of its log:" in shown(cells[6])
     assert len(shown(cells[6]).splitlines()) < 12

@@ -183,7 +183,7 @@ class AdapterContract:
         for option in load_engines()[self.engine].options:
             assert (f"{option.name} ({option.help})" in error) == option.is_needed, error
 
-    def test_a_path_that_is_wrong_is_told_before_a_job_is_queued(self, lab, configure, tmp_path):
+    def test_a_path_that_is_wrong_is_reported_before_a_job_is_queued(self, lab, configure, tmp_path):
         configure(folder=str(tmp_path))
         assert "folder is " in self.refuse(lab)
         configure(python=str(tmp_path / "python"))

@@ -111,7 +111,7 @@ class EngineContract:
         used = json.loads((run.parent / "used.json").read_text())["settings"]
         assert read_manifest(run)["settings"] == given | used
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         engine = load_engines()[self.engine]
         folders = [engine.folder, *(engine.folder / name for name in engine.environment.modules)]
         program = "".join(path.read_text() for folder in folders for path in folder.glob("*.py"))

@@ -190,7 +190,7 @@ def test_cdrs_with_insertions_are_those_of_abnumber(tmp_path, sequence, scheme, 
     assert found == cdrs
 
 
-def test_a_germline_is_told_without_a_job():
+def test_a_germline_is_reported_without_a_job():
     found = find_germline(HEAVY)
     assert (found.species, found.v_gene, round(found.v_identity, 4)) == ("human", "IGHV3-66*01", 0.8247)
     assert str(found) == "human IGHV3-66*01, 82% identical (ANARCI)"

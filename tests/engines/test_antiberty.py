@@ -72,7 +72,7 @@ class TestContract(EngineContract):
     engine = "antiberty"
     needs_seed = False
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert read_manifest(run)["settingsIgnored"] == {}
 
 

@@ -37,7 +37,7 @@ class TestAntiDIF(AdapterContract):
         assert done.text("sequences.fasta").splitlines()[:2] == [">design_1 chains=L,H", "AAAA/AAAAAA"]
         assert done.manifest["job"]["seed"] is None
 
-    def test_another_version_of_its_configuration_is_told(self, lab, configure):
+    def test_another_version_of_its_configuration_is_reported(self, lab, configure):
         place = configure()
         path = place / "pi-rldif-ft" / "configs" / "config.yaml"
         path.write_text(path.read_text().replace("num_samples", "samples"))

@@ -144,7 +144,7 @@ def test_what_ran_with_stand_ins_shows_no_confidence_and_says_so(run):
     assert not (run.parent / "score.json").exists()
 
 
-def test_a_protein_without_an_alignment_is_told_and_the_pocket_too(whole):
+def test_a_protein_without_an_alignment_is_reported_and_the_pocket_too(whole):
     notes = json.loads((whole.parent / "notes.json").read_text())
     assert notes[0].startswith("1 of 2 protein sequences had no alignment")
     assert "chain E" in notes[1]

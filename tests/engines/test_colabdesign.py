@@ -158,7 +158,7 @@ class TestBindingContract(EngineContract):
     def run(self, binding):
         return binding
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert read_manifest(run)["settingsIgnored"] == {}
 
 
@@ -177,7 +177,7 @@ class TestDesignContract(EngineContract):
     def run(self, designs):
         return designs
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert read_manifest(run)["settingsIgnored"] == {}
 
 

@@ -147,7 +147,7 @@ def test_the_viewers_get_models_in_order_with_plddt_and_aligned_error(complexed,
     ]
 
 
-def test_a_model_that_cannot_be_relaxed_is_told_and_kept(complexed):
+def test_a_model_that_cannot_be_relaxed_is_reported_and_kept(complexed):
     """Random parameters put atoms at the same positions."""
     done, work, _ = complexed
     with (work / "outputs" / "ranking.csv").open() as stream:
@@ -177,7 +177,7 @@ def test_a_real_structure_is_relaxed(tmp_path):
     assert any(atom.is_hydrogen() for residue in relaxed[0][0] for atom in residue)
 
 
-def test_progress_is_told_model_by_model(complexed):
+def test_progress_is_reported_model_by_model(complexed):
     told = [
         json.loads(line.split(" ", 1)[1])
         for line in complexed[0].stdout.splitlines()

@@ -109,7 +109,7 @@ def test_residues_have_imgt_numbers_and_no_confidence(run):
     assert "no confidence" in " ".join(read_manifest(run)["notes"])
 
 
-def test_constant_domains_are_left_out_and_told(tmp_path):
+def test_constant_domains_are_left_out_and_reported(tmp_path):
     outcome, outputs = run_engine(
         "flashabb", tmp_path, {"heavy": f"ma{HEAVY}ASTKG", "light": LIGHT, "developability": False}
     )

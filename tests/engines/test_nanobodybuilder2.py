@@ -75,7 +75,7 @@ def test_there_is_one_chain_and_its_figures(run):
     assert (figures["heavyResidues"], figures["models"]) == (len(NANOBODY), 4)
 
 
-def test_a_tag_is_left_out_and_told(run):
+def test_a_tag_is_left_out_and_reported(run):
     assert f"{len(TAG)} residues of the heavy sequence" in " ".join(read_manifest(run)["notes"])
 
 

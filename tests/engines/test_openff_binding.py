@@ -302,7 +302,7 @@ def test_the_interactions_of_a_box_are_switched_off_as_openff_does(tmp_path):
     assert found["decoupled"] == pytest.approx(found["whole"], abs=1e-6)
 
 
-def test_the_cycle_of_a_run_is_closed_and_its_parts_are_told(run):
+def test_the_cycle_of_a_run_is_closed_and_its_parts_are_reported(run):
     (row,) = read_table(run / "free-energies.csv")
     legs, (restraint,) = read_table(run / "legs.csv"), read_table(run / "restraints.csv")
     totals = [

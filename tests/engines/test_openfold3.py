@@ -191,7 +191,7 @@ def test_what_ran_with_stand_ins_shows_no_confidence_and_says_so(run):
     assert not open_result(run).models[0].scores
 
 
-def test_proteins_without_an_alignment_are_told(run):
+def test_proteins_without_an_alignment_are_reported(run):
     notes = json.loads((run.parent / "notes.json").read_text())
     assert notes[0].startswith("1 of 2 protein sequences had no alignment")
 

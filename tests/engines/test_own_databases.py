@@ -225,7 +225,7 @@ def test_a_broken_database_ends_in_a_sentence_that_names_it(databases, tmp_path)
     assert used["databases"][0]["name"] == "uniref30_2302_db"
 
 
-def test_an_mmseqs_that_is_too_old_is_told_before_the_search(databases, tmp_path):
+def test_an_mmseqs_that_is_too_old_is_reported_before_the_search(databases, tmp_path):
     old = tmp_path / "mmseqs"
     old.write_text('#!/bin/sh\n[ "$1" = version ] && echo 14-7e284 || echo "usage: mmseqs $1"\n')
     old.chmod(0o755)

@@ -78,7 +78,7 @@ class TestContract(EngineContract):
         odd.name for odd in list_odd_inputs("abmpnn") if odd.oddity != "unknown residues"
     )
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert list(read_manifest(run)["settingsIgnored"]) == ["verifyTopK"]
 
 
@@ -92,7 +92,7 @@ class TestGeneralContract(EngineContract):
     def run(self, general):
         return general
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert read_manifest(run)["settingsIgnored"] == {}
 
     def test_fixed_residues_keep_their_amino_acid(self, run):
@@ -253,7 +253,7 @@ def test_what_cannot_be_tied_or_fixed_is_a_plain_sentence(tmp_path, settings, se
     assert sentence in outcome.error
 
 
-def test_odd_structures_are_read_and_told(tmp_path):
+def test_odd_structures_are_read_and_reported(tmp_path):
     """Two models, Windows line ends, a ligand, MSE, the CYX of AMBER, an insertion code, a gap, a lost oxygen."""
     lines = [line for line in FV.splitlines() if line.startswith("ATOM") and line[21] == "H"]
     kept = [line for line in lines if not 40 <= int(line[22:26]) <= 43]

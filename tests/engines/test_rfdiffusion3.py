@@ -232,7 +232,7 @@ def test_the_record_names_no_path_of_the_machine(whole):
         assert "ckpt" not in path.read_text()
 
 
-def test_hotspots_choose_the_origin_and_ligands_are_told(whole):
+def test_hotspots_choose_the_origin_and_ligands_are_reported(whole):
     assert json.loads((whole / "used.json").read_text())["settings"] == {"origin": "hotspots"}
     assert json.loads((whole / "notes.json").read_text()) == ["In the designs NA C12 is chain Z."]
 
@@ -301,7 +301,7 @@ def rewrite(change):
     )
 
 
-def test_a_gap_and_an_insertion_code_are_told_where_the_contig_meets_them(tmp_path):
+def test_a_gap_and_an_insertion_code_are_reported_where_the_contig_meets_them(tmp_path):
     gap = "\n".join(line for line in DNA_COMPLEX.splitlines() if line[21:26] not in ("A   9", "A  10"))
     outcome, _ = design(tmp_path / "gap", gap, contig="5,A5-19")
     assert "has no A9-10. Chain A has A1-8, A11-51" in outcome.error

@@ -89,7 +89,7 @@ def test_figures_are_means_of_errors(run):
     assert {"cdrA3PredictedError", "cdrB3PredictedError"} <= figures.keys()
 
 
-def test_what_is_outside_of_the_domain_is_told(run):
+def test_what_is_outside_of_the_domain_is_reported(run):
     assert f"{len(CONSTANT)} residues of the alpha sequence" in " ".join(read_manifest(run)["notes"])
 
 

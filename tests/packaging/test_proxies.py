@@ -174,7 +174,7 @@ def test_measurements_are_not_for_everybody_behind_the_proxy(lab, keyed):
     assert b"foldnote_jobs" in lab.web.get("/metrics", headers=keyed).content
 
 
-def test_a_service_that_is_away_is_told_as_502(lab):
+def test_a_service_that_is_away_is_reported_as_502(lab):
     lab.service.end()
     assert lab.web.get("/healthz").status_code == 502
     lab.service.start()

@@ -245,7 +245,7 @@ def test_jobs_that_the_batch_system_forgot_are_submitted_again(service, system):
 
 
 @pytest.mark.cluster
-def test_what_the_batch_system_says_is_told_and_its_silence_costs_nothing(service, system):
+def test_what_the_batch_system_says_is_reported_and_its_silence_costs_nothing(service, system):
     (system / slurm_stand_in.DOWN).touch()
     time.sleep(1)
     service.submit("patient.alone.output-1")

@@ -97,7 +97,7 @@ def test_a_tool_is_found_described_and_shown_by_example(foldnote, tmp_path):
     assert foldnote("validate", "anarci", "--settings", str(place)) == "valid\n"
 
 
-def test_settings_that_are_not_valid_are_told_with_the_field(foldnote):
+def test_settings_that_are_not_valid_are_reported_with_the_field(foldnote):
     verdict = foldnote.data("validate", "anarci", "--set", "sequence=EVQ1", code=2)
     assert (verdict["valid"], verdict["field"]) == (False, "sequence")
     fault = foldnote.data("submit", "anarci", "--set", "sequence=EVQ1", code=2)

@@ -49,7 +49,7 @@ def last_words(service) -> str:
 
 
 @pytest.mark.parametrize("page", [1, 2, 5, 9, "all but the first"])
-def test_a_damaged_database_is_told_with_its_file_and_what_to_do(stopped, page):
+def test_a_damaged_database_is_reported_with_its_file_and_what_to_do(stopped, page):
     path = data(stopped) / DATABASE
     content = bytearray(path.read_bytes())
     start, end = (4096, len(content)) if isinstance(page, str) else (4096 * (page - 1), 4096 * page)

@@ -81,7 +81,7 @@ def test_on_a_full_disk_the_ballast_goes_so_that_jobs_can_be_deleted(faulty):
 
 
 @pytest.mark.parametrize("action", ["ENOSPC", pytest.param("EIO", marks=pytest.mark.exhaustive)])
-def test_every_nth_fault_is_told_and_survived(faulty, action):
+def test_every_nth_fault_is_reported_and_survived(faulty, action):
     service, layer = faulty
     ledger = Ledger()
     for kinds in ("w", "s", "r", "wsr"):

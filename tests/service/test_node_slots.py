@@ -476,7 +476,7 @@ def test_a_connection_that_was_closed_is_opened_again_and_the_whole_body_sent(tm
     assert len({port for port, _ in bodies}) == 2
 
 
-def test_a_service_that_is_not_there_is_told_at_once():
+def test_a_service_that_is_not_there_is_reported_at_once():
     with closing(socket.socket()) as nobody:
         nobody.bind(("127.0.0.1", 0))
         with pytest.raises(ServiceAwayError):

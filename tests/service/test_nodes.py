@@ -228,7 +228,7 @@ def test_a_node_whose_engine_replaces_files_of_its_attempt_says_how_it_ended(tmp
 
 
 @pytest.mark.parametrize("lease_s", [3.0, 300.0], ids=["after a lease", "when it is stopped"])
-def test_an_input_that_a_node_cannot_fetch_is_told_and_ends_the_attempt(tmp_path, monkeypatch, lease_s):
+def test_an_input_that_a_node_cannot_fetch_is_reported_and_ends_the_attempt(tmp_path, monkeypatch, lease_s):
     offer_thread_executor(monkeypatch, tmp_path)
     engines = write_probe_engine(tmp_path / "engines", tools=TOOLS)
     with NodeService(tmp_path, engines, lease_s=lease_s).serving() as service:

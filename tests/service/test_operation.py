@@ -115,7 +115,7 @@ def test_a_service_is_ready(house):
     assert answer.json()["executors"] == {"local": True}
 
 
-def test_a_disk_with_too_little_room_makes_a_service_unready_and_the_figures_are_told(make_service):
+def test_a_disk_with_too_little_room_makes_a_service_unready_and_the_figures_are_reported(make_service):
     service = make_service("--free-disk-mb", "99000000")
     answer = httpx.get(f"{service.url}/readyz")
     assert answer.status_code == 503

@@ -74,7 +74,7 @@ def test_a_database_of_a_later_version_is_refused_and_left_as_it_is():
         assert [name for (name,) in found] == ["migrations"]
 
 
-def test_a_new_organization_is_told_from_one_that_exists(store):
+def test_a_new_organization_is_distinguished_from_one_that_exists(store):
     assert [store.organizations.add("lab"), store.organizations.add("lab")] == [True, False]
 
 

@@ -70,7 +70,7 @@ def test_every_runner_has_a_session_of_its_own(executor, make_attempt):
         os.kill(pid, signal.SIGKILL)
 
 
-def test_an_end_is_told_after_the_outcome_is_there_and_the_lock_is_free(executor, make_attempt, ended):
+def test_an_end_is_reported_after_the_outcome_is_there_and_the_lock_is_free(executor, make_attempt, ended):
     spec = make_attempt("echo x > outputs/x")
     executor.submit(spec)
     wait_until(lambda: ended, "the hint")
@@ -79,7 +79,7 @@ def test_an_end_is_told_after_the_outcome_is_there_and_the_lock_is_free(executor
     assert (state.outcome.state, state.alive) == ("succeeded", False)
 
 
-def test_a_killed_runner_is_told_at_once(executor, make_attempt, ended):
+def test_a_killed_runner_is_reported_at_once(executor, make_attempt, ended):
     spec = make_attempt("sleep 60")
     os.kill(start_and_find_runner(executor, spec), signal.SIGKILL)
     wait_until(lambda: ended, "the hint")

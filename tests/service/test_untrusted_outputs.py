@@ -153,7 +153,7 @@ def test_a_thousand_figures_are_shown_and_the_number_of_the_others(run):
     assert outcome.note == "The tool's score.json has 2,000 figures; the first 1,000 are shown."
 
 
-def test_three_thousand_names_that_become_one_are_told_apart_quickly(run):
+def test_three_thousand_names_that_become_one_are_distinguished_quickly(run):
     code = "[os.close(os.open(os.fsencode(out) + b'/' + b'\\x01' * (n % 50) + b'\\x02' * (50 - n % 50)"
     spec, outcome = run(code + " + str(n // 50).encode(), os.O_CREAT)) for n in range(3000)]")
     assert outcome.state == "succeeded"

@@ -360,7 +360,7 @@ def test_a_tool_without_a_schema_takes_anything():
     assert catalog.default_settings(tool) == {}
 
 
-def test_a_value_that_a_schema_excludes_is_told_in_plain_words():
+def test_a_value_that_a_schema_excludes_is_reported_in_plain_words():
     tool = Tool(type="t", schema={"type": "object", "properties": {"chain": {"not": {"const": "X"}}}})
     (problem,) = catalog.check(tool, {"chain": "X"}).problems
     assert (problem.field, problem.message) == ("chain", "The value 'X' is not allowed here.")

@@ -77,7 +77,7 @@ TOO_LARGE = {
 
 
 @pytest.mark.parametrize(("schema", "words"), TOO_LARGE.values(), ids=TOO_LARGE)
-def test_a_schema_that_is_too_large_is_told_and_checks_nothing(schema, words):
+def test_a_schema_that_is_too_large_is_reported_and_checks_nothing(schema, words):
     began = time.process_time()
     assert words in find_excess(schema)
     assert catalog.check(make_tool(schema), {"x": "A"}).is_valid

@@ -126,7 +126,7 @@ def test_a_server_that_says_later_is_asked_again_and_one_that_says_no_is_not(cer
     assert (box.mails, len(box.answers)) == ([], 1)
 
 
-def test_a_wrong_password_and_a_certificate_of_nobody_are_told_before_anything_is_watched(
+def test_a_wrong_password_and_a_certificate_of_nobody_are_reported_before_anything_is_watched(
     certificate, trusted, monkeypatch
 ):
     with run_server(Mailbox(), certificate) as section:
@@ -139,7 +139,7 @@ def test_a_wrong_password_and_a_certificate_of_nobody_are_told_before_anything_i
             check_login(read_account(section | {"user": "ada"}, PASSWORD))
 
 
-def test_a_server_that_does_not_answer_or_speaks_otherwise_is_told(certificate):
+def test_a_server_that_does_not_answer_or_speaks_otherwise_is_reported(certificate):
     with run_server(Mailbox(), certificate, "none") as section:
         with pytest.raises(ConfigurationError, match="does not speak TLS"):
             check_login(read_account(section | {"security": "tls"}, None))

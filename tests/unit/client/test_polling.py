@@ -82,7 +82,7 @@ def test_jobs_that_are_over_cost_nothing():
     assert len(account.asked) == 1
 
 
-def test_a_deleted_job_is_told_and_not_asked_for_again():
+def test_a_deleted_job_is_reported_and_not_asked_for_again():
     account = SimulatedAccount(["a", "b", "c"])
     follow(account, ["a", "b", "c"], 30)
     account.names.remove("b")

@@ -146,7 +146,7 @@ def test_without_a_header_the_columns_are_numbered_and_nothing_is_lost(text):
     assert "looks like data" in table.notes[0]
 
 
-def test_names_that_stand_twice_are_told_apart():
+def test_names_that_stand_twice_are_distinguished():
     table = read_text("VH,VH,VH (2),\nA,B,C,D\n")
     assert table.columns == ("VH", "VH (3)", "VH (2)", "Column 4")
     assert "column 2 is called 'VH (3)'" in table.notes[0]

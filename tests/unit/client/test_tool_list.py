@@ -109,6 +109,6 @@ def test_every_function_of_the_catalog_has_common_words():
     assert {name for tool in catalog.tools().values() for name in tool.functions} == set(SYNONYMS)
 
 
-def test_one_tool_is_told_as_one():
+def test_one_tool_is_reported_as_one():
     assert repr(TOOLS.search("vina")).startswith("1 tool, which does not run here\n")
     assert repr(TOOLS.search("antibody")).startswith("1 tool, which runs here\n")

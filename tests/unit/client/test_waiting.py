@@ -78,7 +78,7 @@ def test_a_job_that_is_gone_ends_the_waiting(connection):
         run(wait_all(connection, ["a"]), transport)
 
 
-def test_a_change_is_told_once(connection):
+def test_a_change_is_reported_once(connection):
     looks = [
         record("a", "In Queue"),
         record("a"),

@@ -214,7 +214,7 @@ def test_a_row_is_mended_in_fields_of_its_own():
 
 
 @pytest.mark.parametrize("row", [0, 3, -1])
-def test_a_row_that_is_not_there_is_told_by_its_number(row):
+def test_a_row_that_is_not_there_is_reported_by_its_number(row):
     form = make_batch()
     send(form, {"kind": "row", "act": "remove", "row": row})
     assert len(form.batch_table.rows) == 2

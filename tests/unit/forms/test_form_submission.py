@@ -446,7 +446,7 @@ def test_an_incomplete_form_proposes_no_name_yet(client):
     assert form.frame.job_name.placeholder == form.job_name
 
 
-def test_a_name_with_spaces_is_told_with_the_name_to_write(client):
+def test_a_name_with_spaces_is_reported_with_the_name_to_write(client):
     form = make_form(client, values=ABB, job_name="anti HER2 (v2)")
     assert "Write &#x27;anti-HER2-v2&#x27;." in form.frame.job_name.description
 

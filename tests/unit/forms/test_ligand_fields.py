@@ -106,7 +106,7 @@ def test_where_a_job_takes_one_molecule_several_are_an_error(tmp_path):
     ],
     ids=["parenthesis", "ring", "letter", "valence", "element", "dummy", "query", "aromatic"],
 )
-def test_a_wrong_smiles_is_told_with_its_place(typed, sentence, letter):
+def test_a_wrong_smiles_is_reported_with_its_place(typed, sentence, letter):
     form = Form(catalog.tool("vina"))
     form.fields["ligandFile"].control.value = typed
     said = unescape(label_of(form, "ligandFile"))

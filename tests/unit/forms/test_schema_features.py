@@ -214,7 +214,7 @@ def test_the_default_of_an_object_may_hold_an_object_that_begins_with_nothing_it
         ),
     ],
 )
-def test_bounds_patterns_and_formats_are_checked_as_typed_and_told_before(schema, wrong, right, said):
+def test_bounds_patterns_and_formats_are_checked_as_typed_and_reported_before(schema, wrong, right, said):
     form = form_of({"x": schema})
     form.fields["x"].widget.value = wrong
     assert said in label_of(form, "x")

@@ -280,7 +280,7 @@ def test_of_several_models_the_first_has_the_chains():
     assert "has no chain 'B'. It has: A." in said(form, "chain")
 
 
-def test_chains_without_a_name_are_told_and_not_offered():
+def test_chains_without_a_name_are_reported_and_not_offered():
     form = make_form(PROPERTIES, target=make_pdb((" ", "1 "), ("A", "2 ")))
     assert "1 chain: A 1 residue, 1 chain without a name" in said(form, "target")
     unnamed = make_form(PROPERTIES, target=make_pdb((" ", "1 "), (" ", "2 ")), chain="A")

@@ -224,7 +224,7 @@ async def test_what_an_earlier_server_left_is_removed_when_it_is_old(tmp_path):
     after.close()
 
 
-async def test_a_disk_without_room_is_told_in_words(tmp_path):
+async def test_a_disk_without_room_is_reported_in_words(tmp_path):
     uploads = Uploads(folder=tmp_path)
     upload = uploads.begin(make_request())
     upload.path.unlink()

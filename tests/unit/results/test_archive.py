@@ -129,7 +129,7 @@ def test_a_folder_and_a_single_file_open_like_an_archive(tmp_path):
     assert len(open_result(target / "antibody.pdb").structure.chains) == 2
 
 
-def test_a_file_that_cannot_be_written_whole_is_told_and_is_not_taken_for_a_damaged_one(tmp_path):
+def test_a_file_that_cannot_be_written_whole_is_reported_and_is_not_taken_for_a_damaged_one(tmp_path):
     resource = pytest.importorskip("resource", reason="files are limited in size as POSIX does")
     result = open_result(write_fv_result(tmp_path / "r.zip"))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

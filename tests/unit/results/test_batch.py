@@ -135,7 +135,7 @@ def test_jobs_of_a_batch_are_merged_with_their_settings(batch):
     assert merged["scheme"].tolist()[-1] == "kabat"
 
 
-def test_a_batch_whose_table_is_damaged_is_told_by_its_manifests(opened):
+def test_a_batch_whose_table_is_damaged_is_described_by_its_manifests(opened):
     members = make_batch(JOBS[:2]) | {"results.csv": b"\xff\xfe\x00"}
 
     assert list(opened(members).jobs) == ["fv-1", "fv-2"]

@@ -154,7 +154,7 @@ def test_mmcif_is_read_like_pdb():
     assert structure.plddt is None
 
 
-def test_ligands_and_waters_are_told_apart():
+def test_ligands_and_waters_are_distinguished():
     extra = (
         "HETATM 9001 ZN    ZN H 301       1.000   2.000   3.000  1.00  0.00          ZN\n"
         "HETATM 9002  O   HOH H 302       5.000   2.000   3.000  1.00  0.00           O\n"

@@ -79,7 +79,7 @@ def test_angle_and_distances_have_limits(degrees, distance, is_found):
         (EITHER, EITHER, "either"),
     ],
 )
-def test_the_donor_is_told(receptor, ligand, donor):
+def test_the_donor_is_reported(receptor, ligand, donor):
     (bridge,) = find_water_bridges(WATER, at(turn(0), role=receptor), at(turn(110), role=ligand))
     assert bridge.donor == donor
 

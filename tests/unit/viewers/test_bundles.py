@@ -222,7 +222,7 @@ def test_the_library_can_be_put_on_a_page_once():
     assert Page(library_bundle()["text/html"]).tags.count("script") == 1
 
 
-def test_a_damaged_structure_is_told_and_the_rest_is_shown(tmp_path):
+def test_a_damaged_structure_is_reported_and_the_rest_is_shown(tmp_path):
     with zipfile.ZipFile(tmp_path / "r.zip", "w") as archive:
         archive.writestr("bad.pdb", "nothing")
         archive.writestr("t.csv", "a,b\n1,2\n")

@@ -138,7 +138,7 @@ async def test_a_click_handled_in_another_thread_lets_the_card_ask_at_once(monke
     assert len(source.asked) == 2
 
 
-async def test_an_outage_is_told_with_the_last_answer_and_survived():
+async def test_an_outage_is_reported_with_the_last_answer_and_survived():
     away = ServiceUnreachableError("The service does not answer.")
     source = ScriptedJobs(make_job(progress=0.1), away, away, make_job(status=JobStatus.COMPLETE))
     seen = []
@@ -227,7 +227,7 @@ def test_only_a_complete_card_offers_a_result():
         assert not Seen(JobCard(job, ScriptedJobs(job))).has("eye")
 
 
-def test_a_result_that_cannot_be_shown_is_told_on_the_card():
+def test_a_result_that_cannot_be_shown_is_reported_on_the_card():
     def fail(*_):
         raise ArchiveError("The archive is damaged.")
 

@@ -137,7 +137,7 @@ def test_a_ligand_of_a_structure_says_why_it_has_no_drawing():
     assert "no bond orders" in " ".join(compose_molecules(list_ligands(structure)[:1]).notes)
 
 
-def test_the_rmsd_from_a_reference_is_told_beside_any_number_of_scores():
+def test_the_rmsd_from_a_reference_is_reported_beside_any_number_of_scores():
     (pose, *_) = open_poses()
     scores = {f"score_{number}": 1.0 for number in range(6)} | {"rmsd_to_reference": 1.27}
     docked = replace(pose, scores=scores, reference="STI A:201")

@@ -96,7 +96,7 @@ def test_what_was_run_stands_below_every_layout(tmp_path, registered):
 @pytest.mark.parametrize(
     "view", [lambda result: 1 / 0, lambda result: [object()], lambda result: [{"text/plain": "no HTML"}]]
 )
-def test_a_layout_that_fails_is_told_and_the_usual_one_is_shown(tmp_path, registered, view):
+def test_a_layout_that_fails_is_reported_and_the_usual_one_is_shown(tmp_path, registered, view):
     registered("their-tool", view)
     shown = words(make_result(tmp_path, "their-tool", **{"t.csv": "a\n1\n"}))
 

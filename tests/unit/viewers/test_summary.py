@@ -37,14 +37,14 @@ def opened(tmp_path):
         ("mean_plddt", 88.0, ("Mean pLDDT", "88 (0 to 100)")),
     ],
 )
-def test_a_figure_is_told_by_a_name_for_people_and_its_unit(opened, name, value, line):
+def test_a_figure_is_shown_by_a_name_for_people_and_its_unit(opened, name, value, line):
     assert list(write_summary(opened({"score.json": json.dumps({name: value})})).items()) == [line]
 
 
 @pytest.mark.parametrize(
     ("method", "version"), [("AutoDock Vina 1.2.7", "1.2.7"), ("AutoDock Vina", "1.2.7")]
 )
-def test_method_and_version_are_told_once(opened, method, version):
+def test_method_and_version_are_reported_once(opened, method, version):
     manifest = {"job": {"type": "vina"}, "engine": {"method": method, "version": version, "kind": "genuine"}}
 
     assert write_summary(opened({"manifest.json": json.dumps(manifest)}))["Method"] == "AutoDock Vina 1.2.7"
@@ -101,5 +101,5 @@ def test_the_programs_table_of_the_poses_is_shown_once(opened):
         (">a\nACDE\n>b\n--DF\n", "1 to 2 of them cover a column (median 2)."),
     ],
 )
-def test_coverage_is_told_in_one_number_where_it_is_one(text, words):
+def test_coverage_is_reported_in_one_number_where_it_is_one(text, words):
     assert words in plot_coverage(read_alignment(text.encode(), "x.a3m")).words

@@ -221,7 +221,7 @@ def test_the_lock_of_an_installer_that_died_is_taken_over(make_engine):
     assert describe_holder(lock) == "another process"
 
 
-def test_a_missing_system_program_is_told_before_anything_is_made(make_engine):
+def test_a_missing_system_program_is_reported_before_anything_is_made(make_engine):
     engine = make_engine("firstpart==1.0", more='system = [{command = "no-such-prog", debian = "nsp"}]')
     _, error = install_and_listen(engine)
     assert "apt-get install nsp" in error.message
@@ -259,13 +259,13 @@ def test_without_an_older_python_it_says_which_one_is_needed(make_engine, too_ne
     assert not engine.python.exists()
 
 
-def test_too_little_room_is_told_before_anything_is_made(make_engine):
+def test_too_little_room_is_reported_before_anything_is_made(make_engine):
     _, error = install_and_listen(make_engine("firstpart==1.0", more="disk_mb = 1000000000"))
     assert re.search(r"needs 1000 TB more in .*; [0-9.]+ [GMT]B are free", error.message)
 
 
 @pytest.mark.parametrize("program", ["venv", "foldnote"])
-def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, program):
+def test_a_disk_that_gets_full_is_reported_and_given_back(make_engine, tmp_path, program):
     engine = make_engine("firstpart==1.0")
     layer = FaultLayer(tmp_path, engine.home.parent)
     layer.set("ENOSPC", "w", 1, program)

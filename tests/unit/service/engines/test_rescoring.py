@@ -99,7 +99,7 @@ def test_an_add_on_that_is_not_installed_is_not_a_failure(rescoring):
     ],
     ids=["message", "killed", "silent", "nothing", "few", "columns", "nan", "list", "slow"],
 )
-def test_a_failure_is_told_with_its_reason(rescoring, program, reason):
+def test_a_failure_is_reported_with_its_reason(rescoring, program, reason):
     limit_s = 1.0 if "sleep" in program else 60.0
     found = rescoring.rescore(offer(program, limit_s), RECEPTORS, POSES, print)
     assert found.rows == ()

@@ -353,7 +353,7 @@ def test_a_second_installation_of_the_same_file_waits_and_takes_it(make_engine, 
     assert contents(engines_dir) == [SHA256]
 
 
-def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, engines_dir):
+def test_a_disk_that_gets_full_is_reported_and_given_back(make_engine, tmp_path, engines_dir):
     engine = make_engine()
     layer = FaultLayer(tmp_path, engines_dir / ".weights/partial")
     layer.set("ENOSPC", "w", 2, "foldnote")
@@ -385,7 +385,7 @@ def test_a_folder_of_weights_is_verified_the_same_way(make_engine, server, tmp_p
     assert server.requests == []
 
 
-def test_what_a_folder_lacks_is_told_with_its_address(make_engine, tmp_path):
+def test_what_a_folder_lacks_is_reported_with_its_address(make_engine, tmp_path):
     message = refuse(make_engine(), offer=Offer(tmp_path))
     assert "there is no model.pt. It is published at http://127.0.0.1" in message
     assert "is not a folder" in refuse(make_engine(), offer=Offer(tmp_path / "absent"))
