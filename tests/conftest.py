@@ -82,7 +82,7 @@ def _patience():
 
 @pytest.fixture(scope="session")
 def _homes(tmp_path_factory):
-    """Yield paths for homes in one folder, because ``mktemp`` lists all folders that it has made, which are thousands."""
+    """Return paths for homes in one folder: ``mktemp`` would list the thousands of folders that it has made."""
     folder = tmp_path_factory.mktemp("homes")
     return (folder / str(number) for number in count())
 

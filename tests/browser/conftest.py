@@ -1,8 +1,9 @@
 """Fixtures of the browser tests: one Chromium for all, a JupyterLab server for each module, a page for a module or a test.
 
-``lab`` is a fresh page for each test, ``shared_lab`` one for a module, and ``notebook_page`` the same with an empty notebook. Pages share
-the browser's compiled code of JupyterLab, for which all servers use one port in turn, but no cookies or stored items. The network is cut: the page, the server, the kernels and the
-service reach this computer only, and other addresses that they requested are recorded (``lab.outside``, ``server.refused``).
+``lab`` is a fresh page for each test, ``shared_lab`` one for a module, and ``notebook_page`` the same with an empty
+notebook. Pages share the browser's compiled code of JupyterLab, for which all servers use one port in turn, but no
+cookies or stored items. The network is cut: the page, the server, the kernels and the service reach this computer only,
+and other addresses that they requested are recorded (``lab.outside``, ``server.refused``).
 """
 
 import os

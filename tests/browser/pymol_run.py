@@ -1,7 +1,7 @@
 """Run a script in PyMOL and print as JSON what it shows: ``pymol_run.py SCRIPT FOLDER [SELECTION WIDTH HEIGHT]``.
 
-PyMOL has one session per process, so this is a separate one. With a selection, PyMOL also draws it as
-a white ball on black, from the camera position of the script; the ball's center is printed, in pixels.
+PyMOL has one session per process, so this is a separate one. With a selection, PyMOL also draws it as a white ball on
+black, from the camera position of the script; the ball's center is printed, in pixels.
 """
 
 import json

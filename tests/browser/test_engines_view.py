@@ -1,6 +1,7 @@
 """Install and remove an engine of this computer from the sidebar, with the real installer and pip.
 
-The engine is tiny: its package is on a server of this module, which is unreachable at first and then delays the download.
+The engine is tiny: its package is on a server of this module, which is unreachable at first and then delays the
+download.
 """
 
 import getpass

@@ -1,7 +1,7 @@
 """The main task as a user performs it, in real JupyterLab with the network cut.
 
-From the launcher's card to the structure in the cell, and what remains after the tab and the kernel are closed.
-The steps build on each other, so they share one server and run in order.
+From the launcher's card to the structure in the cell, and what remains after the tab and the kernel are closed. The
+steps build on each other, so they share one server and run in order.
 """
 
 import json

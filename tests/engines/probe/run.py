@@ -1,7 +1,6 @@
 """A test engine that behaves as the name of its job says.
 
-The job's name is split at dots, and each known part is carried out in order:
-``sleep-SECONDS`` (``0_5`` is half a
+The job's name is split at dots, and each known part is carried out in order: ``sleep-SECONDS`` (``0_5`` is half a
 second), ``fail`` (refuse the input with a sentence, exit 2), ``crash-CODE``, ``flaky-COUNT`` (fail in the first COUNT
 attempts of the job), ``alone`` (write to ``alive/double`` beside this file if another run of the job is alive),
 ``deaf`` (ignore TERM), ``daemon`` (leave a process in its own session that ignores TERM and has an emptied
