@@ -89,13 +89,13 @@ def failing(fault, *, awaited):
 
 def test_the_method_tells_its_name_its_words_and_its_arguments():
     method = CountingAtOnce(ScriptedWorld()).count
-    assert (method.__name__, method.__doc__) == ("count", "Sum of two answers.")
+    assert (method.__name__, method.__doc__) == ("count", "Return the sum of two responses.")
     assert list(inspect.signature(method).parameters) == ["first", "more"]
 
 
 def test_of_the_class_it_is_the_operation_itself():
     assert isinstance(Counting.count, operation)
-    assert CountingAtOnce.count.__doc__ == "Sum of two answers."
+    assert CountingAtOnce.count.__doc__ == "Return the sum of two responses."
 
 
 def test_nothing_happens_before_the_awaitable_is_awaited():
