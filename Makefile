@@ -6,34 +6,34 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 VENV := .venv
-# What is asked of SQLite by the other tests, and by these of PostgreSQL, too.
+# Tests of the store and the service that run with SQLite, and with PostgreSQL in `make test-cluster`.
 STORE_TESTS := tests/contract $(patsubst %,tests/unit/service/store/test_%.py,store_queue pages unowned_results) $(patsubst %,tests/service/test_%.py,\
 	access batch_jobs changes chaos choose_best damaged_results dask executors files jobs left_scratch listing pipelines screening service_batches \
 	service_limits spoilt_attempts trials untrusted_outputs workers)
-# A second service on the same data is a replica with PostgreSQL, and no fault.
+# With PostgreSQL, a second service on the same data is a replica, and not an error.
 NOT_OF_REPLICAS := tests/contract/test_interface_edges.py::test_a_service_ends_begins_again_and_says_why_it_cannot
 BIN := $(VENV)/bin
 FRONTEND := package.json package-lock.json $(shell find labextension/src labextension/style labextension/schema labextension/scripts labextension/licences src/foldnote/viewers/assets -type f 2>/dev/null)
 FRONTEND_CHECKS := $(wildcard *.mjs *.ts .prettierrc.json labextension/*.json) $(shell find labextension/tests -type f 2>/dev/null)
-# Messages of make itself are not wanted, the programs' own are.
+# Suppress messages of make itself, not those of the programs.
 MAKEFLAGS += --no-print-directory
 
 .PHONY: help demo lab test test-engines test-cluster test-all setup test-setup test-programs test-install early-front-end-check front-end-check engines check screenshots docs bench clean
-help: ## Say what can be made
+help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
-demo: setup ## Predict and number an antibody on this machine, and leave a page to look at
+demo: setup ## Predict and number an antibody on this machine, and write a page with the results
 	@$(BIN)/foldnote engines install abodybuilder2 anarci
 	@$(BIN)/python scripts/demo.py
 
 lab: setup ## Open JupyterLab on the quickstart notebook
 	@$(BIN)/foldnote lab notebooks/quickstart.ipynb
 
-test: ## Set up what the tests need, and run them: 20 to 25 minutes on two cores
+test: ## Install the requirements of the tests, and run them: 20 to 25 minutes on two cores
 	@$(MAKE) test-setup
 	@scripts/check
 
-test-engines: ## Install every bundled engine, run the tests of all and note the results in docs/engines.md: gigabytes, and hours
+test-engines: ## Install every bundled engine, run their tests and record the results in docs/engines.md: gigabytes, and hours
 	@$(MAKE) test-setup
 	@scripts/check --engines
 
@@ -46,7 +46,7 @@ test-cluster: ## Install Slurm, and run the tests of jobs on other machines and 
 		--deselect $(NOT_OF_REPLICAS) || failed=1; \
 	exit $$failed
 
-test-all: ## The same with every kill, fault and engine: hours
+test-all: ## Run all tests, with every kill, fault and engine: hours
 	@$(MAKE) test-setup
 	@FOLDNOTE_TEST_FAULTS=all FOLDNOTE_TEST_KILLS=200 FOLDNOTE_TEST_EXAMPLES=300 FOLDNOTE_TEST_REQUESTS=200 scripts/check --all
 
@@ -60,7 +60,7 @@ $(VENV)/bin/python:
 	@scripts/check-machine $(PYTHON) $(MAKECMDGOALS)
 	@echo "== Making a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # Python 3.11 brings 23.2, which takes three times the processor time
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'  # Python 3.11 comes with 23.2, which takes three times the processor time
 
 node_modules/.installed: package.json package-lock.json | $(VENV)/bin/python
 	@echo "== Installing the front end's packages (about half a minute)"
@@ -75,12 +75,12 @@ $(VENV)/.frontend: node_modules/.installed $(FRONTEND) | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.installed: pyproject.toml package.json $(VENV)/.frontend
-	@echo "== Installing foldnote and what it needs (about a minute)"
+	@echo "== Installing foldnote and its requirements (about a minute)"
 	@HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m pip install --quiet -e '.[numbering]'
 	@touch $@
 
-# Programs from Debian and packages for the front end and for Python are fetched side by side. The front end is checked from
-# then on: what that finds is told beside all that `scripts/check` finds, which waits for it.
+# Debian packages and packages for the front end and for Python are installed in parallel. The checks of the front end then start
+# in the background; `scripts/check` waits for them and prints their results with its own.
 test-setup:
 	@scripts/check-machine $(PYTHON) test
 	@$(MAKE) -j3 test-programs early-front-end-check test-install
@@ -96,9 +96,9 @@ $(VENV)/.front-end-checked: node_modules/.installed $(FRONTEND) $(FRONTEND_CHECK
 	@{ npm run --silent lint && npm run --silent test; } >$@.txt 2>&1 || { cat $@.txt; exit 1; }
 	@touch $@
 
-# Most of what is installed is never imported: compiling it takes half of pip's time.
+# Most modules are never imported, and compiling them takes half of pip's time.
 $(VENV)/.test-requirements: pyproject.toml | $(VENV)/bin/python
-	@echo "== Installing what foldnote and its tests need"
+	@echo "== Installing the requirements of foldnote and its tests"
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 		extras = p["optional-dependencies"]; print(*p["dependencies"], *extras["dev"], *extras["docs"], "jupyter-builder>=1.3.0", sep="\n")' >$@.txt
 	@$(BIN)/python -m pip install --quiet --no-compile -r $@.txt
@@ -112,21 +112,21 @@ $(VENV)/.test-installed: $(VENV)/.test-requirements $(VENV)/.frontend
 check: ## Run every check and test in an environment that is already set up
 	@scripts/check
 
-screenshots: $(VENV)/.test-installed ## Take the pictures that the docs show, from the running product
+screenshots: $(VENV)/.test-installed ## Take the pictures of the docs from the running product
 	@$(BIN)/python scripts/screenshots.py
 
-docs: $(VENV)/.docs-installed ## Build the documentation site, strictly, into build/site
+docs: $(VENV)/.docs-installed ## Build the documentation site into build/site; warnings are errors
 	@$(BIN)/python scripts/build_docs.py
 
 $(VENV)/.docs-installed: pyproject.toml $(VENV)/.installed
-	@echo "== Installing what builds the site"
+	@echo "== Installing the requirements of the site"
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 		print(*p["optional-dependencies"]["docs"], sep="\n")' >$@.txt
 	@$(BIN)/python -m pip install --quiet -r $@.txt
 	@touch $@
 
-bench: $(VENV)/.test-installed ## Measure what the product costs, each figure beside a limit or a peer
+bench: $(VENV)/.test-installed ## Run the benchmarks, each figure beside a limit or a peer
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file; done
 
-clean: ## Remove what was built here; engines, jobs and results stay
+clean: ## Remove everything built here; engines, jobs and results stay
 	@rm -rf build docs/reference docs/tutorials $(VENV) node_modules labextension/lib src/foldnote/labextension src/foldnote/static dist demo-output

@@ -1,11 +1,11 @@
-"""A discrete-event simulation of services that answer pollers and run jobs, with measured times as its input.
+"""A discrete-event simulation of services that serve pollers and run jobs, based on measured times.
 
-A service is one Python interpreter, which works for one request or thread at a time (`Interpreter`), one
-database that makes changes durable (`Joint`: changes that arrive during a sync share the next one), slots for
-jobs, and the processors of its machine. Replicas read keys and pages together from a database's server, which
-computes on processors of its own, or on theirs. Times are in milliseconds.
+A service is one Python interpreter, which runs one request or thread at a time (`Interpreter`), one database
+that makes changes durable (`Joint`: changes that arrive during a sync share the next one), slots for jobs,
+and the processors of its machine. Replicas read keys and pages together from a database's server, which
+computes on its own processors or on theirs. Times are in milliseconds.
 
-What it leaves out: the scheduling of the operating system, memory, the network's limits, retries, and that an
+The model ignores the scheduling of the operating system, memory, the network's limits, retries, and that an
 interpreter serves its threads in turns of 5 ms rather than first come, first served.
 """
 
@@ -27,22 +27,22 @@ GATHER_MS = 10.0
 
 @dataclass(frozen=True)
 class Figures:
-    """Measured times with one kind of database in ms, of the service's processor if not said otherwise.
+    """Measured times with one kind of database, in ms; processor time of the service unless stated otherwise.
 
     Attributes:
         poll: `GET /jobs` of an account with a few jobs, whose key is known.
-        lookup: a query for keys; of one key, with SQLite.
-        lookup_key: one more key in that query; 0 for SQLite.
-        read: a query for pages of accounts with a few jobs; 0 for SQLite, where no request waits for others.
+        lookup: a query for keys; for one key with SQLite.
+        lookup_key: each further key in that query; 0 for SQLite.
+        read: a query for pages of accounts with a few jobs; 0 for SQLite, where requests are not combined.
         page: `GET /jobs` with 1,000 records.
         submit: `POST /submit-job`.
         job: the service's part of one job after its submission.
         engine: runner and engine of one short job.
-        wait: what a job's slot waits beside the above and the syncs, on the clock.
-        sync: making a change durable, on the clock.
-        transit: a request and its answer outside the service, on the clock.
+        wait: wall time of a job's slot that is neither the above nor a sync.
+        sync: wall time to make a change durable.
+        transit: wall time of a request and its response outside the service.
         download_mb: one MB (2**20 bytes) of a download.
-        server_poll: processor of the database's server for one `poll` with its key; 0 for SQLite.
+        server_poll: processor time of the database server for one `poll` with its key; 0 for SQLite.
         server_page: the same for one `page`.
     """
 
@@ -63,7 +63,7 @@ class Figures:
 
 
 class Interpreter:
-    """One interpreter on processors that may be shared with others; tasks take turns of at most 5 ms."""
+    """A Python interpreter on processors that may be shared with others; tasks take turns of at most 5 ms."""
 
     def __init__(self, env: simpy.Environment, cores: Cores) -> None:
         self._env = env
@@ -86,8 +86,8 @@ class Cores:
     """Processors of a machine.
 
     Args:
-        number: of processors.
-        free: share of them that is free for the service; the rest of the machine's load takes the others.
+        number: number of processors.
+        free: share of them that is free for the service; the rest is used by other programs.
     """
 
     def __init__(self, env: simpy.Environment, number: int, free: float = 1.0) -> None:
@@ -109,7 +109,7 @@ class Cores:
 
 
 class Joint:
-    """One act for all that ask for it while the previous one runs: a sync, or a query for keys."""
+    """An operation shared by all requests that arrive during the previous one: a sync, or a key query."""
 
     def __init__(self, env: simpy.Environment, pause: float = 0.0) -> None:
         self._env = env
@@ -121,7 +121,7 @@ class Joint:
         self.acts = 0
 
     def ask(self, act: object) -> simpy.Event:
-        """The event at whose time the act has ended; `act(count)` gives the steps of one act."""
+        """Return an event that fires when the operation has ended; `act(count)` yields the steps of one."""
         if self._next is None:
             self._next = self._env.event()
             self._env.process(self._run(act))
@@ -150,7 +150,7 @@ class Machine:
         free: share of them that is free for the service.
         slots: jobs at once; 0 for none.
         is_elsewhere: whether engines run on other machines, so that they use none of these processors.
-        trip: time to the database's server and back, in ms, without its work.
+        trip: round-trip time to the database server in ms, without the server's work.
     """
 
     cores: int = 2
@@ -164,8 +164,8 @@ class DatabaseServer:
     """The database that replicas share.
 
     Attributes:
-        commits: changes that are made durable together.
-        busy: ms for which it computed, on all processors together.
+        commits: commits, each of which makes several changes durable.
+        busy: ms of processor time, on all processors together.
     """
 
     def __init__(self, env: simpy.Environment, cores: Cores) -> None:
@@ -180,7 +180,7 @@ class DatabaseServer:
 
 
 class SimulatedService:
-    """One service. `server` is shared by replicas; a service without one has a database of its own."""
+    """One service. Replicas share a `server`; a service without one has its own database."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class SimulatedService:
         self.ended = 0
 
     def poll(self, account: int, times: list[float], *, is_long: bool = False) -> Steps:
-        """Answer `GET /jobs` of an account, with 1,000 records if `is_long`, and add its time."""
+        """Answer an account's `GET /jobs`, with 1,000 records if `is_long`, and record its time."""
         due = self._env.now
         yield self._env.timeout(self.figures.transit)
         if self._known.get(account, 0.0) <= self._env.now:
@@ -227,9 +227,9 @@ class SimulatedService:
         yield from self._commit()
 
     def run_job(self, seconds: float = 0.0) -> Steps:
-        """Run one job in a slot: the claim, the engine, which computes for `seconds` more, and the end.
+        """Run one job in a slot: the claim, the engine (`seconds` beyond a short job's), and the completion.
 
-        The end of a job and the claim of the next one are one change of the database.
+        Completing a job and claiming the next one are one transaction.
         """
         assert self._slots is not None
         with self._slots.request() as slot:
@@ -246,7 +246,7 @@ class SimulatedService:
         self.ended += 1
 
     def download(self, megabytes: float, times: list[float]) -> Steps:
-        """Send one result; the kernel copies it, so it needs no interpreter."""
+        """Send one result. The kernel copies it, so no interpreter is needed."""
         due = self._env.now
         yield from self.cores.compute(megabytes * self.figures.download_mb)
         times.append(self._env.now - due)
@@ -267,7 +267,7 @@ class SimulatedService:
         yield from self.interpreter.compute(self.figures.read)
 
     def _ask_server(self, amount: float) -> Steps:
-        """Wait for the database's server, if there is one, which computes for `amount` ms."""
+        """Wait for the database server, if there is one, to compute for `amount` ms."""
         if self._server is not None:
             yield self._env.timeout(self._machine.trip)
             yield from self._server.compute(amount)
@@ -275,20 +275,20 @@ class SimulatedService:
 
 @dataclass(frozen=True)
 class Plan:
-    """Services and what is asked of them, for as long as it is simulated.
+    """A set of services, their load, and the duration of the simulation.
 
     Attributes:
         services: number of services; each account belongs to one.
-        has_one_database: whether they are replicas on one database, so that any of them takes any request.
-        is_on_one_machine: whether replicas and their database share a machine; else each has one of its own.
-        pollers: accounts that ask for their jobs.
-        every_s: seconds between two requests of an account.
+        has_one_database: whether they are replicas of one database, so that each can serve any account.
+        is_on_one_machine: whether replicas and their database share a machine; otherwise each has its own.
+        pollers: accounts that poll their jobs.
+        every_s: seconds between two polls of an account.
         pages: pages of 1,000 jobs per second, all accounts together.
         jobs: jobs per second that are submitted and run, all accounts together.
-        queued: jobs of each service that wait at the beginning.
+        queued: jobs in each service's queue at the beginning.
         job_s: processor seconds of each engine, in addition to those of a short job.
         downloads_mb: MB per second, all accounts together, in results of 10 MB.
-        seconds: that are simulated; the first fifth of them does not count.
+        seconds: simulated time, whose first fifth is not counted.
     """
 
     services: int = 1
@@ -306,15 +306,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a simulated plan gave.
+    """The outcome of a simulated plan.
 
     Attributes:
-        times: ms of each answer to a poller, after the first fifth.
+        times: ms of each poll, after the first fifth.
         page_times: ms of each page.
         download_times: ms of each download.
-        asked: requests and jobs that were due before the last second.
-        answered: of these, how many were done at the end.
-        ended: jobs that ended per second.
+        asked: number of requests and jobs that were due before the last second.
+        answered: how many of these were finished at the end.
+        ended: jobs completed per second.
         busy: share of the time that the busiest interpreter computed.
         services_busy: processors that all interpreters used on average.
         server_busy: the same for the database's server.
@@ -331,13 +331,13 @@ class Outcome:
     server_busy: float
 
     def p(self, fraction: float) -> float:
-        """The time that `fraction` of the pollers' answers do not exceed, in ms; infinite for none."""
+        """Return the quantile `fraction` of the poll times in ms; infinite if there are none."""
         ordered = sorted(self.times)
         return ordered[min(len(ordered) - 1, int(len(ordered) * fraction))] if ordered else float("inf")
 
 
 def simulate(figures: Figures, machine: Machine, plan: Plan, seed: int = 1) -> Outcome:
-    """Run the plan."""
+    """Simulate the plan."""
     chance, env = random.Random(seed), simpy.Environment()
     machines = [Cores(env, machine.cores, machine.free) for _ in range(plan.services + 1)]
     if plan.is_on_one_machine:
@@ -381,7 +381,7 @@ class _Run:
         self.asked = self.answered = 0
 
     def poll(self, account: int) -> Steps:
-        """Ask at fixed moments; an account waits for its answer before it asks again."""
+        """Poll at fixed times; an account waits for the response before its next poll."""
         every, due = self._plan.every_s * 1000, self._chance.random() * self._plan.every_s * 1000
         while True:
             yield self._env.timeout(max(0.0, due - self._env.now))
@@ -392,25 +392,25 @@ class _Run:
             due = max(due + every, self._env.now)
 
     def repeat(self, rate: float, act: object) -> Steps:
-        """Begin an act at random moments, `rate` times a second on average."""
+        """Start an operation at random times, `rate` times a second on average."""
         while rate > 0:
             yield self._env.timeout(self._chance.expovariate(rate) * 1000)
             self._env.process(act())  # type: ignore[operator]
 
     def get_page(self) -> Steps:
-        """A page of 1,000 jobs."""
+        """Request a page of 1,000 jobs."""
         service = self._choose(self._chance.randrange(1_000_000))
         account = self._chance.randrange(1000)
         yield from self._counted(service.poll(account, self.page_times, is_long=True))
 
     def do_job(self) -> Steps:
-        """A job from its submission to its end."""
+        """Submit a job and run it to its completion."""
         service = self._choose(self._chance.randrange(1_000_000))
         yield from service.submit()
         yield from self._counted(service.run_job(self._plan.job_s))
 
     def download(self) -> Steps:
-        """A result of 10 MB."""
+        """Download a result of 10 MB."""
         service = self._choose(self._chance.randrange(1_000_000))
         yield from self._counted(service.download(10, self.download_times))
 
@@ -421,7 +421,7 @@ class _Run:
         self.answered += counts
 
     def _choose(self, account: int) -> SimulatedService:
-        """Any of the replicas, or the account's own service."""
+        """Choose any of the replicas, or the account's own service."""
         if self._plan.has_one_database:
             return self._chance.choice(self._services)
         if account not in self._homes:
@@ -432,11 +432,11 @@ class _Run:
 def find_most(
     figures: Figures, machine: Machine, plan: Plan, field: str, begin: float, mark_ms: float = 1500.0
 ) -> float:
-    """The highest value of one field of the plan at which it is still met, to 10 %.
+    """Return the highest value of one field of the plan at which the services still cope, to within 10 %.
 
-    It is met if 95 % of the requests and jobs whose time has come are done, 99 % of the pollers' answers, if
-    there are any, come within `mark_ms`, and neither an interpreter nor the processors of the database's
-    server compute for more than 95 % of the time.
+    They cope if 95 % of the requests and jobs that were due are finished, 99 % of the polls, if there are
+    any, take at most `mark_ms`, and neither an interpreter nor the processors of the database server compute
+    for more than 95 % of the time.
     """
 
     def is_met(value: float) -> bool:

@@ -1,4 +1,4 @@
-"""Runs an engine of free energies by itself, without a service, and reads its tables."""
+"""Run a free-energy engine without a service, and read its tables."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from foldnote.service.engines.launch import make_environment
 def run_alone(
     name: str, tool: str, work: Path, texts: dict[str, str], settings: dict[str, Any], seed: int = 1
 ) -> tuple[float, dict[str, str], list[dict[str, str]]]:
-    """Run the engine's program; gives its seconds, its free energy and its legs.
+    """Run the engine's program; return its seconds, the free energy and the legs.
 
     Args:
-        work: a folder, empty or of a run that was killed.
-        texts: contents of the files, by setting.
+        work: an empty folder, or that of a killed run.
+        texts: contents of the files, keyed by setting.
     """
     engine = load_engines()[name]
     (work / "outputs").mkdir(parents=True, exist_ok=True)
@@ -38,6 +38,6 @@ def run_alone(
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    """The rows of a table."""
+    """Return the rows of a table."""
     with path.open(newline="") as stream:
         return list(csv.DictReader(stream))

@@ -1,7 +1,7 @@
-"""How smoothly a list scrolls: the times between frames, by the page's own clock and by the browser's.
+"""Measure how smoothly a list scrolls: the times between frames, by the page's clock and by the browser's.
 
-``requestAnimationFrame`` tells when the page could have drawn, the tracing of Chromium when a picture was
-really made and when one was left out. An empty page that scrolls in the same way is the limit of the machine.
+``requestAnimationFrame`` fires when the page may draw; Chromium's trace records when a frame was presented or
+dropped. An empty page that scrolls in the same way shows the limit of the machine.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class Frames:
     """Milliseconds between frames while a list scrolls.
 
     Attributes:
-        asked: by the page's clock.
-        drawn: between pictures that the browser made.
-        dropped: pictures that were due and not made.
+        asked: between animation frames of the page.
+        drawn: between frames that the browser presented.
+        dropped: number of dropped frames.
     """
 
     asked: tuple[float, ...]
@@ -57,7 +57,7 @@ class Frames:
     dropped: int
 
     def line(self) -> str:
-        """The figures on a line."""
+        """Format the figures in one line."""
         return (
             f"{_shares(self.asked)} by the page, {_shares(self.drawn)} by the browser; "
             f"of {len(self.drawn)}, {sum(each > LONG_MS for each in self.drawn)} long, {self.dropped} dropped"
@@ -65,17 +65,17 @@ class Frames:
 
 
 def median_ms(times: Sequence[float]) -> float:
-    """The median, 0 where nothing was measured."""
+    """Return the median; 0 without measurements."""
     return statistics.median(times) if times else 0.0
 
 
 def share_ms(times: Sequence[float], fraction: float) -> float:
-    """What ``fraction`` of the times do not exceed."""
+    """Return the quantile ``fraction`` of the times."""
     return sorted(times)[min(len(times) - 1, int(fraction * len(times)))] if times else 0.0
 
 
 def scroll(browser: Browser, page: Page, selector: str) -> Frames:
-    """Scroll a list by 120 pixels a frame, as a fast wheel does, from its top over some six hundred rows."""
+    """Scroll a list by 120 pixels per frame, like a fast mouse wheel, from its top over about 600 rows."""
     page.bring_to_front()
     browser.start_tracing(page=page, categories=_CATEGORIES)
     asked: list[float] = page.evaluate(_SCROLL, [selector, _STEP_PX, _STEPS])
@@ -87,7 +87,7 @@ def scroll(browser: Browser, page: Page, selector: str) -> Frames:
 
 
 def scroll_empty(browser: Browser) -> Frames:
-    """The same on a page with nothing else."""
+    """Scroll an otherwise empty page in the same way."""
     page = browser.new_page()
     page.set_content(_EMPTY)
     try:

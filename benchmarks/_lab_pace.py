@@ -1,6 +1,6 @@
-"""A real service that counts how often it is asked, whoever asks, in a process of its own.
+"""A real service, in its own process, that counts the requests of all clients.
 
-``lab.py`` sends JupyterLab to it; it measures nothing by itself. Run as a program, it serves from a folder.
+``lab.py`` connects JupyterLab to it. Run as a program, this file serves the data in a folder.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ _UNCOUNTED = (b"x-uncounted", b"1")
 
 
 class CountedService:
-    """A service that counts.
+    """A service that counts its requests.
 
     Attributes:
-        url: where it answers.
-        key: its key.
+        url: its base address.
+        key: its API key.
     """
 
     def __init__(self, url: str, key: str) -> None:
-        """The service that answers at ``url``."""
+        """Connect to the service at ``url``."""
         self.url, self.key = url, key
         headers = {"x-api-key": key, "x-uncounted": "1"}
         self._client = httpx.Client(base_url=url, headers=headers, timeout=60)
 
     @property
     def environment(self) -> dict[str, str]:
-        """What leads a Jupyter server here."""
+        """Environment variables that connect a Jupyter server to this service."""
         return {"FOLDNOTE_BASE_URL": self.url, "FOLDNOTE_API_KEY": self.key}
 
     @property
     def asked(self) -> Counter[str]:
-        """Requests so far by method and path, without those of this program."""
+        """Return the requests so far by method and path, without those of this program."""
         return Counter(self._client.get("/asked").json())
 
     def submit(self, name: str) -> None:
@@ -53,19 +53,19 @@ class CountedService:
         self._client.post("/submit-job", json=body).raise_for_status()
 
     def moment(self, name: str, which: str) -> float:
-        """When a job ``started`` or was ``completed``, in milliseconds since 1970."""
+        """Return when a job ``started`` or was ``completed``, in milliseconds since 1970."""
         record = self._client.get("/jobs", params={"jobName": name}).json()
         found = {key.lower(): value for key, value in record.items()}
         return datetime.fromisoformat(found[which]).timestamp() * 1000
 
     def close(self) -> None:
-        """Ask nothing more."""
+        """Close the client."""
         self._client.close()
 
 
 @contextmanager
 def counted(folder: Path) -> Iterator[CountedService]:
-    """A service that counts, while it is needed."""
+    """Run a counting service for the duration of the block."""
     program = [sys.executable, __file__, str(folder)]
     home = {**os.environ, "FOLDNOTE_HOME": str(folder / "home")}
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=home) as process:
@@ -79,7 +79,7 @@ def counted(folder: Path) -> Iterator[CountedService]:
 
 
 def serve(folder: Path) -> None:
-    """Serve until a signal comes."""
+    """Serve until a signal arrives."""
     import uvicorn
 
     from foldnote.service.config import ServiceConfig

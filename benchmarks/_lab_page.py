@@ -1,6 +1,6 @@
-"""What a page of JupyterLab pays for an extension: JavaScript, the start, and ten thousand jobs painted.
+"""Measure what an extension costs a JupyterLab page: JavaScript, start time, painting ten thousand jobs.
 
-Servers and extensions come from ``_lab_servers``; nothing is printed here.
+``_lab_servers`` provides the servers and extensions; ``lab.py`` prints the figures.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page
 
 JOBS = 10_000
 SAMPLED_US = 200
-"""Between two samples of the profiler."""
+"""Interval between two samples of the profiler."""
 _RESTORED = """
 let made;
 Object.defineProperty(window, 'jupyterapp', {
@@ -65,10 +65,10 @@ with create_session({url!r})() as session:
 
 @dataclass(frozen=True)
 class Start:
-    """A page of JupyterLab.
+    """The start of a JupyterLab page.
 
     Attributes:
-        ms: by the clock, until JupyterLab says that its layout is restored.
+        ms: wall time until JupyterLab reports that its layout is restored.
         cpu_ms: processor time of the page's main thread until shortly after that.
     """
 
@@ -78,12 +78,12 @@ class Start:
 
 @dataclass(frozen=True)
 class Painted:
-    """A list of ten thousand jobs.
+    """A painted list of ten thousand jobs.
 
     Attributes:
-        ms: from its answer to the picture.
-        rows: how many rows were in the document then.
-        frames: how it scrolled; None for a list that has no more rows than it shows.
+        ms: from the response to the painted frame.
+        rows: number of rows in the document at that time.
+        frames: the times of scrolling; None for a list that shows all its rows at once.
     """
 
     ms: float
@@ -92,7 +92,7 @@ class Painted:
 
 
 def open_page(browser: Browser, server: OneExtensionLab) -> LabPage:
-    """A page of a context of its own, so that nothing is in its cache."""
+    """Open a page in a new context, with an empty cache."""
     page = _make_page(browser, server)
     page.open()
     return page
@@ -118,9 +118,9 @@ def measure_page(browser: Browser, server: OneExtensionLab) -> Start:
 
 
 def measure_code(browser: Browser, server: OneExtensionLab, extension: Extension) -> float:
-    """Milliseconds that the page's main thread was in code of the extension, or called by it, in one start.
+    """Return the milliseconds that the main thread spent in the extension's code or its callees in one start.
 
-    A profiler samples the thread, which slows it down: the time is rather too long than too short.
+    The sampling profiler slows the thread down, so the time is rather too long than too short.
     """
     page = _make_page(browser, server)
     session = page.page.context.new_cdp_session(page.page)
@@ -133,7 +133,7 @@ def measure_code(browser: Browser, server: OneExtensionLab, extension: Extension
     paths = [f"/extensions/{name}/" for name in extension.pages]
     nodes = {node["id"]: node for node in profile["nodes"]}
     inside: set[int] = set()
-    waiting = [(1, False)]  # the root has the number 1
+    waiting = [(1, False)]  # node 1 is the root
     while waiting:
         number, is_inside = waiting.pop()
         node = nodes[number]
@@ -146,14 +146,14 @@ def measure_code(browser: Browser, server: OneExtensionLab, extension: Extension
 
 
 def count_javascript(page: Page, extension: Extension) -> tuple[int, int]:
-    """Bytes of the JavaScript that was loaded for an extension by itself, gzipped; and how many files."""
+    """Return the gzipped bytes of JavaScript that an extension loads by itself, and the number of files."""
     addresses: list[str] = page.evaluate(_LOADED, list(extension.pages))
     bodies = [page.context.request.get(address).body() for address in sorted(set(addresses))]
     return sum(len(gzip.compress(body, 9)) for body in bodies), len(bodies)
 
 
 def paint_ours(browser: Browser, page: LabPage) -> Painted:
-    """Ten thousand jobs in our sidebar, in one answer; then scrolled through."""
+    """Show ten thousand jobs from one response in our sidebar, then scroll through them."""
     from service_records import jobs_body, make_job
 
     page.show_sidebar("jobs", 400)
@@ -166,7 +166,7 @@ def paint_ours(browser: Browser, page: LabPage) -> Painted:
 
 
 def paint_scheduler(page: LabPage, extension: Extension) -> Painted:
-    """Ten thousand jobs in the database of jupyter-scheduler, whose list shows a part of them."""
+    """Show ten thousand jobs from jupyter-scheduler's database, whose list shows some of them at a time."""
     url = f"sqlite:///{page.server.folder / 'data' / 'scheduler.sqlite'}"
     program = [str(FOLDER / "bin" / "python"), "-c", _FILL.format(url=url, jobs=JOBS)]
     subprocess.run(program, check=True, capture_output=True)
@@ -176,10 +176,10 @@ def paint_scheduler(page: LabPage, extension: Extension) -> Painted:
 
 
 class Requests:
-    """Counts what pages ask of their Jupyter server for an extension."""
+    """Count the requests of pages to their Jupyter server for an extension."""
 
     def __init__(self) -> None:
-        """Nothing is counted yet."""
+        """Start without any counts."""
         self._asked: dict[str, int] = {}
         self._begun = time.monotonic()
 
@@ -194,11 +194,11 @@ class Requests:
         page.on("request", lambda request: note(request.url))
 
     def begin(self) -> None:
-        """Forget what was asked before."""
+        """Reset the count."""
         self._asked = dict.fromkeys(self._asked, 0)
         self._begun = time.monotonic()
 
     def per_minute(self) -> Mapping[str, float]:
-        """Requests a minute since the beginning."""
+        """Return the requests per minute since the last reset."""
         passed_s = time.monotonic() - self._begun
         return {name: count * 60 / passed_s for name, count in self._asked.items()}

@@ -1,7 +1,7 @@
-"""JupyterLab with one extension and no other: foldnote, two peers that show jobs as well, or none.
+"""JupyterLab with exactly one extension (foldnote or one of two peers that also show jobs), or with none.
 
-All of them run in one environment, made once beside this one, so that what differs between two servers is the
-extension alone. The benchmarks of JupyterLab use it; it measures nothing by itself.
+All of them run in one separate environment, which is created once, so two servers differ only in the
+extension. The benchmarks of JupyterLab use this module.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _OFFERED = FOLDER / "share" / "jupyter" / "labextensions-offered"
 
 @dataclass(frozen=True)
 class Extension:
-    """What is added to JupyterLab.
+    """An extension of JupyterLab.
 
     Attributes:
         package: what pip installs; empty for none.
-        pages: folders of its page side, with those of what it cannot be without.
-        modules: its server side.
-        routes: what its requests have in their addresses.
-        panel: how its list of jobs is opened: a command's id, or the id of a tab; empty when it has none.
+        pages: folders of its front end and of the extensions that it depends on.
+        modules: its server extensions.
+        routes: a part of the URLs of its requests.
+        panel: the id of the command or tab that opens its list of jobs; empty if it has none.
     """
 
     package: str = ""
@@ -65,14 +65,14 @@ EXTENSIONS: Mapping[str, Extension] = {
         "dask-dashboard-launcher",
     ),
 }
-"""By name; the first is what the others are compared with."""
+"""Extensions by name; the first is the one that the others are compared with."""
 
 
 class OneExtensionLab(LabServer):
     """A JupyterLab with one extension."""
 
     def __init__(self, folder: Path, extension: Extension, more: Mapping[str, str] | None = None) -> None:
-        """Prepare its folders; ``more`` is added to the environment."""
+        """Prepare the folders; ``more`` is added to the environment."""
         super().__init__(folder, engine_path=ROOT / "tests" / "engines")
         self._more = dict(more or {})
         links = self.folder / "share" / "labextensions"
@@ -88,22 +88,22 @@ class OneExtensionLab(LabServer):
 
     @staticmethod
     def page_folder(page: str) -> Path:
-        """The folder of an extension's page side."""
+        """Return the folder of an extension's front end."""
         return ROOT / "src" / "foldnote" / "labextension" if page == "foldnote" else _OFFERED / page
 
     def command(self) -> list[str]:
-        """The peers' interpreter in the place of this one."""
+        """Use the interpreter of the peers' environment."""
         return [str(FOLDER / "bin" / "python"), *super().command()[1:]]
 
     def environment(self) -> dict[str, str]:
-        """Its own server extension, and the programs of the environment first."""
+        """Enable only this server extension, and put the environment's programs first on PATH."""
         found = super().environment()
         path = f"{FOLDER / 'bin'}:{found['PATH']}"
         return found | self._more | {"PATH": path, "JUPYTER_CONFIG_PATH": str(self.folder / "enabled")}
 
 
 def install() -> dict[str, Extension]:
-    """The extensions that there are to measure; peers that could not be installed are named.
+    """Install all extensions into the environment; return those available, and print the peers that fail.
 
     Raises:
         RuntimeError: JupyterLab or foldnote itself cannot be installed.
@@ -124,12 +124,12 @@ def install() -> dict[str, Extension]:
     there = [*done.read_text().split(), "", "foldnote"]
     for each in EXTENSIONS.values():
         if each.package not in there:
-            print(f"{each.package} could not be installed, so there is nothing of it to compare with")
+            print(f"{each.package} could not be installed, so it is not compared")
     return {name: each for name, each in EXTENSIONS.items() if each.package in there}
 
 
 def version_of(package: str) -> str:
-    """The version that was installed."""
+    """Return the installed version."""
     code = f"from importlib.metadata import version; print(version({package!r}))"
     command = [str(FOLDER / "bin" / "python"), "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
@@ -142,7 +142,7 @@ def _pip(*wanted: str) -> bool:
 
 
 def _take_out() -> None:
-    """Put what was installed where JupyterLab does not find it by itself; a server links what it wants."""
+    """Move the installed extensions out of JupyterLab's search path; each server links those that it uses."""
     found = FOLDER / "share" / "jupyter" / "labextensions"
     _OFFERED.mkdir(parents=True)
     for each in EXTENSIONS.values():

@@ -1,14 +1,14 @@
-"""Pollers in a process of their own: each has a key and asks `GET /jobs` every few seconds.
+"""Pollers in their own process: each has a key and sends `GET /jobs` every few seconds.
 
-`service_pollers.py` starts it, once per core or more. The moments of the requests are fixed before the start,
-at random phases, so a slow service is not asked less often. The time of an answer counts from the moment at
-which its request was due, so it includes the delay of this process. An answer counts only if it has status
-200 and names the account's own job.
+`service_pollers.py` starts it, once per core or more. The times of the requests are fixed before the start,
+with random phases, so a slow service gets no fewer requests. A response time counts from the moment at which
+the request was due, so it includes the delay of this process. A response counts only if it has status 200 and
+names the account's own job.
 
     python benchmarks/_poller_load.py URL KEYS_FILE TIMES_FILE --seconds 60
 
 `KEYS_FILE` has one key and one job name per line, separated by a space. `TIMES_FILE` receives the
-milliseconds of each answer as 32-bit floats. One line of JSON on standard output reports the counts, the
+milliseconds of each response as 32-bit floats. One line of JSON on standard output reports the counts, the
 errors by kind, the longest delay of this process and its processor time.
 """
 
@@ -34,10 +34,10 @@ _ADDRESSES = 8
 
 
 class Load:
-    """What all pollers of this process share.
+    """State shared by all pollers of this process.
 
     Attributes:
-        times_ms: milliseconds of each answer, from the moment when its request was due.
+        times_ms: milliseconds of each response, from the moment when its request was due.
         errors: number of failures of each kind.
         max_delay_ms: largest delay between the moment when a request was due and its start in this process.
         asked: number of requests.
@@ -57,7 +57,7 @@ class Load:
 
 
 class Poller(asyncio.Protocol):
-    """One account: asks at fixed moments, over one connection or a new one for each request."""
+    """One account, which sends requests at fixed times, over one connection or a new one for each request."""
 
     def __init__(self, load: Load, number: int, key: str, job: str, due: float) -> None:
         self._load = load
@@ -160,7 +160,7 @@ class Poller(asyncio.Protocol):
 
 
 async def poll(options: argparse.Namespace) -> Load:
-    """Run all pollers to their end."""
+    """Run all pollers until they finish."""
     parts = urlsplit(options.url)
     assert parts.hostname is not None
     assert parts.port is not None

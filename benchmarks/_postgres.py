@@ -1,7 +1,7 @@
-"""A database of their own for benchmarks of several replicas, and the processor time of its server.
+"""A separate database for benchmarks of several replicas, and the processor time of its server.
 
-The server is the one of `FOLDNOTE_STORE_URL`, whose user must be allowed to create databases. It measures
-nothing by itself.
+`FOLDNOTE_STORE_URL` names the server, and a user who must be allowed to create databases.
+
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VARIABLE = "FOLDNOTE_STORE_URL"
 
 @contextmanager
 def own_database() -> Iterator[None]:
-    """Let stores and services use a new database on that server, if one is named, until the block ends."""
+    """Create a database on that server, if one is named, for stores and services until the block ends."""
     url = settings.store_url()
     if url is None:
         yield
@@ -41,22 +41,22 @@ def own_database() -> Iterator[None]:
 
 
 class DatabaseServer:
-    """The processes of the server, if it is on this machine (Linux); none where SQLite is the store."""
+    """The processes of the server, if it is on this machine (Linux); none with SQLite."""
 
     def __init__(self) -> None:
         self._root = _find_server()
 
     def cpu_s(self) -> float:
-        """Processor seconds that it has used so far, 0 if it is not here."""
+        """Return the processor seconds used so far; 0 if the server is not on this machine."""
         return cpu_with_children_s(tree(self._root)) if self._root else 0.0
 
     def cpu_ms(self) -> float:
-        """The same of its processes that run now, in ms, and finer."""
+        """Return the processor time of the server's current processes in ms, with a finer resolution."""
         return sum(processor_ms(pid) for pid in tree(self._root)) if self._root else 0.0
 
 
 def _find_server() -> int:
-    """The first process of the server, 0 if it is not on this machine."""
+    """Return the process id of the server; 0 if it is not on this machine."""
     url = settings.store_url()
     if url is None:
         return 0

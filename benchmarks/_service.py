@@ -1,6 +1,6 @@
-"""A real service in a process of its own with tiny engines, and how the service's figures are told.
+"""A real service in its own process with tiny engines, and the format of its figures.
 
-The benchmarks beside this file use it; it measures nothing by itself.
+The other benchmarks of this folder use this module.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ memory_mb = 16
 class ServiceRun:
     """A service on `folder` whose only tool runs `command`; use as a context manager.
 
-    Without a command its tools are run by the engines that are installed. With `is_limited` the service
-    limits the requests of each key, as it does by default.
+    Without a command, the installed engines run its tools. With `is_limited` the service limits the requests
+    of each key, as it does by default.
 
     Attributes:
-        url: where it answers.
-        key: its key.
-        client: asks it, with the key.
-        start_s: seconds from the start of the process to its first answer.
+        url: its base address.
+        key: its API key.
+        client: an HTTP client that sends the key.
+        start_s: seconds from the start of the process to its first response.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class ServiceRun:
         is_limited: bool = False,
     ) -> None:
         self._folder = folder
-        (folder / "engines").mkdir(exist_ok=True)  # another replica may have made it
+        (folder / "engines").mkdir(exist_ok=True)  # another replica may have created it
         if command is not None:
             engine = folder / "engines" / "tiny"
             engine.mkdir(exist_ok=True)
@@ -98,24 +98,24 @@ class ServiceRun:
         self.client.post("/submit-job", json=body).raise_for_status()
 
     def job(self, name: str) -> dict[str, Any]:
-        """The record of a job."""
+        """Return the record of a job."""
         record: dict[str, Any] = self.client.get("/jobs", params={"jobName": name}).json()
         return record
 
     def wait(self, name: str, every_s: float = 0.02) -> dict[str, Any]:
-        """The record of a job once it has ended."""
+        """Wait until a job has ended and return its record."""
         while (record := self.job(name))["status"] not in ("Complete", "Stopped"):
             time.sleep(every_s)
         return record
 
 
 def share(times: Sequence[float], fraction: float) -> float:
-    """The value that `fraction` of all `times` do not exceed."""
+    """Return the quantile `fraction` of the times."""
     return sorted(times)[min(len(times) - 1, int(len(times) * fraction))]
 
 
 def tree(root: int) -> set[int]:
-    """The process `root` and every process that descends from it (Linux)."""
+    """Return the process `root` and all its descendants (Linux)."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -132,7 +132,7 @@ def tree(root: int) -> set[int]:
 
 
 def memory_mb(pids: set[int]) -> float:
-    """Proportional set size of all processes together, in MB (Linux)."""
+    """Return the proportional set size of all processes together, in MB (Linux)."""
     return sum(_pss_kb(pid) for pid in pids) / 1024
 
 
@@ -142,7 +142,7 @@ def _pss_kb(pid: int) -> int:
 
 
 def cpu_s(pids: set[int]) -> float:
-    """Processor seconds that the processes have used so far (Linux)."""
+    """Return the processor seconds that the processes have used so far (Linux)."""
     ticks = 0
     for pid in pids:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -151,7 +151,7 @@ def cpu_s(pids: set[int]) -> float:
 
 
 def cpu_with_children_s(pids: set[int]) -> float:
-    """The same with what their ended children had used (Linux)."""
+    """Return the processor seconds including those of ended children (Linux)."""
     ticks = 0
     for pid in pids:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -160,19 +160,19 @@ def cpu_with_children_s(pids: set[int]) -> float:
 
 
 def processor_ms(pid: int) -> float:
-    """Processor time of a process so far, in ms (Linux; finer than `cpu_s`)."""
+    """Return the processor time of a process so far, in ms (Linux; finer than `cpu_s`)."""
     files = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(each.read_text().split()[0]) for each in files) / 1e6
 
 
 def say_load() -> None:
-    """How busy the machine is, since the figures below depend on it."""
+    """Print the load of the machine, on which the figures depend."""
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
     print(f"Machine: {os.cpu_count()} cores, load {load} (1, 5, 15 min).")
 
 
 def report(what: str, figure: float, limit: float, unit: str, peers: dict[str, float] | None = None) -> None:
-    """One figure beside its limit, which it should stay under, and beside its peers."""
+    """Print a figure beside its upper limit and beside its peers."""
     print(f"{what}: {figure:.4g} {unit}, limit {limit:g} {unit}, ratio {figure / limit:.2f}")
     for name, peer in (peers or {}).items():
         print(f"    {name}: {peer:.4g} {unit}, ratio {figure / peer:.2f}")
@@ -180,7 +180,7 @@ def report(what: str, figure: float, limit: float, unit: str, peers: dict[str, f
 
 @contextmanager
 def processes_of(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A peer that prints one line when it is ready: the process and that line."""
+    """Start a peer that prints one line when it is ready; return the process and that line."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         try:

@@ -1,6 +1,6 @@
-"""Structures, pages and measurements in the browser, for the figures of views; it prints nothing by itself.
+"""Structures, pages and browser measurements for the figures of ``views.py``, which prints them.
 
-Pages are files of their own with 3Dmol.js inside, so that what is measured is the drawing and not a server.
+Pages are files that include 3Dmol.js, so the figures contain no time of a server.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
   return context;
 };
 """
-"""Counts WebGL contexts that the browser takes away; those that a program gives back itself are none."""
+"""Count WebGL contexts that the browser takes away, without those that a program releases itself."""
 
 _UNTIL_SEEN = """
 limit_ms => new Promise((done, fail) => {
@@ -152,13 +152,13 @@ async place => {
 
 
 def launch(playwright: Playwright) -> Browser:
-    """Chromium without a graphics card, as on a build machine: slower than what people have."""
+    """Launch Chromium without a graphics card, as on a build machine, where it is slower than on a user's."""
     path = os.environ.get("FOLDNOTE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     return playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
 
 
 def write_structure(residues: int, per_chain: int = 300) -> str:
-    """A PDB file of helices side by side: full residues, noise as in a real file, pLDDT as B-factors."""
+    """Write a PDB file of parallel helices: complete residues, realistic noise, pLDDT as B-factors."""
     rng = random.Random(7)
     lines = []
     for index in range(residues):
@@ -180,7 +180,7 @@ def write_structure(residues: int, per_chain: int = 300) -> str:
 
 
 def write_plain_page(path: Path, html: str, library: str) -> Path:
-    """A page of a peer's HTML with 3Dmol.js already there."""
+    """Write a page with a peer's HTML and 3Dmol.js."""
     path.write_text(
         f"<!doctype html><meta charset=utf-8><body><script>{library}</script>"
         f"<script>window.fnLoaded=performance.now();window.$3Dmolpromise=Promise.resolve()</script>{html}",
@@ -190,7 +190,7 @@ def write_plain_page(path: Path, html: str, library: str) -> Path:
 
 
 def mark_loaded(path: Path) -> Path:
-    """Note on one of our pages when its library has been read."""
+    """Record on one of our pages when its library has loaded."""
     text = path.read_text("utf-8")
     path.write_text(
         text.replace("</head>", "<script>window.fnLoaded=performance.now()</script></head>", 1), "utf-8"
@@ -199,7 +199,7 @@ def mark_loaded(path: Path) -> Path:
 
 
 def open_page(browser: Browser, path: Path) -> Page:
-    """A page of its own that counts what it loses."""
+    """Open a page that counts lost WebGL contexts."""
     page = browser.new_page(viewport={"width": 1300, "height": 900})
     page.set_default_timeout(60_000)
     page.add_init_script(WATCH)
@@ -208,10 +208,10 @@ def open_page(browser: Browser, path: Path) -> Page:
 
 
 def first_picture_ms(browser: Browser, path: Path) -> float:
-    """From 3Dmol.js being there to the first picture that can be read back.
+    """Return the milliseconds from loading 3Dmol.js to the first picture that can be read back.
 
     Raises:
-        playwright.sync_api.Error: the view cannot be drawn, with its own words, or not within a minute.
+        playwright.sync_api.Error: the view reports that it cannot be drawn, or takes over a minute.
     """
     page = open_page(browser, path)
     page.wait_for_function("window.fnLoaded !== undefined")
@@ -221,7 +221,7 @@ def first_picture_ms(browser: Browser, path: Path) -> float:
 
 
 def walk_through(browser: Browser, path: Path) -> dict[str, int]:
-    """Scroll twice through a page: contexts ``lost``, the ``most`` alive, ``views`` and ``blank`` ones."""
+    """Scroll twice through a page; count contexts ``lost``, ``most`` alive, ``views`` and ``blank`` ones."""
     page = open_page(browser, path)
     page.wait_for_load_state()
     found: dict[str, int] = page.evaluate(_THROUGH)
@@ -231,7 +231,7 @@ def walk_through(browser: Browser, path: Path) -> dict[str, int]:
 
 
 def choose_ms(page: Page, place: int) -> float:
-    """Milliseconds from choosing a residue in the explorer's sequence until Python was told."""
+    """Return the milliseconds from choosing a residue in the explorer's sequence to the call in Python."""
     page.locator(".fne-cell").nth(place).scroll_into_view_if_needed()
     page.wait_for_timeout(1000)
     taken: float = page.evaluate(_CHOOSE, place)
@@ -239,13 +239,13 @@ def choose_ms(page: Page, place: int) -> float:
 
 
 def drawn_pixels(page: Page, picture: bytes) -> int:
-    """Pixels of a picture that differ from its first one."""
+    """Count the pixels of a picture that differ from its first one."""
     count: int = page.evaluate(_DARK, f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}")
     return count
 
 
 def insert_ms(browser: Browser, html: str) -> list[float]:
-    """Milliseconds until a table's HTML, put into a page as by a tab, is drawn: once, and four times more."""
+    """Return the milliseconds to draw a table's HTML inserted as by a tab: once, and four times more."""
     page = browser.new_page(viewport={"width": 1300, "height": 900})
     taken = [float(page.evaluate(_INSERT, html)) for _ in range(5)]
     page.close()
@@ -253,7 +253,7 @@ def insert_ms(browser: Browser, html: str) -> list[float]:
 
 
 def time_table(browser: Browser, path: Path) -> dict[str, Any]:
-    """Milliseconds until a table is sorted by a number and by a text, and filtered; what it ``says``."""
+    """Return the milliseconds to sort a table by number and text and to filter it, and what it ``says``."""
     page = open_page(browser, path)
     page.wait_for_selector(".fnv-table[data-fn-state=drawn]")
     page.evaluate(_SORT, 1)

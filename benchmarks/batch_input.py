@@ -1,9 +1,9 @@
-"""What it takes to read, map and validate a table of antibodies, beside pandas with jsonschema.
+"""Time to read, map and validate a table of antibodies, beside pandas with jsonschema.
 
-A CSV file of foreign column names (``Name;Seq1;Seq2;KD_nM``) is read, its columns are mapped to the
-settings of ``abodybuilder`` by their contents, and every row is validated. The peer, in turns in the same
-run, reads the file with pandas, has its columns renamed by hand, and validates each row with jsonschema by
-the same schema; it knows nothing of encodings, mapping or rules beyond JSON Schema. Nothing here is a test:
+A CSV file of foreign column names (``Name;Seq1;Seq2;KD_nM``) is read, its columns are mapped to the settings
+of ``abodybuilder`` by their contents, and every row is validated. The peer, alternating in the same run,
+reads the file with pandas, renames columns by a given mapping, and validates each row with jsonschema against
+the same schema; it does not handle encodings, mapping or rules beyond JSON Schema. Nothing here is a test:
 machines differ.
 """
 
@@ -33,7 +33,7 @@ EXAMPLE = TOOL.example_job["settings"]
 
 
 def write_table(rows: int) -> bytes:
-    """A table of variants of one antibody, each with a few substitutions in both chains."""
+    """Write a table of variants of one antibody, each with a few substitutions in both chains."""
     chance = random.Random(7)
     lines = ["Name;Seq1;Seq2;KD_nM"]
     for number in range(rows):
@@ -47,7 +47,7 @@ def write_table(rows: int) -> bytes:
 
 
 def read_ours(data: bytes) -> tuple[int, int]:
-    """Rows read, and rows that are valid."""
+    """Return the number of rows read and of valid rows."""
     specs = list_specs(TOOL)
     rows = DraftBatch()
     rows.add_table(read_table_bytes(data, known=list_header_words(specs)), specs)
@@ -57,7 +57,7 @@ def read_ours(data: bytes) -> tuple[int, int]:
 
 
 def read_peer(data: bytes) -> tuple[int, int]:
-    """The same by pandas and jsonschema."""
+    """Return the same counts by pandas and jsonschema."""
     frame = pd.read_csv(io.BytesIO(data), sep=";").rename(columns={"Seq1": "heavy", "Seq2": "light"})
     validator = jsonschema.Draft202012Validator(TOOL.settings_schema)
     settings: list[dict[str, Any]] = frame[["heavy", "light"]].to_dict("records")
@@ -65,7 +65,7 @@ def read_peer(data: bytes) -> tuple[int, int]:
 
 
 def measure_s(work: Callable[[bytes], tuple[int, int]], data: bytes, rows: int) -> float:
-    """Seconds of one call, whose rows are all valid."""
+    """Return the seconds of one call, all of whose rows must be valid."""
     start = time.perf_counter()
     assert work(data) == (rows, rows)
     return time.perf_counter() - start

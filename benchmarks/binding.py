@@ -1,10 +1,10 @@
-"""A binding free energy of the engine beside that published for the same force field, and the measured one.
+"""A binding free energy of the engine beside the published one of the same force field and the measured one.
 
 Cyclopentanol in α-cyclodextrin. Slochower et al. (2019, doi:10.1021/acs.jctc.9b00748) computed -3.79 ± 0.22
 kcal/mol with GAFF 2.1, AM1-BCC and TIP3P by pulling (both ways round, combined), Rekharsky et al. (1997,
 doi:10.1021/jp962715n) measured -2.13 ± 0.02. The engine's GAFF2 is a later version, its AM1-BCC charges are
-those of the whole host, and its run is short: what counts is the difference in units of its error, and the
-seconds for each nanosecond. Nothing here is a test.
+those of the whole host, and its run is short: the figures to judge are the difference in units of its error,
+and the seconds for each nanosecond. Nothing here is a test.
 
     python benchmarks/binding.py [--production 20] [--equilibration 5] [--search 50] [--keep FOLDER]
 """

@@ -1,6 +1,6 @@
-"""What the client costs: its import, its construction, and each call over a bare pooled httpx call.
+"""The cost of the client: its import, its construction, and each call compared with a bare pooled httpx call.
 
-Both kinds of calls go to the same tiny server in the same run, in turns, so that the machine's mood is the
+Both kinds of calls alternate in the same run against the same tiny server, so the load of the machine is the
 same for both. Nothing here is a test: machines differ.
 """
 
@@ -45,7 +45,7 @@ found = {name for module in loaded for name in homes.get(module.partition(".")[0
 print(*sorted(found - {"foldnote", "setuptools"}))
 """
 NEEDED = ("httpx", "jsonschema-rs", "platformdirs", "pydantic")
-"""What a program that submits, waits and downloads installs; tests/packaging does so."""
+"""Distributions that a program which submits, waits and downloads must install; tests/packaging does so."""
 SERVER = """
 import asyncio, json, sys
 body = sys.argv[1].encode()
@@ -69,9 +69,9 @@ asyncio.run(main())
 
 
 def import_s(modules: str) -> tuple[float, float]:
-    """Seconds that ``import modules`` takes in a fresh interpreter, on the clock and of its processor.
+    """Return the wall and processor seconds of ``import modules`` in a fresh interpreter.
 
-    Both are the median of several.
+    Both are medians of several runs.
     """
     code = (
         "import time; t, p = time.perf_counter(), time.process_time();"
@@ -85,19 +85,19 @@ def import_s(modules: str) -> tuple[float, float]:
         ]
         for _ in range(IMPORTS + 1)
     ]
-    clock, processor = zip(*runs[1:], strict=True)  # the first one warms the file cache
+    clock, processor = zip(*runs[1:], strict=True)  # warms the file cache
     return statistics.median(clock), statistics.median(processor)
 
 
 def list_imported() -> list[str]:
-    """Distributions that ``import foldnote.client`` loads, beside foldnote."""
+    """Return the distributions that ``import foldnote.client`` loads, apart from foldnote."""
     return subprocess.run(
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
     ).stdout.split()
 
 
 def list_needed(*names: str) -> set[str]:
-    """``names`` and the distributions that they require, without extras."""
+    """Return ``names`` and the distributions that they require, without extras."""
     found: set[str] = set()
     missing = list(names)
     while missing:
@@ -111,7 +111,7 @@ def list_needed(*names: str) -> set[str]:
 
 
 def report_imports() -> None:
-    """What ``import foldnote.client`` takes and loads, beside httpx."""
+    """Print what ``import foldnote.client`` takes and loads, beside httpx."""
     (ours, ours_cpu), (peer, peer_cpu) = import_s("foldnote.client"), import_s("httpx")
     ready, ready_cpu = import_s("foldnote.client.resources.jobs, foldnote.client.core.transport")
     print(
@@ -141,7 +141,7 @@ def report_imports() -> None:
 
 @contextmanager
 def server() -> Iterator[str]:
-    """A server in a process of its own that answers one job record to everything."""
+    """Start a server in its own process that answers every request with one job record."""
     command = [sys.executable, "-c", SERVER, json.dumps(RECORD)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -150,7 +150,7 @@ def server() -> Iterator[str]:
 
 
 def medians(*calls: Callable[[], object]) -> list[float]:
-    """Median seconds of each call, measured in turns."""
+    """Return the median seconds of each call, measured alternately."""
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(CALLS + WARM_UP):
         for call, found in zip(calls, times, strict=True):
@@ -161,7 +161,7 @@ def medians(*calls: Callable[[], object]) -> list[float]:
 
 
 async def medians_awaited(*calls: Callable[[], Awaitable[object]]) -> list[float]:
-    """Median seconds of each call when awaited, measured in turns."""
+    """Return the median seconds of each awaited call, measured alternately."""
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(CALLS + WARM_UP):
         for call, found in zip(calls, times, strict=True):
@@ -223,7 +223,8 @@ async def measure_async(url: str) -> None:
 
 def main() -> None:
     report_imports()
-    os.environ["FOLDNOTE_REQUESTS_PER_SECOND"] = "1e9"  # the pace is on purpose, and not what is measured
+    # the client's pacing is intended, and not part of this measurement
+    os.environ["FOLDNOTE_REQUESTS_PER_SECOND"] = "1e9"
     with tempfile.TemporaryDirectory() as home, server() as url:
         os.environ["FOLDNOTE_HOME"] = home
         measure_sync(url)

@@ -1,4 +1,4 @@
-"""How often a kernel asks about its jobs: a notebook with many job cards, a batch and pipelines.
+"""How often a kernel polls its jobs: a notebook with many job cards, a batch and pipelines.
 
 A real service runs the jobs, each of which takes minutes, so that nothing ends while requests are counted.
 One thread waits for all of them as well, as a cell that calls ``wait`` in the background does. Nothing here
@@ -29,11 +29,11 @@ ROWS = 20
 PIPELINES = 3
 LIMIT = 12
 YOUNG_S = 12.0
-"""In the first ten seconds of a job it is asked for more often."""
+"""A job's first ten seconds, in which it is polled more often."""
 
 
 class Counted(httpx.AsyncHTTPTransport):
-    """Notes when requests are made."""
+    """Record the times of requests."""
 
     def __init__(self, asked: list[float]) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Counted(httpx.AsyncHTTPTransport):
 
 
 class CountedAtOnce(httpx.HTTPTransport):
-    """The same for the client of the thread that waits."""
+    """The same for the synchronous client of the waiting thread."""
 
     def __init__(self, asked: list[float]) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class CountedAtOnce(httpx.HTTPTransport):
 
 
 def submit(client: Client) -> list[JobHandle]:
-    """Jobs, a batch with its rows, and runs of a pipeline."""
+    """Submit jobs, a batch with rows, and runs of a pipeline."""
     sequence = SETTINGS["sequence"]
     jobs = [
         client.jobs.submit(TOOL, {"sequence": sequence + "S" * n, "scheme": "imgt"}) for n in range(CARDS)
@@ -74,7 +74,7 @@ def submit(client: Client) -> list[JobHandle]:
 
 
 async def watch(service: ServiceRun, handles: list[JobHandle], asked: list[float], seconds: float) -> None:
-    """Show a card of each job for so long."""
+    """Show a card of each job for this long."""
     pool = httpx.AsyncClient(transport=Counted(asked))
     async with pool, AsyncClient(base_url=service.url, api_key=service.key, http_client=pool) as client:
         cards = [JobCard(handle.record, client.jobs) for handle in handles]
@@ -84,7 +84,7 @@ async def watch(service: ServiceRun, handles: list[JobHandle], asked: list[float
 
 
 def measure(seconds: float) -> None:
-    """Requests a minute after the first seconds."""
+    """Return the requests per minute after the first seconds."""
     asked: list[float] = []
     engine = ("/bin/sleep", "600")
     with tempfile.TemporaryDirectory() as folder, ServiceRun(Path(folder), engine) as service:

@@ -1,7 +1,7 @@
-"""What the client costs where much moves: 10,000 jobs, a gigabyte, and twenty jobs that are watched.
+"""The cost of the client with large amounts: 10,000 jobs, a gigabyte, and twenty watched jobs.
 
-Each figure stands beside bare httpx, or a limit, measured in the same run against the same server. Memory is
-the peak of a process of its own. Nothing here is a test: machines differ.
+Each figure is compared with a limit, or with bare httpx in the same run against the same server. Memory is
+the peak of a separate process. Nothing here is a test: machines differ.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PLAIN_FIELDS = {
     **dict.fromkeys(("weightedHours", "progress"), (float | None, None)),
     **dict.fromkeys(("settings", "score"), (dict[str, Any] | None, None)),
 }
-"""What a program would declare that reads these records with pydantic alone, in one spelling."""
+"""The models of a program that reads these records with pydantic alone, in one spelling."""
 SERVER = """
 import asyncio, hashlib, json, sys
 pages, size = json.loads(open(sys.argv[1]).read()), int(sys.argv[2])
@@ -142,7 +142,7 @@ def make_pages() -> dict[str, str]:
 
 @contextmanager
 def server(folder: Path, size: int) -> Iterator[str]:
-    """A server in a process of its own with pages of jobs and one large file."""
+    """Start a server in its own process with pages of jobs and one large file."""
     (folder / "pages.json").write_text(json.dumps(make_pages()))
     command = [sys.executable, "-c", SERVER, str(folder / "pages.json"), str(size)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -152,9 +152,9 @@ def server(folder: Path, size: int) -> Iterator[str]:
 
 
 def costs(*calls: Callable[[], object]) -> list[tuple[float, float]]:
-    """Median seconds of each call, measured in turns: on the clock, and of this process's processor.
+    """Return the median wall and processor seconds of each call, measured alternately.
 
-    What a call gives is kept until its time is taken: to give memory back is no part of it.
+    Return values are kept until the time is taken, so freeing their memory does not count.
     """
     clock: list[list[float]] = [[] for _ in calls]
     processor: list[list[float]] = [[] for _ in calls]
@@ -210,7 +210,7 @@ def measure_rows(url: str) -> None:
 
 
 def count_requests() -> None:
-    """Requests in the busiest minute of an hour, with the pauses added up instead of slept."""
+    """Return the requests in the busiest minute of an hour; pauses are added up instead of slept."""
     from foldnote.client.core.connection import Address, ServiceConnection
     from foldnote.client.core.operations import Call, ServiceResponse, Sleep
     from foldnote.client.watching.waiting import wait_all
@@ -238,7 +238,7 @@ def count_requests() -> None:
 
 
 def run_timed(code: str, *arguments: str) -> tuple[float, float]:
-    """Seconds, and peak memory beyond the imports in MB, of a program in a process of its own."""
+    """Return the seconds and the peak memory beyond the imports, in MB, of a program in its own process."""
     done = subprocess.run(
         [sys.executable, "-c", TIMER, code, *arguments], capture_output=True, text=True, check=True
     )
@@ -265,7 +265,8 @@ def measure_download(url: str, folder: Path, size: int) -> None:
 
 def main() -> None:
     size = int(float(sys.argv[1]) * GIGABYTE) if len(sys.argv) > 1 else GIGABYTE
-    os.environ["FOLDNOTE_REQUESTS_PER_SECOND"] = "1e9"  # the pace is on purpose, and not what is measured
+    # the client's pacing is intended, and not part of this measurement
+    os.environ["FOLDNOTE_REQUESTS_PER_SECOND"] = "1e9"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["FOLDNOTE_HOME"] = str(folder / "home")

@@ -1,9 +1,9 @@
-"""What a job on a Dask cluster costs beside the same program started by Dask alone, in the same run.
+"""The overhead of a job on a Dask cluster, beside the same program started by Dask alone in the same run.
 
-One scheduler, one worker and two services are started: one runs its jobs there, the other on this machine.
-The engine is a copy of one small file. A job that follows another at once uses its place on the worker; Dask
-brings one that comes after a pause. Batches of many jobs at once alternate between the two services, since
-the machine may be busier at one moment than at another. Nothing here is a test: machines differ.
+One scheduler, one worker and two services are started: one service runs its jobs on the cluster, the other on
+this machine. The engine copies one small file. A job that follows another immediately reuses its slot on the
+worker; Dask starts one that follows after a pause. Batches of many jobs alternate between the two services,
+since the machine may be busier at one moment than at another. Nothing here is a test: machines differ.
 
     python benchmarks/cluster_running.py [--jobs 40] [--batches 5] [--batch-jobs 150]
 """
@@ -26,9 +26,9 @@ from _service import ServiceRun, cpu_s, report, say_load, share
 
 ENGINE = ("/bin/cp", "job.json", "outputs/")
 PAUSE_S = 1.5
-"""Longer than a place waits for another job."""
+"""Longer than a slot waits for another job."""
 CALM_S = 2.5
-"""Longer than what short jobs left waits for its removal."""
+"""Longer than the files of short jobs are kept."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,18 @@ class Measured:
     """Milliseconds of each job, one at a time."""
 
     at_once: list[float]
-    """Of jobs that follow another at once."""
+    """Jobs that follow another immediately."""
     after_pause: list[float]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Many jobs at once."""
+    """Many jobs at the same time."""
 
     rate: float
-    """Jobs a second, from the first submission to the last end."""
+    """Jobs per second, from the first submission to the last completion."""
     cpu_ms: float
-    """Processor time of the service per job, with its answers to the client."""
+    """Processor time of the service per job, including its responses to the client."""
 
 
 def free_port() -> int:
@@ -58,7 +58,7 @@ def free_port() -> int:
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[str]:
-    """The address of a scheduler with one worker of two threads."""
+    """Start a scheduler with one worker of two threads; yield its address."""
     address = f"tcp://127.0.0.1:{free_port()}"
     scheduler = ("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2], "--no-dashboard")
     worker = ("worker", address, "--nthreads", "2", "--no-nanny", "--no-dashboard")
@@ -77,7 +77,7 @@ def cluster(folder: Path) -> Iterator[str]:
 
 
 def run_program() -> int:
-    """What the engine does, without a service: a program in a folder of its own."""
+    """Do the engine's work without a service: run a program in a new folder."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "job.json").write_text("{}")
         Path(folder, "outputs").mkdir()
@@ -85,7 +85,7 @@ def run_program() -> int:
 
 
 def measure_bare(address: str, jobs: int) -> tuple[list[float], float]:
-    """Milliseconds of each task, one after the other, and tasks a second, two at a time; by Dask alone."""
+    """Return the milliseconds of each task in sequence, and tasks per second two at a time; by Dask alone."""
     from distributed import Client
 
     with Client(address, set_as_default=False) as client:
@@ -97,14 +97,14 @@ def measure_bare(address: str, jobs: int) -> tuple[list[float], float]:
 
 
 def make_service(folder: Path, executors: str, *more: str) -> ServiceRun:
-    """A service with this text in its configuration."""
+    """Start a service with this configuration text."""
     (folder / "home" / "config").mkdir(parents=True, mode=0o700)
     (folder / "home" / "config" / "config.toml").write_text(executors)
     return ServiceRun(folder, ENGINE, *more)
 
 
 def measure_service(service: ServiceRun, jobs: int) -> Measured:
-    """The same for jobs of a service, one after the other, from the submission to the end."""
+    """Return the milliseconds of a service's jobs in sequence, from submission to completion."""
     for number in range(3):
         service.submit(f"first-{number}")
         service.wait(f"first-{number}")
@@ -124,7 +124,7 @@ def measure_service(service: ServiceRun, jobs: int) -> Measured:
 
 
 def measure_batch(service: ServiceRun, name: str, jobs: int) -> Batch:
-    """Many jobs of a service, which are submitted one by one while the first of them run."""
+    """Run many jobs of a service, which are submitted one by one while the first of them run."""
     time.sleep(CALM_S)
     cpu_before, begun = cpu_s({service.process.pid}), time.perf_counter()
     for number in range(jobs):

@@ -1,8 +1,8 @@
-"""What the service adds to an engine's own time: a single job, a batch in warm workers, and 1,000 numberings.
+"""The service's overhead beside an engine's own time: one job, a batch in warm workers, 1,000 numberings.
 
-A single job is compared with the same program in a folder of its own, a batch with the same program that has
-loaded its model and is called row by row, numberings with the ANARCI program on one file of all sequences.
-Engines that are not installed are left out, and said so. Nothing here is a test: machines differ.
+A single job is compared with the same program run alone, a batch with the same program that has loaded its
+model and is called row by row, numberings with the ANARCI program on one file of all sequences. Engines that
+are not installed are reported and left out. Nothing here is a test: machines differ.
 
     python benchmarks/engines.py [--rows 100] [--numberings 1000]
 """
@@ -60,14 +60,14 @@ print(time.perf_counter() - begun, file=sys.stderr)
 
 
 def vary(row: int) -> str:
-    """The heavy chain with one residue of its third CDR exchanged, another one for each row."""
+    """Return the heavy chain with one residue of its third CDR exchanged, a different variant per row."""
     draw = random.Random(row)
     place = 98 + row % 8
     return HEAVY[:place] + draw.choice("ADEFGHIKLNQRSTVY") + HEAVY[place + 1 :]
 
 
 def bare_folders(folder: Path, tool: str, settings: Sequence[dict[str, Any]]) -> list[Path]:
-    """A working folder for each row, as a runner would make it."""
+    """Create a working folder for each row, as a runner does."""
     made = []
     for row, each in enumerate(settings):
         work = folder / f"{tool}-{row}"
@@ -79,7 +79,7 @@ def bare_folders(folder: Path, tool: str, settings: Sequence[dict[str, Any]]) ->
 
 
 def run_bare_s(engine: Engine, work: Path) -> float:
-    """Seconds of the engine's program by itself."""
+    """Return the seconds of the engine's program alone."""
     command = [str(engine.python), "-u", str(engine.folder / "run.py")]
     begun = time.perf_counter()
     subprocess.run(command, cwd=work, env=make_environment(engine, 1), capture_output=True, check=True)
@@ -87,7 +87,7 @@ def run_bare_s(engine: Engine, work: Path) -> float:
 
 
 def run_row_by_row_s(engine: Engine, folders: Sequence[Path]) -> float:
-    """Seconds that the loaded program takes for all rows, one after another, without the loading."""
+    """Return the seconds that the loaded program takes for all rows in sequence, without loading."""
     command = [str(engine.python), "-c", ROW_BY_ROW, str(engine.folder), *map(str, folders)]
     result = subprocess.run(
         command, env=make_environment(engine, 1), capture_output=True, text=True, check=True
@@ -96,7 +96,7 @@ def run_row_by_row_s(engine: Engine, folders: Sequence[Path]) -> float:
 
 
 def measure_single_job(tool: str, runs: int = 7) -> None:
-    """From before POST /submit-job to the end of the first job of its engine, beside the program."""
+    """Measure from before POST /submit-job to the end of the engine's first job, beside the program."""
     name, settings_of = TOOLS[tool]
     engine = load_engines()[name]
     bare, ours = [], []
@@ -116,7 +116,7 @@ def measure_single_job(tool: str, runs: int = 7) -> None:
 
 
 def measure_batch(tool: str, rows: int) -> None:
-    """A batch on one core after its worker was loaded, beside the loaded program called row by row."""
+    """Measure a batch on one core with a loaded worker, beside the loaded program called row by row."""
     name, settings_of = TOOLS[tool]
     engine = load_engines()[name]
     settings = [settings_of(row) for row in range(rows)]
@@ -137,7 +137,7 @@ def measure_batch(tool: str, rows: int) -> None:
 
 
 def measure_numberings(rows: int) -> None:
-    """Numberings as a batch on all cores, beside the ANARCI program on one file and as many cores."""
+    """Measure numberings as a batch on all cores, beside ANARCI on one file with as many cores."""
     engine = load_engines()["anarci"]
     cores = os.cpu_count() or 1
     settings = [{"sequence": vary(row), "scheme": "imgt"} for row in range(rows)]

@@ -1,11 +1,11 @@
-"""How long the first form of a fresh interpreter takes, beside ``import ipywidgets`` alone.
+"""The time of the first form in a fresh interpreter, beside ``import ipywidgets`` alone.
 
-A form counts as painted when its widgets, with a field for each setting of the schema, are made and the state
-of each has been written as a message: what is left is to send it. The service is asked afterwards. Times are
-those of one process, from before the first import, on the clock and of the processor; both programs run in
-turns, so that a busy machine is busy for both, and the ratio is that of the medians. What must not have been
-imported is looked up in the process itself. ``--kernels`` repeats it in fresh IPython kernels, where the peer
-finds much of what it needs loaded already, and adds the time until all that the cell shows has arrived.
+A form counts as painted when its widgets, with a field for each setting of the schema, exist and the state of
+each has been serialized as a message, ready to send. The service is queried afterwards. Times are wall and
+processor time of one process, from before the first import; both programs alternate, so that other load
+affects both, and the ratio is that of the medians. The process checks itself that nothing was imported too
+early. ``--kernels`` repeats the measurement in fresh IPython kernels, where the peer finds many of its
+imports loaded already, and adds the time until all of the cell's output has arrived.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ named = set(form.described.settings_schema["properties"])
 assert named <= set(form.fields) and form.widget.model_id in Widget.get_manager_state()["state"]
 """
 Times = tuple[float, float]
-"""Seconds on the clock, and of the processor."""
+"""Wall seconds and processor seconds."""
 
 
 @contextmanager
 def home() -> Iterator[dict[str, str]]:
-    """The environment of a user who has just installed foldnote: with a home, and nothing in it."""
+    """Return the environment of a user who has just installed foldnote: an empty home."""
     with tempfile.TemporaryDirectory() as folder:
         kept = {name: text for name, text in os.environ.items() if not name.startswith(("FOLDNOTE_", "XDG_"))}
         kept.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -51,7 +51,7 @@ def home() -> Iterator[dict[str, str]]:
 
 
 def in_interpreter(code: str, after: str, environment: dict[str, str]) -> Times:
-    """The times of ``code`` in a fresh interpreter."""
+    """Return the times of ``code`` in a fresh interpreter."""
     whole = "\n".join((_BEGIN, code, _END, after))
     done = subprocess.run(
         [sys.executable, "-c", whole], env=environment, capture_output=True, text=True, check=True
@@ -61,7 +61,7 @@ def in_interpreter(code: str, after: str, environment: dict[str, str]) -> Times:
 
 
 def in_kernel(code: str, after: str, environment: dict[str, str]) -> tuple[Times, float]:
-    """The times of ``code`` in a fresh kernel, and the seconds until a client has all that the cell shows."""
+    """Return the times of ``code`` in a fresh kernel, and the seconds until a client has all the output."""
     manager = KernelManager(kernel_name="python3", transport="ipc")
     manager.start_kernel(env=environment)
     client = manager.client()
@@ -89,8 +89,8 @@ def in_kernel(code: str, after: str, environment: dict[str, str]) -> tuple[Times
 
 
 def compare(what: str, ours: Callable[[], Times], peer: Callable[[], Times], runs: int) -> float:
-    """Print the medians of both, measured in turns; the ratio of the processor times."""
-    ours(), peer()  # the file cache
+    """Measure both alternately and print their medians; return the ratio of the processor times."""
+    ours(), peer()  # warms the file cache
     pairs = [(ours(), peer()) for _ in range(runs)]
     ratios = []
     for place, name in enumerate(("on the clock", "of the processor")):
@@ -128,7 +128,7 @@ def main() -> int:
 
 
 def compare_in_kernels(environment: dict[str, str], runs: int) -> None:
-    """Print the same of fresh kernels, and until everything has arrived at a client."""
+    """Print the same for fresh kernels, and the time until everything has arrived at a client."""
     code, shown = _FORM.format(tool=TOOLS[0]), []
 
     def ours() -> Times:

@@ -1,8 +1,8 @@
-"""What an installation adds: megabytes beside JupyterLab, pandas and numpy, and seconds of imports.
+"""The size of an installation in megabytes, beside JupyterLab, pandas and numpy, and import times in seconds.
 
-Sizes are those of the files that the distributions of this environment recorded (RECORD), for everything that
-foldnote's requirements lead to and JupyterLab's, pandas' and numpy's do not.
-``python benchmarks/footprint.py ROOT`` reads requirements and sources of another work tree.
+Sizes are those of the files in the RECORDs of this environment's distributions, for everything that foldnote
+requires, directly or not, and JupyterLab, pandas and numpy do not. ``python benchmarks/footprint.py ROOT``
+reads requirements and sources of another work tree.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIRST_USES = {
     "reading a structure": (1.0, "import foldnote; foldnote.open_result(PATH).structures"),
     "a first view": (1.5, "import foldnote; foldnote.view(PATH)._repr_mimebundle_()"),
 }
-"""Limit in seconds, and code."""
+"""Limit in seconds, and the code."""
 RUNS = 5
 
 
@@ -71,7 +71,7 @@ def judge(figure: float, limit: float) -> str:
 
 
 def find_closure(requirements: Iterable[str]) -> Iterator[str]:
-    """Names of the installed distributions that requirements need, themselves included."""
+    """Return the names of the installed distributions that requirements need, including themselves."""
     seen: set[tuple[str, str]] = set()
     waiting = [(Requirement(text), "") for text in requirements]
     while waiting:
@@ -101,7 +101,7 @@ def measure_package_mb(folder: Path) -> float:
 
 
 def time_code(root: Path, code: str) -> float:
-    """Median of the seconds that ``code`` takes in a fresh interpreter; the file cache is warm."""
+    """Return the median seconds of ``code`` in a fresh interpreter; the file cache is warm."""
     structure = root / "tests/engines/data/t4-lysozyme-l99a.pdb"
     begin = f"import time; PATH = {str(structure)!r}; begun = time.perf_counter()"
     timed = f"{begin}; {code}; print(time.perf_counter() - begun)"

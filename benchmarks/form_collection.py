@@ -1,10 +1,10 @@
-"""Whether every schema of a large collection has a form that holds its own value, and what the forms cost.
+"""Check that every schema of a large collection gets a form that keeps its own value, and measure the forms.
 
     git clone --depth 1 https://github.com/SchemaStore/schemastore
     python benchmarks/form_collection.py schemastore/src/schemas/json
 
-For each file: the form is built, set to its own value, made again of its data, and its code evaluated; each
-time the value must be exactly the same. Every folded object of the form is opened, which must not take
+For each file the form is built, set to its own value, rebuilt from its data, and its code evaluated; each
+time the value must be exactly the same. Every folded object of the form is opened, which must not remove
 anything away. Failures, seconds of processor time and models of the largest are printed.
 """
 
@@ -35,14 +35,14 @@ _MAX_FORMS = 30
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one schema."""
+    """The outcome for one schema."""
 
     name: str
     build_s: float
     """Processor time of the first form."""
     models: int
     fault: str
-    """What does not hold, in words; empty where all does."""
+    """What is wrong, in words; empty if nothing."""
 
 
 class _TooSlowError(Exception):
@@ -50,7 +50,7 @@ class _TooSlowError(Exception):
 
 
 def main() -> int:
-    """Try every schema; the exit status is 1 where one fails."""
+    """Try every schema; exit with status 1 if one fails."""
     parser = argparse.ArgumentParser(description="Tries the form of every JSON Schema in a folder.")
     installed = Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas"
     parser.add_argument(
@@ -58,14 +58,15 @@ def main() -> int:
         type=Path,
         nargs="?",
         default=installed,
-        help="folder of .json files, such as SchemaStore's; otherwise the settings that JupyterLab installs",
+        help="folder of .json files, such as SchemaStore's; default: the settings schemas of JupyterLab",
     )
-    parser.add_argument("--part", default="1/1", help="which part of the files, such as 2/3")
-    parser.add_argument("--slowest", type=int, default=10, help="how many of the slowest are listed")
+    parser.add_argument("--part", default="1/1", help="part of the files to try, such as 2/3")
+    parser.add_argument("--slowest", type=int, default=10, help="number of slowest schemas to list")
     chosen = parser.parse_args()
     part, parts = map(int, chosen.part.split("/"))
     paths = sorted(chosen.folder.rglob("*.json"))[part - 1 :: parts]
-    with multiprocessing.Pool(1, maxtasksperchild=_MAX_FORMS) as processes:  # widgets give no memory back
+    # memory of widgets is not released
+    with multiprocessing.Pool(1, maxtasksperchild=_MAX_FORMS) as processes:
         outcomes = [_tell(outcome) for outcome in processes.imap(_try, paths)]
     tried = [outcome for outcome in outcomes if outcome is not None]
     failed = [outcome for outcome in tried if outcome.fault]
@@ -81,7 +82,7 @@ def main() -> int:
 
 
 def _tell(outcome: Outcome | None) -> Outcome | None:
-    """Say at once what became of a schema: a large collection takes minutes."""
+    """Print the outcome of a schema immediately, since a large collection takes minutes."""
     if outcome is not None:
         print(f"FAILED {outcome.name}: {outcome.fault}" if outcome.fault else f"{outcome.name}", flush=True)
     return outcome
@@ -104,7 +105,7 @@ def _try(path: Path) -> Outcome | None:
         build_s = time.process_time() - begun
         models = len(Widget.get_manager_state()["state"])
         fault = "; ".join(_list_faults(schema, form))
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong is what is looked for
+    except Exception as error:  # noqa: BLE001 - finding any failure is the purpose
         fault = f"{type(error).__name__}: {error}"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -133,7 +134,7 @@ def _list_faults(schema: dict[str, Any], form: SchemaForm) -> Iterator[str]:
 
 
 def _holds(whole: Any, part: Any) -> bool:
-    """Whether ``whole`` has everything that ``part`` has; defaults may have joined it."""
+    """Return whether ``whole`` contains everything in ``part``; defaults may have been added."""
     if isinstance(whole, dict) and isinstance(part, dict):
         return all(name in whole and _holds(whole[name], item) for name, item in part.items())
     return is_same(whole, part)

@@ -1,8 +1,8 @@
-# ruff: noqa: E501 - a trial a line reads as a table
-"""What JSON Schema can say, as 23 trials for any form generator, and a form of forty fields.
+# ruff: noqa: E501 - one trial per line reads as a table
+"""Features of JSON Schema as 23 trials for any form generator, and a form of forty fields.
 
-A trial is a schema, what must be there from the start, a value that must be held exactly, and one that must
-not pass in silence. The same file runs here and, by itself, in the environments of the peers.
+A trial is a schema, the initial content, a value that must be kept exactly, and one that must not be accepted
+silently. This file also runs alone in the environments of the peers.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ FORTY_KINDS: tuple[dict[str, Any], ...] = (
     {"type": "string", "default": ""},
     {"type": "number", "default": 0},
 )
-"""Eight kinds of fields that every peer takes."""
+"""Eight kinds of fields that every peer supports."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One feature."""
+    """A trial of one feature."""
 
     name: str
     schema: dict[str, Any]
     value: Any
-    """Held exactly."""
+    """A value that the form must keep exactly."""
     wrong: Any = None
-    """Must be refused, told, or not taken over; None where there is nothing to refuse."""
+    """A value that must be refused, reported or ignored; None if there is none."""
     dropped: Any = None
-    """What must be left of `wrong` where a field does not apply; None elsewhere."""
+    """The part of `wrong` that must remain where a field does not apply; None elsewhere."""
     start: dict[str, Any] = field(default_factory=dict)
-    """What an untouched form holds at least."""
+    """The minimum content of an untouched form."""
 
 
 def _of(
@@ -93,18 +93,18 @@ TRIALS: tuple[Trial, ...] = (
 
 @dataclass(frozen=True)
 class Generator:
-    """A form generator under trial."""
+    """A form generator to test."""
 
     name: str
     build: Callable[[dict[str, Any]], Any]
     read: Callable[[Any], Any]
     write: Callable[[Any, Any], None]
     objects: Callable[[Any], bool]
-    """Whether the form says that something is wrong."""
+    """Whether the form reports a fault."""
 
 
 def forty_schema() -> dict[str, Any]:
-    """A schema of forty fields."""
+    """Return a schema of forty fields."""
     fields = {
         f"field{number}": FORTY_KINDS[number % 8] | {"description": f"What field {number} is for."}
         for number in range(40)
@@ -113,7 +113,7 @@ def forty_schema() -> dict[str, Any]:
 
 
 def passes(generator: Generator, trial: Trial) -> bool:
-    """Whether the generator shows, holds and judges what the trial asks."""
+    """Return whether the generator shows, keeps and validates what the trial requires."""
     try:
         form = generator.build(trial.schema)
         if not _has(generator.read(form), trial.start):
@@ -121,13 +121,13 @@ def passes(generator: Generator, trial: Trial) -> bool:
         generator.write(form, trial.value)
         if not _same(generator.read(form), trial.value) or generator.objects(form):
             return False
-    except Exception:  # noqa: BLE001 - a generator that cannot take a schema fails however it likes
+    except Exception:  # noqa: BLE001 - a generator may fail on a schema with any exception
         return False
     return trial.wrong is None or _minds(generator, trial)
 
 
 def measure(build: Callable[[], Any]) -> dict[str, float]:
-    """Milliseconds (median), widget models, and kB of their first states."""
+    """Return milliseconds (median), widget models, and kB of their initial states."""
     from ipywidgets import Widget
 
     build()
@@ -145,7 +145,7 @@ def measure(build: Callable[[], Any]) -> dict[str, float]:
 
 
 def report(generator: Generator) -> dict[str, Any]:
-    """Everything that is measured of one generator."""
+    """Return all measurements of one generator."""
     passed = [trial.name for trial in TRIALS if passes(generator, trial)]
     return {"name": generator.name, "passed": passed, **measure(lambda: generator.build(forty_schema()))}
 
@@ -155,7 +155,7 @@ def _minds(generator: Generator, trial: Trial) -> bool:
     try:
         generator.write(form, trial.wrong)
         held = generator.read(form)
-    except Exception:  # noqa: BLE001 - a refusal, whatever its kind
+    except Exception:  # noqa: BLE001 - any exception is a refusal
         return trial.dropped is None
     if trial.dropped is not None:
         return _same(held, trial.dropped)
@@ -202,7 +202,7 @@ def _foldnote() -> Generator:
 
 
 def _magicgui() -> dict[str, Any]:
-    """A generator from annotations: it takes no JSON Schema, so only its speed is comparable."""
+    """A generator from annotations; it takes no JSON Schema, so only its speed is compared."""
     import magicgui
 
     magicgui.use_app("ipynb")

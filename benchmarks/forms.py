@@ -1,9 +1,9 @@
-"""What a form costs: time to build, models, bytes to the front end, time from a keystroke to its verdict.
+"""The cost of a form: build time, models, bytes to the front end, and time from a keystroke to its verdict.
 
-Every tool of the catalog and a form of forty fields, medians of several runs in this process, beside the
-limits that we set ourselves; then 23 features of JSON Schema and a plain form of forty fields beside
-ipyautoui, magicgui and ipywidgets-jsonschema, which get an environment of their own where they can be
-installed. The front end's own time is not in it. Nothing here is a test: machines differ.
+Every tool of the catalog and a form of forty fields are measured, as medians of several runs in this process,
+beside our limits; then 23 features of JSON Schema and a plain form of forty fields beside ipyautoui, magicgui
+and ipywidgets-jsonschema, which are installed into a separate environment if possible. The front end's own
+time is not included. Nothing here is a test: machines differ.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _KINDS: tuple[dict[str, Any], ...] = (
 
 
 def forty_fields() -> Tool:
-    """A tool of forty fields of eight kinds."""
+    """Return a tool of forty fields of eight kinds."""
     fields = {
         f"field{number}": _KINDS[number % 8] | {"description": f"What field {number} is for."}
         for number in range(40)
@@ -55,7 +55,7 @@ def forty_fields() -> Tool:
 
 
 def median_ms(work: Callable[[], object]) -> float:
-    """Median milliseconds of one call."""
+    """Return the median milliseconds of one call."""
     work()
     spent = []
     for _ in range(RUNS):
@@ -66,14 +66,14 @@ def median_ms(work: Callable[[], object]) -> float:
 
 
 def build_whole(tool: Tool) -> Form:
-    """A form with what follows its first picture: the program of its events."""
+    """Build a form and what is added after it is first shown: the code for its events."""
     form = Form(tool)
     assert form.surface.widget.model_id
     return form
 
 
 def models_and_kilobytes(build: Callable[[], Form]) -> tuple[int, float]:
-    """Widget models of one form, and the size of their first states as JSON in kB."""
+    """Return the number of widget models of one form, and the size of their initial states as JSON in kB."""
     before = Widget.get_manager_state()["state"].keys()
     form = build()
     states = Widget.get_manager_state()["state"]
@@ -84,7 +84,7 @@ def models_and_kilobytes(build: Callable[[], Form]) -> tuple[int, float]:
 
 
 def keystroke_ms(form: Form, name: str) -> float:
-    """From one more letter in the field to everything that the form says about it."""
+    """Return the milliseconds from one more letter in the field to all messages that it causes."""
     box = form.fields[name].widget
     letters = iter("ACDEFGHIKLMNPQRSTVWY" * 100)
 
@@ -95,12 +95,12 @@ def keystroke_ms(form: Form, name: str) -> float:
 
 
 def row(label: str, ms: float, limit_ms: float, models: int, kilobytes: float) -> str:
-    """One printed line."""
+    """Format one line of output."""
     return f"{label:34} {ms:7.1f} ms ({ms / limit_ms:4.0%}) {models:4d} models {kilobytes:6.1f} kB"
 
 
 def install_peers() -> str | None:
-    """The interpreter of an environment with the peers, made once; None where they cannot be installed."""
+    """Return the interpreter of the peers' environment, creating it once; None if that fails."""
     python = PEER_FOLDER / "bin" / "python"
     if not (PEER_FOLDER / "complete").exists():
         print(f"installing {', '.join(PEERS)} for comparison (about a minute)")
@@ -113,7 +113,7 @@ def install_peers() -> str | None:
 
 
 def features_of(python: str, name: str) -> dict[str, Any] | None:
-    """What a generator was measured at, in its own process; None where it does not start."""
+    """Measure a generator in its own process; None if it does not start."""
     done = subprocess.run(
         [python, "-W", "ignore", FEATURES, name], capture_output=True, text=True, timeout=300
     )
@@ -121,7 +121,7 @@ def features_of(python: str, name: str) -> dict[str, Any] | None:
 
 
 def compare() -> int:
-    """Print the features and figures of ours and of the peers; how many features ours has."""
+    """Print the features and figures of ours and of the peers; return the number of our features."""
     python = install_peers()
     rows = [features_of(sys.executable, "foldnote")]
     rows += [features_of(python, name) for name in PEERS] if python else []

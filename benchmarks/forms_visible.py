@@ -1,8 +1,9 @@
-"""How soon a form of forty fields is seen in JupyterLab, and how soon a letter has its verdict.
+"""The time until a form of forty fields is visible in JupyterLab, and until a letter has its verdict.
 
-A real JupyterLab and a real Chromium, medians of several runs; ipywidgets-jsonschema, ipyautoui and magicgui
-show a plain form of forty fields in the same JupyterLab, from a kernel of their own environment. Seen means
-that the last control has been drawn. Needs Chromium and the test dependencies, as the browser tests do.
+Figures are medians of several runs in a real JupyterLab and Chromium; ipywidgets-jsonschema, ipyautoui and
+magicgui show a plain form of forty fields in the same JupyterLab, from a kernel of their own environment.
+Visible means that the last control has been drawn. Needs Chromium and the test dependencies, as the browser
+tests do.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ CELLS = {
         "display(magicgui.magicgui(forty).native)",
     ),
 }
-"""For each generator a cell that loads it, and the cell that is measured."""
+"""For each generator, a cell that loads it and the cell to measure."""
 
 _SEE = """
 () => new Promise(done => {
@@ -92,7 +93,7 @@ wrong => new Promise(done => {
 
 
 def write_kernel(folder: Path) -> None:
-    """A kernel of the peers' environment."""
+    """Write a kernel spec for the peers' environment."""
     place = folder / "share" / "kernels" / "peers"
     place.mkdir(parents=True)
     argv = [str(PEER_FOLDER / "bin" / "python"), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -101,7 +102,7 @@ def write_kernel(folder: Path) -> None:
 
 
 def measure(lab: Any, name: str) -> dict[str, float | None]:
-    """Milliseconds until the form of ``name`` is seen, its controls, and for ours a letter's verdict."""
+    """Return milliseconds until the form of ``name`` is visible, its controls, and ours until a verdict."""
     kernel = "python3" if name == "foldnote" else "peers"
     lab.server.write_notebook(f"{name}.ipynb", *CELLS[name], kernel=kernel)
     lab.open(f"{name}.ipynb")
@@ -118,7 +119,7 @@ def measure(lab: Any, name: str) -> dict[str, float | None]:
 
 
 def tell(name: str, figures: dict[str, float | None]) -> None:
-    """One line: how soon the form was seen, and the share of the limit that this is."""
+    """Print how soon the form was visible, and the share of the limit that this is."""
     ms = figures["ms"]
     told = "not seen within a minute" if ms is None else f"{ms:7.0f} ms ({ms / LIMIT_SEEN_MS:4.0%})"
     print(f"{name:24} forty fields seen after {told}, {figures['controls']:.0f} controls", flush=True)
@@ -167,7 +168,7 @@ def main() -> int:
 
 
 def _prepare_peers() -> bool:
-    """Whether the peers' environment is there, with a kernel."""
+    """Return whether the peers' environment exists, after creating it with a kernel."""
     python = install_peers()
     if python is None:
         print("the peers could not be installed, so there is nothing to compare with")

@@ -1,8 +1,8 @@
-"""Hydration free energies of the engine beside FreeSolv's, computed with the same force field, and measured.
+"""Hydration free energies of the engine beside FreeSolv's by the same force field, and measured ones.
 
-FreeSolv 0.52 (Duarte Ramos Matos et al. 2017, doi:10.1021/acs.jced.7b00104) has them for GAFF, AM1-BCC and
-TIP3P, with 5 ns in each of 20 windows. The runs here are short: what counts is the difference in units of
-its error, and the seconds for each nanosecond. Nothing here is a test; a published case is that of
+FreeSolv 0.52 (Duarte Ramos Matos et al. 2017, doi:10.1021/acs.jced.7b00104) used GAFF, AM1-BCC and TIP3P,
+with 5 ns in each of 20 windows. The runs here are short: the figures to judge are the difference in units of
+its error, and the seconds for each nanosecond. Nothing here is a test; the published case is checked by
 ``foldnote engines check openmm_alchemy``.
 
     python benchmarks/hydration.py [--production 20] [--molecules methane methanol]
@@ -28,11 +28,11 @@ FREESOLV = {
     "methanol": ("CO", -3.49, 0.02, -5.10, 0.60),
     "phenol": ("c1ccc(cc1)O", -5.71, 0.03, -6.60, 0.20),
 }
-"""SMILES, the value by GAFF with its error, and the measured one with its error; kcal/mol."""
+"""SMILES, the value by GAFF with its error, and the measured value with its error; kcal/mol."""
 
 
 def main() -> None:
-    """Run the molecules one after another."""
+    """Run the molecules in sequence."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--production", type=float, default=20.0, help="ps of each window")
     parser.add_argument("--molecules", nargs="+", default=["methane"], choices=FREESOLV)

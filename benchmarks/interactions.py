@@ -1,9 +1,9 @@
-"""Interactions of ligands beside those that PLIP finds in the same PDB files, by residue and kind.
+"""Compare interactions of ligands with those that PLIP finds in the same PDB files, by residue and kind.
 
 Needs an interpreter with PLIP (`pip install openbabel-wheel lxml numpy`, then `pip install --no-deps plip`)
-and a folder of PDB files, such as `plip/test/pdb` of PLIP's repository. Of PLIP's hydrogen bonds those up
-to 3.5 Å count, its water bridges with the limits of our hydrogen bonds, and its hydrophobic contacts before
-it drops some. For each kind: residues that both find, that only we find, and that only PLIP finds, over all
+and a folder of PDB files, such as `plip/test/pdb` of PLIP's repository. Compared are PLIP's hydrogen bonds up
+to 3.5 Å, its water bridges with the limits of our hydrogen bonds, and its hydrophobic contacts before it
+drops some. For each kind: residues that both find, that only we find, and that only PLIP finds, over all
 ligands; then the time of both.
 
     python benchmarks/interactions.py FOLDER PYTHON_WITH_PLIP
@@ -23,7 +23,7 @@ from foldnote.results.docking.interactions import KINDS
 from foldnote.results.structure.interfaces.hydrogen_bonds import HYDROGEN_BOND_A, MIN_ANGLE_DEGREES
 
 Found = dict[str, list[tuple[str, str, str]]]
-"""By ligand, such as ``STI A:201``: kind, chain and number of each interaction."""
+"""For each ligand, such as ``STI A:201``: kind, chain and number of each interaction."""
 _PLIP = """
 import json, logging, sys
 logging.disable(logging.CRITICAL)
@@ -53,7 +53,7 @@ print(json.dumps(found))
 
 
 def ask_plip(python: str, path: Path) -> Found:
-    """PLIP's interactions of each ligand; empty if PLIP cannot read the file."""
+    """Return PLIP's interactions of each ligand; empty if PLIP cannot read the file."""
     limits = [str(HYDROGEN_BOND_A), str(MIN_ANGLE_DEGREES)]
     command = [python, "-c", _PLIP, str(path), *limits]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -64,7 +64,7 @@ def ask_plip(python: str, path: Path) -> Found:
 
 
 def find_ours(path: Path) -> Found:
-    """Our interactions of each ligand."""
+    """Return our interactions of each ligand."""
     structure = Structure.open(path)
     return {
         molecule.name: [
@@ -93,7 +93,7 @@ def main(folder: str, python: str) -> None:
                 counts.update((each[0], label) for each in which)
     print(f"{ligands} ligands\n{'kind':16}{'both':>8}{'only ours':>12}{'only PLIP':>12}")
     for kind in KINDS:
-        if kind not in ("covalent", "metal"):  # PLIP lists metals by their other partners
+        if kind not in ("covalent", "metal"):  # PLIP lists the other partners of metals
             print(f"{kind:16}{counts[kind, 'both']:8}{counts[kind, 'ours']:12}{counts[kind, 'PLIP']:12}")
     print(", ".join(f"{name} {taken:.1f} s" for name, taken in seconds.items()))
 

@@ -1,9 +1,10 @@
-"""What JupyterLab pays for foldnote: its start, JavaScript, ten thousand jobs, and questions to the service.
+"""The cost of foldnote in JupyterLab: its start, JavaScript, ten thousand jobs, and requests to the service.
 
-Beside the limits stand JupyterLab alone, jupyter-scheduler and dask-labextension, which show jobs as well, in
-the same run; they get an environment of their own where they can be installed. Needs Chromium and the test
-dependencies, as the browser tests do. On a busy machine only the ratios mean anything. All of it takes twelve
-minutes; ``--parts`` names what is measured, such as ``--parts idle``, and starts only the servers for it.
+Figures are compared with limits and with JupyterLab alone, jupyter-scheduler and dask-labextension, which
+also show jobs, in the same run; they are installed into a separate environment if possible. Needs Chromium
+and the test dependencies, as the browser tests do. On a busy machine only the ratios are meaningful. A full
+run takes twelve minutes; ``--parts`` names what is measured, such as ``--parts idle``, and starts only the
+servers for it.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ from chromium_features import LEFT_OUT
 from playwright.sync_api import Browser, sync_playwright
 
 STARTS = 36
-"""So many that the median of the differences is known to less than the limit."""
+"""Enough that the error of the median difference is smaller than the limit."""
 PROFILED = 9
-"""Starts with a profiler, which tells the code of an extension from that of JupyterLab."""
+"""Starts with a profiler, which separates the code of an extension from that of JupyterLab."""
 PAGES = 4
 SETTLING_S = 30.0
-"""What the beginning of the pages took of the poller's allowance is made up for then."""
+"""Pause in which the poller's rate allowance, used up by opening pages, recovers."""
 LETTING_GO_S = 45.0
 UNSEEN_S = 30.0
 CHANGES = 3
@@ -63,31 +64,31 @@ name => {
 
 
 def show(what: str, figure: float, limit: float, unit: str, more: str = "") -> None:
-    """One line: the figure, its limit, and the ratio of the two."""
+    """Print a figure, its limit, and the ratio of the two in one line."""
     print(
         f"{what:58} {figure:9.4g} {unit:8} limit {limit:<6.4g} ratio {figure / limit:.2f}  {more}", flush=True
     )
 
 
 def beside(peer: str, figure: float, ours: float, unit: str, more: str = "") -> None:
-    """One line below a figure of ours: a peer's, and how many times ours it is."""
+    """Print a peer's figure below ours, and its ratio to ours."""
     ratio = f"{figure / ours:.2f} times ours" if ours > 0 else "ours is none"
     print(f"    {peer:54} {figure:9.4g} {unit:8} {ratio}  {more}", flush=True)
 
 
 class Labs:
-    """The servers, each with one extension; they run from the first time that they are asked for."""
+    """The servers, each with one extension; each is started when it is first used."""
 
     def __init__(
         self, folder: Path, service: CountedService, extensions: Mapping[str, Extension], starts: int
     ) -> None:
-        """None runs yet; each is to be started in a page ``starts`` times where starts are measured."""
+        """Start nothing yet; measure ``starts`` starts of a page on each server."""
         self.extensions, self.starts = extensions, starts
         self._folder, self._service = folder, service
         self._running: dict[str, OneExtensionLab] = {}
 
     def server(self, name: str) -> OneExtensionLab:
-        """The server with the extension of this name, started unless it runs."""
+        """Return the server with this extension, starting it if needed."""
         if name not in self._running:
             more = self._service.environment if name == OURS else {}
             folder = self._folder / str(len(self._running))
@@ -96,24 +97,24 @@ class Labs:
         return self._running[name]
 
     def stop(self) -> None:
-        """Stop those that run."""
+        """Stop the running servers."""
         for server in self._running.values():
             server.stop()
 
     def peers(self) -> list[str]:
-        """The names of the others that show jobs."""
+        """Return the names of the other extensions that show jobs."""
         return [name for name in self.extensions if name not in (ALONE, OURS)]
 
 
 def measure_start(browser: Browser, labs: Labs, _: CountedService) -> None:
-    """Starts in turns, so that a busy machine is busy for all; each beside the one of JupyterLab alone.
+    """Measure starts alternately, so that other load affects all; compare each with that of JupyterLab alone.
 
-    The clock shows what a person waits for; the processor time of the page's main thread differs less
-    between starts where other programs run.
+    Wall time is what a user waits for; the processor time of the page's main thread varies less between
+    starts when other programs run.
     """
     servers = {name: labs.server(name) for name in labs.extensions}
     for server in servers.values():
-        measure_page(browser, server)  # the server's own caches
+        measure_page(browser, server)  # fills the server's caches
     starts: dict[str, list[Start]] = {name: [] for name in servers}
     for turn in range(labs.starts):
         names = list(servers)
@@ -142,7 +143,7 @@ def measure_start(browser: Browser, labs: Labs, _: CountedService) -> None:
 
 
 def _compare_starts(what: str, times: dict[str, list[float]]) -> dict[str, list[float]]:
-    """Print the times of JupyterLab alone; returns by how much those with an extension were longer."""
+    """Print the times of JupyterLab alone; return how much longer those with an extension took."""
     alone, title = times.pop(ALONE), f"JupyterLab alone, {what}"
     print(f"{title:58} {statistics.median(alone):9.4g} ms       {_spread(alone)}", flush=True)
     return {
@@ -152,7 +153,7 @@ def _compare_starts(what: str, times: dict[str, list[float]]) -> dict[str, list[
 
 
 def _spread(times: list[float]) -> str:
-    """Where half of them are, and their median with a confidence of 95 %, however they are distributed."""
+    """Format the quartiles, and the distribution-free 95 % confidence interval of the median."""
     low, _, high = statistics.quantiles(times, n=4)
     count, ranked = len(times), sorted(times)
     chances = accumulate(math.comb(count, below) / 2**count for below in range(count))
@@ -162,7 +163,7 @@ def _spread(times: list[float]) -> str:
 
 
 def measure_javascript(browser: Browser, labs: Labs, _: CountedService) -> None:
-    """JavaScript that is loaded unasked."""
+    """Measure the JavaScript that is loaded at the start."""
     pages = {name: open_page(browser, labs.server(name)) for name in (OURS, *labs.peers())}
     loaded = {name: count_javascript(page.page, labs.extensions[name]) for name, page in pages.items()}
     show("JavaScript loaded at the start, gzipped", loaded[OURS][0] / 1000, 60, "kB")
@@ -175,7 +176,7 @@ def measure_javascript(browser: Browser, labs: Labs, _: CountedService) -> None:
 
 
 def measure_paint(browser: Browser, labs: Labs, _: CountedService) -> None:
-    """Ten thousand jobs painted and scrolled through."""
+    """Measure painting and scrolling ten thousand jobs."""
     shown = [name for name in labs.peers() if name == SCHEDULER]
     pages = {name: open_page(browser, labs.server(name)) for name in (OURS, *shown)}
     ours = paint_ours(browser, pages[OURS])
@@ -206,7 +207,7 @@ def _show_painted(ours: Painted, browser: Browser) -> None:
 
 
 def measure_pace(browser: Browser, labs: Labs, service: CountedService) -> None:
-    """Questions while jobs run, and when changes are seen."""
+    """Count requests while jobs run, and measure when changes become visible."""
     pages = [open_page(browser, labs.server(OURS)) for _ in range(PAGES)]
     for page in pages:
         page.show_sidebar("jobs", 400)
@@ -232,7 +233,7 @@ def measure_pace(browser: Browser, labs: Labs, service: CountedService) -> None:
 
 
 def measure_idle(browser: Browser, labs: Labs, service: CountedService) -> None:
-    """Questions when nobody looks and nothing runs, after a job was followed to its end."""
+    """Count requests while no panel is visible and no job runs, after a job was followed to its end."""
     page = open_page(browser, labs.server(OURS))
     page.show_sidebar("jobs", 400)
     name = "before-idle.sleep-2"
@@ -253,7 +254,7 @@ def _wait(page: LabPage, passed_s: float) -> None:
 
 
 def _open_panel(browser: Browser, labs: Labs, name: str, requests: Requests) -> LabPage:
-    """A page of a peer with its panel in sight."""
+    """Open a page of a peer with its panel visible."""
     extension = labs.extensions[name]
     page = open_page(browser, labs.server(name))
     requests.watch(name, page.page, extension)
@@ -265,7 +266,7 @@ def _open_panel(browser: Browser, labs: Labs, name: str, requests: Requests) -> 
 
 
 def _see(pages: list[LabPage], service: CountedService, number: int) -> list[float]:
-    """Seconds until the last page shows that a job runs, and that it is complete; takes ``TURN_S``."""
+    """Return the seconds until the last page shows the job as running and as complete; takes ``TURN_S``."""
     name, begun = f"change-{number}.sleep-10", time.monotonic()
     for page in pages:
         page.page.evaluate(_WATCH, name)
@@ -288,7 +289,7 @@ PARTS: Mapping[str, Callable[[Browser, Labs, CountedService], None]] = {
 
 
 def main() -> None:
-    """Print what is asked for."""
+    """Run the measurements that were chosen."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,7 +1,7 @@
-"""Processor time to rank results of thousands of models, and to measure the contacts of thousands of poses.
+"""Processor time to rank results of thousands of models, and to compute the contacts of thousands of poses.
 
-Each size is twice the one before: a time that is linear doubles. The limits are what a person waits for in a
-cell; times are of the processor, so that a loaded machine tells the same.
+Each size is twice the one before, so linear times double. The limits are what a user accepts in a cell;
+processor time is measured, so that load on the machine matters little.
 
     python benchmarks/large_results.py
 """
@@ -25,26 +25,26 @@ LIMITS_MS = {"a design": 1.0, "a model of AlphaFold 2": 1.0, "contacts of a pose
 
 
 def write_designs(count: int) -> Mapping[str, str]:
-    """Structures, and a table of scores that names them."""
+    """Write structures, and a table of scores that names them."""
     rows = "".join(f"design_{i},0.{i}\n" for i in range(count))
     return {"scores.csv": f"description,iptm\n{rows}"} | {f"design_{i}.pdb": FV for i in range(count)}
 
 
 def write_alphafold2(count: int) -> Mapping[str, str]:
-    """Structures, and the program's list of them."""
+    """Write structures, and the program's list of them."""
     order = [f"model_{i}_pred_0" for i in range(count)]
     members = {f"ranked_{i}.pdb": FV for i in range(count)}
     return members | {"ranking_debug.json": json.dumps({"order": order})}
 
 
 def write_poses(count: int) -> Mapping[str, str]:
-    """A receptor, and poses in one file."""
+    """Write a receptor, and poses in one file."""
     pose = f"{LIGAND}\n\n> <minimizedAffinity>\n-7.5\n\n$$$$\n"
     return {"receptor.pdb": POCKET, "docked.sdf": pose * count}
 
 
 def measure(members: Mapping[str, str], attribute: str) -> float:
-    """Seconds of the processor to read an attribute of a result with these files."""
+    """Return the processor seconds to read an attribute of a result with these files."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.zip"
         with zipfile.ZipFile(path, "w") as archive:

@@ -1,9 +1,9 @@
-"""How soon the CDRs of an antibody are shaded after a letter was typed, and what of it is numbering.
+"""The time from typing a letter to the shading of an antibody's CDRs, and the share of numbering in it.
 
-In a real JupyterLab and a real Chromium, from the keystroke to the frame in which the letters below the field
-have changed; medians of several letters. In the same run the numbering alone, in milliseconds a chain, beside
-ANARCI on the same chains in the environment of its engine, with its profiles loaded, where that is installed.
-Needs Chromium and the test dependencies, as the browser tests do.
+Measured in a real JupyterLab and Chromium, from the keystroke to the frame in which the letters below the
+field have changed, as the median of several letters. The same run measures numbering alone, in milliseconds
+per chain, beside ANARCI on the same chains, with its profiles loaded, if its engine is installed. Needs
+Chromium and the test dependencies, as the browser tests do.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ for row in rows[:-1]:
 
 
 def measure_numbering() -> float:
-    """Median milliseconds of immunum for a chain that was not numbered before."""
+    """Return the median milliseconds of immunum for a chain that is not cached."""
     with ANTIBODIES.open(newline="") as file:
         rows = list(csv.DictReader(file))
     find_domains(rows[-1]["heavy"])
@@ -75,7 +75,7 @@ def measure_numbering() -> float:
 
 
 def measure_peer() -> float | None:
-    """The same of ANARCI in its engine's environment; None if that is not installed."""
+    """Return the same for ANARCI in its engine's environment; None if that is not installed."""
     engine = load_engines()["anarci"]
     if not engine.python.exists():
         return None
@@ -88,7 +88,7 @@ def measure_peer() -> float | None:
 
 
 def measure_page() -> float:
-    """Median milliseconds from a letter to the shading of the chain that has it."""
+    """Return the median milliseconds from a letter to the shading of its chain."""
     with ANTIBODIES.open(newline="") as file:
         row = next(csv.DictReader(file))
     chromium = os.environ.get("FOLDNOTE_CHROMIUM") or shutil.which("chromium")

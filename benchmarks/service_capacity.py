@@ -1,11 +1,11 @@
-"""What one service, two replicas and a sharded set hold: measured times, and a simulation with them.
+"""The capacity of one service, two replicas and a sharded set, by a simulation based on measured times.
 
-First the times that the simulation needs are measured on a real service (`--figures FILE` keeps them): with
-SQLite and, if `FOLDNOTE_STORE_URL` names a server on this machine, with PostgreSQL. Then the simulation
-predicts what it was not given: the throughput of short jobs with two slots, and the answers to pollers at a
-given load, of one service and of two replicas. These are measured, too, and the deviation is printed. At last
-it is asked for the highest load of each kind. `_capacity_model.py` says what the simulation leaves out.
-Nothing here is a test: machines differ.
+First the simulation's input is measured on a real service (`--figures FILE` keeps it): with SQLite and, if
+`FOLDNOTE_STORE_URL` names a server on this machine, with PostgreSQL. Then the simulation is validated on
+figures that are not its input: the throughput of short jobs with two slots, and the poll times at a given
+load, of one service and of two replicas. These are measured, too, and the deviation is printed. Finally it
+finds the highest load of each kind. `_capacity_model.py` says what the simulation ignores. Nothing here is a
+test: machines differ.
 
     python benchmarks/service_capacity.py [--rows 200] [--pollers 1000] [--figures FILE]
     FOLDNOTE_STORE_URL=postgresql://… python benchmarks/service_capacity.py
@@ -55,18 +55,18 @@ JOBS = 5
 TOGETHER = 50
 RECORDS = 1000
 TRIP_MS = 1.0
-"""Assumed, not measured: to a database on another machine and back, without its work."""
+"""Assumed, not measured: round-trip time to a database on another machine, without the server's work."""
 STORES = ("sqlite", "postgresql")
 MARK_S = 1.5
 
 
 def low(values: Iterable[float]) -> float:
-    """The lower quartile, which other load of the machine raises least."""
+    """Return the lower quartile, which other load on the machine affects least."""
     return statistics.quantiles(values, n=4)[0]
 
 
 class Asker:
-    """Connections that ask together, so that what an idle service does in between costs nothing."""
+    """Connections that send requests together, so that the service's idle work in between does not count."""
 
     def __init__(self, service: ServiceRun, keys: Sequence[str]) -> None:
         self._pid = service.process.pid
@@ -75,7 +75,7 @@ class Asker:
         self._keys = keys
 
     def ask(self, keys: Sequence[str], path: str = "/jobs") -> float:
-        """Ask once with each key; return the processor ms of the service for each request."""
+        """Send one request with each key; return the service's processor ms per request."""
         before = processor_ms(self._pid)
         pairs = list(zip(self._connections, keys, strict=False))
         for connection, key in pairs:
@@ -91,7 +91,7 @@ class Asker:
 
 
 def read_answer(connection: socket.socket) -> None:
-    """Read one answer with status 200."""
+    """Read one response with status 200."""
     data = b""
     while (end := data.find(b"\r\n\r\n")) < 0:
         data += connection.recv(65_536)
@@ -104,7 +104,7 @@ def read_answer(connection: socket.socket) -> None:
 
 
 def measure_requests() -> dict[str, float]:
-    """Processor ms of each kind of request, and the time that a request takes outside the service."""
+    """Return the processor ms of each kind of request, and a request's time outside the service."""
     with own_database(), tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         keys = [line.split()[0] for line in fill(folder, ACCOUNTS, JOBS)]
@@ -147,21 +147,21 @@ def measure_requests() -> dict[str, float]:
 
 
 def _at_rest() -> Iterator[None]:
-    """Moments at which no query waits for the end of a pause after another one."""
+    """Yield when no gathering pause after an earlier query is under way."""
     for _ in range(50):
         time.sleep(2 * GATHER_MS / 1000)
         yield
 
 
 def _remembered(asker: Asker, keys: Sequence[str]) -> Iterator[None]:
-    """Moments at which the service knows the first keys."""
+    """Yield when the service has cached the first keys."""
     for _ in range(20):
         asker.ask(keys[:TOGETHER])
         yield
 
 
 def _forgotten(keys: Sequence[str]) -> Iterator[str]:
-    """Keys that the service has not seen for more than five seconds."""
+    """Yield keys whose cache entries, kept for five seconds, have expired."""
     time.sleep(5.5)
     yield from keys[:20]
 
@@ -178,7 +178,7 @@ def add_records(folder: Path) -> None:
 
 
 def measure_batch(rows: int, slots: int) -> tuple[float, float, float]:
-    """Short jobs a second with so many slots; processor ms of a job in the service and outside it."""
+    """Return short jobs per second with this many slots; processor ms per job in the service and outside."""
     settings = [SETTINGS | {"sequence": SETTINGS["sequence"] + "A" * (row % 50)} for row in range(rows)]
     with (
         own_database(),
@@ -208,7 +208,7 @@ def _count_ended(service: ServiceRun) -> int:
 
 
 def measure_download(megabytes: int = 512) -> float:
-    """Processor ms of the service for one MB of a download over a kept connection."""
+    """Return the service's processor ms per MB of a download over a kept connection."""
     with own_database(), tempfile.TemporaryDirectory() as folder, ServiceRun(Path(folder)) as service:
         service.client.put("/upload/big.bin", content=bytes(megabytes << 20)).raise_for_status()
         before = processor_ms(service.process.pid)
@@ -219,7 +219,7 @@ def measure_download(megabytes: int = 512) -> float:
 
 
 def measure_sync(runs: int = 50) -> float:
-    """One write with fsync beside the other files of this machine, in ms."""
+    """Return the ms of one write with fsync in this machine's temporary folder."""
     with tempfile.NamedTemporaryFile() as file:
 
         def write() -> None:
@@ -231,7 +231,7 @@ def measure_sync(runs: int = 50) -> float:
 
 
 def measure_free(seconds: float = 3.0) -> float:
-    """The share of this machine's processors that processes get which ask for all of them."""
+    """Return the share of all processors that programs get when they occupy every one."""
     with multiprocessing.Pool() as pool:
         number = os.cpu_count() or 1
         return sum(pool.map(_spin, [seconds] * number, chunksize=1)) / number / seconds
@@ -251,7 +251,7 @@ def _seconds(act: object) -> float:
 
 
 def measure_figures(rows: int) -> Figures:
-    """Everything that the simulation needs; the slot's wait is what is left of a job with one slot."""
+    """Measure the simulation's input; the slot's wait is the remainder of a job's time with one slot."""
     requests = measure_requests()
     free = measure_free()
     rate, own, engine = measure_batch(rows, 1)
@@ -269,7 +269,7 @@ def measure_figures(rows: int) -> Figures:
 
 
 def validate_jobs(figures: Figures, rows: int) -> None:
-    """Predict the throughput of one service with two slots, which was no input, and print the deviation."""
+    """Predict the throughput of one service with two slots, which is no input; print the deviation."""
     number = os.cpu_count() or 1
     free = measure_free()
     predicted = simulate(figures, Machine(number, free, 2), Plan(queued=2000, seconds=10.0)).ended
@@ -279,7 +279,7 @@ def validate_jobs(figures: Figures, rows: int) -> None:
 
 
 def validate_polling(figures: Figures, replicas: int, pollers: int, seconds: float) -> None:
-    """The same of answers to pollers; several replicas share a database, all on this machine."""
+    """Do the same for poll times; several replicas share a database, all on this machine."""
     options = argparse.Namespace(processes=1, seconds=seconds, every=5.0, spread=None)
     with own_database(), tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         lines = fill(Path(name), pollers, JOBS)
@@ -315,11 +315,11 @@ SETS = {
     ),
     "two services, accounts divided": ("sqlite", Machine(cores=2, slots=2), Plan(services=2)),
 }
-"""The store, and each service and server on a machine of its own with two processors that do nothing else."""
+"""The store, with each service and server on its own machine with two otherwise idle processors."""
 
 
 def tell_limits(figures: Mapping[str, Figures]) -> None:
-    """Print the highest load of each kind that each set of services holds, as a Markdown table."""
+    """Print the highest load of each kind for each set of services, as a Markdown table."""
     sets = {name: row for name, row in SETS.items() if row[0] in figures}
     print("\n| load | " + " | ".join(sets) + " |\n|---|" + "---|" * len(sets))
     for what, row in LOADS.items():
@@ -386,10 +386,12 @@ def tell_surroundings() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=200, help="short jobs of a measurement")
-    parser.add_argument("--pollers", type=int, default=1000, help="accounts of the validation")
-    parser.add_argument("--seconds", type=float, default=20.0, help="of the validation's polling")
-    parser.add_argument("--figures", type=Path, help="JSON file of the measured times: read, or else written")
+    parser.add_argument("--rows", type=int, default=200, help="short jobs per measurement")
+    parser.add_argument("--pollers", type=int, default=1000, help="accounts in the validation")
+    parser.add_argument("--seconds", type=float, default=20.0, help="duration of polling in the validation")
+    parser.add_argument(
+        "--figures", type=Path, help="JSON file of the measured times: read if it exists, else written"
+    )
     parser.add_argument("--only", choices=["measure", "validate", "limits"])
     options = parser.parse_args()
     tell_surroundings()
@@ -417,7 +419,7 @@ def main() -> None:
 
 
 def _each_store() -> Iterator[str]:
-    """SQLite and, if there is a server, PostgreSQL; services that start meanwhile use it."""
+    """Yield SQLite and, if there is a server, PostgreSQL; services started meanwhile use it."""
     url = os.environ.pop(VARIABLE, None)
     try:
         yield STORES[0]

@@ -1,7 +1,7 @@
-"""A large result streamed by the service beside plain static file servers, in turns, and the memory it takes.
+"""A large result streamed by the service, alternating with plain static file servers; time and memory.
 
-The file is in memory before, so that the disk is not what is measured; the client throws away what it reads
-and compares the length. Nothing here is a test: machines differ.
+The file is cached in memory, so the disk is not measured; the client discards what it reads and checks the
+length. Nothing here is a test: machines differ.
 
     python benchmarks/service_download.py [--gb 2] [--runs 3]
 """
@@ -44,7 +44,7 @@ server.serve_forever()
 
 
 def read_all(url: str, size: int) -> float:
-    """Seconds that a download takes, after its head has come."""
+    """Return the seconds of a download after its header has arrived."""
     parts = urlsplit(url)
     path = parts.path + (f"?{parts.query}" if parts.query else "")
     buffer = bytearray(1 << 20)
@@ -66,7 +66,7 @@ def read_all(url: str, size: int) -> float:
 
 
 class PeakMemory:
-    """The most resident memory of a process, in MB, looked at while the block runs (Linux)."""
+    """The peak resident memory of a process during the block, in MB, by sampling (Linux)."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -93,7 +93,7 @@ class PeakMemory:
 
 
 def place(service: ServiceRun, data: Path, size: int) -> tuple[str, Path]:
-    """A stored content of `size` bytes: its signed link, and its folder for the peers."""
+    """Store a content of `size` bytes; return its signed link, and its folder for the peers."""
     answer = service.client.put("/upload/large.bin", content=b"x")
     answer.raise_for_status()
     (path,) = (each for each in (data / "objects").glob("??/*") if each.is_file())

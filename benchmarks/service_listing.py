@@ -1,11 +1,10 @@
-"""GET /jobs with 1,000 records beside the same records through FastAPI's response models, and twenty pollers.
+"""GET /jobs with 1,000 records, beside the same records by FastAPI's response models, and twenty pollers.
 
-Both are asked in turns, in an order that changes each time, over one connection each. The peer runs on the
-same uvicorn and has its records in memory, while ours come from the database. Ours is asked for a page that
-nothing has changed since the last time, for one of which a job has changed, and for others, each of which was
-never asked for. Every page has as many records as the peer's. Both the time of an answer and the processor
-time that the server spends on it are printed, since the first depends on what else runs. Nothing here is a
-test: machines differ.
+Requests alternate between the two in a changing order, over one connection each. The peer runs on the same
+uvicorn with its records in memory, while ours come from the database. Ours serves a page that has not changed
+since the last request, one in which a job has changed, and others that were never requested. Every page has
+as many records as the peer's. Both the response time and the processor time of the server are printed, since
+the former depends on other load. Nothing here is a test: machines differ.
 
     python benchmarks/service_listing.py [--requests 100] [--seconds 8]
 """
@@ -37,7 +36,7 @@ RECORDS = 1000
 MARK = 3.0
 WARM = 5
 FRESH = 500
-"""Jobs beyond those of a page, so that there are other pages."""
+"""Jobs beyond those of one page, for the other pages."""
 POLLERS = 20
 PEER = """
 import json, socket, sys
@@ -83,7 +82,7 @@ uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, ws="none")
 
 
 def fill(folder: Path) -> None:
-    """Put the records where the service will find them."""
+    """Insert the records into the service's database."""
     data = folder / "data"
     data.mkdir()
     store = Store(data / "service.sqlite3")
@@ -95,7 +94,7 @@ def fill(folder: Path) -> None:
 
 
 class Asker:
-    """One connection that asks for one path again and again."""
+    """A connection that requests one path repeatedly."""
 
     def __init__(self, url: str, key: str | None = None) -> None:
         parts = urlsplit(url)
@@ -103,7 +102,7 @@ class Asker:
         self._headers = {} if key is None else {"x-api-key": key}
 
     def ask(self, more: str = "", limit: int = RECORDS) -> tuple[float, bytes]:
-        """Seconds and body."""
+        """Return the seconds and the body."""
         begun = time.perf_counter()
         self._connection.request("GET", f"/jobs?limit={limit}{more}", headers=self._headers)
         body = self._connection.getresponse().read()
@@ -113,7 +112,7 @@ class Asker:
 def compare(
     ours: Asker, peer: Asker, pids: tuple[int, int], submit: Callable[[], None], requests: int
 ) -> None:
-    """Ask for each kind of page in turns, and then for each alone, to see what it costs the server."""
+    """Request each kind of page alternately, then each alone to measure the server's processor time."""
 
     def ask_changed() -> float:
         submit()
@@ -130,7 +129,7 @@ def compare(
     order = list(kinds)
     shuffle = random.Random(0).shuffle
     for _ in range(requests + WARM):
-        shuffle(order)  # the first request after the other program's finds cold caches
+        shuffle(order)  # the first request after one to the other program finds cold caches
         for name in order:
             times[name].append(kinds[name][1]() * 1000)
     wall = {name: statistics.median(found[WARM:]) for name, found in times.items()}
@@ -149,14 +148,14 @@ def compare(
 
 
 def pages_apart(ours: Asker, number: int) -> Iterator[str]:
-    """Where as many different pages begin."""
+    """Return the starts of this many different pages."""
     for position in range(1, min(number, FRESH) + 1):
         body = json.loads(ours.ask(limit=position)[1])
         yield f"&startKey={body['startKey']}"
 
 
 def measure_cpu_ms(pid: int, act: Callable[[], object], number: int) -> float:
-    """What one act takes of the server's processor, in ms, on average."""
+    """Return the server's mean processor time of one request, in ms."""
     used = cpu_s({pid})
     for _ in range(number):
         act()
@@ -164,7 +163,7 @@ def measure_cpu_ms(pid: int, act: Callable[[], object], number: int) -> float:
 
 
 async def poll(url: str, key: str, seconds: float, number: int) -> list[float]:
-    """Ask for fifty jobs once a second."""
+    """Request fifty jobs once a second."""
     parts = urlsplit(url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     request = f"GET /jobs?limit=50 HTTP/1.1\r\nhost: x\r\nx-api-key: {key}\r\n\r\n".encode()
@@ -189,7 +188,7 @@ async def poll_together(url: str, key: str, seconds: float) -> list[float]:
 
 
 def measure_pollers(url: str, key: str, pid: int, seconds: float) -> tuple[float, float, float]:
-    """Median and p99 in ms of an answer, and the share of a core that the server took."""
+    """Return the median and p99 of the response time in ms, and the share of a core that the server took."""
     begun, used = time.perf_counter(), cpu_s(tree(pid))
     times = asyncio.run(poll_together(url, key, seconds))
     core = (cpu_s(tree(pid)) - used) / (time.perf_counter() - begun)
@@ -223,7 +222,7 @@ def main() -> None:
 
 
 def wait_for(url: str) -> None:
-    """Until it answers."""
+    """Wait until the server responds."""
     until = time.monotonic() + 30
     while True:
         try:

@@ -1,9 +1,9 @@
-"""How long the database takes for a page of jobs when there are a million, wherever the page begins.
+"""The database's time for a page of jobs among a million, wherever the page begins.
 
-Each kind of page that GET /jobs can ask for is read at random places, beside the same page by OFFSET, which
-keys of pages save. Of each, the processor's time is told too: where it is far below the time that passed,
-other programs had the machine. The rows are made by SQLite itself in the service's own tables. Nothing here
-is a test: machines differ.
+Each kind of page of GET /jobs is read at random positions, beside the same page by OFFSET, which keyset
+pagination avoids. Processor time is printed, too: where it is far below the wall time, other programs used
+the machine. SQLite itself generates the rows in the service's own tables. Nothing here is a test: machines
+differ.
 
     python benchmarks/service_pages.py [--rows 1000000] [--pages 100]
 """
@@ -63,7 +63,7 @@ UNION ALL SELECT account_id, -1, state, count(*) FROM jobs GROUP BY 1, 2, 3
 
 
 def fill(path: Path, rows: int) -> None:
-    """Three accounts of one organization; half of the jobs are subjobs of the first one's batches."""
+    """Insert jobs of three accounts of one organization; half are subjobs of the first account's batches."""
     store = Store(path)
     for letter in "abc":
         store.accounts.ensure_account(f"{letter}@foldnote.invalid")
@@ -79,7 +79,7 @@ def fill(path: Path, rows: int) -> None:
 
 
 def measure(act: Callable[[], object], pages: int) -> tuple[list[float], list[float]]:
-    """Milliseconds that passed, and that the processor worked, for each call."""
+    """Return the wall and processor milliseconds of each call."""
     passed, worked = [], []
     for _ in range(pages + 3):
         begun, cpu = time.perf_counter(), time.thread_time()
@@ -90,7 +90,7 @@ def measure(act: Callable[[], object], pages: int) -> tuple[list[float], list[fl
 
 
 def kinds(store: Store, rows: int) -> dict[str, Callable[[], object]]:
-    """Every kind of page, each at a random place."""
+    """Return every kind of page, each at a random position."""
     some = random.Random(1)
 
     def page(wanted: JobFilter, limit: int = PAGE, below: int = rows) -> Callable[[], object]:
@@ -120,7 +120,7 @@ def kinds(store: Store, rows: int) -> dict[str, Callable[[], object]]:
 
 
 def queue_kinds(store: Store) -> dict[str, Callable[[], object]]:
-    """What the dispatcher asks again and again."""
+    """Return the queries that the dispatcher repeats."""
     return {
         "which jobs wait": store.queue.waiting,
         "which are to be stopped": store.queue.cancelled,
@@ -130,7 +130,7 @@ def queue_kinds(store: Store) -> dict[str, Callable[[], object]]:
 
 
 def by_offset_ms(path: Path, rows: int) -> float:
-    """The peer: a page of 1,000 in the middle of an account's jobs, by OFFSET."""
+    """Return the peer's time: a page of 1,000 in the middle of an account's jobs, by OFFSET."""
     query = (
         "SELECT text FROM jobs JOIN records ON number = -id"
         " WHERE account_id = 1 AND deleted IS NULL AND parent_id IS NULL ORDER BY id DESC LIMIT 1000 OFFSET ?"
@@ -152,7 +152,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--pages", type=int, default=100)
     options = parser.parse_args()
-    gc.freeze()  # as a service does when it has started
+    gc.freeze()  # as a service does once it has started
     say_load()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "service.sqlite3"

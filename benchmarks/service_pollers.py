@@ -1,10 +1,10 @@
-"""Many accounts that ask one service for their jobs: errors, times of answers, processor, memory.
+"""Many accounts that poll one service for their jobs: errors, response times, processor, memory.
 
-Each account has a key of its own and some jobs, and asks `GET /jobs` every five seconds, with the rate limit
-that a service has by default. The pollers run in processes of their own (`_poller_load.py`), over connections
-that they keep; then again with a new connection for each request. The processor time of the services, of
-the database's server and of the pollers is printed, since all share this machine, and so is the longest delay
-of the pollers themselves. Nothing here is a test: machines differ.
+Each account has its own key and some jobs, and sends `GET /jobs` every five seconds, with the rate limit that
+a service has by default. The pollers run in separate processes (`_poller_load.py`), first over kept
+connections, then with a new connection for each request. The processor time of the services, of the database
+server and of the pollers is printed, since all share this machine, and so is the longest delay of the pollers
+themselves. Nothing here is a test: machines differ.
 
     python benchmarks/service_pollers.py [--pollers 2000] [--seconds 30] [--processes 2]
     python benchmarks/service_pollers.py --pollers 10000 --seconds 300 [--kept-only | --new-only]
@@ -53,16 +53,16 @@ class Polled:
     Attributes:
         requests: number of requests.
         seconds: duration of the run.
-        times_ms: of each answer, from the moment at which its request was due.
+        times_ms: of each response, from the moment at which its request was due.
         errors: number of failures of each kind.
         connections: number of connections that were opened.
         service_cpu_s: processor seconds of all replicas of the service.
-        database_cpu_s: processor seconds of the database's server; 0 with SQLite, which is in the service.
+        database_cpu_s: processor seconds of the database server; 0 with SQLite, which runs in the service.
         load_cpu_s: processor seconds of the pollers.
         max_delay_ms: longest delay of the pollers themselves.
         service_mb: memory (PSS) of all replicas at the end, in MB.
         mb_more: growth of that memory during the run, in MB.
-        body_bytes: mean size of an answer's body.
+        body_bytes: mean size of a response body.
     """
 
     requests: int
@@ -110,7 +110,7 @@ def measure(
     options: argparse.Namespace,
     *more: str,
 ) -> Polled:
-    """Let all of them poll, from several processes, and add up what they report."""
+    """Run all pollers in several processes, and add up their reports."""
     number = max(options.processes, len(services))
     parts = [(folder / f"keys-{part}", folder / f"times-{part}") for part in range(number)]
     for part, (owned, _) in enumerate(parts):
@@ -184,14 +184,18 @@ def main() -> None:
     parser.add_argument("--pollers", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--every", type=float, default=5.0)
-    parser.add_argument("--spread", type=float, help="seconds over which they begin (default: one interval)")
+    parser.add_argument(
+        "--spread", type=float, help="seconds over which the pollers start (default: one interval)"
+    )
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--jobs", type=int, default=5, help="jobs of each account")
+    parser.add_argument("--jobs", type=int, default=5, help="jobs per account")
     parser.add_argument("--replicas", type=int, default=1, help="services that share a database")
     one = parser.add_mutually_exclusive_group()
-    one.add_argument("--kept-only", action="store_true", help="without the run with new connections")
-    one.add_argument("--new-only", action="store_true", help="without the run with kept connections")
-    parser.add_argument("--serve", nargs=argparse.REMAINDER, default=[], help="more options of the service")
+    one.add_argument("--kept-only", action="store_true", help="skip the run with new connections")
+    one.add_argument("--new-only", action="store_true", help="skip the run with kept connections")
+    parser.add_argument(
+        "--serve", nargs=argparse.REMAINDER, default=[], help="further options of the service"
+    )
     options = parser.parse_args()
     if options.replicas > 1 and settings.store_url() is None:
         parser.error("replicas need PostgreSQL: set FOLDNOTE_STORE_URL to the address of a server")

@@ -1,7 +1,7 @@
-"""How fast the service runs jobs: its start, the first job, from submission to the engine, jobs a second.
+"""How fast the service runs jobs: its start, the first job, from submission to the engine, jobs per second.
 
-The engine is a copy of one small file, so that what is measured is the service. Every change of a job is
-synced to the disk before it counts, as always. Nothing here is a test: machines differ.
+The engine only copies one small file, so the service is what is measured. Every change of a job is synced to
+the disk before it is acknowledged, as always. Nothing here is a test: machines differ.
 
     python benchmarks/service_running.py [--jobs 100] [--rows 1000]
 """
@@ -34,11 +34,11 @@ from _service import (
 )
 
 CLOCK_ENGINE = ("/bin/sh", "-c", "date +%s.%N; cp job.json outputs/")
-"""Says when it began; the time that a shell takes to start `date` counts against us."""
+"""Print when it started; the time that a shell takes to start `date` counts against us."""
 
 
 def measure_start(runs: int = 5) -> None:
-    """Start of the service, and of its first job."""
+    """Measure the start of the service, and of its first job."""
     starts, firsts = [], []
     for number in range(runs):
         with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +55,7 @@ def measure_start(runs: int = 5) -> None:
 
 
 def measure_latency(jobs: int) -> None:
-    """From the moment before POST /submit-job to the first act of the engine, one job after the other."""
+    """Measure from just before POST /submit-job to the engine's first action, one job after the other."""
     times: list[float] = []
     with tempfile.TemporaryDirectory() as folder, ServiceRun(Path(folder), CLOCK_ENGINE) as service:
         for number in range(jobs + 5):
@@ -76,7 +76,7 @@ def measure_latency(jobs: int) -> None:
 
 
 def measure_batch(rows: int) -> None:
-    """A batch accepted, then its rows run."""
+    """Measure the acceptance of a batch, then its rows."""
     body = {
         "batchName": "many",
         "type": TOOL,
@@ -114,9 +114,9 @@ def _count_finished(service: ServiceRun, rows: int, what: str, patience_s: float
 
 
 def bare_rate(threads: int, files: int = 0, seconds: float = 2.0) -> float:
-    """Programs a second that so many threads run one after another, each with some small files synced.
+    """Return the programs per second that this many threads run in sequence, each syncing some small files.
 
-    Three files are what a job costs at least: a claim, a result and an end that outlive a power cut.
+    A job needs at least three syncs: a claim, a result and an outcome that survive a power cut.
     """
     until = time.perf_counter() + seconds
 
@@ -137,7 +137,7 @@ def bare_rate(threads: int, files: int = 0, seconds: float = 2.0) -> float:
 
 
 def measure_idle(seconds: float) -> None:
-    """Memory and processor of a service that has run a job and has nothing to do."""
+    """Measure the memory and processor time of an idle service that has run a job."""
     with tempfile.TemporaryDirectory() as folder, ServiceRun(Path(folder)) as service:
         service.submit("one")
         service.wait("one")

@@ -1,6 +1,6 @@
-"""How long a user waits before anything happens: imports and the embedded service's start.
+"""How long a user waits for imports and for the start of the embedded service.
 
-Each figure is the median of whole processes on this machine, printed beside its limit and beside peers that
+Each figure is the median over whole processes on this machine, printed beside its limit and beside peers that
 are measured in the same run. Nothing here is a test: machines differ.
 """
 
@@ -25,7 +25,7 @@ def median_s(measure: Callable[[], float], runs: int = RUNS) -> float:
 
 
 def import_s(module: str) -> float:
-    """Seconds that ``import module`` takes inside a fresh interpreter."""
+    """Return the seconds that ``import module`` takes inside a fresh interpreter."""
     code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
     return float(
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -33,7 +33,7 @@ def import_s(module: str) -> float:
 
 
 def service_start_s() -> float:
-    """Seconds from the start of the process to its first answer."""
+    """Return the seconds from the start of the process to its first response."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "FOLDNOTE_HOME": folder}
         command = [sys.executable, "-m", "foldnote", "serve", "--port", "0", "--data-dir", folder, "--json"]
@@ -50,7 +50,7 @@ def service_start_s() -> float:
 
 
 def peer_server_start_s() -> float:
-    """Seconds from the start of a bare ``http.server`` to its first answer: the floor of a Python service."""
+    """Return the seconds until a bare ``http.server`` responds: the minimum for a Python service."""
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
     begun = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -1,8 +1,8 @@
-"""TM-scores of superpositions beside those of the program TM-align, in the pairs of the tests' structures.
+"""Compare TM-scores of superpositions with those of the program TM-align, for pairs of the tests' structures.
 
-Needs `TMalign` on the PATH (Debian's package tm-align). For each pair: how `superpose` pairs residues by
-itself, its TM-score and TM-align's for that same pairing (`-I`), then the structural alignment's and that of
-TM-align. All are normalized by the first structure. Several chains are given to TM-align as one.
+Needs `TMalign` on the PATH (Debian's package tm-align). Printed for each pair: how `superpose` pairs residues
+by default, its TM-score and TM-align's for the same pairing (`-I`), then those of our structural alignment
+and of TM-align. All are normalized by the first structure. TM-align gets several chains as one.
 
     python benchmarks/superposition.py
 """
@@ -36,7 +36,7 @@ Rows = list[tuple[str, str, str]]
 
 
 def read_rows(structure: Structure) -> Rows:
-    """Chain, number and letter of each residue."""
+    """Return chain, number and letter of each residue."""
     return [
         (chain.name, number, letter)
         for chain in structure.chains
@@ -45,13 +45,13 @@ def read_rows(structure: Structure) -> Rows:
 
 
 def write_single_chain(structure: Structure, path: Path) -> None:
-    """The structure as one chain that is numbered through."""
+    """Write the structure as one consecutively numbered chain."""
     atoms = [line for line in structure.text.splitlines() if line.startswith("ATOM")]
     path.write_text("\n".join(f"{a[:21]}A{i:4d} {a[27:]}" for i, a in enumerate(atoms, 1)) + "\nTER\nEND\n")
 
 
 def write_alignment(fit: Superposition, rows: Rows, mobile_rows: Rows, path: Path) -> None:
-    """The superposition's pairs as an alignment in FASTA, the mobile structure first, as TM-align has it."""
+    """Write the superposition's pairs as a FASTA alignment, mobile structure first, as TM-align expects."""
     pairs = fit.pairs
     partner = {
         (chain, number): (mobile_chain, mobile_number)
@@ -73,14 +73,14 @@ def write_alignment(fit: Superposition, rows: Rows, mobile_rows: Rows, path: Pat
 
 
 def run_tm_align(fixed: Path, mobile: Path, alignment: Path | None = None) -> float:
-    """TM-align's TM-score, normalized by the fixed structure; of a given alignment where there is one."""
+    """Return TM-align's TM-score, normalized by the fixed structure, of a given alignment if there is one."""
     command = ["TMalign", str(mobile), str(fixed), *(["-I", str(alignment)] if alignment else [])]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return float(re.findall(r"TM-score= ([\d.]+)", text)[1])
 
 
 def compare(names: str, folder: Path) -> str:
-    """One row of the table."""
+    """Return one row of the table."""
     fixed, mobile = (Structure.open(FOLDS / f"{name}.pdb.gz") for name in names.split())
     first, second, aligned = (folder / name for name in ("fixed.pdb", "mobile.pdb", "aligned.fasta"))
     write_single_chain(fixed, first)

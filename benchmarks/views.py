@@ -1,8 +1,8 @@
-"""What views cost: bytes in the notebook, time to the first picture, contexts, tables; and who draws offline.
+"""The cost of views: bytes in the notebook, time to the first picture, contexts, tables, and drawing offline.
 
-Beside our limits stand plain py3Dmol, nglview, ipymolstar and molviewspec, which get an environment of their
-own where they can be installed. Chromium draws without a graphics card here, so that times are upper bounds,
-and on a busy machine only the ratios mean anything. ``--parts`` names what is measured.
+Figures are compared with our limits and with plain py3Dmol, nglview, ipymolstar and molviewspec, which are
+installed into a separate environment if possible. Chromium draws without a graphics card here, so times are
+upper bounds, and on a busy machine only the ratios are meaningful. ``--parts`` names what is measured.
 """
 
 from __future__ import annotations
@@ -81,28 +81,28 @@ ipywidgets.VBox([echo, explorer])
 
 
 class PeerLab(LabServer):
-    """JupyterLab of the environment with the peers, without anything of ours."""
+    """JupyterLab in the peers' environment, without foldnote."""
 
     def command(self) -> list[str]:
-        """The peers' interpreter in the place of this one."""
+        """Use the interpreter of the peers' environment."""
         return [str(PEER_FOLDER / "bin" / "python"), *super().command()[1:]]
 
     def environment(self) -> dict[str, str]:
-        """Without our server extension, and with the peers' programs first."""
+        """Leave out our server extension, and put the peers' programs first on PATH."""
         found = super().environment()
         del found["JUPYTER_CONFIG_PATH"]
         return found | {"PATH": f"{PEER_FOLDER / 'bin'}:{found['PATH']}"}
 
 
 def install_peers() -> list[str]:
-    """The peers that could be installed, into an environment made once; the others are named."""
+    """Return the peers that could be installed into an environment, created once; print the others."""
     done = PEER_FOLDER / "complete"
     if not done.exists():
         print(f"installing {', '.join(PEERS)} and JupyterLab for comparison (about a minute)")
         venv.create(PEER_FOLDER, with_pip=True, clear=True)
         pip = [str(PEER_FOLDER / "bin" / "python"), "-m", "pip", "install", "--quiet"]
         if subprocess.run([*pip, LAB, "ipykernel"], capture_output=True).returncode:
-            print("JupyterLab could not be installed for the peers, so there is nothing to compare with")
+            print("JupyterLab could not be installed for the peers, so there is no comparison")
             return []
         there = [name for name in PEERS if subprocess.run([*pip, name], capture_output=True).returncode == 0]
         done.write_text("\n".join(there))
@@ -113,17 +113,17 @@ def install_peers() -> list[str]:
 
 
 def show(what: str, figure: float, limit: float, unit: str) -> None:
-    """One line: the figure, its limit, and the ratio of the two."""
+    """Print a figure, its limit, and the ratio of the two in one line."""
     print(f"{what:58} {figure:9.4g} {unit:9} limit {limit:g}  ratio {figure / limit:.2f}")
 
 
 def beside(peer: str, figure: float, ours: float, unit: str) -> None:
-    """One line below a figure of ours: a peer's, and how many times ours it is."""
+    """Print a peer's figure below ours, and its ratio to ours."""
     print(f"    {peer:54} {figure:9.4g} {unit:9} {figure / ours if ours else float('inf'):.2f} times ours")
 
 
 def plain_html(text: str) -> str:
-    """What plain py3Dmol stores of a structure in a cartoon."""
+    """Return what plain py3Dmol stores for a structure drawn as a cartoon."""
     view = py3Dmol.view(width=640, height=480)
     view.addModel(text, "pdb")
     view.setStyle({"cartoon": {"color": "spectrum"}})
@@ -133,7 +133,7 @@ def plain_html(text: str) -> str:
 
 
 def measure_bytes(text: str) -> None:
-    """Stored bytes of a view against the gzip of its structure."""
+    """Measure the stored bytes of a view against the gzip of its structure."""
     packed = len(gzip.compress(text.encode(), 9))
     parts = bundle(compose(Structure("p.pdb", "pdb", text)))
     ours = sum(len(part) for part in parts.values())
@@ -143,7 +143,7 @@ def measure_bytes(text: str) -> None:
 
 
 def measure_pictures(browser: Browser, folder: Path) -> None:
-    """Time from 3Dmol.js being there to the first picture, ours and plain py3Dmol's."""
+    """Measure from loading 3Dmol.js to the first picture, ours and plain py3Dmol's."""
     library = read_library()
     for residues, limit_s in ((300, 1.0), (10_000, 5.0)):
         text = write_structure(residues)
@@ -155,7 +155,7 @@ def measure_pictures(browser: Browser, folder: Path) -> None:
 
 
 def measure_large(browser: Browser, folder: Path) -> None:
-    """A structure of a capsid's size: processor time from the text to the page, and time to its picture."""
+    """Measure a structure of a capsid's size: processor time from text to page, and time to its picture."""
     text = write_structure(CAPSID_RESIDUES, per_chain=700)
     begin, begin_cpu = time.perf_counter(), time.process_time()
     page = write_page(folder / "large.html", "Large", [Structure("capsid.pdb", "pdb", text)])
@@ -173,7 +173,7 @@ def _median_s(measure: Callable[[], float]) -> float:
 
 
 def measure_many(browser: Browser, folder: Path) -> None:
-    """Fifty views on a page that is scrolled through twice; small ones, since contexts are counted."""
+    """Scroll twice through a page of fifty small views, and count their contexts."""
     text = write_structure(25)
     view = Structure("p.pdb", "pdb", text)
     ours = walk_through(browser, write_page(folder / "many.html", "Many", [view] * VIEWS))
@@ -187,7 +187,7 @@ def measure_many(browser: Browser, folder: Path) -> None:
 
 
 def measure_table(browser: Browser, folder: Path) -> None:
-    """Sorting and filtering on the page; half a second is what still feels like an answer."""
+    """Measure sorting and filtering on the page; half a second still feels immediate."""
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(
         {
@@ -204,7 +204,7 @@ def measure_table(browser: Browser, folder: Path) -> None:
 
 
 def measure_batch(browser: Browser) -> None:
-    """The table of a batch of numberings: its HTML by Python, and drawing it on the page."""
+    """Measure the table of a batch of numberings: its HTML in Python, and drawing it on the page."""
     rows = [
         BatchRow(
             name=f"antibody-{number}",
@@ -229,7 +229,7 @@ def measure_batch(browser: Browser) -> None:
 
 
 def measure_drawn_batch(browser: Browser) -> None:
-    """The table of a batch of dockings with a drawing in each row."""
+    """Measure the table of a batch of dockings with a drawing in each row."""
     parts = product(("", "C", "CC", "O", "N"), ("F", "Cl", "Br", "O", "C"), range(1, 5), range(1, 11))
     molecules = [
         f"{head}c1ccc({side})cc1{'C' * chain}N(C)C(=O){'C' * tail}" for head, side, chain, tail in parts
@@ -255,7 +255,7 @@ def _time_s(work: Callable[[], object]) -> float:
 
 
 def measure_choice(browser: Browser, folder: Path, text: str) -> None:
-    """From a press on a residue until an observer in Python is called, by the clock of this machine."""
+    """Measure from a click on a residue to the call of an observer in Python, by this machine's clock."""
     server = LabServer(folder / "choice")
     (server.notebooks / "p.pdb").write_text(text)
     try:
@@ -274,7 +274,7 @@ def measure_choice(browser: Browser, folder: Path, text: str) -> None:
 
 
 def measure_offline(browser: Browser, folder: Path, text: str) -> None:
-    """Who draws in JupyterLab with the network refused."""
+    """Find out which programs draw in JupyterLab while the network is refused."""
     ours = LabServer(folder / "ours")
     drawn = {"foldnote": _draw(browser, ours, {"foldnote": OURS}, text)["foldnote"]}
     there = install_peers()
@@ -290,7 +290,7 @@ def measure_offline(browser: Browser, folder: Path, text: str) -> None:
 def _draw(
     browser: Browser, server: LabServer, cells: dict[str, str], text: str
 ) -> dict[str, tuple[int, list[str]]]:
-    """Pixels that each cell draws, and the machines that it asked for."""
+    """Return the pixels that each cell draws, and the hosts that it requested."""
     (server.notebooks / "p.pdb").write_text(text)
     found = {}
     try:
@@ -310,13 +310,13 @@ def _draw(
 
 
 def _watch(page: LabPage) -> int:
-    """The most pixels on a canvas of the output within some seconds, in frames as well."""
+    """Return the most pixels on a canvas of the output within some seconds, including frames."""
     most = 0
     for _ in range(WAIT_S * 2):
         page.page.wait_for_timeout(500)
         for frame in page.page.frames:
             for canvas in frame.locator("canvas:visible").all():
-                with suppress(Exception):  # a canvas may go while it is looked at
+                with suppress(Exception):  # a canvas may disappear while it is read
                     most = max(most, drawn_pixels(page.page, canvas.screenshot(timeout=2000)))
         if most > 500:
             break
@@ -329,7 +329,7 @@ def _machine(address: str) -> str:
 
 
 def main() -> None:
-    """Print what is asked for."""
+    """Run the measurements that were chosen."""
     text = write_structure(300)
     parts: dict[str, Callable[[Browser, Path], None]] = {
         "bytes": lambda *_: measure_bytes(text),

@@ -1,8 +1,8 @@
 """Sphinx's configuration of the documentation site; `make docs` builds it into ``build/site`` without a network.
 
-The pages of the reference are written by ``_reference`` before Sphinx reads the sources: from docstrings, the
-catalog with the engines, and the service's OpenAPI document. A public name without a docstring, a tool without a
-page and a broken internal link fail the build.
+``_reference`` writes the reference pages before Sphinx reads the sources: from docstrings, the catalog with the
+engines, and the service's OpenAPI document. A public name without a docstring, a tool without a page and a broken
+internal link fail the build.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ project_copyright = author
 extensions = ["myst_nb", "sphinx_copybutton"]
 exclude_patterns = ["_reference", "glossary.toml", "**.ipynb_checkpoints"]
 nitpicky = True
-# Names of types in signatures are text: most belong to other packages, whose inventories are not fetched.
+# Type names in signatures are plain text: most belong to other packages, whose inventories are not fetched.
 nitpick_ignore_regex = [("py:class", ".*"), ("py:obj", ".*")]
 default_role = "code"
-suppress_warnings = ["mystnb.unknown_mime_type"]  # widgets, beside which stands what they showed last
-nb_ipywidgets_js: dict[str, Any] = {}  # so that no page asks another machine for the widgets' scripts
+suppress_warnings = ["mystnb.unknown_mime_type"]  # widgets, which are saved with their last output as text
+nb_ipywidgets_js: dict[str, Any] = {}  # so that no page requests the widgets' scripts from another host
 
 myst_enable_extensions = ["deflist", "fieldlist", "attrs_block", "attrs_inline"]
 myst_heading_anchors = 4
-nb_execution_mode = "off"  # scripts/build_docs.py executes them before, where their engines are installed
+nb_execution_mode = "off"  # scripts/build_docs.py executes them first, if their engines are installed
 
 html_theme = "furo"
 html_title = "foldnote"
@@ -51,7 +51,7 @@ _OUTSIDE = {
     "../CHANGELOG.md": "changelog.md",
     "../README.md": "index.md",
 }
-"""Files of the repository that are linked as files, and their pages here."""
+"""Files of the repository that pages link to, and their pages here."""
 
 
 def _link_pages(app: Any, docname: str, source: list[str]) -> None:  # noqa: ARG001  Sphinx's signature
@@ -61,18 +61,18 @@ def _link_pages(app: Any, docname: str, source: list[str]) -> None:  # noqa: ARG
 
 
 def _link_included(app: Any, relative: Any, parent: str, content: list[str]) -> None:  # noqa: ARG001
-    """Links of an included file are relative to the repository's root."""
+    """Resolve links in an included file relative to the repository's root."""
     content[0] = re.sub(r"\]\(docs/", "](", content[0])
 
 
 def _draw_views(app: Any, pagename: str, *_: object) -> None:
-    """The views that notebooks keep are alive with the bundled 3Dmol.js."""
+    """Make the views in notebooks interactive with the bundled 3Dmol.js."""
     if pagename.startswith("tutorials/"):
         app.add_js_file("3Dmol-min.js")
 
 
 def setup(app: Any) -> None:
-    """Write the reference, and connect what changes sources and outputs."""
+    """Write the reference, and connect the handlers that change sources and outputs."""
     write_reference(DOCS / "reference")
     app.connect("source-read", _link_pages)
     app.connect("include-read", _link_included)

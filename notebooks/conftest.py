@@ -1,4 +1,4 @@
-"""Notebooks run where their engines are installed; `make test` installs those of all."""
+"""Notebooks run if their engines are installed; `make test` installs the engines of all of them."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from _reference.notebook_facts import list_missing_engines, read_notebooks
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip a notebook that lacks an engine, and say how to install it; under CI it fails instead."""
+    """Skip a notebook that lacks an engine, and say how to install it; in CI it fails instead."""
     if "CI" in os.environ:
         return
     facts = {each.path: each for each in read_notebooks(Path(__file__).parent)}

@@ -1,7 +1,7 @@
 """Build the documentation site into ``build/site``, without a network; warnings and broken links are errors. Run it with ``make docs``.
 
-The notebooks are executed first, on an embedded service in a home of its own; with ``--kept`` what they showed at the last
-build is taken. A notebook that needs an engine which is not installed is shown without outputs, and its page says so.
+The notebooks are executed first, on an embedded service with a separate home; with ``--kept`` their outputs of the last
+build are used. A notebook whose engines are not all installed is shown without outputs, and its page says so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> int:
             page.write_text(say_without_outputs(notebook.path, missing), "utf-8")
         else:
             shutil.copy(execute(notebook.path, engines), page)
-    with tempfile.TemporaryDirectory() as home:  # pages say what the engines are before anything is installed
+    with tempfile.TemporaryDirectory() as home:  # pages describe the engines before anything is installed
         environment = os.environ | {"FOLDNOTE_HOME": home, "FOLDNOTE_ENGINE_PATH": ""}
         environment.pop("FOLDNOTE_ENGINES_DIR", None)
         build = (
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def say_without_outputs(notebook: Path, missing: list[str]) -> str:
-    """The notebook with a note below its title."""
+    """Return the notebook with a note below its title."""
     content = json.loads(notebook.read_text("utf-8"))
     text = f"The outputs are missing: this site was built without the engine {' and '.join(missing)}."
     note = {
@@ -80,7 +80,7 @@ def say_without_outputs(notebook: Path, missing: list[str]) -> str:
 
 
 def execute(notebook: Path, engines: Path) -> Path:
-    """The executed notebook."""
+    """Execute the notebook and return it."""
     kept = KEPT / notebook.name
     if kept.is_file() and "--kept" in sys.argv:
         return kept
@@ -103,7 +103,7 @@ def execute(notebook: Path, engines: Path) -> Path:
 
 
 def copy_linked(notebook: Path, source: Path, target: Path) -> None:
-    """Files that the notebook wrote and its outputs link to, such as a report, from one folder to another."""
+    """Copy files that the notebook wrote and its outputs link to, such as a report."""
     cells = json.loads(notebook.read_text("utf-8"))["cells"]
     shown = [
         output.get("data", {}).get("text/html", "") for cell in cells for output in cell.get("outputs", [])

@@ -1,9 +1,9 @@
-"""Registered images on a real container program: results, failures, stops, time limits and kills.
+"""Check registered images with a real container program: results, failures, stops, time limits and kills.
 
-The suite drives the command line with a stand-in, since its machines have no container program. This runs the
-real one: for each of podman and docker that works here it makes an image without a registry, out of a static
-busybox (`apt-get install busybox-static`), and says of each claim whether it holds. It is to be run as root
-and as an ordinary user, who are served differently. Images stay; containers and data do not.
+The test suite uses a stand-in for the command line, since its machines have no container program. This script runs the
+real one: for each of podman and docker that works here it builds an image without a registry, from a static busybox
+(`apt-get install busybox-static`), and reports for each claim whether it holds. Run it as root and as an ordinary user,
+whom container programs treat differently. It removes containers and data, but keeps the images.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import httpx
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "service"), str(ROOT / "tests" / "engines")]
 
-from service_process import ServiceProcess  # noqa: E402  the harness of the service's tests
+from service_process import ServiceProcess  # noqa: E402  shared with the service's tests
 
 from foldnote.service.containers import PROGRAMS  # noqa: E402
 
@@ -47,7 +47,7 @@ TOOL = {
 
 
 class Bench:
-    """One container program and a service that has no other."""
+    """A container program, and a service that can use no other."""
 
     def __init__(self, program: str, folder: Path) -> None:
         self.program = program
@@ -55,7 +55,7 @@ class Bench:
         self.service.environment["PATH"] = without_others(program, folder / "bin")
 
     def ask(self, *arguments: str, content: bytes | None = None) -> str:
-        """What the container program prints.
+        """Run the container program and return its output.
 
         Raises:
             subprocess.CalledProcessError: it failed.
@@ -77,7 +77,7 @@ class Bench:
             return {each: archive.read(each) for each in archive.namelist()}
 
     def containers(self) -> str:
-        """Every container of foldnote, running or not."""
+        """Return every container of foldnote, running or not."""
         return self.ask("ps", "--all", "--quiet", "--filter", "name=foldnote-")
 
     def wait_for(self, condition: Callable[[], object], what: str) -> None:
@@ -94,7 +94,7 @@ class Bench:
 
 
 def without_others(program: str, folder: Path) -> str:
-    """A PATH on which `program` is the only container program: folders that have others are linked in part."""
+    """Return a PATH on which `program` is the only container program; links replace folders with others."""
     places: list[str] = []
     for index, place in enumerate(map(Path, os.environ["PATH"].split(os.pathsep))):
         others = {each for each in PROGRAMS if each != program and (place / each).exists()}
@@ -113,7 +113,7 @@ CLAIMS: list[tuple[str, Callable[[Bench], None]]] = []
 
 
 def claim(function: Callable[[Bench], None]) -> Callable[[Bench], None]:
-    """Register a check; its name is what it claims."""
+    """Register a check under its name, which states the claim."""
     CLAIMS.append((function.__name__.replace("_", " "), function))
     return function
 
@@ -254,7 +254,7 @@ def an_image_is_found_by_its_digest(bench: Bench) -> None:
 
 
 def make_image(program: str) -> None:
-    """An image of a static busybox that runs the script that a job brings."""
+    """Build an image of a static busybox that runs the job's script."""
     busybox = shutil.which("busybox")
     if busybox is None:
         raise SystemExit("A static busybox is missing: apt-get install busybox-static")
@@ -274,14 +274,14 @@ def make_image(program: str) -> None:
 
 
 def works(program: str) -> bool:
-    """Whether the program is here and answers, with a daemon behind it where it needs one."""
+    """Return whether the program is here and responds, including its daemon if it needs one."""
     if shutil.which(program) is None:
         return False
     return subprocess.run([program, "info"], capture_output=True, check=False).returncode == 0
 
 
 def check(program: str, wanted: str) -> int:
-    """Hold every claim whose name has `wanted` in it against the program; gives how many fail."""
+    """Check every claim whose name contains `wanted` with the program; return how many fail."""
     print(f"\n{subprocess.check_output([program, '--version'], text=True).strip()}, user {os.getuid()}")
     make_image(program)
     failed = 0
@@ -300,10 +300,10 @@ def check(program: str, wanted: str) -> int:
 
 
 def report(name: str, hold: Callable[[Bench], None], bench: Bench) -> bool:
-    """Say whether the claim holds."""
+    """Print whether the claim holds."""
     try:
         hold(bench)
-    except Exception as failure:  # noqa: BLE001  whatever went wrong, the next claim is looked at
+    except Exception as failure:  # noqa: BLE001  after any failure the next claim is checked
         print(f"  FAILS  {name}\n         {type(failure).__name__}: {failure}", flush=True)
         return False
     print(f"  holds  {name}", flush=True)

@@ -1,7 +1,7 @@
-"""The main job from end to end: run the quickstart notebook, and leave what it found to look at.
+"""Run the quickstart notebook from end to end, and save its results for inspection.
 
-The notebook is executed as a person would run it, against the embedded service; beside the executed notebook
-stay a web page with the 3D view and the tables, and the structure as a PDB file.
+The notebook runs against the embedded service, as it does for a user. Beside the executed notebook it leaves a web page
+with the 3D view and the tables, and the structure as a PDB file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OUTPUT = ROOT / "demo-output"
 
 
 class Progress:
-    """Prints what runs: the cell, and each change of the job that it waits for."""
+    """Print the progress: the running cell, and each change of the job that it waits for."""
 
     def __init__(self, cells: int) -> None:
         self._cells = cells
@@ -66,7 +66,7 @@ class Progress:
 
 
 def run_notebook() -> nbformat.NotebookNode:
-    """The quickstart notebook with its outputs.
+    """Return the quickstart notebook with its outputs.
 
     Raises:
         CellExecutionError: a cell failed.
@@ -78,14 +78,15 @@ def run_notebook() -> nbformat.NotebookNode:
             timeout=1800,
             resources={"metadata": {"path": str(ROOT)}},
             on_cell_start=progress.cell,
-            config=Config({"KernelManager": {"transport": "ipc"}}),  # no ports, and no warning about them
+            # use no ports, and print no warning about them
+            config=Config({"KernelManager": {"transport": "ipc"}}),
         ).execute()
         progress.say("the notebook is complete")
     return notebook
 
 
 def find_sequences(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    """The two sequences that the notebook itself works on."""
+    """Return the two sequences that the notebook uses."""
     names: dict[str, str] = {}
     exec(next(cell.source for cell in notebook.cells if "VH =" in cell.source), names)
     return {"heavy": names["VH"], "light": names["VL"]}
@@ -100,7 +101,7 @@ def main() -> int:
         result = job.result()
     except (CellExecutionError, FoldnoteError) as failure:
         print(
-            f"\nThe demo did not come to its end:\n{failure}\n\nWhat to look at: .venv/bin/foldnote doctor",
+            f"\nThe demo failed:\n{failure}\n\nWhat to look at: .venv/bin/foldnote doctor",
             file=sys.stderr,
         )
         return 1

@@ -1,8 +1,8 @@
-"""Writes the results of engine tests into the table at the end of docs/engines.md, a row for each file of tests.
+"""Write the results of engine tests into the table at the end of docs/engines.md, one row per test file.
 
     python scripts/record_engine_tests.py RESULTS.xml [--left-out TEXT]
 
-`make test-engines` runs it with what pytest wrote by ``--junitxml``. Rows of files that did not run now stay.
+`make test-engines` runs it with the file that pytest wrote by ``--junitxml``. Rows of other test files stay.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("results", type=Path, help="what pytest wrote by --junitxml")
-    parser.add_argument("--left-out", default="", help="which tests did not run, such as: 22 exhaustive")
+    parser.add_argument("results", type=Path, help="file that pytest wrote by --junitxml")
+    parser.add_argument("--left-out", default="", help="tests that did not run, such as: 22 exhaustive")
     parser.add_argument("--page", type=Path, default=PAGE, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     versions = {name: engine.version for name, engine in load_engines().items()}
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def read_rows(results: Path, versions: Mapping[str, str], machine: str, left_out: str = "") -> dict[str, str]:
-    """The row of each file of engine tests in pytest's XML, by the file's name without ``test_``."""
+    """Read pytest's XML; return one row per test file, keyed by its name without ``test_``."""
     suite = ET.parse(results).getroot().find("testsuite")
     if suite is None:
         raise SystemExit(f"{results} has no results of pytest. Give the file that --junitxml wrote.")
@@ -66,18 +66,18 @@ def read_rows(results: Path, versions: Mapping[str, str], machine: str, left_out
 
 
 def write_counts(counts: Counter[str]) -> list[str]:
-    """Such as ``["12 passed", "1 skipped"]``."""
+    """Return such as ``["12 passed", "1 skipped"]``."""
     return [f"{counts[kind]} {kind}" for kind in ("passed", "failed", "skipped") if counts[kind]]
 
 
 def write_row(name: str, version: str, counts: list[str], took_s: int, day: str, machine: str) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     took = f"{took_s} s" if took_s < 100 else f"{round(took_s / 60)} min"
     return f"| `{name}` | {version} | {', '.join(counts)} | {took} | {day} | {machine} |"
 
 
 def describe_machine() -> str:
-    """Such as ``2 cores of AMD EPYC, 23 GiB, no GPU, Debian GNU/Linux 12, Python 3.11.7``."""
+    """Return such as ``2 cores of AMD EPYC, 23 GiB, no GPU, Debian GNU/Linux 12, Python 3.11.7``."""
     facts = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     model = re.search(r"^model name\s*: (.*)$", facts, re.M)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -92,7 +92,7 @@ def describe_machine() -> str:
 
 
 def merge(page: str, rows: Mapping[str, str]) -> str:
-    """The page with these rows in its table, which ends it."""
+    """Return the page with these rows merged into its table, which is at its end."""
     before, heading, section = page.partition(f"{HEADING}\n")
     if not heading:
         raise SystemExit(f"The page has no section {HEADING!r}.")

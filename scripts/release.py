@@ -1,7 +1,7 @@
-"""Make what a release publishes, in ``dist/``: sdist and wheel, built twice with the same bytes, an SBOM and their hashes.
+"""Build a release in ``dist/``: sdist and wheel, built twice with identical bytes, an SBOM and hashes.
 
-The front end must be built (``make setup``). The SBOM (CycloneDX 1.6) has every package that is bundled, with version and
-licence, and the requirements, which are installed beside foldnote and are not part of it. Nothing is signed or uploaded.
+The front end must be built (``make setup``). The SBOM (CycloneDX 1.6) lists every bundled package with version and
+licence, and the requirements, which are not part of foldnote. Nothing is signed or uploaded.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def compare(first: Path, second: Path) -> list[str]:
-    """Names of files that are not the same in both folders."""
+    """Return the names of files that differ between the two folders."""
     names = {path.name for folder in (first, second) for path in folder.iterdir()}
     return sorted(name for name in names if hash_of(first / name) != hash_of(second / name))
 
@@ -53,7 +53,7 @@ def hash_of(path: Path) -> str:
 
 
 def list_contents(wheel: Path) -> dict[str, Any]:
-    """The bill of materials of a wheel."""
+    """Return the bill of materials of a wheel."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (about,) = [name for name in names if name.endswith(".dist-info/METADATA")]
@@ -96,7 +96,7 @@ def list_contents(wheel: Path) -> dict[str, Any]:
 
 
 def name_licence(row: dict[str, Any]) -> dict[str, Any]:
-    """Licence and text of a bundled package; one without an SPDX identifier is named."""
+    """Return the licence of a bundled package: its SPDX identifier or, without one, its name and text."""
     text = {"contentType": "text/plain", "content": row["extractedText"]}
     key = "name" if " " in row["licenseId"] else "id"
     return {"license": {key: row["licenseId"], "text": text}}

@@ -1,8 +1,8 @@
-"""The pictures that the docs show, taken from the running product.
+"""Take the pictures of the docs from the running product.
 
-JupyterLab is started with folders of its own and the network cut, and a prediction, a docking and a screen are run
-in Chromium; the engines must be installed. The gallery's pictures are taken from the notebooks that ``make docs``
-executed. Run it with ``make screenshots``; ``--gallery`` takes the gallery's only.
+JupyterLab starts with separate folders and without a network; a prediction, a docking and a screen are run in Chromium,
+which needs their engines. The gallery's pictures come from the notebooks that ``make docs`` executed. Run it with
+``make screenshots``; ``--gallery`` takes only the gallery's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests" / "browser"))
 os.environ.setdefault("FOLDNOTE_TEST_PICTURES", str(IMAGES))
 os.environ.setdefault("FOLDNOTE_ENGINES_DIR", str(settings.engines_dir()))
 
-from lab_page import LabPage  # noqa: E402  the harness of the browser tests
+from lab_page import LabPage  # noqa: E402  shared with the browser tests
 from lab_server import LabServer  # noqa: E402
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -81,7 +81,7 @@ def main() -> int:
 
 
 def take_gallery_pictures(executed: Path, folder: Path) -> None:
-    """The figure of each executed notebook, else the first picture of its results."""
+    """Take the figure of each executed notebook, or else the first picture of its results."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(executed.glob("*.ipynb")):
         cells = json.loads(path.read_text("utf-8"))["cells"]
@@ -111,19 +111,19 @@ def take_pictures(server: LabServer) -> None:
 
 
 def run_earlier_jobs(lab: LabPage) -> None:
-    """Jobs of another notebook: the panel has more than one, and the engine is loaded when the pictures begin."""
+    """Run jobs from another notebook, so that the panel has several jobs and the engine is already loaded."""
     lab.open("pembrolizumab.ipynb")
     lab.run_all()
     expect(lab.page.locator(".jp-OutputArea-output").last).to_contain_text("Complete", timeout=300_000)
 
 
 def take_job_pictures(lab: LabPage) -> None:
-    """A form with a wrong letter, then the job's card, its structure and the panel, light and dark."""
+    """Take a form with a wrong letter, then the job's card, its structure and the panel, light and dark."""
     lab.open("trastuzumab.ipynb")
     lab.show_sidebar("jobs", 300)
     lab.run_all()
     fill_form(lab.page)
-    lab.resize(WINDOW["width"], 1300)  # all of the form is in sight
+    lab.resize(WINDOW["width"], 1300)  # all of the form is visible
     lab.picture("wrong-letter", lab.page.locator(".foldnote-form"))
     lab.resize(WINDOW["width"], WINDOW["height"])
     lab.page.locator(".foldnote-form textarea").nth(0).fill(VH)
@@ -138,7 +138,7 @@ def take_job_pictures(lab: LabPage) -> None:
 
 
 def take_docking_picture(lab: LabPage) -> None:
-    """The best pose in the receptor's cavity, with its interactions."""
+    """Take the best pose in the receptor's cavity, with its interactions."""
     lab.open("redocking.ipynb")
     lab.page.keyboard.press("Control+b")
     lab.run_all()
@@ -148,17 +148,17 @@ def take_docking_picture(lab: LabPage) -> None:
     view.wait_for(timeout=60_000)
     view.get_by_label("Hydrophobic contacts").check()
     view.locator(".fnv-stage").focus()
-    for _ in range(6):  # a turn by 60°, after which no helix covers the ligand
+    for _ in range(6):  # after a turn by 60° no helix covers the ligand
         lab.page.keyboard.press("ArrowLeft")
     view.locator(".fnv-stage").blur()
-    lab.resize(WINDOW["width"], 1800)  # all of the view is in sight
+    lab.resize(WINDOW["width"], 1800)  # all of the view is visible
     lab.page.wait_for_timeout(1500)
     lab.picture("docking", view)
     lab.resize(WINDOW["width"], WINDOW["height"])
 
 
 def take_batch_pictures(lab: LabPage) -> None:
-    """A screen of nine ligands: its table, and the panel."""
+    """Take the table of a screen of nine ligands, and the panel."""
     lab.open("screen.ipynb")
     sidebar = lab.show_sidebar("jobs", 300)
     lab.run_all()
@@ -167,7 +167,7 @@ def take_batch_pictures(lab: LabPage) -> None:
     expect(lab.page.locator(".fnv-table").last).to_contain_text("9 jobs: 9 complete", timeout=60_000)
     sidebar.get_by_role("row", name="cavity-screen").first.click()
     lab.page.keyboard.press("ArrowRight")
-    lab.resize(WINDOW["width"], 752)  # whole rows of jobs, and nothing empty below the table
+    lab.resize(WINDOW["width"], 752)  # shows whole rows of jobs, and no empty space below the table
     lab.page.mouse.move(5, 5)
     lab.page.wait_for_timeout(2000)
     lab.picture("panel", sidebar)
@@ -178,7 +178,7 @@ def take_batch_pictures(lab: LabPage) -> None:
 
 
 def fill_form(page: Page) -> None:
-    """The heavy chain with one letter that is no amino acid, and the light chain."""
+    """Fill in the heavy chain with one letter that is no amino acid, and the light chain."""
     heavy = page.locator(".foldnote-form textarea").nth(0)
     heavy.wait_for(timeout=120_000)
     heavy.fill(VH[:16] + "J" + VH[17:])
@@ -187,7 +187,7 @@ def fill_form(page: Page) -> None:
 
 
 def show_result(lab: LabPage) -> None:
-    """Scroll so that the card and the structure are seen together; only what is in sight is drawn."""
+    """Scroll so that the card and the structure are visible together; views are drawn only when visible."""
     lab.page.locator(".foldnote-card").evaluate("card => card.scrollIntoView({block: 'start'})")
     lab.page.mouse.move(5, 5)
     lab.page.wait_for_timeout(1500)

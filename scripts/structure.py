@@ -1,8 +1,8 @@
-"""How the package is built: rooms, import cycles, folders, modules with one importer, and the way of a job.
+"""Report the package's structure: rooms, import cycles, folders, modules with one importer, a job's path.
 
 ``python scripts/structure.py [ROOT]`` reads ``ROOT/src/foldnote``; ROOT is this repository, or a work tree of another
-commit to compare with. The last part submits a job to an embedded service with the engine of the tests and counts
-which files and functions of foldnote a form's submission, a look at the job and its drawing pass in the client.
+commit for comparison. The last part submits a job to an embedded service with the probe engine, and counts the files
+and functions of foldnote that run in the client when a form is submitted, the job polled and its result drawn.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def print_folders(package: Path) -> None:
 
 
 def print_imports(root: Path) -> None:
-    import grimp  # comes with import-linter
+    import grimp  # installed with import-linter
 
     sys.path.insert(0, str(root / "src"))
     graph = grimp.build_graph("foldnote", exclude_type_checking_imports=True, cache_dir=None)
@@ -92,7 +92,7 @@ def parent(module: str) -> str:
 
 
 def find_cycles(imports: dict[str, Iterable[str]]) -> list[list[str]]:
-    """One import cycle after another, each without the last import of those before."""
+    """Yield import cycles in turn, each after removing the last import of those before."""
     left = {module: sorted(used) for module, used in sorted(imports.items())}
     cycles: list[list[str]] = []
     while True:
@@ -107,7 +107,7 @@ def find_cycles(imports: dict[str, Iterable[str]]) -> list[list[str]]:
 
 
 def run_traced(root: Path) -> None:
-    """Trace in a process of its own, whose foldnote is that of ``root``."""
+    """Trace in a separate process, which imports foldnote from ``root``."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         environment = os.environ | {
@@ -127,7 +127,7 @@ def run_traced(root: Path) -> None:
 
 
 class Trace:
-    """Files and functions of foldnote that run while it is entered, and calls between rooms."""
+    """Record files and functions of foldnote that run during the block, and calls between rooms."""
 
     def __init__(self, package: Path) -> None:
         self._package = f"{package}{os.sep}"
@@ -168,7 +168,7 @@ class Trace:
 
 
 def trace_job(root: Path) -> None:
-    """Take every step twice: the first time loads modules, the second one is counted."""
+    """Take every step twice: the first time loads modules, the second is counted."""
     with redirect_stdout(StringIO()):
         walk(root, lambda _, act: act())
     print("\nthe way of a job, in the client, once everything is loaded")
@@ -178,11 +178,11 @@ def trace_job(root: Path) -> None:
 def walk(root: Path, step: Callable[[str, Callable[[], Any]], Any]) -> None:
     from IPython.core.interactiveshell import InteractiveShell
 
-    draw = InteractiveShell.instance().display_formatter.format  # what a cell does with its last value
+    draw = InteractiveShell.instance().display_formatter.format  # as a cell does with its last value
     import foldnote as fn
 
     assert Path(fn.__file__).parent == root / "src/foldnote", fn.__file__
-    name = f"trace{time.time_ns()}.structure"  # the engine of the tests writes a structure for such a name
+    name = f"trace{time.time_ns()}.structure"  # the probe engine writes a structure for this name
     form = fn.form("anarci", job_name=name, sequence=SEQUENCE)
     job = step("submit from a form", form.submit)
     step("look at the job", lambda: fn.job(name))

@@ -1,4 +1,4 @@
-"""What every test shares: a home of its own, and no key of the person who runs the tests."""
+"""Fixtures and hooks for all tests: a separate home for each, without the user's API key."""
 
 import ast
 import gc
@@ -25,12 +25,14 @@ SLOW_FIRST = (
         "browser/test_sidebar.py",
     ),
 )
-"""Folders and files that take longest. Those that come last are short, so that no worker is left with a long one."""
+"""The slowest folders and files, which run first. The files that run last are short, so all workers finish at about
+the same time.
+"""
 _UMASK = os.umask(0o022)
 os.umask(_UMASK)
-# For servers that live longer than one test, too: engines are shared, everything else is not.
+# Also for servers that outlive one test: only the installed engines are shared.
 os.environ.setdefault("FOLDNOTE_ENGINES_DIR", str(_REAL_DATA / "engines"))
-# A busy machine makes no example wrong: how long one takes, or is thought up, is not judged.
+# No time limit for an example: a busy machine is slow.
 hypothesis.settings.register_profile(
     "patient",
     max_examples=100 if "FOLDNOTE_TEST_EXAMPLES" in os.environ else 30,
@@ -38,25 +40,27 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("patient")
-# A shell that starts the tests in the background has them ignore Ctrl-C, and every program that they start.
+# A shell that starts the tests in the background makes them, and every program that they start, ignore
+# Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Each worker collects every test, all of which stay to its end: looking them through for garbage would cost five seconds
-# there, and again whenever a test makes garbage of its own.
+# Each worker collects every test, and these objects live until it exits: scanning them for garbage costs five
+# seconds during collection, and again at each full collection later.
 gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Garbage is that of tests, from here on."""
+    """Exclude the collected tests from garbage collection."""
     gc.freeze()
     gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def web_certificates(tmp_path_factory):
-    """What the person who runs the tests has set as ``SSL_CERT_FILE``, for those that install packages from the web.
+    """Return the user's ``SSL_CERT_FILE`` for tests that install packages from the web, and replace it with one
+    certificate.
 
-    No other test asks a server of the web: of 140 certificates, which each client takes 22 ms to load, here and in every
-    program that a test starts, one is enough.
+    No other test connects to the web, and loading all 140 certificates takes each client 22 ms, here and in every
+    program that a test starts.
     """
     text, end = Path(certifi.where()).read_text(), "-----END CERTIFICATE-----\n"
     path = tmp_path_factory.mktemp("certificates") / "one.pem"
@@ -69,7 +73,7 @@ def web_certificates(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def _patience():
-    """A request of a test waits for a minute, not for five seconds: a busy machine takes its time."""
+    """Let HTTP requests of tests time out after a minute instead of five seconds, since the machine may be busy."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("get", "post", "put", "patch", "delete", "head", "options", "request", "stream"):
             patch.setattr(httpx, name, partial(getattr(httpx, name), timeout=60))
@@ -78,14 +82,14 @@ def _patience():
 
 @pytest.fixture(scope="session")
 def _homes(tmp_path_factory):
-    """Paths for homes in a folder of their own: ``mktemp`` reads all that it made before, thousands of them."""
+    """Return paths for homes in one folder: ``mktemp`` would list the thousands of folders that it has made."""
     folder = tmp_path_factory.mktemp("homes")
     return (folder / str(number) for number in count())
 
 
 @pytest.fixture(autouse=True)
 def _own_home(_homes, monkeypatch):
-    """No test touches the user's own jobs, keys or service; installed engines are shared, read only."""
+    """Give each test its own jobs, keys and service. Installed engines are shared and only read."""
     home = next(_homes)
     home.mkdir()
     monkeypatch.setenv("FOLDNOTE_HOME", str(home))
@@ -97,7 +101,7 @@ def _own_home(_homes, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _own_umask():
-    """A service or command in this process may close what it writes to others; each test begins with the user's."""
+    """Restore the user's umask for each test, because a service or command in this process may change it."""
     os.umask(_UMASK)
     yield
     os.umask(_UMASK)
@@ -105,7 +109,7 @@ def _own_umask():
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow files come first, so that several workers end together."""
+    """Run the slow files first, so that all workers finish at about the same time."""
     tests = Path(__file__).parent
 
     @cache
@@ -118,9 +122,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Where CI runs, all that `make test` installs is there: a skip would hide that it is not.
+    """Turn skips into failures in CI, where everything that tests need is installed by `make test`.
 
-    The real result archives are not part of the project, so that their absence is told and not a failure.
+    The exception is the real result archives, which are not part of the project.
     """
     report = (yield).get_result()
     if "CI" in os.environ and report.skipped and not hasattr(report, "wasxfail"):
@@ -131,7 +135,9 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(scope="session")
 def syntax_trees() -> dict[Path, ast.Module]:
-    """The syntax tree of each module of the package. They are no garbage, and to look through them takes longer than to parse."""
+    """Parse each module of the package. The trees are kept out of garbage collection: scanning them takes longer than
+    parsing.
+    """
     gc.disable()
     sources = sorted((Path(__file__).parent.parent / "src" / "foldnote").rglob("*.py"))
     trees = {path: ast.parse(path.read_text()) for path in sources}
@@ -142,5 +148,5 @@ def syntax_trees() -> dict[Path, ast.Module]:
 
 @pytest.fixture
 def home() -> Path:
-    """The home of this test, as ``foldnote.settings`` sees it."""
+    """Return this test's ``FOLDNOTE_HOME``."""
     return Path(os.environ["FOLDNOTE_HOME"])

@@ -1,4 +1,4 @@
-"""The shape of the house: small rooms, plain names, documented doors."""
+"""The architecture: imports between packages, names, sizes and docstrings of modules."""
 
 import ast
 import re
@@ -100,11 +100,11 @@ def test_one_version():
 
 
 PRIVATE_NAMES = {"_dom_classes": "ipywidgets", "_unset_keepalive_if_required": "uvicorn"}
-"""Names of other packages that begin with an underscore and are used: the package needs an upper bound."""
+"""Private names of other packages that we use; each of these packages needs an upper bound."""
 PRIVATE_MODULES = {"uvicorn.protocols.http.httptools_impl": "uvicorn"}
-"""Modules that their packages do not document."""
+"""Undocumented modules of other packages."""
 DOCUMENTED = {"_replace", "_asdict", "_make", "_exit"}
-"""Names of the standard library that only look private."""
+"""Names of the standard library that are public despite their underscore."""
 
 
 def test_private_names_of_other_packages_are_few_and_their_packages_bounded(syntax_trees):
@@ -139,7 +139,7 @@ ROOMS = {"models", "catalog", "client", "results", "forms", "viewers", "service"
 
 
 def read_rows(width):
-    """The rows of the tables of that width in CONTRIBUTING.md, cell by cell."""
+    """Return the rows of CONTRIBUTING.md's tables with `width` columns, as lists of cells."""
     lines = (ROOT / "CONTRIBUTING.md").read_text().splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
     return [row for row in rows if len(row) == width]
@@ -177,7 +177,7 @@ def test_what_stands_beside_the_rooms_imports_none_of_them():
 
 
 def test_no_room_imports_the_package_itself(syntax_trees):
-    """What a lower room calls in a higher one stands in ``foldnote.late``."""
+    """Calls from a lower room to a higher one go through ``foldnote.late``."""
     tops = ("__init__.py", "__main__.py", "cli", "notebook")
     importers = [
         path
@@ -201,10 +201,10 @@ ANSWER_READERS = {
     "client/watching/waiting.py",
     "viewers/card/watch.py",
 }
-"""Modules that read what a service answered."""
+"""Modules that read a service's response."""
 
 
-def test_a_refusal_is_raised_only_where_a_service_s_answer_is_read(syntax_trees):
+def test_only_modules_that_read_responses_raise_service_errors(syntax_trees):
     refusals = {
         name
         for name, kind in vars(errors).items()
@@ -216,4 +216,4 @@ def test_a_refusal_is_raised_only_where_a_service_s_answer_is_read(syntax_trees)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in refusals
     }
-    assert made | {"client/core/error_mapping.py"} == ANSWER_READERS  # which makes them from a table
+    assert made | {"client/core/error_mapping.py"} == ANSWER_READERS  # makes them from a table

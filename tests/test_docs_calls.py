@@ -1,4 +1,4 @@
-"""The examples of README and docs call what there is: functions, their arguments, settings of tools."""
+"""Examples in the README and the docs use only functions, arguments and settings that exist."""
 
 import ast
 import inspect
@@ -14,12 +14,12 @@ from foldnote.catalog.functions import read_arguments
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 TOOL_PLACE = {"submit": 0, "form": 0, "validate": 0, "quote": 0, "submit_batch": 0, "stage": 1}
-"""Functions that take the settings of a tool, and where it is named."""
+"""Functions that take a tool's settings, with the position of the tool among their arguments."""
 SCREENED = {"screen": "vina"}
 
 
 def read_blocks(page):
-    """The Python examples of a page."""
+    """Return the Python examples of a page."""
     return re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S)
 
 
@@ -28,7 +28,7 @@ def parse(block):
 
 
 def find_calls(block):
-    """Names below `fn` that are called, such as `submit` and `tools.vina`, with the calls."""
+    """Yield each call of a name below `fn`, such as `submit` or `tools.vina`: the name and the call."""
     for node in ast.walk(parse(block)):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func)
@@ -37,7 +37,7 @@ def find_calls(block):
 
 
 def find_registered(block):
-    """The tools that a block registers itself; blocks that do so are run."""
+    """Return the tools that a block registers itself; such blocks are executed."""
     return set(re.findall(r'\.deploy\(\s*"([\w-]+)"', block))
 
 
@@ -47,7 +47,7 @@ def list_settings(tool):
 
 
 def list_arguments(name, call):
-    """The keywords that a call of this name may have."""
+    """Return the keywords that this call may have."""
     if name.startswith("tools."):
         function, tool = foldnote.submit, name.removeprefix("tools.").replace("_", "-")
     else:
@@ -71,7 +71,7 @@ def test_the_examples_of_a_page_name_functions_arguments_and_settings_that_exist
                 continue
             if name != "form" or isinstance(
                 call.args[0], ast.Constant
-            ):  # a form of a schema takes its values
+            ):  # a form made from a schema takes values of that schema
                 wanted = {keyword.arg for keyword in call.keywords if keyword.arg}
                 wrong += [f"{name}({each}=…)" for each in wanted - list_arguments(name, call)]
     assert wrong == []

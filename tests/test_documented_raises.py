@@ -1,4 +1,4 @@
-"""What a public function or method raises itself is in the ``Raises:`` section of its docstring.
+"""Exceptions that a public function or method raises itself are listed under ``Raises:`` in its docstring.
 
 pydoclint and ruff's DOC501 are not used: the first forbids naming errors that a callee raises, and both report an
 exception that the same function catches again.
@@ -26,7 +26,7 @@ def list_public_functions(body, prefix=""):
 
 
 def name_of(expression):
-    """``errors.ArgumentError`` and ``ArgumentError(...)`` are ``ArgumentError``; a variable has no name here."""
+    """Return the class name in ``errors.ArgumentError`` or ``ArgumentError(...)``; None for a variable."""
     if isinstance(expression, ast.Call):
         expression = expression.func
     name = expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
@@ -47,7 +47,7 @@ def is_subclass(name, kind):
 
 
 def find_groups(body):
-    """Tuples of exceptions that a module has a name for, as in ``except _BROKEN``."""
+    """Find tuples of exceptions that a module assigns to a name, for ``except _BROKEN``."""
     named = [node for node in body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple)]
     return {
         target.id: node.value for node in named for target in node.targets if isinstance(target, ast.Name)
@@ -55,7 +55,7 @@ def find_groups(body):
 
 
 def list_raised(nodes, groups):
-    """Names of the exceptions that leave these statements by a ``raise`` of their own."""
+    """Return the names of the exceptions that these statements raise and do not catch."""
     for node in nodes:
         if isinstance(node, NESTED):
             continue

@@ -1,4 +1,4 @@
-"""One language: identifiers, docstrings, comments, messages and docs follow docs/glossary.toml."""
+"""Identifiers, docstrings, comments, messages and docs follow docs/glossary.toml."""
 
 import ast
 import io
@@ -31,7 +31,7 @@ def split_words(identifier):
 
 
 def list_identifiers(path, tree):
-    """Names that a module defines: of itself, its classes, functions and arguments."""
+    """Yield the names that a module defines: its own, and those of classes, functions, arguments and variables."""
     yield path.stem
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -43,7 +43,7 @@ def list_identifiers(path, tree):
 
 
 def list_texts(path):
-    """Docstrings, comments and other literal texts of a Python file."""
+    """Yield the strings and comments of a Python file."""
     for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
         if token.type in (tokenize.STRING, tokenize.COMMENT):
             yield token.string

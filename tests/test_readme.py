@@ -1,4 +1,4 @@
-"""What the README names exists: files, targets of make, commands."""
+"""Files, make targets and commands that the README names exist."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 def test_every_file_that_the_readme_points_to_is_there():
     pages = {ROOT / "README.md": README} | {page: page.read_text() for page in PAGES}
-    # pages below reference/ are written with the site: see test_site.py
+    # `make docs` generates the pages below reference/: see test_site.py
     missing = [
         (page.name, target)
         for page, text in pages.items()

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md name files that exist, and that for a job's field needs no file that it does not name."""
+"""Files named in the recipes of CONTRIBUTING.md exist, and adding a job's field needs only those that its recipe names."""
 
 import json
 import re
@@ -39,7 +39,7 @@ FIELD = {
         '            "cores": cores,\n',
     ),
 }
-"""What the recipe for a job's field says, done for one: the text before which a line is written; empty for the end."""
+"""The recipe for a job's field, carried out for one field: each line is written before this text; empty for the end."""
 
 RUN = """
 import json, sys, time
@@ -59,7 +59,7 @@ with TestClient(create_app(config)) as http:
 
 
 def list_files(text):
-    """Paths in backticks; `<name>` and `*` stand for any name."""
+    """Return the paths in backticks; `<name>` and `*` match any name."""
     return [
         path for path in re.findall(r"`([\w./<>*-]+/[\w./<>*-]*)`", text) if not path.startswith(("/", "."))
     ]
@@ -87,7 +87,7 @@ def test_a_job_s_field_needs_the_files_that_the_recipe_names_and_no_others(tmp_p
     for name, (anchor, line) in FIELD.items():
         path = tmp_path / name
         text = path.read_text()
-        assert not anchor or text.count(anchor) == 1, f"{name} has not one {anchor!r}"
+        assert not anchor or text.count(anchor) == 1, f"{name} does not have exactly one {anchor!r}"
         path.write_text(text.replace(anchor, line + anchor) if anchor else text + line)
     write_probe_engine(tmp_path / "engines", tools=("anarci",), cores=1, memory_mb=16)
     settings = {

@@ -1,4 +1,4 @@
-"""The documentation site without Sphinx, which only `make docs` needs: generated pages, links between pages, the menu."""
+"""The documentation site as far as Sphinx is not needed: generated pages, links between pages, the menu."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def test_the_example_of_every_tool_is_a_valid_job():
 
 
 class Job:
-    """What a submission returns, as far as examples use it."""
+    """The return value of a submission, as far as examples use it."""
 
     def wait(self):
         return self
@@ -165,7 +165,7 @@ def test_the_gallery_lists_every_notebook_with_its_question_tools_and_time():
 
 
 def read_tools(notebook):
-    """The tools that a notebook's cells run."""
+    """Return the tools that a notebook's cells run."""
     cells = json.loads(notebook.path.read_text())["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     quoted = re.findall(r'(?:submit|submit_batch|stage)\(\s*(?:"[\w-]+", )?"([\w-]+)"|tool="([\w-]+)"', code)
@@ -185,7 +185,7 @@ def test_a_notebook_names_the_engines_of_the_tools_that_it_runs(notebook):
 
 
 @pytest.mark.parametrize("is_outdated", [False, True])
-def test_a_notebook_without_its_engine_is_told_from_one_that_can_run(monkeypatch, tmp_path, is_outdated):
+def test_a_notebook_lists_engines_that_are_missing_or_outdated(monkeypatch, tmp_path, is_outdated):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
     if is_outdated:
         (tmp_path / "proteinmpnn").mkdir()

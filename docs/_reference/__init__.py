@@ -1,4 +1,4 @@
-"""Write the pages of the site that come from the code: tools, Python names, the service's routes, and llms.txt."""
+"""Generate pages of the site from the code: tools, Python names, the service's routes, and llms.txt."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["write_reference"]
 
 
 def write_reference(folder: Path) -> None:
-    """Write all generated pages into ``folder``, which is replaced, and files for programs into its ``extra``."""
-    from _reference.interface_page import write_interface  # deferred, so that tests need no Sphinx
+    """Write all generated pages into ``folder``, replacing it, and files for programs into its ``extra``."""
+    from _reference.interface_page import write_interface  # imported here, because tests need no Sphinx
     from _reference.python_pages import write_python_pages
     from _reference.tool_pages import write_tool_pages
 

@@ -1,4 +1,4 @@
-"""Links from the built site's pages to files of the site and to places in its pages, where there is no such file or place."""
+"""Find links of the built site whose target file or anchor does not exist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["find_broken_links"]
 
 
 class _Page(HTMLParser):
-    """The links of a page, and the places that links can lead to."""
+    """The links of a page, and the anchors that links can lead to."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -19,14 +19,14 @@ class _Page(HTMLParser):
         self.feed(path.read_text("utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002  HTMLParser's signature
-        """Note the element's links and names."""
+        """Record the element's links and anchors."""
         given = dict(attrs)
         self.places |= {given.get("id"), given.get("name")}
         self.links += [link for name in ("href", "src") if (link := given.get(name))]
 
 
 def find_broken_links(site: Path) -> list[str]:
-    """One line for each broken link inside the site; those to other sites are not followed."""
+    """Return one line for each broken link inside the site; external links are not followed."""
     pages = {path: _Page(path) for path in sorted(site.resolve().rglob("*.html"))}
     broken = []
     for path, page in pages.items():

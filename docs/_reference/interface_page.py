@@ -1,4 +1,4 @@
-"""The page of the service's routes, from its OpenAPI document."""
+"""Generate the page of the service's routes from its OpenAPI document."""
 
 from __future__ import annotations
 

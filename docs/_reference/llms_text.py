@@ -16,7 +16,7 @@ service's routes. An assistant can use foldnote by its MCP server, `foldnote mcp
 
 
 def write_llms_text(docs: Path, site: Path) -> None:
-    """Write ``llms.txt`` into the built site, from the pages that its index lists, in their order."""
+    """Write ``llms.txt`` into the built site, listing the pages of its index in their order."""
     lines = [_HEAD]
     index = (docs / "index.md").read_text("utf-8")
     for caption, entries in re.findall(
@@ -48,7 +48,7 @@ def write_llms_text(docs: Path, site: Path) -> None:
 
 
 def _describe(source: Path) -> tuple[str, str]:
-    """The title of a page, and its first sentence."""
+    """Return the title of a page and its first sentence."""
     text = source.read_text("utf-8")
     if source.suffix == ".ipynb":
         title = re.search(r'"# (.+?)(?:\\n)?"', text)

@@ -1,4 +1,4 @@
-"""What the notebooks of the gallery say of themselves: their question, the family of tools, engines and running time."""
+"""Facts that the gallery's notebooks state: question, tool family, engines and running time."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["NotebookFacts", "list_missing_engines", "read_notebooks"]
 
 @dataclass(frozen=True)
 class NotebookFacts:
-    """One notebook; all but the question stands in its metadata, under ``foldnote``."""
+    """One notebook. The question is its title; the rest is in its metadata under ``foldnote``."""
 
     path: Path
     question: str
-    """Its title."""
+    """The notebook's title."""
     family: str
     engines: tuple[str, ...]
     """Names of the engines that it needs."""
     seconds: int
-    """How long it runs on two cores that nothing else uses, rounded."""
+    """Running time on two otherwise idle cores, rounded."""
 
 
 def read_notebooks(folder: Path) -> list[NotebookFacts]:
-    """The notebooks of ``folder``, by name."""
+    """Read the notebooks of ``folder``, sorted by name."""
     found = []
     for path in sorted(folder.glob("*.ipynb")):
         notebook = json.loads(path.read_text("utf-8"))
@@ -37,6 +37,6 @@ def read_notebooks(folder: Path) -> list[NotebookFacts]:
 
 
 def list_missing_engines(notebook: NotebookFacts) -> list[str]:
-    """Which of the notebook's engines are not installed here, or were for another version of the engine."""
+    """Return the notebook's engines that are not installed here, or only in an outdated version."""
     engines = load_engines()
     return [name for name in notebook.engines if not engines[name].state().installed]

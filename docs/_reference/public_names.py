@@ -1,4 +1,4 @@
-"""The functions of ``foldnote`` by subject, in the order of their page."""
+"""The public functions of ``foldnote`` by subject, in the order of their page."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SUBJECTS = {
     "Services and accounts": ("connect", "account", "provision"),
 }
 _CLASSES = {"Client", "AsyncClient", "__version__"}
-"""Public names of other pages."""
+"""Public names that other pages describe."""
 
 
 def list_functions() -> dict[str, list[str]]:
-    """Public functions by subject; those without one come last."""
+    """Return the public functions by subject, those without one last."""
     public = [name for name in foldnote.__all__ if name not in _CLASSES]
     listed = {name for names in _SUBJECTS.values() for name in names}
     groups = {title: [name for name in names if name in public] for title, names in _SUBJECTS.items()}

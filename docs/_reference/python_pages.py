@@ -1,7 +1,7 @@
-"""Pages of the public Python names: functions, client, results and errors, from their docstrings.
+"""Generate pages of the public Python names from their docstrings: functions, client, results and errors.
 
-Members are read from the classes themselves, since an operation of the client is written once for its synchronous
-and its asynchronous class. A public name without a docstring fails the build.
+Members are read from the classes themselves, since each operation of the client is defined once for its synchronous and
+its asynchronous class. A public name without a docstring fails the build.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from foldnote import client, errors, results
 from foldnote.client.core.operations import Api, operation, stream
 
 _HANDLES = {"H": "JobHandle", "J": "JobHandle", "B": "BatchHandle", "R": "PipelineRun"}
-"""Type variables of operations, and the classes that stand for them on a synchronous client."""
+"""Type variables of operations, and the classes that replace them on a synchronous client."""
 _NAPOLEON = Config(napoleon_use_ivar=True, napoleon_use_rtype=False, napoleon_custom_sections=None)
 
 
@@ -52,7 +52,7 @@ def _write_functions() -> Iterator[str]:
             value = getattr(foldnote, name)
             if inspect.isroutine(value):
                 yield from _describe("function", name, inspect.signature(value), value.__doc__)
-            else:  # fn.tools is called, and has a function for each tool
+            else:  # fn.tools can be called, and has a function for each tool
                 yield from _describe(
                     "function", name, inspect.signature(type(value).__call__), type(value).__doc__
                 )
@@ -120,13 +120,13 @@ def _describe_class(value: type, name: str, members: bool = True) -> Iterator[st
         return
     for member, (kind, signature, text) in _list_members(value).items():
         if text is None and kind == "attribute":
-            continue  # of a data class, whose docstring has its attributes
+            continue  # a data class, whose docstring describes its attributes
         yield textwrap.indent("\n".join(_describe(kind, member, signature, text, f"{name}.{member}")), "   ")
 
 
 def _find_signature(value: type) -> inspect.Signature | None:
     if value.__init__ is object.__init__ or issubclass(value, Api):
-        return None  # handles and resources are made by the client
+        return None  # users do not create handles and resources
     try:
         return inspect.signature(value)
     except ValueError:
@@ -134,7 +134,7 @@ def _find_signature(value: type) -> inspect.Signature | None:
 
 
 def _list_members(value: type) -> dict[str, tuple[str, inspect.Signature | None, str | None]]:
-    """Public methods, operations and properties, in the order of their definitions."""
+    """Return public methods, operations and properties in the order of their definitions."""
     found: dict[str, tuple[str, inspect.Signature | None, str | None]] = {}
     for owner in reversed(value.__mro__):
         if not owner.__module__.startswith("foldnote."):
@@ -171,9 +171,10 @@ def _describe(
 
 
 def _format(signature: inspect.Signature) -> str:
-    """The signature with short names of types."""
+    """Format the signature with short type names."""
     text = re.sub(r"\b(?:[a-z_]+\.)+([A-Z]\w*)", r"\1", str(signature))
-    text = re.sub(r"(?<=: |> )(['\"])(.*?)\1", r"\2", text)  # annotations are texts; defaults stay quoted
+    # annotations are strings; defaults keep their quotes
+    text = re.sub(r"(?<=: |> )(['\"])(.*?)\1", r"\2", text)
     head, arrow, returned = text.rpartition(" -> ")
     returned = re.sub(r"^Operation\[(.*)\]$", r"\1", returned)
     returned = re.sub(r"^Stream\[(.*)\]$", r"Iterator[\1]", returned)
@@ -182,7 +183,7 @@ def _format(signature: inspect.Signature) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Roles for names that are public in `foldnote.results` stay links; those of internal names become code."""
+    """Keep roles for public names of `foldnote.results` as links; make those of internal names code."""
 
     def link(found: re.Match[str]) -> str:
         target = found[2].lstrip("~")

@@ -1,4 +1,4 @@
-"""A page for each tool: what it does, its settings, outputs and example, and the method that runs it here."""
+"""Generate a page for each tool: purpose, settings, outputs and example, and the method that runs it here."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FAMILIES_FIRST = ("structure-prediction", "sequence-analysis")
 
 
 def find_engines() -> dict[str, Engine]:
-    """The bundled engine of each tool, as it is before anything is installed on this machine."""
+    """Return the bundled engine of each tool, in its state before anything is installed on this machine."""
     folders = sorted(
         {engine.folder for engine in load_engines().values() if engine.folder.parent.name == "engines"}
     )
@@ -48,7 +48,7 @@ def find_engines() -> dict[str, Engine]:
 
 
 def write_tool_pages(folder: Path) -> dict[str, Mapping[str, Any]]:
-    """Write a page for each tool of the catalog and their index; returns the schema of each tool."""
+    """Write a page for each tool of the catalog and their index; return the schema of each tool."""
     engines = find_engines()
     rows = {name: read_tool(name) for name in list_types()}
     for name, row in rows.items():
@@ -58,7 +58,7 @@ def write_tool_pages(folder: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def write_example(row: Mapping[str, Any]) -> str:
-    """The tool's example job as Python, with its files taken from the examples in foldnote."""
+    """Write the tool's example job as Python, with files from the examples in foldnote."""
     settings, schema = row["exampleJob"]["settings"], row["schema"]["properties"]
     arguments, has_files = [], False
     names = {each.setting: each.name for each in read_arguments(row["schema"])}
@@ -80,7 +80,7 @@ def write_example(row: Mapping[str, Any]) -> str:
 
 
 def _write_file(value: str) -> str:
-    """A file value: the upload of an example in foldnote, or the text itself."""
+    """Write a file value: the upload of an example in foldnote, or the text itself."""
     return f'fn.upload(examples / "{value}")' if (_EXAMPLES / value).is_file() else f"fn.inline({value!r})"
 
 
@@ -171,7 +171,7 @@ def _write_setting(argument: SettingArgument) -> Iterator[str]:
 
 
 def _describe_items(schema: Mapping[str, Any]) -> str:
-    """Number of items and bounds of each, for lists."""
+    """Describe the length of lists and the bounds of their items."""
     items = schema.get("items")
     if not isinstance(items, Mapping):
         return ""

@@ -1,8 +1,9 @@
-"""Fixtures of the browser tests: one Chromium for all of them, a JupyterLab server for each module, a page for a module or a test.
+"""Fixtures of the browser tests: one Chromium for all, a JupyterLab server for each module, a page for a module or a test.
 
-``lab`` is a fresh page for each test, ``shared_lab`` one for a module, and ``notebook_page`` the same with an empty notebook. Pages share what
-the browser has compiled of JupyterLab, for which servers follow one another on one port, and no cookie or stored item. Everything runs with the network cut: the page, the server, the kernels and the
-service reach this computer only, and what they wanted beyond it is on record (``lab.outside``, ``server.refused``).
+``lab`` is a fresh page for each test, ``shared_lab`` one for a module, and ``notebook_page`` the same with an empty
+notebook. Pages share the browser's compiled code of JupyterLab, for which all servers use one port in turn, but no
+cookies or stored items. The network is cut: the page, the server, the kernels and the service reach this computer only,
+and other addresses that they requested are recorded (``lab.outside``, ``server.refused``).
 """
 
 import os
@@ -20,18 +21,19 @@ _PROBE = ROOT / "tests" / "engines"
 _ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--force-color-profile=srgb"),
-    # no name and no address beyond this computer is found; the way of Playwright's routes takes a second a page
+    # Resolve no host but this computer. Doing so with Playwright's routes takes a second per page.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE [::1]",
-    # pages of tests are closed before optimised code pays for its compilation, an eighth of their processor time
+    # Optimizing JavaScript takes an eighth of the processor time and never pays off before a test closes its
+    # page.
     "--js-flags=--no-opt --no-maglev",
-    # what is drawn in software needs no process beside the browser's
+    # Software rendering needs no GPU process.
     "--in-process-gpu",
     LEFT_OUT,
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test of this folder is a browser test."""
+    """Mark every test of this folder as a browser test."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
@@ -40,10 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """A browser. It ends with this folder's tests, because its event loop must not meet those of others."""
-    expect.set_options(
-        timeout=30_000
-    )  # a busy machine takes its time, and an answer that comes ends the wait
+    """Launch a browser. It closes with this folder's tests, because its event loop conflicts with those of other tests."""
+    expect.set_options(timeout=30_000)  # for busy machines; a response ends the wait
     with sync_playwright() as playwright:
         browser = _launch(playwright.chromium)
         yield browser
@@ -52,7 +52,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def chromium_without_webgl(chromium: Browser) -> Iterator[Browser]:
-    """A browser whose pages cannot draw in three dimensions."""
+    """Launch a browser without WebGL."""
     browser = _launch(chromium.browser_type, "--disable-3d-apis")
     yield browser
     browser.close()
@@ -65,13 +65,13 @@ def _launch(kind: BrowserType, *more: str) -> Browser:
 
 @pytest.fixture(scope="package")
 def lasting_port() -> int:
-    """The port of the servers that follow one another."""
+    """Return the port that servers use in turn."""
     return find_lasting_port()
 
 
 @pytest.fixture(scope="package")
 def common_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
-    """A server for modules each of which has a notebook of its own and asks for nobody else's jobs."""
+    """Start a server for modules that use only their own notebook and jobs."""
     server = LabServer(tmp_path_factory.mktemp("jupyterlab"), engine_path=_PROBE, port=find_lasting_port())
     server.start()
     yield server
@@ -82,10 +82,10 @@ def common_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServe
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, lasting_port: int
 ) -> Iterator[LabServer]:
-    """A JupyterLab server with folders of its own.
+    """Start a JupyterLab server with folders of its own.
 
-    Its service runs the probe of the tests; a module that says ``USES_REAL_ENGINES = True`` gets the real ones. One that says
-    ``SHARES_SERVER = True`` has the server of all such modules.
+    Its service runs the probe engine; in modules with ``USES_REAL_ENGINES = True``, the real ones. Modules with
+    ``SHARES_SERVER = True`` share one server.
     """
     if getattr(request.module, "SHARES_SERVER", False):
         shared: LabServer = request.getfixturevalue("common_server")
@@ -101,7 +101,7 @@ def server(
 
 @pytest.fixture(scope="package")
 def window(chromium: Browser) -> Iterator[BrowserContext]:
-    """A window of 1600 by 1000 pixels, whose pages are opened one after another: later ones load in half the time."""
+    """Open a window of 1600 by 1000 pixels for successive pages: later ones load in half the time."""
     context = chromium.new_context(viewport={"width": 1600, "height": 1000}, accept_downloads=True)
     context.set_default_timeout(60_000)
     yield context
@@ -110,7 +110,7 @@ def window(chromium: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="module")
 def shared_lab(window: BrowserContext, server: LabServer) -> Iterator[LabPage]:
-    """One page for all tests of a module, which leave it as they found it; not yet opened."""
+    """Create one page for all tests of a module, which undo their changes; it is not opened yet."""
     page = LabPage(window, server)
     yield page
     page.close()
@@ -118,7 +118,7 @@ def shared_lab(window: BrowserContext, server: LabServer) -> Iterator[LabPage]:
 
 @pytest.fixture(scope="package")
 def common_pages(window: BrowserContext) -> list[LabPage]:
-    """The page that is open on the server of ``SHARES_SERVER``, if there is one."""
+    """Hold the open page of the server of ``SHARES_SERVER``, if there is one."""
     return []
 
 
@@ -126,9 +126,9 @@ def common_pages(window: BrowserContext) -> list[LabPage]:
 def notebook_page(
     request: pytest.FixtureRequest, window: BrowserContext, server: LabServer, common_pages: list[LabPage]
 ) -> Iterator[LabPage]:
-    """A page of the size ``VIEWPORT``, with a notebook that is named like the module and nothing beside it.
+    """Open a page of the size ``VIEWPORT`` with a notebook named like the module, and nothing beside it.
 
-    Modules that say ``SHARES_SERVER = True`` have one page after another, unless a test with a page of its own has closed it.
+    Modules with ``SHARES_SERVER = True`` use the same page in turn, unless a test with a page of its own has closed it.
     """
     name = f"{request.module.__name__.rpartition('.')[2].removeprefix('test_')}.ipynb"
     server.write_notebook(name, "1")
@@ -151,7 +151,9 @@ def notebook_page(
 
 @pytest.fixture
 def lab(window: BrowserContext, server: LabServer) -> Iterator[LabPage]:
-    """A page of 1600 by 1000 pixels; not yet opened. It wants nothing outside this computer and throws nothing."""
+    """Create a page of 1600 by 1000 pixels, not opened yet, and assert that it requests nothing outside this computer
+    and throws nothing.
+    """
     page = LabPage(window, server)
     yield page
     page.close()

@@ -1,4 +1,4 @@
-"""One schema that says everything a form must show; the browser tests of forms drive it."""
+"""A schema with every feature that forms support, for the browser tests."""
 
 FEATURES = {
     "title": "Design run",

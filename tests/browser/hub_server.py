@@ -1,4 +1,4 @@
-"""A real JupyterHub of its own for tests: its proxy, a login without passwords, and a JupyterLab for each user."""
+"""A real JupyterHub for tests: its proxy, a login without passwords, and a JupyterLab for each user."""
 
 import json
 import os
@@ -35,20 +35,20 @@ c.Spawner.environment = {environment!r}
 
 
 class HubUser:
-    """A person with a JupyterLab on the hub: what ``LabPage`` wants to know of a server.
+    """A user with a JupyterLab on the hub, with the attributes of a server that ``LabPage`` uses.
 
     Attributes:
         name: the user's name.
-        home: what ``FOLDNOTE_HOME`` is elsewhere: foldnote's folder in the user's home. Nothing but that tells the
-            users of this hub apart, not even the operating system's user.
+        home: foldnote's folder in the user's home, as ``FOLDNOTE_HOME`` elsewhere. Only this distinguishes the
+            users of this hub: all are the same user of the operating system.
         url: base address with a trailing slash.
-        token: none; a person logs in.
+        token: empty, since users log in.
     """
 
     token = ""
 
     def __init__(self, hub: "HubServer", name: str) -> None:
-        """Make the home."""
+        """Create the home."""
         self.name = name
         place = hub.homes / name
         self.home = place / ".local" / "share" / "foldnote"
@@ -61,7 +61,7 @@ class HubUser:
             file.write_text(json.dumps(options))
 
     def log_in(self, page: Page) -> None:
-        """As a person does, which starts the server."""
+        """Log in through the page, which starts the user's server."""
         page.goto(self._login)
         page.get_by_label("Username").fill(self.name)
         page.get_by_label("Password").fill("none")
@@ -73,18 +73,18 @@ class HubServer:
     """A running hub.
 
     Attributes:
-        folder: everything of this hub.
+        folder: all files of this hub.
         homes: the users' homes.
         url: base address with a trailing slash.
         api_url: address of its API.
     """
 
     def __init__(self, folder: Path, service_url: str = "") -> None:
-        """Write the configuration; nothing runs yet.
+        """Write the configuration, without starting anything.
 
         Args:
-            folder: for everything of this hub.
-            service_url: the service of all users; empty where each has one of their own.
+            folder: for all files of this hub.
+            service_url: the service of all users; empty for one service per user.
         """
         self.folder = folder
         self.homes = folder / "homes"
@@ -112,7 +112,7 @@ class HubServer:
         self.api_url = f"http://127.0.0.1:{ports['hub_port']}{_BASE_URL}hub/api"
         config = _CONFIG.format(environment=environment, **places, **ports)
         if service_url:
-            page = (ROOT / "docs" / "jupyterhub.md").read_text()  # what it tells an administrator to add
+            page = (ROOT / "docs" / "jupyterhub.md").read_text()  # what foldnote tells administrators to add
             lines = (
                 page.split("```python\n")[1].split("```")[0].replace("https://foldnote.lab.org", service_url)
             )
@@ -122,16 +122,16 @@ class HubServer:
 
     @property
     def log(self) -> str:
-        """What the hub and the users' servers wrote."""
+        """The output of the hub and the users' servers."""
         return (self.folder / "hub.log").read_text(errors="replace")
 
     @property
     def refused(self) -> list[str]:
-        """Addresses outside this computer that a Python process of a user's server wanted."""
+        """Addresses outside this computer that Python processes of the users' servers tried to reach."""
         return self._refused.read_text().split() if self._refused.exists() else []
 
     def start(self) -> None:
-        """Start the hub and its proxy, and wait until a person can log in."""
+        """Start the hub and its proxy, and wait until users can log in."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("FOLDNOTE_")}
         with (self.folder / "hub.log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -159,7 +159,7 @@ class HubServer:
 
 
 def status_of(url: str, key: str) -> int:
-    """What a service says to ``key``."""
+    """Return the HTTP status of the service's answer to ``key``."""
     request = urllib.request.Request(url, headers={"x-api-key": key})
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:

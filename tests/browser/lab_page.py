@@ -1,4 +1,4 @@
-"""JupyterLab's page as a person uses it: open a notebook, run it, look at it."""
+"""Drive a page of JupyterLab: open notebooks, run them, read what is shown."""
 
 import json
 import os
@@ -18,12 +18,12 @@ _AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1", ""}
 _NUMBERS = count(1)
 _POLL_MS = 100
-"""What Playwright asks in each frame by itself, for which the page then draws each frame."""
+"""Playwright checks this in each animation frame by default, which makes the page draw every frame."""
 _SLOW_MACHINE = """
 const timeout = AbortSignal.timeout.bind(AbortSignal);
 AbortSignal.timeout = ms => timeout(ms === 2000 ? ms * SLOWNESS : ms);
 """
-"""anywidget gives a widget two seconds, and throws if that takes longer; what becomes of ours then, ``test_late_widgets`` sees."""
+"""anywidget throws if a widget takes longer than two seconds to load; ``test_late_widgets`` tests ours in that case."""
 _IS_RESTORED = """
 () => {
   const app = window.jupyterapp;
@@ -31,7 +31,7 @@ _IS_RESTORED = """
   return app?.isRestored === true;
 }
 """
-"""Not asynchronous: to Playwright's ``wait_for_function`` a promise is as good as true, whatever comes of it."""
+"""Synchronous: Playwright's ``wait_for_function`` takes a promise for true, whatever it resolves to."""
 _ROUND_TRIP = """
 () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
   .requestExecute({ code: 'pass', silent: true, store_history: false }).done.then(() => null)
@@ -117,34 +117,34 @@ canvas => {
 
 
 def find_place(what: Locator) -> dict[str, float]:
-    """Where a visible part of the page is, in px, once it has stopped moving."""
+    """Return the box of a visible element in px, once it has stopped moving."""
     deadline, last = time.monotonic() + 60, None
     while time.monotonic() < deadline:
         what.wait_for(state="visible")
-        place = what.bounding_box()  # None if it has just been hidden or drawn anew
+        place = what.bounding_box()  # None if it has just been hidden or redrawn
         if place is not None and place == last:
             return dict(place)
         last = place
         what.page.wait_for_timeout(50)
-    raise AssertionError(f"{what} does not rest")
+    raise AssertionError(f"{what} does not stop moving")
 
 
 class LabPage:
     """One page of one JupyterLab.
 
     Attributes:
-        page: the Playwright page, for everything that is not here.
+        page: the Playwright page, for what this class does not offer.
         server: the server behind it.
-        workspace: name of JupyterLab's workspace, a new one each time that the page is opened.
-        outside: addresses outside this computer that the page wanted; each was refused.
-        faults: uncaught exceptions of the page, with where they were thrown.
-        complaints: errors in the page's console, and requests that failed, for the message of a test that fails.
+        workspace: name of JupyterLab's workspace; each call of ``open`` makes a new one.
+        outside: addresses outside this computer that the page requested; each was refused.
+        faults: uncaught exceptions of the page, with their stacks.
+        complaints: console errors and failed requests, for the messages of failing tests.
     """
 
     def __init__(self, context: BrowserContext, server: LabServer, slowness: float = 30) -> None:
-        """Make a page; the browser reaches this computer only (``conftest``).
+        """Create a page; the browser reaches only this computer (see ``conftest``).
 
-        The time that anywidget gives a widget is ``slowness`` times as long, since tests share a machine.
+        anywidget's time limit for widgets is multiplied by ``slowness``, since tests share a machine.
         """
         self.server = server
         self.workspace = ""
@@ -161,7 +161,7 @@ class LabPage:
         self.page.on("pageerror", lambda fault: self.faults.append(fault.stack or str(fault)))
 
     def close(self) -> None:
-        """Close the page and all that it opened, and forget what it stored; the next page of the context is another person's."""
+        """Close the page and those that it opened, and clear cookies and storage for the next page of the context."""
         context = self.page.context
         context.remove_listener("request", self._note_outside)
         context.clear_cookies()
@@ -172,19 +172,19 @@ class LabPage:
             page.close()
 
     def open(self, notebook: str | None = None) -> None:
-        """Open JupyterLab in a new workspace, on a notebook if one is named, and wait until it is there."""
+        """Open JupyterLab in a new workspace, with the notebook if one is given, and wait until it is ready."""
         self.workspace = f"tests-{next(_NUMBERS)}"
         self._load(f"/tree/{notebook}" if notebook else "")
         if notebook:
             self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
 
     def reopen(self, is_saved: Callable[[dict[str, Any]], bool]) -> None:
-        """Load the page again as a browser does that was restarted, once ``is_saved`` says so of the workspace's data."""
+        """Load the page again as after a restart of the browser, once ``is_saved`` is true of the workspace's data."""
         self.wait_until_saved(is_saved)
         self._load("")
 
     def wait_until_saved(self, is_saved: Callable[[dict[str, Any]], bool]) -> None:
-        """Wait until ``is_saved`` says so of the data of the workspace, which JupyterLab saves some time later."""
+        """Wait until ``is_saved`` is true of the workspace's data, which JupyterLab saves with a delay."""
         end = time.monotonic() + 60
         while time.monotonic() < end:
             status, body = self.server.request(f"lab/api/workspaces/{self.workspace}")
@@ -199,7 +199,7 @@ class LabPage:
         self.page.wait_for_function(_IS_RESTORED, polling=_POLL_MS)
 
     def turn_to(self, notebook: str) -> None:
-        """Open a notebook with nothing beside it, without loading the page again; what was not saved is gone."""
+        """Show only this notebook without reloading the page; unsaved changes are lost."""
         self.page.evaluate(_TIDY)
         self.execute("docmanager:open", path=notebook)
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
@@ -207,7 +207,7 @@ class LabPage:
     def execute(self, command: str, **args: Any) -> None:
         """Execute a command of JupyterLab and wait for it.
 
-        Where it fails, the error has the page's complaints as a note: a page that could not load foldnote has none of its commands.
+        An error gets the page's complaints as a note: where foldnote failed to load, its commands are missing.
         """
         try:
             self.page.evaluate(_EXECUTE, [command, args])
@@ -224,18 +224,18 @@ class LabPage:
         )
 
     def catch_up(self) -> None:
-        """Let the kernel work off what the page has sent to it, and the page what the kernel sent back."""
-        for _ in range(2):  # a widget sends what was typed meanwhile when the kernel has answered
+        """Wait until the kernel has processed the page's messages, and the page the kernel's replies."""
+        for _ in range(2):  # a widget sends text typed meanwhile only after the kernel's reply
             self.page.evaluate(_ROUND_TRIP)
             self.page.wait_for_timeout(100)
 
     def run_all(self) -> None:
-        """Run every cell of the current notebook and wait for the end."""
+        """Run every cell of the current notebook and wait until all have finished."""
         self.wait_for_kernel()
         self.execute("notebook:run-all-cells")
 
     def run_code(self, *cells: str) -> None:
-        """Put new code cells in the place of all cells of the current notebook, and run them."""
+        """Replace all cells of the current notebook with new code cells, and run them."""
         self.wait_for_kernel()
         self.page.evaluate(
             """cells => {
@@ -252,11 +252,11 @@ class LabPage:
         self.execute("docmanager:save")
 
     def outputs(self) -> list[str]:
-        """The visible text of every output of the current notebook."""
+        """Return the visible text of every output of the current notebook."""
         return [text.strip() for text in self.page.locator(".jp-OutputArea-output").all_inner_texts()]
 
     def cells(self) -> list[str]:
-        """The source of every cell of the current notebook."""
+        """Return the source of every cell of the current notebook."""
         found: list[str] = self.page.evaluate(
             """() => Array.from(window.jupyterapp.shell.currentWidget.content.widgets)
                      .map(cell => cell.model.sharedModel.getSource())"""
@@ -264,13 +264,13 @@ class LabPage:
         return found
 
     def pixels(self, canvas: Locator) -> dict[str, int]:
-        """How much is drawn on a WebGL canvas: ``drawn`` of ``all`` pixels, in how many ``colours``."""
+        """Count the pixels drawn on a WebGL canvas: ``drawn`` of ``all``, in how many ``colours``."""
         canvas.scroll_into_view_if_needed()
         counted: dict[str, int] = canvas.evaluate(_COUNT_PIXELS)
         return counted
 
     def wait_until_drawn(self, canvas: Locator, *, least: int = 500, tries: int = 40) -> dict[str, int]:
-        """Wait until at least ``least`` pixels are drawn; the last count either way."""
+        """Wait until at least ``least`` pixels are drawn; return the last count, even if they are fewer."""
         canvas.wait_for(state="attached", timeout=60_000)
         counted = self.pixels(canvas)
         while counted["drawn"] < least and tries > 0:
@@ -279,24 +279,24 @@ class LabPage:
         return counted
 
     def set_theme(self, name: str) -> None:
-        """``light``, ``dark`` or ``dark high contrast``."""
+        """Switch to the theme ``light``, ``dark`` or ``dark high contrast``."""
         self.execute("apputils:change-theme", theme=f"JupyterLab {name.title()}")
         is_light = "true" if name == "light" else "false"
         self.page.wait_for_selector(f"body[data-jp-theme-light={is_light}]", state="attached")
         self.page.wait_for_timeout(300)
 
     def resize(self, width: int, height: int) -> None:
-        """Give the window this size, and wait until JupyterLab is laid out in it."""
+        """Resize the window, and wait until JupyterLab has adjusted its layout."""
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.evaluate(_LAID_OUT, width)
 
     def fits(self, what: Locator, slack_px: int = 0) -> bool:
-        """Whether ``what`` has no horizontal overflow, at the latest when a busy machine has laid it out."""
+        """Return whether ``what`` has no horizontal overflow, after waiting for a layout that is still under way."""
         fits: bool = what.evaluate(_FITS, slack_px)
         return fits
 
     def show_sidebar(self, view: str = "jobs", width_px: int | None = None) -> Locator:
-        """Bring our sidebar to the front, as wide as asked; returns it."""
+        """Bring our sidebar to the front at this width, and return it."""
         self.execute(f"foldnote:show-{view}")
         sidebar = self.page.locator("#foldnote-sidebar")
         sidebar.wait_for(state="visible")
@@ -305,7 +305,7 @@ class LabPage:
         return sidebar
 
     def choose_member(self, sidebar: Locator, member: str) -> None:
-        """Choose a member of the organization, whose list is looked at when somebody asks and not followed."""
+        """Choose a member of the organization. The list of members is read on request only, so it is refreshed first."""
         sidebar.get_by_label("Whose jobs").select_option("organization")
         select = sidebar.get_by_label("Member")
         for _ in range(30):
@@ -316,12 +316,12 @@ class LabPage:
         select.select_option(member)
 
     def picture(self, name: str, what: Locator | None = None) -> None:
-        """A screenshot to look at, of the page or of a part, in the folder ``FOLDNOTE_TEST_PICTURES``; none is taken without one."""
+        """Save a screenshot of the page or of a part in the folder ``FOLDNOTE_TEST_PICTURES``, if that is set."""
         if _PICTURES:
             (what or self.page).screenshot(path=str(Path(_PICTURES, f"{name}.png")))
 
     def accessibility_faults(self, selector: str) -> list[str]:
-        """What axe-core finds below ``selector``: rule and the node's HTML, one line each."""
+        """Return axe-core's findings below ``selector``, one line each: the rule and the node's HTML."""
         if not self.page.evaluate("typeof window.axe !== 'undefined'"):
             self.page.evaluate(_AXE.read_text())
         found: list[str] = self.page.evaluate(
@@ -332,10 +332,10 @@ class LabPage:
         return found
 
     def answer(self, route: str, body: bytes, status: int = 200) -> Callable[[], None]:
-        """Answer a route of our server extension with ``body`` from now on: for states that are hard to reach.
+        """Answer a route of our server extension with ``body`` from now on, for states that are hard to reach.
 
         Returns:
-            What lets the server answer again.
+            A function that lets the server answer again.
         """
         pattern = re.compile(rf"/foldnote/api/{route}(\?.*)?$")
 

@@ -1,4 +1,4 @@
-"""A JupyterLab server of its own for tests: own folders, own home, no network but this computer."""
+"""A JupyterLab server for tests, with its own folders and home, and no network but this computer."""
 
 import json
 import os
@@ -26,17 +26,17 @@ QUIET = {
 }
 
 _NO_BUILDS = {"buildAvailable": False, "buildCheck": False}
-"""JupyterLab's own question whether it must be built anew takes a second of Node.js a server, and says nothing of ours."""
+"""JupyterLab's check whether it must be rebuilt takes each server a second of Node.js."""
 
 _NO_LANGUAGE_SERVERS = {"LanguageServerManager": {"autodetect": False}}
-"""The search for them asks npm and others at each start, a tenth of its processor time."""
+"""Looking for them runs npm and other programs at each start, a tenth of its processor time."""
 
 
 class LabServer:
     """A running JupyterLab.
 
     Attributes:
-        folder: everything of this server.
+        folder: all files of this server.
         notebooks: the root folder that the page shows.
         home: ``FOLDNOTE_HOME`` of the server and its kernels.
         url: base address with a trailing slash.
@@ -46,7 +46,7 @@ class LabServer:
     def __init__(
         self, folder: Path, base_url: str = "/", engine_path: Path | None = None, port: int | None = None
     ) -> None:
-        """Prepare the folders; nothing runs yet. ``engine_path`` holds engines that stand in for the real ones."""
+        """Prepare the folders, without starting anything. ``engine_path`` holds engines that stand in for the real ones."""
         self._engine_path = engine_path
         self.folder = folder
         self.notebooks = folder / "notebooks"
@@ -63,12 +63,12 @@ class LabServer:
 
     @property
     def refused(self) -> list[str]:
-        """Addresses outside this computer that a Python process of the server wanted."""
+        """Addresses outside this computer that Python processes of the server tried to reach."""
         return self._refused.read_text().split() if self._refused.exists() else []
 
     @property
     def log(self) -> str:
-        """What the server wrote."""
+        """The server's output."""
         return (self.folder / "server.log").read_text(errors="replace")
 
     def start(self) -> None:
@@ -80,7 +80,7 @@ class LabServer:
         self._wait_until_ready()
 
     def command(self) -> list[str]:
-        """The program and its arguments; another front end has another one."""
+        """The program and its arguments; subclasses for other front ends override it."""
         return [
             *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
             *(f"--port={self.port}", "--ServerApp.port_retries=0", f"--ServerApp.base_url={self.base_url}"),
@@ -89,7 +89,7 @@ class LabServer:
         ]
 
     def stop(self) -> None:
-        """Stop the server, its kernels, and the embedded service they may have started."""
+        """Stop the server, its kernels, and the embedded service if they have started one."""
         if self._process is not None:
             end_session(self._process)
         with suppress(OSError, ValueError):
@@ -97,12 +97,12 @@ class LabServer:
             os.kill(pid, signal.SIGTERM)
 
     def end_kernels(self) -> None:
-        """End every kernel; the server goes on, with what its notebooks hold."""
+        """Shut down every kernel; the server and its notebooks stay."""
         for session in json.loads(self.request("api/sessions")[1]):
             self.request(f"api/sessions/{session['id']}", method="DELETE")
 
     def kill(self) -> None:
-        """End the server at once, as a power cut would; ``start`` starts it again on the same port."""
+        """Kill the server, as a power cut would; ``start`` starts it again on the same port."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
@@ -131,7 +131,7 @@ class LabServer:
         return kept | engines | jupyter | lab | own
 
     def write_notebook(self, name: str, *cells: str | nbformat.NotebookNode, kernel: str = "python3") -> Path:
-        """Write a notebook of code cells; ``kernel`` may name one that does not exist."""
+        """Write a notebook of code cells; ``kernel`` may name a kernel that does not exist."""
         made = [nbformat.v4.new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
         spec = {"name": kernel, "display_name": kernel, "language": "python"}
         notebook = nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": spec})
@@ -140,14 +140,14 @@ class LabServer:
         return path
 
     def write_settings(self, plugin: str, options: object) -> None:
-        """Write a person's settings of a plugin; pages that are opened afterwards have them."""
+        """Write the user's settings of a plugin, for pages that are opened afterwards."""
         package, name = plugin.rsplit(":", 1)
         file = self.folder / "settings" / package / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(options))
 
     def request(self, path: str, *, method: str = "GET", with_token: bool = True) -> tuple[int, bytes]:
-        """Ask the server itself, past the page; returns status and body."""
+        """Send a request to the server without the page; return status and body."""
         headers = {"Authorization": f"token {self.token}"} if with_token else {}
         request = urllib.request.Request(f"{self.url}{path}", method=method, headers=headers)
         try:
@@ -180,7 +180,7 @@ class LabServer:
 
 
 def service_of(server: LabServer) -> dict[str, Any]:
-    """What the runtime file of the server's service says; ``pid`` is None while a new service writes its own."""
+    """Read the runtime file of the server's service; ``pid`` is None while a new service writes its own."""
     with suppress(OSError, ValueError):
         found: dict[str, Any] = json.loads((server.home / "run" / "service.json").read_text())
         return found
@@ -188,7 +188,7 @@ def service_of(server: LabServer) -> dict[str, Any]:
 
 
 def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 10) -> None:
-    """End a program that leads a session of its own; by force where it does not go."""
+    """Terminate a program that leads its own session; kill it if it does not exit."""
     process.send_signal(signal.SIGTERM)
     try:
         process.wait(patience_s)
@@ -198,14 +198,14 @@ def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 10) -> N
 
 
 def find_free_port() -> int:
-    """A port of this computer that nobody listens on."""
+    """Return a port of this computer on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def find_lasting_port() -> int:
-    """A port that nobody listens on, and that the system gives to no program which asks for any port."""
+    """Return a port on which nothing listens, outside the range from which the system assigns ports to programs."""
     while True:
         port = secrets.choice(range(20_000, 30_000))
         with socket.socket() as probe, suppress(OSError):

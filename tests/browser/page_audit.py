@@ -1,4 +1,4 @@
-"""What is wrong with a page of its own on a phone and on a screen, in light and dark."""
+"""Find faults of a static page on a phone and on a screen, in light and dark."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from playwright.sync_api import Browser, Page
 
 WIDTHS = (400, 1400)
 _AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-# Style sheets of a page that is opened as a file cannot be read again.
+# The style sheets of a page opened from a file cannot be read by scripts.
 _FAULTS = """
 async () => (await window.axe.run(document, {preload: false})).violations
   .flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.failureSummary} ${node.html.slice(0, 300)}`))
 """
-# What reaches beyond the page, and is in nothing that can be scrolled or that cuts it off on purpose.
+# Elements that extend beyond the page, unless a scroll container or intended clipping holds them.
 _TOO_WIDE = """
 () => {
   const width = document.documentElement.clientWidth;
@@ -37,7 +37,7 @@ _TOO_WIDE = """
 
 
 def find_page_faults(chromium: Browser, pages: Sequence[Path]) -> list[str]:
-    """axe-core's faults, errors of scripts, requests to other machines, and what is wider than the page."""
+    """Return axe-core's findings, script errors, requests to other machines, and elements wider than the page."""
     found: list[str] = []
     for width in WIDTHS:
         found += _look_at_all(chromium, pages, width)

@@ -1,7 +1,7 @@
-"""Runs a script in PyMOL and prints what it shows as JSON: ``pymol_run.py SCRIPT FOLDER [SELECTION WIDTH HEIGHT]``.
+"""Run a script in PyMOL and print as JSON what it shows: ``pymol_run.py SCRIPT FOLDER [SELECTION WIDTH HEIGHT]``.
 
-A process of its own, since PyMOL keeps one session for all of a process. With a selection, PyMOL also draws it as
-a white ball on black, from where the script puts the camera; the middle of the ball is printed, in pixels.
+PyMOL has one session per process, so this is a separate one. With a selection, PyMOL also draws it as a white ball on
+black, from the camera position of the script; the ball's center is printed, in pixels.
 """
 
 import json
@@ -13,7 +13,7 @@ import pymol2
 
 
 def look(cmd):
-    """Atoms with their places and colours, and what of them is shown in which way."""
+    """Return the atoms with their positions and colours, and the representations in which each is shown."""
     atoms, colors, own = [], [], "not name PS1"
     cmd.iterate_state(1, own, "atoms.append([chain, resi, name, x, y, z])", space={"atoms": atoms})
     cmd.iterate(
@@ -40,7 +40,7 @@ def find_ball(cmd, place, width, height, picture):
         cmd.set(setting, 0)
     cmd.ray(width, height)
     cmd.png(str(picture), format=1)
-    # PPM: three words, of which the second is the size, and then the pixels
+    # PPM: three header words, the second of which is the size, then the pixels
     _, size, _, pixels = picture.read_bytes().split(b"\n", 3)
     columns, rows = map(int, size.split())
     bright = np.frombuffer(pixels, np.uint8).reshape(rows, columns, 3).max(axis=2) > 60

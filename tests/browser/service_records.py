@@ -1,4 +1,4 @@
-"""Answers of the server extension for states that are hard to reach with a real service."""
+"""Responses of the server extension for states that are hard to reach with a real service."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +12,7 @@ from foldnote.models.tool import Tool, ToolEngine
 
 
 def make_job(name: str, status: JobStatus = JobStatus.COMPLETE, *, age_s: float = 60, **fields: Any) -> Job:
-    """A job that was submitted ``age_s`` seconds ago; started at once unless it waits."""
+    """Make a job submitted ``age_s`` seconds ago, which started at once unless it waits."""
     created = datetime.now(UTC) - timedelta(seconds=age_s)
     started = None if status is JobStatus.IN_QUEUE else created + timedelta(seconds=2)
     completed = created + timedelta(seconds=age_s / 2) if status.is_final else None
@@ -27,7 +27,7 @@ def jobs_body(
     older_key: str | None = None,
     **report: Any,
 ) -> bytes:
-    """The body of ``GET jobs``; ``older_key`` says that there are older jobs than these."""
+    """Return the body of ``GET jobs``; ``older_key`` means that there are older jobs."""
     counts = {status: sum(job.status is status for job in jobs) for status in JobStatus}
     known = KnownJobs(notes)
     known.take_all(JobPage(jobs=jobs, statuses=StatusCounts.model_validate(counts), start_key=older_key))
@@ -35,7 +35,7 @@ def jobs_body(
 
 
 def tools_body(*tools: Tool) -> bytes:
-    """The body of ``GET tools``."""
+    """Return the body of ``GET tools``."""
     return write_tools(tools, make_report()).body
 
 

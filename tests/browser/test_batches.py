@@ -1,4 +1,4 @@
-"""Batches in a cell: looked at before they are submitted, waited for with a bar, joined with their results."""
+"""Batches in a cell: previewed before submission, followed with a progress bar, joined with their results."""
 
 from lab_page import find_place
 from playwright.sync_api import expect
@@ -48,7 +48,7 @@ _GAP = """whole => {
   probe.remove();
   return end.getBoundingClientRect().left - place.left - shown;
 }"""
-"""Pixels between the ellipsis of a name that is cut in its middle and what follows it."""
+"""The gap in pixels between the ellipsis of a name shortened in its middle and the text after it."""
 
 
 _LINES = """table => {
@@ -61,7 +61,7 @@ _LINES = """table => {
   table.style.width = '';
   return [...found];
 }"""
-"""In how many lines the tools above a table are, at each width."""
+"""Count the lines of the toolbar above a table, at each width."""
 
 
 def test_the_card_of_a_batch_follows_it_and_shows_its_table(notebook_page):
@@ -211,9 +211,9 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(notebook
     duplicate.hover()
     notebook_page.page.mouse.down()
     duplicate.evaluate("button => { const cell = button.parentElement; cell.innerHTML = cell.innerHTML; }")
-    notebook_page.page.mouse.up()  # a press that meets a redrawn table counts once
+    notebook_page.page.mouse.up()  # a click during which the table is redrawn counts once
     caution = form.get_by_role("img", name="Row 3: The same settings as row 2")
-    assert caution.evaluate("node => [node.scrollWidth, node.offsetWidth]") == [18, 18]  # a round sign
+    assert caution.evaluate("node => [node.scrollWidth, node.offsetWidth]") == [18, 18]  # a round icon
     expect(form.locator(".fn-scroll tbody tr")).to_have_count(3)
     expect(duplicate).to_be_focused()
     assert notebook_page.accessibility_faults(".foldnote-batch") == []

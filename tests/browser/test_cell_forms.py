@@ -1,4 +1,4 @@
-"""The settings of a cell that was not run, as a form below it."""
+"""Forms made from the settings of a cell that has not been run."""
 
 from playwright.sync_api import expect
 

@@ -1,6 +1,7 @@
-"""An engine of this computer is installed from the sidebar with the real installer and pip, and removed again.
+"""Install and remove an engine of this computer from the sidebar, with the real installer and pip.
 
-It is tiny: its package lies on a server of this module, which at first nobody can reach, and which then holds it back.
+The engine is tiny: its package is on a server of this module, which is unreachable at first and then delays the
+download.
 """
 
 import getpass
@@ -66,7 +67,7 @@ def make_wheel() -> bytes:
 
 
 class Registry:
-    """A server of one package.
+    """A package index with one package.
 
     Attributes:
         url: the package's address; connections are refused until ``connect``.
@@ -80,14 +81,14 @@ class Registry:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 gate.wait(300)
-                with suppress(OSError):  # a cancelled pip has gone
+                with suppress(OSError):  # pip was cancelled and closed the connection
                     self.send_response(200)
                     self.send_header("Content-Length", str(len(wheel)))
                     self.end_headers()
                     self.wfile.write(wheel)
 
             def log_message(self, *_: object) -> None:
-                """Nothing is written."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler, bind_and_activate=False)
         self._server.daemon_threads = True
@@ -116,7 +117,7 @@ def registry():
 
 
 class LabWithEngines(LabServer):
-    """A server whose engines' environments are its own, and whose pip gives up at once."""
+    """A server with its own folder of engine environments, and a pip that does not retry."""
 
     def __init__(self, folder, engine_path):
         super().__init__(folder, engine_path=engine_path)
@@ -143,7 +144,7 @@ def server(tmp_path_factory, registry):
 
 @pytest.fixture(scope="module")
 def opened(shared_lab):
-    """A page with the list of engines."""
+    """Open a page with the list of engines."""
     return show_engines(shared_lab)
 
 
@@ -156,14 +157,14 @@ def show_engines(lab):
 
 @pytest.fixture
 def row(opened):
-    """The engine in the list."""
+    """Return the engine's row in the list."""
     row = opened.page.locator(".fn-Engine").filter(has_text="quick of the tests")
     row.wait_for()
     return row
 
 
 def begin(row):
-    """Press Install, and accept what must be."""
+    """Press Install, and accept the licences that it needs."""
     row.get_by_role("button", name="Install quick").click()
     row.page.get_by_role("dialog").get_by_role("button", name=re.compile("^(Accept and )?Install$")).click()
 
@@ -239,7 +240,7 @@ def test_a_page_that_is_loaded_again_finds_the_installation_and_can_cancel_it(op
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()
 
 
-def test_a_disk_that_gets_full_is_told_and_nothing_is_left_half_installed(opened, row, registry, server):
+def test_a_full_disk_is_reported_and_nothing_is_left_half_installed(opened, row, registry, server):
     registry.gate.set()
     with server.faults.active("ENOSPC", "w", 1, "--progress-bar"):  # what pip writes into the environment
         begin(row)

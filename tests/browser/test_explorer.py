@@ -1,4 +1,4 @@
-"""The explorer in real JupyterLab: a choice made anywhere is seen everywhere, and in Python."""
+"""The explorer in real JupyterLab: a selection made in any part is shown in all parts, and available in Python."""
 
 import struct
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Fields for this science in real JupyterLab: files, chains, residues, columns, masks, molecules, on one page."""
+"""Scientific fields in real JupyterLab: files, chains, residues, columns, masks, molecules, all on one page."""
 
 import re
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ form
 
 @pytest.fixture(scope="module")
 def notebook(server, notebook_page):
-    """A page with one notebook whose folder holds a structure and a table."""
+    """Open one notebook whose folder holds a structure and a table."""
     (server.notebooks / "fv.pdb").write_text(FV)
     (server.notebooks / "binding.csv").write_text("sequence,Kd\nEVQL,3.5\n")
     notebook_page.run_code(SETUP)
@@ -106,7 +106,7 @@ def test_columns_masks_and_molecules_say_what_they_hold(form):
 
 
 def test_marked_residues_are_seen_in_forced_colours(form, notebook):
-    """These take away the ground and the shadow of marks."""
+    """Forced colours remove backgrounds and shadows from marked residues."""
     control(form, "Heavy chain").fill(VH)
     control(form, "Mask").fill("97-105")
     notebook.page.emulate_media(forced_colors="active")
@@ -143,7 +143,7 @@ def test_a_file_is_dragged_from_the_file_browser_onto_its_field(form, notebook):
 
 @pytest.fixture
 def editor(form) -> Iterator[Locator]:
-    """The structure editor on the field of ligands, which holds none; nothing of it is left after the test."""
+    """Open the structure editor on the empty ligand field, and discard its content after the test."""
     control(form, "Ligands").fill("")
     expect(field(form, "Ligands").locator(".fn-readout")).to_have_count(0)
     form.get_by_role("button", name="Draw Ligands").click()
@@ -155,7 +155,7 @@ def editor(form) -> Iterator[Locator]:
 
 
 def paste(form: Locator, name: str, text: str) -> None:
-    """Paste as a person does who copied the text from elsewhere, in place of what the field holds."""
+    """Paste text from the clipboard in place of the field's content."""
     source = control(form, "Heavy chain")
     source.fill(text)
     for keys in ("Control+a", "Control+x"):
@@ -181,7 +181,7 @@ def test_lines_that_are_pasted_into_one_line_are_contents_items_or_words(form):
         ("Designed chains", "L"),
         ("Column", ""),
         ("Table", "binding.csv"),
-    ):  # a menu afterwards
+    ):  # a menu once there is a table
         control(form, name).fill(value)
 
 
@@ -278,7 +278,7 @@ def test_the_editor_is_readable_and_faultless(form, notebook, theme):
 
 
 def cover(one: dict[str, float], other: dict[str, float]) -> bool:
-    """Whether two places overlap."""
+    """Return whether two boxes overlap."""
     return all(
         one[at] < other[at] + other[size] and other[at] < one[at] + one[size]
         for at, size in (("x", "width"), ("y", "height"))
@@ -422,13 +422,13 @@ def test_a_table_is_dropped_on_the_batch(notebook):
 
 
 def _drag(source: Locator, target: Locator) -> None:
-    """Press, move and release the mouse, as Lumino's drags want it."""
+    """Press, move and release the mouse in the steps that Lumino needs to recognize a drag."""
     _begin_drag(source, target)
     source.page.mouse.up()
 
 
 def _drag_file(notebook: LabPage, name: str, target: Locator) -> None:
-    """Drag a file of JupyterLab's file browser, whose list moves whenever it is read anew."""
+    """Drag a file from JupyterLab's file browser, whose list moves whenever it is reloaded."""
     row = notebook.page.locator(".jp-DirListing-item", has_text=name)
     for _ in range(5):
         _begin_drag(row, target)
@@ -437,7 +437,7 @@ def _drag_file(notebook: LabPage, name: str, target: Locator) -> None:
             return
         notebook.page.keyboard.press("Escape")
         notebook.page.mouse.up()
-    raise AssertionError(f"Another file than {name} was under the mouse each time")
+    raise AssertionError(f"The mouse was over another file than {name} each time")
 
 
 def _begin_drag(source: Locator, target: Locator) -> None:
@@ -451,7 +451,7 @@ def _begin_drag(source: Locator, target: Locator) -> None:
 
 
 def _drop(place: Locator, what: dict[str, object]) -> None:
-    """What a browser does when files of the computer are let go over ``place``."""
+    """Dispatch the events of a browser when files of the computer are dropped over ``place``."""
     place.evaluate(
         """(node, { files }) => {
              const data = new DataTransfer();

@@ -1,4 +1,4 @@
-"""Forms in real JupyterLab, used by mouse and by keyboard. One notebook serves all tests; each has its own cell."""
+"""Forms in real JupyterLab, used by mouse and by keyboard. All tests share one notebook; each has its own cell."""
 
 import json
 import re
@@ -49,7 +49,7 @@ form => {
   new MutationObserver(note).observe(form, { subtree: true, childList: true, characterData: true });
 }
 """
-"""What a button says for a moment is missed by a look now and then."""
+"""Records a button's labels, since polling misses those that are shown for a moment."""
 
 
 _DROP = """
@@ -63,13 +63,13 @@ _DROP = """
 
 @pytest.fixture(scope="module")
 def notebook(notebook_page):
-    """A page with one notebook and its kernel, for all tests of this module."""
+    """Open one notebook with its kernel for all tests of this module."""
     return notebook_page
 
 
 @pytest.fixture
 def show(notebook):
-    """Shows the form of a tool in a new cell and returns it."""
+    """Show a tool's form in a new cell and return it."""
 
     def show(tool: str, arguments: str = "") -> Locator:
         notebook.run_code(f'import foldnote as fn\nform = fn.form("{tool}"{arguments})\nform')
@@ -81,7 +81,7 @@ def show(notebook):
 
 
 def field(form: Locator, name: str) -> Locator:
-    """Everything of the field with this name: control, marks, help and errors."""
+    """Return all elements of the field with this name: control, marks, help and errors."""
     has_name = form.page.locator(".fn-name", has_text=re.compile(rf"^{re.escape(name)}\*?$"))
     return form.locator(".foldnote-field").filter(has=has_name).first
 
@@ -91,14 +91,14 @@ def control(form: Locator, name: str) -> Locator:
 
 
 def code_of(form: Locator) -> Locator:
-    """What the form shows as the Python call that does the same."""
+    """Return the equivalent Python call that the form shows."""
     if not form.locator(".fn-code").count():
         form.get_by_role("button", name="Copy as Python").click()
     return form.locator(".fn-code pre")
 
 
 def jobs_named(notebook: LabPage, name: str) -> list[dict]:
-    """The jobs with this name, once the server extension has looked again."""
+    """Return the jobs with this name, after a refresh of the server extension."""
     for _ in range(50):
         status, body = notebook.server.request("foldnote/api/jobs")
         assert status == 200
@@ -320,7 +320,7 @@ def test_the_notebook_keeps_what_was_submitted_and_the_form_stays_in_place(show,
         return cell.outputs[0].data
 
     saved = next((kept for _ in range(20) if "Complete" in (kept := save())["text/plain"]), None) or save()
-    assert VH in saved["text/html"].replace("<wbr>", "")  # where long sequences may wrap
+    assert VH in saved["text/html"].replace("<wbr>", "")  # the elements in which long sequences wrap
     assert "kept.sleep-2 (AbodyBuilder): Complete" in saved["text/plain"]
 
 
@@ -359,7 +359,7 @@ def test_fields_and_buttons_stay_where_they_are_when_the_service_answers(noteboo
     notebook.resize(width + 170, 1400)
     try:
         notebook.page.evaluate(_WATCH_PLACES)
-        # The kernel takes the answer after the cell has ended, so that what is shown before is seen.
+        # The kernel receives the answer only after the cell has ended, so the state before it is visible.
         notebook.run_code(
             "import time\nimport foldnote as fn\nform = fn.form('anarci')\ndisplay(form)\ntime.sleep(3)"
         )

@@ -1,6 +1,6 @@
-"""foldnote on a real JupyterHub, by two users at once: nobody sees another's jobs, files or key.
+"""foldnote on a real JupyterHub with two users at once: neither sees the other's jobs, files or key.
 
-The steps build on each other, so they share one hub and run in the order in which they stand.
+The steps build on each other, so they share one hub and run in order.
 """
 
 import pytest
@@ -10,7 +10,7 @@ from lab_server import service_of
 from playwright.sync_api import Error, expect
 from test_job_in_lab import HEAVY, LIGHT
 
-pytestmark = pytest.mark.cluster  # a hub and three JupyterLabs: a minute
+pytestmark = pytest.mark.cluster  # starting a hub and three JupyterLabs takes a minute
 JOB = "on-a-hub.structure.score"
 
 
@@ -18,7 +18,7 @@ class Visitor(LabPage):
     """A user's page.
 
     Attributes:
-        heard: every answer of the server extension to the page: address and text.
+        heard: every response of the server extension to the page: URL and text.
     """
 
     def __init__(self, context, user):
@@ -30,7 +30,7 @@ class Visitor(LabPage):
         if "/foldnote/api/" in response.url and "static" not in response.url and response.status == 200:
             try:
                 self.heard.append((response.url, response.text()))
-            except Error as fault:  # the page went on before it was read
+            except Error as fault:  # the page navigated away before the text was read
                 self.heard.append((response.url, str(fault)))
 
 
@@ -46,7 +46,7 @@ def hub(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def enter(chromium, hub):
-    """Logs a user in, in a browser of the user's own, and opens JupyterLab."""
+    """Log a user in, in the user's own browser, and open JupyterLab."""
     contexts = []
 
     def enter(name):
@@ -84,7 +84,7 @@ def test_a_job_of_a_form_is_seen_in_the_sidebar_and_drawn_in_the_cell(ann):
     expect(sidebar.locator(f"[data-job='{JOB}']")).to_contain_text("Complete", timeout=120_000)
     ann.page.locator(
         ".jp-OutputArea-output .fnv-stage"
-    ).first.scroll_into_view_if_needed()  # drawn when it is seen
+    ).first.scroll_into_view_if_needed()  # views are drawn when they become visible
     assert ann.wait_until_drawn(ann.page.locator(".jp-OutputArea-output canvas").first)["drawn"] > 300
     ann.picture("hub-job")
 
@@ -140,13 +140,13 @@ def test_no_page_holds_a_key_or_wanted_anything_outside(ann, bob, hub):
     assert hub.refused == []
 
 
-def test_a_server_that_was_stopped_is_told_and_the_way_back(bob, hub):
+def test_a_server_that_was_stopped_is_reported_and_the_way_back(bob, hub):
     sidebar = bob.show_sidebar("jobs", 300)
     home = bob.page.context.new_page()
     home.goto(f"{hub.url}hub/home")
     stop = home.locator("#stop")
     home.wait_for_function("window.jQuery?._data?.(document.querySelector('#stop'), 'events')?.click")
-    stop.click()  # which the hub's page hears only when its scripts have been loaded
+    stop.click()  # the hub's page handles clicks only once its scripts have loaded
     expect(stop).to_be_hidden(timeout=120_000)
     bob.page.bring_to_front()
     told = sidebar.get_by_text("Reload the page to let the hub restart it")

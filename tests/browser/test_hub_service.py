@@ -1,6 +1,6 @@
-"""One foldnote service for all users of a JupyterHub, used in two users' JupyterLabs; no one has a key of it.
+"""One foldnote service for all users of a JupyterHub, used from two users' JupyterLabs without a key.
 
-The steps build on each other, so they share one hub and run in the order in which they stand.
+The steps build on each other, so they share one hub and run in order.
 """
 
 from pathlib import Path
@@ -14,13 +14,13 @@ from playwright.sync_api import expect
 from service_process import ServiceProcess
 from test_job_in_lab import HEAVY, LIGHT
 
-pytestmark = pytest.mark.cluster  # a hub and two JupyterLabs: a minute
+pytestmark = pytest.mark.cluster  # starting a hub and two JupyterLabs takes a minute
 JOB = "from-the-hub"
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    """A service whose address the hub's users know before it is told that of the hub."""
+    """Reserve the service's address for the hub's users, before the service is configured with the hub's address."""
     service = ServiceProcess(tmp_path_factory.mktemp("service"), "--port", str(find_free_port()))
     yield service
     service.kill()
@@ -43,7 +43,7 @@ def hub(tmp_path_factory, service):
 
 @pytest.fixture(scope="module")
 def enter(chromium, hub):
-    """Logs a user in, in a browser of the user's own, and opens JupyterLab."""
+    """Log a user in, in the user's own browser, and open JupyterLab."""
     contexts = []
 
     def enter(name):
@@ -71,7 +71,7 @@ def bob(enter):
 
 
 def token_of(hub, name):
-    """The token of a user's server, from the environment of its process; other hubs may have users of this name."""
+    """Return the token of a user's server, from its process's environment. Other hubs may have users of this name."""
     for file in Path("/proc").glob("[0-9]*/environ"):
         try:
             variables = dict(
@@ -117,7 +117,7 @@ def test_no_home_page_or_log_has_a_key_or_a_token(ann, bob, hub, service):
     files = [file for file in hub.homes.rglob("*") if file.is_file()]
     own = [
         file for file in files if file.parts[-3:-1] == ("jupyter", "runtime")
-    ]  # where Jupyter keeps the token
+    ]  # where Jupyter stores the token
     told = {str(file): file.read_bytes() for file in files if file not in own}
     told |= {"hub.log": hub.log.encode(), "service.log": (service.folder / "service.log").read_bytes()}
     for visitor in (ann, bob):

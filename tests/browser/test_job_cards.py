@@ -1,4 +1,4 @@
-"""The job card in real JupyterLab, on the embedded service and the probe of the tests."""
+"""The job card in real JupyterLab, with the embedded service and the probe engine."""
 
 import fcntl
 import json
@@ -28,13 +28,13 @@ SHARES_SERVER = True
 
 @pytest.fixture(scope="module")
 def notebook(notebook_page):
-    """A page with one notebook and its kernel, for all tests of this module."""
+    """Open one notebook with its kernel for all tests of this module."""
     return notebook_page
 
 
 @pytest.fixture
 def submit(notebook):
-    """Submits a job to the probe, whose behaviour its name tells, and returns the job's card."""
+    """Submit a job to the probe, which behaves as the job's name says, and return the job's card."""
 
     def submit(name: str):
         notebook.run_code(_SUBMIT.replace("NAME", name))
@@ -64,7 +64,7 @@ def processes_with(words: str) -> list[str]:
 
 @contextmanager
 def service_that_cannot_start(server):
-    """While this lasts a new service finds its lock taken."""
+    """Hold the lock of the service, so that a new one cannot start."""
     with (server.home / "data" / "service" / "service.lock").open("r+") as lock:
         end = time.monotonic() + 10
         while time.monotonic() < end:
@@ -228,7 +228,7 @@ def test_the_table_of_a_batch_is_live_and_its_rows_open_their_results(notebook):
     expect(card).to_contain_text("2 of 3 jobs complete, 1 failed", timeout=JOB_MS)
     expect(card).to_contain_text(".retry()")
     pane = table.get_by_role("region", name="Result of rows-a.sleep-3")
-    expect(pane).to_contain_text("Probe of the tests")  # order and open row are kept
+    expect(pane).to_contain_text("Probe of the tests")  # sort order and open row are kept
     assert [text.split(".")[0] for text in table.locator(".fnt-open").all_inner_texts()] == [
         "rows-c",
         "rows-b",
@@ -245,4 +245,4 @@ def test_the_table_of_a_batch_is_live_and_its_rows_open_their_results(notebook):
     notebook.page.mouse.down()
     table.locator(".fnt-box").evaluate("box => box.dispatchEvent(new Event('scroll'))")
     notebook.page.mouse.up()
-    expect(pane).to_contain_text("Probe of the tests")  # also if the row was drawn anew while it was pressed
+    expect(pane).to_contain_text("Probe of the tests")  # works even if the row was redrawn during the click

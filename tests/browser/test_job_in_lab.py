@@ -1,6 +1,6 @@
-"""Jobs from their form to the sidebar, to their result and back into a cell, on the service that the page starts.
+"""Jobs from their form to the sidebar, the result and back into a cell, on the service that the page starts.
 
-The tests share one page and go on from each other's jobs, as a day's work does.
+The tests share one page, and later ones use the jobs of earlier ones.
 """
 
 import json
@@ -21,18 +21,19 @@ START = f'import foldnote as fn\n\nfor name in NAMES:\n    fn.submit("abodybuild
 
 @pytest.fixture(scope="module")
 def heard():
-    """Everything that the page heard from its server: the address, and the headers and text."""
+    """Collect everything that the page receives from its server: URL, headers and text."""
     return []
 
 
 def listen(page, heard):
-    """Note every answer of the server but its scripts, and every message of its web sockets."""
+    """Record every response of the server except scripts, and every message of its web sockets."""
 
     def note(response):
         if "/static/" in response.url or "/extensions/" in response.url:
             return
         heard.append((response.url, str(response.headers)))
-        with suppress(Error):  # a redirect has no text, and the page may have gone on before it was read
+        # a redirect has no text, and the page may have navigated away before it was read
+        with suppress(Error):
             heard.append((response.url, response.text()))
 
     def note_frame(socket, frame):
@@ -48,7 +49,7 @@ def listen(page, heard):
 
 @pytest.fixture(scope="module")
 def lab(shared_lab, server, heard):
-    """The page of the module, on a notebook, with the form of AbodyBuilder in its first cell."""
+    """Open the module's page on a notebook with the form of AbodyBuilder in its first cell."""
     server.write_notebook("work.ipynb", 'import foldnote as fn\n\nfn.form("abodybuilder")')
     server.write_settings("foldnote:plugin", {"undoSeconds": 60})
     listen(shared_lab.page, heard)
@@ -85,7 +86,7 @@ def show_notebook(lab):
 
 
 def drag(lab, source, target):
-    """Drag with the mouse into the upper left of the target, whose lines may be wider than the page."""
+    """Drag with the mouse to the upper left of the target, whose lines may be wider than the page."""
     start, end = find_place(source), find_place(target)
     lab.page.mouse.move(start["x"] + start["width"] / 2, start["y"] + 12)
     lab.page.mouse.down()
@@ -95,7 +96,7 @@ def drag(lab, source, target):
 
 
 def submit_as_member(server, url, name):
-    """Make an organization of the service's own account and another one, and submit a job as the other."""
+    """Create an organization with the service's own account and another one, and submit a job as the other."""
 
     def manage(*arguments):
         folder = str(server.home / "data" / "service")
@@ -257,13 +258,13 @@ def test_a_failed_job_says_why_in_its_row(lab):
     expect(row_of(lab, "bound-to.fail")).to_contain_text("The probe was asked to fail.", timeout=30_000)
 
 
-def test_the_end_of_a_job_is_told_with_the_sidebar_closed(lab):
+def test_the_end_of_a_job_is_reported_with_the_sidebar_closed(lab):
     submit(lab, "to-be-told.sleep-15")
     expect(row_of(lab, "to-be-told.sleep-15")).to_be_visible(timeout=30_000)
     lab.execute("filebrowser:activate")
     toast = lab.page.get_by_role("alert").filter(has_text="to-be-told.sleep-15")
     expect(toast).to_contain_text("Complete: to-be-told.sleep-15 (AbodyBuilder).", timeout=60_000)
-    toast.hover()  # it stays while the mouse is on it
+    toast.hover()  # the notice stays while the pointer is on it
     lab.picture("notification")
     toast.get_by_role("button", name="Open result").click()
     expect(lab.page.locator(".fn-ResultPanel").last.get_by_role("heading")).to_have_text(
@@ -351,7 +352,7 @@ def test_a_members_result_is_opened_saved_and_loaded_from_its_row(lab, server):
     sidebar = lab.show_sidebar("jobs", 300)
     lab.choose_member(sidebar, MEMBER)
     row = sidebar.get_by_role("row", name="theirs.structure")
-    for _ in range(60):  # this list is looked at and not followed
+    for _ in range(60):  # this list is read on request and not polled
         if "Complete" in row.inner_text():
             break
         lab.page.wait_for_timeout(500)

@@ -1,6 +1,6 @@
-"""Actions of the panel beside those on jobs: menus, launcher, palette, choices, settings, folders, uploads, notices.
+"""Actions of the panel other than those on jobs: menus, launcher, palette, choices, settings, folders, uploads, notices.
 
-The tests share one page before a real service, whose jobs they submit past the page.
+The tests share one page with a real service, and submit jobs directly to the service.
 """
 
 import os
@@ -60,7 +60,7 @@ LOADED = """
 
 @pytest.fixture(scope="module")
 def lab(shared_lab, server):
-    """The page, its service running and reached."""
+    """Open the page, with its service started and reachable."""
     server.write_settings("foldnote:plugin", {"browserNotifications": True})
     shared_lab.open()
     sidebar = shared_lab.show_sidebar("jobs", 300)
@@ -69,19 +69,19 @@ def lab(shared_lab, server):
 
 
 def ask(server, route, **body):
-    """Ask the service past the page."""
+    """Send a request directly to the service."""
     service = service_of(server)
     with httpx.Client(base_url=service["url"], headers={"x-api-key": service["key"]}, timeout=60) as client:
         assert client.post(route, json=body).status_code == 200
 
 
 def submit(server, name):
-    """Submit a job past the page."""
+    """Submit a job directly to the service."""
     ask(server, "/submit-job", jobName=name, type="anarci", settings={"sequence": SEQUENCE, "scheme": "imgt"})
 
 
 def end_unseen(lab, server, name):
-    """A job that the page saw running is stopped while another view is in front."""
+    """Submit a job that the page sees running, and stop it while another view is in front."""
     submit(server, name)
     expect(row_of(lab, name)).to_contain_text("Running")
     lab.execute("filebrowser:activate")
@@ -108,7 +108,7 @@ def test_the_launcher_has_its_cards_before_the_service_has_answered(lab, server)
         "Browse All Tools",
         "Example Notebook",
         "AbodyBuilder",
-    ):  # the last one from the visit before
+    ):  # the last one is the tool used most recently
         expect(cards.filter(has_text=label)).to_have_count(1)
     # the entry preloads the plugins, and the styles follow after the start; views are loaded when they are first shown
     lab.page.wait_for_function(f"({LOADED.strip()})().length === 3")
@@ -189,7 +189,9 @@ new MutationObserver(() => {
   }
 }).observe(document, { childList: true, subtree: true });
 """
-"""Notes a length of the style sheets as it is when the first tab is in the document; empty without them."""
+"""Record whether the style sheets apply when the first tab is added to the document: one of their lengths, or an
+empty text.
+"""
 
 
 def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, server):
@@ -204,7 +206,7 @@ def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, ser
     kept = {"state": "complete", "sort": "name", "grouping": "tool", "whose": "mine", "details": details}
     lab.page.add_init_script(_NOTE_FIRST_GAP)
     lab.reopen(lambda saved: saved.get("foldnote:choices") == kept)
-    # the sidebar is open again, and was never seen without its style sheets, which JupyterLab starts without
+    # the sidebar opens again, and never without its style sheets, which JupyterLab starts without
     lab.page.wait_for_function("window.firstGap !== undefined")
     assert lab.page.evaluate("window.firstGap") == "8px"
     sidebar = lab.show_sidebar("jobs", 300)
@@ -291,14 +293,14 @@ def test_an_upload_is_passed_on_again_after_the_service_was_killed(lab, server, 
     before = service_of(server)["pid"]
     offsets = []
     lab.page.on("request", lambda request: offsets.append(request.url) if request.method == "PUT" else None)
-    os.kill(before, signal.SIGSTOP)  # it takes what its sockets hold, and no more
+    os.kill(before, signal.SIGSTOP)  # it accepts what fits into its socket buffers
     sidebar.get_by_label("Files to upload").set_input_files(tmp_path / "longer.pdb")
     expect(sidebar.locator(".fn-Upload")).to_contain_text("Sending to the service")
     lab.picture("upload-passing", sidebar)
     os.kill(before, signal.SIGKILL)
     listed = sidebar.get_by_role("listitem").filter(has_text="longer.pdb")
     expect(listed).to_contain_text("40 MB", timeout=180_000)
-    assert len(offsets) == len(set(offsets)), "a piece was sent twice"
+    assert len(offsets) == len(set(offsets)), "a part was sent twice"
     assert service_of(server)["pid"] != before
 
 

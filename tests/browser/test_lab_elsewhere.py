@@ -1,4 +1,4 @@
-"""JupyterLab as a hub serves it: below a prefix and behind a proxy, with restarts in the middle of a job."""
+"""JupyterLab as a hub serves it: below a URL prefix and behind a proxy, with restarts in the middle of a job."""
 
 import asyncio
 import gzip
@@ -20,7 +20,7 @@ FOLDER = ROOT / "tests" / "unit" / "results" / "data"
 
 
 class Proxy:
-    """A proxy of bytes on a port of its own, as a hub has one before every user's server."""
+    """A TCP proxy on its own port, as a hub has in front of every user's server."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -47,7 +47,7 @@ class Proxy:
         with (
             suppress(OSError, asyncio.CancelledError),
             closing(writer),
-        ):  # a cancelled task is told as a fault
+        ):  # a cancelled task is logged as an error
             to_reader, to_writer = await asyncio.open_connection("127.0.0.1", self._target)
             with closing(to_writer):
                 await asyncio.gather(_copy(reader, to_writer), _copy(to_reader, writer))
@@ -68,7 +68,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A server below a prefix, as JupyterHub starts one."""
+    """Start a server below a prefix, as JupyterHub does."""
     server = LabServer(tmp_path_factory.mktemp("hub"), "/user/ann@lab/", ROOT / "tests" / "engines")
     for name in ("trastuzumab_fv_ca.pdb", *DRAWN):
         shutil.copy(FOLDER / name, server.notebooks / name)
@@ -86,14 +86,14 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lab(shared_lab, server):
-    """A page that reaches the server through the proxy."""
+    """Open a page that reaches the server through the proxy."""
     proxy = Proxy(server.port)
     server.url = f"http://127.0.0.1:{proxy.port}{server.base_url}"
     shared_lab.open("work.ipynb")
     page = shared_lab.page
     lost = page.get_by_role("dialog").filter(
         has_text="Server Connection Error"
-    )  # JupyterLab's own, some time later
+    )  # JupyterLab's own dialog, which appears after a while
     page.add_locator_handler(lost, lambda _: page.keyboard.press("Escape"))
     yield shared_lab
     proxy.stop()

@@ -1,4 +1,6 @@
-"""Widgets that are loaded later than anywidget allows, as on a slow or busy computer: they hear their kernel all the same."""
+"""Widgets whose code loads after anywidget's time limit, as on a slow or busy computer, still receive messages from
+their kernel.
+"""
 
 from pathlib import Path
 
@@ -62,7 +64,7 @@ form
 
 @pytest.fixture(scope="module")
 def notebook(window, server):
-    """A page whose programs have no time at all, with one cell for each widget that has a program."""
+    """Open a page where the time limit for widgets is zero, with one cell for each widget that has its own JavaScript."""
     server.write_notebook("late_widgets.ipynb", "1")
     page = LabPage(window, server, slowness=0)
     page.open("late_widgets.ipynb")
@@ -72,7 +74,7 @@ def notebook(window, server):
 
 
 def _execute(notebook: LabPage, code: str) -> None:
-    """Execute code in the kernel of the notebook, in no cell."""
+    """Execute code in the notebook's kernel, outside the cells."""
     notebook.page.evaluate(
         """code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
              .requestExecute({ code, store_history: false }).done.then(() => null)""",
@@ -81,7 +83,7 @@ def _execute(notebook: LabPage, code: str) -> None:
 
 
 def _evaluate(notebook: LabPage, code: str) -> str:
-    """What an expression is in the kernel of the notebook."""
+    """Evaluate an expression in the notebook's kernel."""
     found: str = notebook.page.evaluate(
         """code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
              .requestExecute({ code: '', store_history: false, user_expressions: { code } }).done
@@ -92,7 +94,7 @@ def _evaluate(notebook: LabPage, code: str) -> str:
 
 
 def test_anywidget_itself_does_not_hear_its_kernel(notebook):
-    """Once this fails, anywidget has mended it, and `foldnote.live_widget` is no longer needed."""
+    """When this fails, anywidget has fixed the fault, and `foldnote.live_widget` is no longer needed."""
     expect(notebook.page.get_by_text("The count is 0")).to_be_visible()
     _execute(notebook, "plain.count = 7")
     notebook.catch_up()

@@ -1,4 +1,4 @@
-"""Molecules and docked poses in real JupyterLab: seen in turn, drawn in 2D, with what they touch."""
+"""Molecules and docked poses in real JupyterLab: switched, drawn in 2D, with their contacts."""
 
 import re
 from pathlib import Path
@@ -45,12 +45,12 @@ canvas => {
   return count;
 }
 """
-"""Pixels in the green of a molecule's carbons."""
+"""Count the pixels in the green of a molecule's carbons."""
 
 
 @pytest.fixture(scope="module")
 def notebook(notebook_page):
-    """A page with one notebook and its kernel, for all tests of this module."""
+    """Open one notebook with its kernel for all tests of this module."""
     return notebook_page
 
 
@@ -77,7 +77,7 @@ def test_a_pose_is_shown_with_its_diagram_and_its_hydrogen_bonds(notebook):
     expect(contacts).not_to_be_checked()
     drawn = notebook.pixels(canvas)["drawn"]
     contacts.check()
-    assert notebook.wait_until_drawn(canvas, least=drawn + 30)["drawn"] > drawn, "ten thin dashed lines more"
+    assert notebook.wait_until_drawn(canvas, least=drawn + 30)["drawn"] > drawn, "ten more thin dashed lines"
     notebook.picture("poses-hydrophobic", view)
     contacts.uncheck()
     assert notebook.accessibility_faults(".jp-OutputArea .fnv-view") == []

@@ -1,6 +1,6 @@
-"""What a person does with jobs that end, with several at once, with two pages, and with a key that dies.
+"""Finished jobs, actions on several jobs, two pages at once, and a key that is revoked.
 
-The tests share one page before a real service, whose jobs they submit past the page.
+The tests share one page with a real service, and submit jobs directly to the service.
 """
 
 import json
@@ -24,7 +24,7 @@ MEMBER = "ann@lab.org"
 
 @pytest.fixture(scope="module")
 def lab(shared_lab, server):
-    """The page, its service running and reached; nothing is deleted as long as the tests last."""
+    """Open the page, with its service reachable; no deletion takes effect during the tests."""
     server.write_settings("foldnote:plugin", {"undoSeconds": 60})
     shared_lab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     shared_lab.open()
@@ -33,7 +33,7 @@ def lab(shared_lab, server):
 
 
 def ask(server, route, key=None, **body):
-    """Ask the service past the page."""
+    """Send a request directly to the service."""
     service = service_of(server)
     headers = {"x-api-key": key or service["key"]}
     with httpx.Client(base_url=service["url"], headers=headers, timeout=60) as client:
@@ -57,7 +57,7 @@ def row_of(lab, name):
 
 
 def follow(lab, is_there):
-    """Wait for a condition, with the service asked meanwhile: by itself the page keeps to twelve questions a minute."""
+    """Wait for a condition while refreshing the list of jobs; by default the page polls at most twelve times a minute."""
     end = time.monotonic() + 60
     while not is_there():
         assert time.monotonic() < end
@@ -66,26 +66,26 @@ def follow(lab, is_there):
 
 
 def see(lab, name, text):
-    """Wait until the row of a job says ``text``."""
+    """Wait until a job's row shows ``text``."""
     row = row_of(lab, name)
     follow(lab, lambda: row.filter(has_text=text).count() == 1)
 
 
 def hear(lab, text):
-    """The notice with ``text``, as soon as it pops up."""
+    """Return the notice with ``text`` as soon as it appears."""
     notice = lab.page.get_by_role("alert").filter(has_text=text)
     follow(lab, lambda: notice.count() > 0)
     return notice
 
 
 def told(lab):
-    """How many notifications JupyterLab holds, by its own counter in the status bar."""
+    """Return the number of notifications, from JupyterLab's counter in the status bar."""
     text = lab.page.locator(".jp-Notification-Status").inner_text()
     return int(re.search(r"\d+", text)[0])
 
 
 def wait_until_saved(lab, server, name, value):
-    """Wait until the settings editor has saved a setting, which it does some time after it was changed."""
+    """Wait until the settings editor has saved a setting, which it does with a delay."""
     end = time.monotonic() + 60
     while json.loads(server.request("lab/api/settings/foldnote:plugin")[1])["settings"].get(name) != value:
         assert time.monotonic() < end, f"{name} is not saved"
@@ -139,7 +139,7 @@ def test_a_deletion_is_undone_by_keyboard_and_from_the_palette(lab):
     expect(row_of(lab, "first.structure")).to_contain_text("Complete")
 
 
-def test_a_job_that_ends_in_the_list_one_looks_at_is_told_without_a_pop_up(lab, server):
+def test_a_job_that_ends_in_the_list_one_looks_at_is_reported_without_a_pop_up(lab, server):
     submit(server, "looked-at.sleep-600")
     see(lab, "looked-at.sleep-600", "Running")
     before = told(lab)
@@ -149,7 +149,7 @@ def test_a_job_that_ends_in_the_list_one_looks_at_is_told_without_a_pop_up(lab, 
     assert told(lab) == before + 1
 
 
-def test_a_batch_is_told_once(lab, server):
+def test_a_batch_is_reported_once(lab, server):
     names = [f"row-{number}.sleep-600" for number in range(3)]
     ask(server, "/submit-batch", batchName="panel", type="anarci", settings=[SETTINGS] * 3, jobNames=names)
     see(lab, "panel", "0 of 3")
@@ -157,7 +157,7 @@ def test_a_batch_is_told_once(lab, server):
     lab.execute("filebrowser:activate")
     ask(server, "/stop-job", jobName="panel")
     expect(hear(lab, "panel")).to_contain_text("Stopped: panel (ANARCI")
-    submit(server, "after-the-batch.sleep-600")  # what would be told of its rows would be told before this
+    submit(server, "after-the-batch.sleep-600")  # a notice about its rows would come before this one
     lab.show_sidebar("jobs", 320)
     see(lab, "after-the-batch.sleep-600", "Running")
     lab.execute("filebrowser:activate")
@@ -182,7 +182,7 @@ def test_the_title_of_the_tab_counts_jobs_that_ended_while_it_was_hidden(lab, se
     expect(lab.page).to_have_title("another - JupyterLab")
 
 
-def test_nothing_is_told_when_the_settings_editor_says_so(lab, server):
+def test_nothing_is_reported_when_the_settings_editor_says_so(lab, server):
     lab.execute("settingeditor:open", query="Protein analysis")
     box = lab.page.locator(".jp-SettingsPanel input[id$=_notifications]")
     box.uncheck()
@@ -202,7 +202,7 @@ def test_the_colours_of_the_settings_editor_are_those_that_results_begin_with(la
     wait_until_saved(lab, server, "colors", "rainbow")
     colours = lab.page.locator(".fn-ResultPanel:visible").get_by_label("Colour by")
 
-    def is_taken():  # what is saved reaches the page a moment later
+    def is_taken():  # saved settings reach the page with a delay
         row_of(lab, "second.structure").dblclick()
         expect(colours).to_be_visible()
         chosen = colours.input_value()
@@ -264,7 +264,7 @@ def test_a_second_page_sees_what_is_done_in_the_first(lab, server):
 
 
 def connect(lab, url, key, name="hosted"):
-    """Fill in the dialog that is open."""
+    """Fill in and confirm the open dialog."""
     dialog = lab.page.get_by_role("dialog")
     for label, text in (("Name of the profile", name), ("Address of the service", url), ("API key", key)):
         dialog.get_by_label(label).fill(text)
@@ -281,7 +281,7 @@ def test_a_key_revoked_while_the_page_is_open_is_reported_and_replaced(lab, serv
     administer(server, "revoke-keys", first)
     sidebar = lab.show_sidebar("jobs", 320)
     follow(lab, sidebar.get_by_text("The service “hosted” refuses the key").is_visible)
-    expect(row_of(lab, "of-the-member")).to_be_visible()  # what is known stays
+    expect(row_of(lab, "of-the-member")).to_be_visible()  # known jobs stay
     lab.picture("monitor-revoked", sidebar)
     assert lab.accessibility_faults("#foldnote-sidebar") == []
     second = administer(server, "issue-key", MEMBER)["key"]

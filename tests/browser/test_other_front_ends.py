@@ -1,4 +1,6 @@
-"""Notebook 7 and Voilà: the same form, judged and read back by the kernel; and what Notebook 7 has room for beside."""
+"""Notebook 7 and Voilà: forms work with the kernel as in JupyterLab; Notebook 7 also has the panels for which it has
+room.
+"""
 
 import ast
 import shutil
@@ -21,7 +23,7 @@ _IS_IDLE = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.ker
 
 
 class Notebook7(LabServer):
-    """A server that shows notebooks one a page."""
+    """A Notebook 7 server, with one notebook per page."""
 
     def command(self):
         return [
@@ -33,7 +35,7 @@ class Notebook7(LabServer):
 
 
 class Voila(LabServer):
-    """A server that runs a notebook for each visitor and shows its outputs only."""
+    """A Voilà server, which runs a notebook for each visitor and shows only its outputs."""
 
     def command(self):
         return [
@@ -46,7 +48,7 @@ class Voila(LabServer):
 
 @pytest.fixture(scope="module")
 def notebook_7(tmp_path_factory):
-    """A server with a notebook of forms, one of a job, and a structure."""
+    """Start a server with a notebook of forms, one of a job, and a structure."""
     server = Notebook7(tmp_path_factory.mktemp("notebook-7"), engine_path=ROOT / "tests" / "engines")
     server.write_notebook("forms.ipynb", CELL)
     server.write_notebook("work.ipynb", JOB)
@@ -59,7 +61,7 @@ def notebook_7(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def voila(tmp_path_factory):
-    """A server with a notebook of forms."""
+    """Start a server with a notebook of forms."""
     server = Voila(tmp_path_factory.mktemp("voila"), engine_path=ROOT / "tests" / "engines")
     server.write_notebook("forms.ipynb", CELL)
     server.start()
@@ -69,7 +71,7 @@ def voila(tmp_path_factory):
 
 @pytest.fixture
 def opened(request, window):
-    """The page of a front end on a notebook that it has run: the fixture of its server, and the path."""
+    """Open a notebook that the front end has run; the parameter names the server's fixture and the path."""
     server = request.getfixturevalue(request.param[0])
     lab = LabPage(window, server)
     lab.page.set_viewport_size({"width": 1200, "height": 1000})
@@ -119,7 +121,8 @@ def test_a_form_works_as_in_jupyterlab(request, opened):
     assert (value["name"], value["range"], value["chains"]) == ("run-1", "3-9", [{"letter": "H"}])
     opened.picture(f"form-in-{request.node.callspec.id}".replace(" ", "-"))
     assert opened.accessibility_faults(".foldnote-form") == []
-    # Notebook 7.6.5 trips over its own settings while it starts, also in an environment without our extension
+    # Notebook 7.6.5 throws over its own settings while it starts, also in an environment without our
+    # extension
     assert [fault for fault in opened.faults if "reading 'schema'" not in fault] == []
 
 

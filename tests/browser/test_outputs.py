@@ -1,4 +1,4 @@
-"""Outputs of notebooks: plain py3Dmol draws offline, and our widgets leave readable text behind."""
+"""Outputs of notebooks: plain py3Dmol draws offline, and our widgets leave readable text in the saved notebook."""
 
 import nbformat
 import pytest
@@ -32,7 +32,7 @@ SHARES_SERVER = True
 
 @pytest.fixture(scope="module")
 def notebook(shared_lab):
-    """The page of this module, which has drawn nothing yet."""
+    """Open this module's page, which has no 3D view yet."""
     shared_lab.server.write_notebook("plain.ipynb", "1 + 1")
     shared_lab.open("plain.ipynb")
     return shared_lab

@@ -1,4 +1,4 @@
-"""A pipeline that failed: its card says what is reused, runs it again from there, and writes its code as a cell."""
+"""The card of a failed pipeline says what is reused, resumes it, and writes its code as a cell."""
 
 from playwright.sync_api import expect
 
@@ -42,7 +42,7 @@ def test_the_code_of_a_failed_pipeline_is_a_cell_where_its_stage_is_changed(note
     expect(card.get_by_role("button", name="Edit settings")).to_be_visible(timeout=60_000)
     card.get_by_role("button", name="Edit settings").click()
     expect(card.locator(".fnc-next")).to_contain_text("Change the settings of align.fail")
-    for name in ("Run again", "Copy the code"):  # one kind of button in a card
+    for name in ("Run again", "Copy the code"):  # all buttons of a card look the same
         expect(card.get_by_role("button", name=name)).to_have_css("border-top-width", "1px")
         expect(card.get_by_role("button", name=name)).to_have_css("height", "28px")
     expect(notebook_page.page.locator(".jp-CodeCell")).to_have_count(2)

@@ -1,4 +1,4 @@
-"""What forms and cards say once their kernel was restarted, which a page shows until their cells are run again."""
+"""Messages of forms and cards after a kernel restart, until their cells are run again."""
 
 SHARES_SERVER = True
 

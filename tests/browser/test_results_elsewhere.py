@@ -1,4 +1,6 @@
-"""What goes on elsewhere: results that no list tells of, members' batches, uploads while Jupyter is started again."""
+"""Results of jobs in no list: other services, other members' batches, shared links; and uploads across a restart of
+Jupyter.
+"""
 
 import json
 import re
@@ -17,7 +19,7 @@ MEMBER, OWN = "bob@lab.org", "local@foldnote.invalid"
 
 
 class Hosted:
-    """A service of its own beside the one that JupyterLab starts."""
+    """A service beside the one that JupyterLab starts."""
 
     def __init__(self, folder, environment):
         self._environment = environment | {"FOLDNOTE_HOME": str(folder / "home")}
@@ -63,7 +65,7 @@ class Hosted:
 
 @pytest.fixture(scope="module")
 def hosted(server, tmp_path_factory):
-    """The service “lab”, a profile of this JupyterLab, with jobs of its own."""
+    """Start the service “lab”, a profile of this JupyterLab, with its own jobs."""
     environment = server.environment() | {"FOLDNOTE_ENGINE_PATH": str(ROOT / "tests" / "engines")}
     service = Hosted(tmp_path_factory.mktemp("hosted"), environment)
     profile = {"name": "lab", "url": service.url, "key": service.key}
@@ -78,21 +80,21 @@ def hosted(server, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lab(shared_lab, hosted):
-    """The page, its sidebar about this computer's service, and that running."""
+    """Open the page, with this computer's service started and shown in the sidebar."""
     shared_lab.open()
     expect(shared_lab.show_sidebar("jobs", 300).get_by_text("No jobs yet")).to_be_visible(timeout=60_000)
     return shared_lab
 
 
 def panel_of(lab, name):
-    """The tab of a job, once it is in front."""
+    """Return the tab of a job, once it is in front."""
     panel = lab.page.locator(".fn-ResultPanel:visible")
     expect(panel.get_by_role("heading", name=name)).to_be_visible()
     return panel
 
 
 def look(lab, picture, *themes):
-    """Pictures, and what axe-core finds."""
+    """Save screenshots in these themes, and assert that axe-core finds nothing."""
     for theme in themes:
         lab.set_theme(theme)
         lab.picture(f"{picture}-{theme}")
@@ -199,7 +201,7 @@ def test_another_members_batch_unfolds_into_its_jobs_whose_results_open(lab, hos
     row.get_by_role("button", name="Show the jobs of their-screen").click()
     child = sidebar.locator("[data-job='row-two.output-1']")
     expect(child).to_be_visible()
-    for _ in range(300):  # this list is looked at and not followed
+    for _ in range(300):  # this list is read on request and not polled
         if "Complete" in child.inner_text():
             break
         lab.page.wait_for_timeout(200)
@@ -298,7 +300,9 @@ def test_the_link_of_a_colleague_opens_in_a_tab_and_is_read_only(lab, hosted):
 
 
 def share_batch(lab, hosted, name, jobs):
-    """A link to a finished batch of somebody else, and how to ask with their key."""
+    """Share a finished batch of another account; return its link and a function that sends requests with that
+    account's key.
+    """
     asked = {"headers": {"x-api-key": hosted.manage("issue-key", f"{name}@lab.org")["key"]}, "timeout": 60}
     body = {"batchName": name, "type": "anarci", "settings": [SETTINGS] * len(jobs), "jobNames": jobs}
     answer = httpx.post(f"{hosted.url}/submit-batch", json=body, **asked)
@@ -312,7 +316,7 @@ def share_batch(lab, hosted, name, jobs):
 
 
 def open_row(lab, panel, job):
-    """Click on the row of a job, for which the table is filtered; what the server answers."""
+    """Click on a job's row in the filtered table; return the server's response."""
     panel.get_by_label("Filter rows").fill(job)
     is_asked = re.compile(r"/foldnote/api/shared(\?|$)")
     with lab.page.expect_response(lambda answer: bool(is_asked.search(answer.url))) as answered:
@@ -380,9 +384,10 @@ def test_the_tab_of_a_shared_job_comes_back_after_a_reload_and_says_why_where_it
 
 
 def reload(lab, link, before=()):
-    """Load the page again with its layout, once that is saved with another tab than ``before``; the names of the tabs saved.
+    """Reload the page with its layout once it is saved with a tab other than ``before``; return the names of the
+    saved tabs.
 
-    No link is in what is saved.
+    The saved layout contains no link.
     """
     kept = set()
 
@@ -401,7 +406,7 @@ def reload(lab, link, before=()):
 
 
 def paste_link(lab, url, *, is_asked=False):
-    """Type a link into the dialog, which is opened by its command unless it is open."""
+    """Type a link into the dialog, opening it by its command if needed."""
     if not is_asked:
         lab.page.evaluate("() => void window.jupyterapp.commands.execute('foldnote:open-shared')")
     dialog = lab.page.get_by_role("dialog")

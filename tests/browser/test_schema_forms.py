@@ -1,4 +1,4 @@
-"""A form over everything that JSON Schema can say, in real JupyterLab: one page, one form, driven by hand."""
+"""A form over every feature of JSON Schema in real JupyterLab: one page, one form, used by hand."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ NOTEBOOK = f"import foldnote as fn\nform = fn.form({FEATURES!r})\nform"
 
 @pytest.fixture(scope="module")
 def lab_page(notebook_page):
-    """One page with one form for all tests of this module; each leaves its own fields filled in."""
+    """Open one page with one form for all tests of this module; each fills in its own fields."""
     notebook_page.run_code(NOTEBOOK)
     notebook_page.page.locator(".foldnote-form").wait_for()
     return notebook_page
@@ -36,13 +36,13 @@ def control(form, name):
 
 
 def group(form, name):
-    """The innermost object, list or map with this title."""
+    """Return the innermost object, list or map with this title."""
     title = form.page.locator(f':is(.fn-name, .foldnote-subfold):text-matches("^{name}")')
     return form.locator(".foldnote-object").filter(has=title).last
 
 
 def value_of(form, lab_page):
-    """What the shown Python code assigns, once it has settled."""
+    """Return what the displayed Python code assigns, once it no longer changes."""
     if not form.locator(".fn-code").count():
         form.get_by_role("button", name="Copy as Python").click()
     seen: list[str] = []
@@ -63,7 +63,7 @@ def test_defaults_constants_and_locked_values_are_there_from_the_start(lab_page,
     assert (value["fixed"], value["loops"], value["size"], value["box"]) == ("v1", ["H3"], None, {"y": 2})
 
 
-def test_bounds_patterns_formats_and_steps_are_told_as_typed(lab_page, form):
+def test_bounds_patterns_formats_and_steps_are_reported_as_typed(lab_page, form):
     for name, wrong, said, right in (
         ("Name", "A", "the shortest allowed is 2", "run-1"),
         ("Size", "0", "more than 0", "2.5"),

@@ -1,4 +1,4 @@
-"""The sidebar in real JupyterLab: every state of it, narrow and wide, light and dark, by mouse and by keyboard."""
+"""Every state of the sidebar in real JupyterLab: narrow and wide, light and dark, by mouse and by keyboard."""
 
 import json
 import re
@@ -38,7 +38,7 @@ ACCOUNT = (
 
 @pytest.fixture(scope="module")
 def opened(shared_lab):
-    """A page whose service is played by its routes."""
+    """Open a page whose responses come from routes of the test."""
     shared_lab.answer("jobs", jobs_body(*JOBS))
     shared_lab.answer("refresh", b"{}")
     shared_lab.answer("tools", tools_body(*TOOLS))
@@ -51,7 +51,7 @@ def opened(shared_lab):
 
 @pytest.fixture
 def filled(opened):
-    """The page with jobs in every state, nothing selected or filtered."""
+    """Open the page with jobs in every state, none selected or filtered."""
     sidebar = opened.show_sidebar("jobs", 300)
     sidebar.get_by_role("button", name="All, 9 jobs").click()
     sidebar.get_by_role("treegrid").focus()
@@ -130,7 +130,7 @@ def test_the_end_of_a_long_name_stays_in_sight_beside_the_buttons(filled):
     row.hover()
     box, buttons = end.bounding_box(), row.get_by_role("button").first.bounding_box()
     assert box["x"] + box["width"] <= buttons["x"]
-    assert box["x"] - name.bounding_box()["x"] > 20  # some letters of its start are left, too
+    assert box["x"] - name.bounding_box()["x"] > 20  # part of its start is visible, too
 
 
 def test_the_end_of_a_long_file_name_stays_in_sight(opened):
@@ -165,7 +165,7 @@ def test_the_words_of_the_order_and_the_groups_are_not_cut(filled):
 
 
 def test_what_is_chosen_is_seen_in_forced_colours(filled):
-    """These take away backgrounds and shadows, and draw what is transparent elsewhere."""
+    """Forced colours remove backgrounds and shadows, and draw elements that are transparent otherwise."""
     sidebar, page = filled.show_sidebar("jobs", 300), filled.page
     row = sidebar.get_by_role("row", name="cetuximab-fv")
     row.click()
@@ -176,7 +176,7 @@ def test_what_is_chosen_is_seen_in_forced_colours(filled):
         )
         expect(sidebar.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
         assert lines[0] not in lines[1:]
-        expect(row).not_to_have_css("outline-style", "none")  # dashed, if the keyboard was used before
+        expect(row).not_to_have_css("outline-style", "none")  # dashed after keyboard use
         chosen = row.evaluate("row => getComputedStyle(row).outlineColor")
         page.keyboard.press("ArrowDown")
         current = sidebar.get_by_role("row", selected=True)
@@ -274,7 +274,7 @@ def test_jobs_are_grouped_by_day_and_a_group_folds(filled):
 
 
 def toggle_details(lab, sidebar, *names):
-    """Choose the details of rows, or take it back."""
+    """Switch a detail of the rows on or off."""
     sidebar.get_by_role("button", name="Choose the details of rows").click()
     for name in names:
         item = sidebar.get_by_role("menuitemcheckbox", name=name, exact=True)
@@ -344,7 +344,8 @@ def test_pages_of_history_come_as_one_scrolls(opened):
     sidebar = opened.show_sidebar("jobs", 300)
     opened.answer("jobs", jobs_body())
     opened.execute("foldnote:refresh")
-    expect(sidebar.get_by_text("No jobs yet")).to_be_visible()  # nothing is kept as older than what comes
+    # the response is complete, so no older job is kept
+    expect(sidebar.get_by_text("No jobs yet")).to_be_visible()
     opened.answer("jobs", jobs_body(*newest, older_key="k1"))
     asked = []
 
@@ -359,7 +360,7 @@ def test_pages_of_history_come_as_one_scrolls(opened):
     expect(sidebar.get_by_role("button", name="All, 60")).to_be_visible()
     assert asked == []
     sidebar.get_by_role("treegrid").focus()
-    for _ in range(300):  # a page of history may come late on a busy machine
+    for _ in range(300):  # a page of history may arrive late on a busy machine
         opened.page.keyboard.press("End")
         if sidebar.locator("[data-job=old-2-59]").is_visible():
             break
@@ -490,7 +491,7 @@ def test_the_organizations_jobs_are_looked_at_and_narrowed_to_a_member(opened):
     sidebar.get_by_label("Search jobs").fill("")
 
 
-def test_a_refused_result_of_a_member_is_told_in_its_row_and_its_menu(opened):
+def test_a_refused_result_of_a_member_is_reported_in_its_row_and_its_menu(opened):
     reason = "The account may not read results of <i>bob</i>."
     opened.answer("jobs/[^/]+/view", json.dumps({"error": reason}).encode(), 403)
     sidebar = opened.show_sidebar("jobs", 300)

@@ -1,4 +1,4 @@
-"""The pages of the documentation site and of results: nothing is too wide for a phone, hard to read or out of a reader's reach."""
+"""Pages of the documentation site and of results fit a phone, are legible, and are accessible to screen readers."""
 
 import shutil
 import subprocess
@@ -27,7 +27,7 @@ MORE_ARCHIVES = "alphafold3_local boltz chai rosettafold_all_atom rfdiffusion bi
 
 
 def build_site(folder: Path, *options: str) -> Path:
-    """A copy of the docs, built by Sphinx with these options; tutorials are those that ``folder/docs/tutorials`` has."""
+    """Build a copy of the docs with Sphinx and these options; its tutorials are those in ``folder/docs/tutorials``."""
     pytest.importorskip("furo", reason="Sphinx and the theme are not installed: make docs installs them")
     ignored = shutil.ignore_patterns("tutorials", "reference", "__pycache__")
     shutil.copytree(DOCS, folder / "docs", ignore=ignored, dirs_exist_ok=True)
@@ -40,7 +40,7 @@ def build_site(folder: Path, *options: str) -> Path:
 
 
 def write_notebook(path: Path, items) -> None:
-    """An executed notebook whose cells show the items."""
+    """Write an executed notebook whose cells show the items."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Results")])
     notebook.metadata["language_info"] = {"name": "python"}
     notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {"state": {"form": {}}}}
@@ -52,7 +52,7 @@ def write_notebook(path: Path, items) -> None:
 
 
 def open_archives(folder: Path, names: str) -> dict[str, Result]:
-    """Small results of several programs, in their own file names."""
+    """Open small results of several programs with their own file names."""
     results = {}
     for name in names.split():
         for path, content in getattr(foreign_archives, name)().items():
@@ -80,7 +80,7 @@ def test_pages_of_the_site_can_be_read_on_a_phone_and_in_the_dark(chromium, tmp_
 @pytest.mark.exhaustive
 @pytest.mark.timeout(1800)
 def test_every_page_of_the_site_can_be_read_on_a_phone_and_in_the_dark(chromium, tmp_path):
-    """Notebooks with the outputs of the last `make docs`, where there are some."""
+    """Notebooks have the outputs of the last `make docs`, if it has run."""
     executed = ROOT / "build" / "notebooks"
     (tmp_path / "docs/tutorials").mkdir(parents=True)
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):

@@ -1,7 +1,7 @@
-"""The main job as a person does it, in real JupyterLab with the network cut.
+"""The main task as a user performs it, in real JupyterLab with the network cut.
 
-From the launcher's card to the structure in the cell, and what is left after the tab and the kernel are gone.
-The steps build on each other, so they share one server and run in the order in which they stand.
+From the launcher's card to the structure in the cell, and what remains after the tab and the kernel are closed. The
+steps build on each other, so they share one server and run in order.
 """
 
 import json
@@ -24,7 +24,7 @@ def submitted_jobs(lab: LabPage) -> list[str]:
 
 
 def save_as(lab: LabPage, name: str) -> None:
-    """Save a new notebook; JupyterLab asks for its name the first time."""
+    """Save a new notebook and answer JupyterLab's first question for its name."""
     lab.page.keyboard.press("Control+s")
     dialog = lab.page.locator(".jp-Dialog")
     dialog.locator("input").first.fill(name)
@@ -33,7 +33,8 @@ def save_as(lab: LabPage, name: str) -> None:
 
 
 def wait_for_structure(lab: LabPage) -> None:
-    lab.page.locator(".jp-OutputArea-output .fnv-stage").first.scroll_into_view_if_needed()  # drawn only near
+    # views are drawn when they are near the visible part
+    lab.page.locator(".jp-OutputArea-output .fnv-stage").first.scroll_into_view_if_needed()
     canvas = lab.page.locator(STRUCTURE).first
     counted = lab.wait_until_drawn(canvas)
     assert counted["drawn"] > 2000

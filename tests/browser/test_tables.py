@@ -1,4 +1,4 @@
-"""Tables of results in real JupyterLab: all rows sort and filter, a hundred thousand stay quick to handle."""
+"""Tables of results in real JupyterLab: sorting and filtering cover all rows, and 100,000 rows stay responsive."""
 
 import csv
 import re
@@ -28,7 +28,7 @@ publish_display_data(table_bundle(frame, "Scores of the designs"))
 
 @pytest.fixture(scope="module")
 def table(notebook_page):
-    """A table of 20,000 rows in a notebook."""
+    """Show a table of 20,000 rows in a notebook."""
     notebook_page.run_code(_SHOW)
     shown = notebook_page.page.locator(".fnv-table[data-fn-state=drawn]")
     shown.wait_for(timeout=60_000)
@@ -63,7 +63,7 @@ node => {
   return event.clipboardData.getData('text/plain');
 }
 """
-"""What a browser copies that is asked for the contents of an element."""
+"""Return what a browser copies when the contents of an element are selected."""
 
 
 def test_a_name_that_is_cut_in_its_middle_is_read_and_copied_whole(table):
@@ -202,7 +202,7 @@ def test_dots_of_a_plot_choose_the_rows_of_a_batch_and_open_them(table):
     assert rows.get_by_label("Up").locator("option").all_inner_texts() == ["ipTM", "affinity"]
     dots = rows.locator("circle")
     dots.last.scroll_into_view_if_needed()
-    first, last = (find_place(dots.nth(place)) for place in (6, 8))  # the rectangle has d7, d8 and d9
+    first, last = (find_place(dots.nth(place)) for place in (6, 8))  # the rectangle covers d7, d8 and d9
     page.page.mouse.move(first["x"] - 4, first["y"] - 4)
     page.page.mouse.down()
     page.page.mouse.move(last["x"] + 12, last["y"] + 12, steps=3)
@@ -253,7 +253,9 @@ publish_display_data(rows_bundle(rows, "drawn"))
 
 
 def test_a_table_in_the_result_of_a_row_looks_like_any_other(table):
-    """The rows around it are as high as their drawings and open results; its own are neither."""
+    """Rows of the outer table are as high as their drawings and open results; those of the inner one have the usual
+    height.
+    """
     page, _ = table
     page.run_code(
         _MOLECULES.replace(
@@ -277,7 +279,7 @@ def test_molecules_are_drawn_in_their_rows_and_found_by_their_smiles(table, them
     rows = page.page.locator(".fnt-rows[data-fn-state=drawn]")
     expect(rows.get_by_role("img", name="2D drawing of CC(=O)Oc1ccccc1C(=O)O")).to_be_visible()
     expect(rows.locator("svg.fnt-molecule")).to_have_count(5)
-    expect(rows).to_contain_text("C1CC")  # what cannot be drawn stays text
+    expect(rows).to_contain_text("C1CC")  # a molecule that cannot be drawn is shown as text
     page.set_theme(theme)
     try:
         page.picture(f"table-molecules-{theme}", rows)

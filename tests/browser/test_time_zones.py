@@ -1,4 +1,4 @@
-"""The panel in a browser whose computer is in another time zone than the server: days and times are the reader's."""
+"""The panel in a browser in another time zone than the server: days and times are those of the browser."""
 
 import re
 from datetime import UTC, datetime, time, timedelta
@@ -15,7 +15,7 @@ SHARES_SERVER = True
 
 
 def moment(when, zone):
-    """A time as Chromium writes it in English."""
+    """Return a time as Chromium formats it in English."""
     local = when.astimezone(zone)
     hour = f"{(local.hour + 11) % 12 + 1}:{local:%M:%S} {'AM' if local.hour < 12 else 'PM'}"
     return f"{local.month}/{local.day}/{local.year}, {hour}"
@@ -26,7 +26,7 @@ def spaced(text):
 
 
 @pytest.mark.parametrize("place", ZONES)
-def test_days_begin_and_times_are_told_where_the_reader_is(lab, place):
+def test_days_begin_and_times_are_reported_where_the_reader_is(lab, place):
     zone = ZoneInfo(place)
     lab.page.context.new_cdp_session(lab.page).send("Emulation.setTimezoneOverride", {"timezoneId": place})
     today = datetime.combine(datetime.now(zone), time(), zone)

@@ -1,4 +1,4 @@
-"""Biological assemblies in views, and scripts of what a view shows, which PyMOL runs."""
+"""Biological assemblies in views, and scripts that reproduce a view, run in PyMOL."""
 
 import ast
 import json
@@ -41,7 +41,7 @@ _PLACE = """([id, who]) => {
 
 @pytest.fixture(scope="module")
 def notebook(notebook_page):
-    """A page with one notebook and its kernel, for all tests of this module."""
+    """Open one notebook with its kernel for all tests of this module."""
     return notebook_page
 
 
@@ -53,7 +53,7 @@ def show(notebook, code):
 
 
 def run_in_pymol(script, folder, *place):
-    """What PyMOL shows of a script."""
+    """Run a script in PyMOL and return what it shows."""
     if find_spec("pymol2") is None:
         pytest.skip("PyMOL's package has no wheel for this system")
     command = [
@@ -79,7 +79,7 @@ def save_script(page, view, program, folder):
 
 
 def place(atoms):
-    """Places by chain, residue number and name of the atom, to the hundredth of an Å that files and pages keep."""
+    """Map chain, residue number and atom name to the position, rounded to the 0.01 Å that files and pages keep."""
     return {
         (chain, int(number), name): pytest.approx((x, y, z), abs=0.011)
         for chain, number, name, x, y, z, *_ in atoms
@@ -111,7 +111,7 @@ def test_an_assembly_is_seen_in_place_of_what_the_file_holds(notebook, server, f
     expect(view).to_have_attribute("data-fn-state", "drawn")
     after = notebook.page.evaluate(_ATOMS, view.get_attribute("id"))
     assert list_places(after) == list_expected(structure.make_assembly("1"))
-    assert {atom[6] for atom in after} == {"cartoon"}, "copies look like their originals"
+    assert {atom[6] for atom in after} == {"cartoon"}, "copies have the style of their originals"
     notebook.picture(f"assembly-{form}", view)
 
     view.get_by_role("button", name="Show").click()
@@ -147,7 +147,7 @@ def test_the_menu_of_assemblies_leaves_no_button_alone_in_a_line(notebook, serve
 
 
 def test_an_interface_of_the_file_is_shown_where_the_file_has_its_chains(notebook, server):
-    """In the assembly, chain C stands in another place, and chain A where it was."""
+    """In the assembly, chain C has moved, and chain A has not."""
     moved = write_trimer("C", [(TURN, SHIFTS[0])])
     head, _, atoms = moved.partition("REMARK 350 APPLY THE FOLLOWING TO CHAINS: C\n")
     stays = "".join(
@@ -172,7 +172,7 @@ def test_an_interface_of_the_file_is_shown_where_the_file_has_its_chains(noteboo
 
 
 def test_a_copy_touches_its_neighbour_in_the_assembly(notebook, server):
-    """The contacts of a residue are those across copies, too."""
+    """The contacts of a residue include those across copies."""
     close = write_trimer("A", [(np.eye(3), (0.0, 0.0, 0.0)), (np.eye(3), (4.0, 0.0, 0.0))])
     (server.notebooks / "close.pdb").write_text(close)
     view = show(notebook, "import foldnote as fn\nfn.view('close.pdb')")
@@ -194,7 +194,7 @@ def test_a_script_of_what_is_seen_shows_the_same_in_pymol(notebook, server, tmp_
     view.get_by_role("button", name="Sequence").click()
     view.locator(".fnv-letter").nth(30).click()
     expect(view.locator(".fnv-focus")).to_contain_text("SER 1021")
-    page.wait_for_timeout(600)  # the camera has arrived
+    page.wait_for_timeout(600)  # the camera has reached its position
     stage = view.locator(".fnv-stage")
     stage.focus()
     for key in ("ArrowLeft", "ArrowLeft", "ArrowUp", "-", "-", "-"):
@@ -238,8 +238,8 @@ def test_ligands_surfaces_and_spheres_are_in_the_script(notebook, server, tmp_pa
     assert counts["spheres"]["surface"] == counts["spheres"]["cartoon"] == 0
 
 
-def test_residues_with_insertion_codes_are_told_apart_in_both_formats(notebook, server):
-    """As in antibodies numbered by Kabat, such as 52, 52A and 52B; 3Dmol.js reads them of PDB files only."""
+def test_residues_with_insertion_codes_are_distinguished_in_both_formats(notebook, server):
+    """For example 52, 52A and 52B of antibodies in Kabat numbering; 3Dmol.js reads insertion codes only from PDB files."""
     structure = gemmi.read_structure(str(LYSOZYME))
     for place, (number, code) in enumerate([(50, " "), (50, "A"), (50, "B"), (51, " ")]):
         structure[0][0][49 + place].seqid = gemmi.SeqId(number, code)
@@ -290,7 +290,7 @@ def test_a_measured_distance_has_its_line_in_the_picture_and_in_the_script(noteb
     view.get_by_role("button", name="Measure").click()
     ends = notebook.page.evaluate(_MEASURE, view.get_attribute("id"))
     expect(view.locator(".fnv-measured li")).to_have_count(1)
-    view.get_by_role("checkbox", name="Chain A").uncheck()  # which would stand before the line
+    view.get_by_role("checkbox", name="Chain A").uncheck()  # which would come before the line
     notebook.page.wait_for_timeout(300)
     assert view.locator("canvas").first.evaluate(_AMBER, ends) > 20
     view.get_by_role("checkbox", name="Chain A").check()
@@ -298,7 +298,9 @@ def test_a_measured_distance_has_its_line_in_the_picture_and_in_the_script(noteb
 
 
 def run_for_chimerax(script, monkeypatch):
-    """The commands that a script gives ChimeraX, and the texts of the files that it opens; ChimeraX is not run."""
+    """Return the commands that a script gives ChimeraX, and the texts of the files that it opens, without running
+    ChimeraX.
+    """
     commands, opened = [], []
 
     def run(session, command):
@@ -340,7 +342,7 @@ def test_a_script_for_chimerax_has_the_atoms_and_the_camera_of_that_for_pymol(
         pymol["view"][11:12],
         np.array(pymol["view"][12:15]),
     )
-    assert matrix[:, :3] == pytest.approx(turn, abs=1e-3), "PyMOL writes the same matrix by its columns"
+    assert matrix[:, :3] == pytest.approx(turn, abs=1e-3), "PyMOL writes the same matrix column by column"
     assert matrix[:, 3] == pytest.approx(centre - matrix[:, 2] * distance, abs=0.05)
 
 

@@ -1,4 +1,4 @@
-"""3D views in real JupyterLab with the network cut: drawn, explained where they cannot be drawn, and harmless."""
+"""3D views in real JupyterLab with the network cut: drawn, explained where they cannot be drawn, and safe."""
 
 import base64
 import io
@@ -83,7 +83,7 @@ box => new Promise(requestAnimationFrame).then(() => new Promise(requestAnimatio
 
 @pytest.fixture(scope="module")
 def notebook(notebook_page):
-    """A page with one notebook and its kernel, for all tests of this module."""
+    """Open one notebook with its kernel for all tests of this module."""
     return notebook_page
 
 
@@ -120,7 +120,7 @@ _LINES = """size => {
   legend.style.width = '';
   return [...found];
 }"""
-"""In how many lines the count of a chain's residues is, at each width of the legend."""
+"""Count the lines of the residue count, at each width of the legend."""
 
 
 def test_a_result_is_drawn_with_its_legend_and_tables(notebook):
@@ -234,7 +234,7 @@ def test_a_plot_is_saved_as_drawing_picture_and_data(notebook):
         assert name.endswith(f".{kind.lower()}")
         saved[kind] = Path(download.value.path()).read_bytes()
     svg = ElementTree.fromstring(saved["SVG"])
-    assert "@media" not in saved["SVG"].decode(), "what is saved is dark on white, whatever the theme"
+    assert "@media" not in saved["SVG"].decode(), "saved images are dark on white in every theme"
     assert struct.unpack(">II", saved["PNG"][16:24]) == tuple(
         3 * int(svg.get(name)) for name in ("width", "height")
     )
@@ -282,7 +282,7 @@ _TOOL_LINES = """tools => {
   const tops = Array.from(tools.children).filter(each => each.offsetWidth).map(each => Math.round(each.getBoundingClientRect().bottom));
   return [...new Set(tops)].map(top => tops.filter(other => other === top).length);
 }"""
-"""How many buttons and lists each line of the toolbar has."""
+"""Count the buttons and lists in each line of the toolbar."""
 
 
 @pytest.mark.parametrize("width", [540, 640, 700, 760])
@@ -314,7 +314,7 @@ def test_a_pointer_over_a_residue_names_it(notebook):
     box = find_place(show(notebook, _SHOW_RESULT).locator(".fnv-stage"))
     notebook.page.mouse.move(
         box["x"] + 300, box["y"] + 200
-    )  # the next view is drawn below a pointer that rests
+    )  # the next view is drawn below the resting pointer
     view = show(notebook, _SHOW_RESULT)
     view.locator(".fnv-stage").scroll_into_view_if_needed()
     named = view.locator(".fnv-hover")
@@ -343,7 +343,7 @@ _PLACES = """
 
 
 def click_atoms(view: Locator, wanted: object, is_enough) -> None:
-    """Click where atoms are drawn until it is enough; one that lies behind another picks that one."""
+    """Click on drawn atoms until enough are picked; a click on a hidden atom picks the one in front."""
     page = view.page
     for place in page.evaluate(_PLACES, [view.get_attribute("id"), wanted])[:60]:
         page.mouse.click(*place)
@@ -353,7 +353,7 @@ def click_atoms(view: Locator, wanted: object, is_enough) -> None:
 
 
 def calculate(names: str) -> float:
-    """A distance (Å), angle or torsion (°) by gemmi, from names such as ``A LEU 993 N – A LEU 993 CA``."""
+    """Calculate a distance (Å), angle or torsion (°) with gemmi, from names such as ``A LEU 993 N – A LEU 993 CA``."""
     model = gemmi.read_structure(str(DATA / "complexes" / "5zng.pdb.gz"))[0]
     places = []
     for name in names.split(" – "):
@@ -371,7 +371,7 @@ def test_a_reader_looks_closely_and_measures(notebook):
     page, stage = notebook.page, view.locator(".fnv-stage")
     notebook.wait_until_drawn(view.locator("canvas").first)
     tools, box = view.locator(".fnv-tools").bounding_box(), stage.bounding_box()
-    assert tools["y"] + tools["height"] <= box["y"], "nothing lies over the molecule"
+    assert tools["y"] + tools["height"] <= box["y"], "nothing covers the molecule"
     expect(view.locator(".fnv-interfaces tbody tr")).to_have_text(["A – C15 + 113380990 Å²"])
 
     where = f"() => viewer_{view.get_attribute('id')}.getView().join()"
@@ -428,11 +428,13 @@ async ([id, act]) => {
   return drawings;
 }
 """
-"""How often 3Dmol.js draws the whole scene when something is clicked."""
+"""Return how often 3Dmol.js draws the whole scene after a click."""
 
 
 def test_the_sequence_leads_to_a_residue_whose_contacts_are_those_of_python(notebook):
-    """Of the residues at the interface, with the tables of ``Structure``, which are compared with other programs."""
+    """Compared for the residues at the interface with the tables of ``Structure``, which other tests compare with
+    other programs.
+    """
     view = show(notebook, _COMPLEX)
     page = notebook.page
     structure = Structure.open(DATA / "complexes" / "5zng.pdb.gz")
@@ -457,7 +459,7 @@ def test_the_sequence_leads_to_a_residue_whose_contacts_are_those_of_python(note
     other = ".fnv-letter:not([aria-selected=true])"
     drawings = page.evaluate(_COUNT_DRAWINGS, [view.get_attribute("id"), other])
     page.emulate_media(reduced_motion="no-preference")
-    assert 1 <= drawings <= 2  # where it is chosen and where the camera is afterwards, and not for each label
+    assert 1 <= drawings <= 2  # one for the chosen residue and one for the camera; not one per label
     page.evaluate(_LOOK, [view.get_attribute("id"), chain, number])
     assert view.locator(".fnv-around").count() > 2
     notebook.picture("view-sequence", view)
@@ -809,7 +811,7 @@ def test_eight_views_live_and_the_others_rest(notebook):
     assert set(states) == {"drawn", "asleep"}
     place = states.index("asleep")
     views.nth(place).locator(".fnv-stage").scroll_into_view_if_needed()
-    # It may wake by itself, when another one is out of sight by then; then there is nothing to press any more.
+    # A view may resume by itself when another one leaves the screen; then it has no button.
     views.nth(place).evaluate("view => view.querySelector('.fnv-note:not([hidden]) button')?.click()")
     notebook.page.wait_for_function(
         "place => document.querySelectorAll('.fnv-view')[place].dataset.fnState === 'drawn'", arg=place
@@ -856,7 +858,7 @@ def test_hostile_names_are_only_words(notebook, server):
 def test_a_reopened_notebook_draws_without_its_kernel(notebook, server):
     show(notebook, _SHOW_RESULT, _SHOW_ENSEMBLE)
     notebook.save()
-    notebook.page.goto("about:blank")  # an open notebook whose kernel ends is a fault to JupyterLab's widgets
+    notebook.page.goto("about:blank")  # JupyterLab's widgets throw when the kernel of an open notebook ends
     server.end_kernels()
     notebook.open("views.ipynb")
     view = notebook.page.locator(".fnv-view[data-fn-state]").first
@@ -890,12 +892,12 @@ def test_plots_of_an_untrusted_notebook_are_seen(notebook, server):
     plot = plot_scatter(pd.DataFrame({"ptm": [0.2, 0.5, 0.9], "iptm": [0.1, 0.4, 0.8]}), "ptm", "iptm")
     output = nbformat.v4.new_output("display_data", bundle(plot))
     cell = nbformat.v4.new_code_cell("plot", outputs=[output], execution_count=1)
-    server.write_notebook("plot.ipynb", cell)  # with a kernel's name: JupyterLab would ask for one
+    server.write_notebook("plot.ipynb", cell)  # with a kernel's name, since JupyterLab would ask for one
     notebook.turn_to("plot.ipynb")
     shown = notebook.page.locator(".jp-OutputArea-output")
     expect(shown).to_contain_text("ipTM (0 to 1) against pTM (0 to 1)")
     assert shown.locator("img").evaluate("image => image.complete && image.naturalWidth") == 460
-    assert "0.20.40.6" not in shown.inner_text(), "labels of the axes are in the image only"
+    assert "0.20.40.6" not in shown.inner_text(), "the axis labels are only in the image"
     notebook.picture("plot-untrusted", shown)
 
 

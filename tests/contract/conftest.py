@@ -1,4 +1,4 @@
-"""The job service in process, and both faces of the client on it; no mocks in between."""
+"""The job service in process, and the client's sync and async APIs connected to it, without mocks."""
 
 import contextlib
 import inspect
@@ -23,7 +23,7 @@ _numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory) -> Iterator[Served]:
-    """A service process for all tests that ask as strangers do; each uses names of its own."""
+    """Start a service process for all tests that use plain HTTP; each uses its own names."""
     service = Served(tmp_path_factory.mktemp("served"), "--no-rate-limit")
     yield service
     service.close()
@@ -31,10 +31,10 @@ def served(tmp_path_factory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def http(tmp_path_factory) -> Iterator[TestClient]:
-    """The service, as the httpx.Client that Starlette makes of it."""
+    """Return the service as Starlette's test client, which is an httpx.Client."""
     folder = tmp_path_factory.mktemp("service")
     engines = write_probe_engine(folder / "engines", tools=TOOLS, memory_mb=16)
-    limits = Limits(batch_rows=2000)  # more than one validation takes
+    limits = Limits(batch_rows=2000)  # longer than one validation takes
     config = ServiceConfig(
         data_dir=folder / "data",
         rate_limit=False,
@@ -58,7 +58,9 @@ def client(http: TestClient, key: str) -> Client:
 
 @pytest.fixture(params=["at once", "awaited"])
 async def api(request, http: TestClient, key: str) -> AsyncIterator[Client | AsyncClient]:
-    """Each test that takes this runs once on either face; `settle` gives an operation's value."""
+    """Run each test that uses this once with the sync and once with the async API; `settle` returns an operation's
+    value.
+    """
     if request.param == "at once":
         yield Client(base_url="http://testserver", api_key=key, http_client=http)
         return
@@ -68,7 +70,7 @@ async def api(request, http: TestClient, key: str) -> AsyncIterator[Client | Asy
 
 @pytest.fixture
 def settle():
-    """The value of an operation of either face."""
+    """Return the value of an operation of either API."""
 
     async def value(outcome):
         return await outcome if inspect.isawaitable(outcome) else outcome
@@ -78,32 +80,32 @@ def settle():
 
 @pytest.fixture
 def name() -> str:
-    """A job name that no other test uses; what follows a dot tells the probe engine what to do."""
+    """Return a job name that no other test uses; a suffix after a dot tells the probe engine what to do."""
     return f"job{next(_numbers)}"
 
 
 @pytest.fixture
 def settings() -> dict:
-    """Settings that no other test uses."""
+    """Return settings that no other test uses."""
     return dict(SETTINGS, sequence=SETTINGS["sequence"] + "SS" * next(_numbers))
 
 
 @pytest.fixture
 def connect(scripted: ScriptedService) -> Iterator[Callable[[], Client]]:
-    """Makes clients of the scripted service, and closes them."""
+    """Return a function that creates clients of the scripted service, which are closed afterwards."""
     with contextlib.ExitStack() as stack:
         yield lambda: stack.enter_context(Client(base_url=scripted.url, api_key="k"))
 
 
 @pytest.fixture
 def scripted() -> Iterator[ScriptedService]:
-    """A service that answers what a test tells it to, on a real socket."""
+    """Start a service on a real socket whose responses the test scripts."""
     service = ScriptedService()
     yield service
     service.close()
 
 
 def pytest_configure(config):
-    """Starlette's client warns of its own future, and of a time-out that only matters on a network."""
+    """Ignore warnings of Starlette's client about its future, and about a timeout that matters only on a network."""
     config.addinivalue_line("filterwarnings", "ignore:Using `httpx` with `starlette:DeprecationWarning")
     config.addinivalue_line("filterwarnings", "ignore:You should not use the 'timeout' argument")

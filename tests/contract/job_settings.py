@@ -1,4 +1,4 @@
-"""What the contract tests submit; the probe engine runs it."""
+"""The settings that the contract tests submit; the probe engine runs them."""
 
 TOOLS = ("abodybuilder", "anarci", "align-pdbs", "vina")
 SETTINGS = {

@@ -1,4 +1,4 @@
-"""A tiny HTTP server on a real socket that answers what a test tells it: also wrong, late, or half."""
+"""A tiny HTTP server on a real socket with scripted responses, including wrong, late and incomplete ones."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ Answer = Callable[[asyncio.StreamWriter, dict], Awaitable[None]]
 
 @dataclass
 class Asked:
-    """One request that arrived."""
+    """A received request."""
 
     method: str
     path: str
@@ -20,7 +20,7 @@ class Asked:
 
 
 def answers(body: object = "", status: int = 200, **headers: str) -> Answer:
-    """An answer with a body: text and bytes as they are, anything else as JSON."""
+    """Return a response with a body: text and bytes unchanged, anything else as JSON."""
     content = body.encode() if isinstance(body, str) else body
     if not isinstance(content, bytes):
         content = json.dumps(content).encode()
@@ -32,20 +32,20 @@ def answers(body: object = "", status: int = 200, **headers: str) -> Answer:
 
 
 def breaks(after: bytes = b"", announced: int = 0, **headers: str) -> Answer:
-    """A connection that is reset, before anything is said or in the middle of a body."""
+    """Return a response that resets the connection, before sending anything or in the middle of a body."""
 
     async def write(writer, request):
         if after:
             writer.write(_head(200, {"content-length": str(announced)} | headers) + after)
             await writer.drain()
-            await asyncio.sleep(0.05)  # what was written is read before the reset destroys it
+            await asyncio.sleep(0.05)  # the client reads what was written before the reset destroys it
         writer.transport.abort()
 
     return write
 
 
 def is_silent(seconds: float) -> Answer:
-    """No answer for so long."""
+    """Return a response that is sent only after this many seconds."""
 
     async def write(writer, request):
         await asyncio.sleep(seconds)
@@ -55,7 +55,7 @@ def is_silent(seconds: float) -> Answer:
 
 
 def serves(content: bytes, **headers: str) -> Answer:
-    """A file that may be asked for by range."""
+    """Return a file that may be requested by range."""
 
     async def write(writer, request):
         begin = int(request["headers"].get("range", "bytes=0-").removeprefix("bytes=").rstrip("-"))
@@ -69,7 +69,7 @@ def serves(content: bytes, **headers: str) -> Answer:
 
 
 def floods(chunk: bytes = b" " * 65_536, pause_s: float = 0.0, **headers: str) -> Answer:
-    """A body that does not end while somebody reads it."""
+    """Return a response whose body never ends while the client reads it."""
 
     async def write(writer, request):
         writer.write(_head(200, headers))
@@ -90,7 +90,7 @@ def _head(status: int, headers: dict[str, str]) -> bytes:
 
 
 class ScriptedService:
-    """Runs in a thread; `on` says what a route answers, `asked` what arrived."""
+    """The server, in a thread; `on` sets the responses of a route, `asked` has the received requests."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
@@ -103,7 +103,7 @@ class ScriptedService:
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     def on(self, method: str, path: str, *said: Answer) -> None:
-        """What a route answers, in turn; the last one for ever."""
+        """Set the responses of a route, in order; the last one is repeated."""
         self.script[method, path] = list(said)
 
     def count(self, method: str, path: str) -> int:
@@ -121,7 +121,7 @@ class ScriptedService:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # their connections close
+        await asyncio.sleep(0)  # closes their connections
 
     def _do(self, work):
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)

@@ -1,4 +1,4 @@
-"""`foldnote serve` as a person would start it, and plain httpx to ask it: nothing of the package is imported."""
+"""`foldnote serve` as a user starts it, used with plain httpx and without importing the package."""
 
 import json
 import os
@@ -18,7 +18,7 @@ SETTINGS = {"sequence": SEQUENCE, "scheme": "imgt"}
 
 
 class Served:
-    """A service on a folder; `http` has its key, `open` has none."""
+    """A service on a folder; `http` sends its key, `open` sends none."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder, self.options = folder, options
@@ -26,7 +26,7 @@ class Served:
         if not self.engines.exists():
             write_probe_engine(self.engines, tools=("anarci", "af2bind"), memory_mb=16)
         place = ("--port", "0", "--data-dir", str(folder / "data"))
-        with (folder / "service.log").open("ab") as log:  # a pipe that nobody reads would stop the service
+        with (folder / "service.log").open("ab") as log:  # an unread pipe would block the service
             self.process = self.start(*place, "--json", *options, errors=log)
         self.line = self.process.stdout.readline()
         ready = json.loads(self.line)
@@ -49,7 +49,7 @@ class Served:
         )
 
     def refuse(self, *arguments: str) -> str:
-        """What a start that must fail says; it says nothing on standard output."""
+        """Return the error output of a start that must fail; standard output must be empty."""
         process = self.start(*arguments, "--json")
         out, err = process.communicate(timeout=60)
         assert (process.returncode, out) == (2, "")
@@ -57,7 +57,7 @@ class Served:
         return err
 
     def close(self, number: int = 15) -> tuple[int, str]:
-        """Exit status, and what stood on standard output after the first line."""
+        """Close the service; return its exit status, and its standard output after the first line."""
         self.http.close()
         self.open.close()
         self.process.send_signal(number)

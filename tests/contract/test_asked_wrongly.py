@@ -1,4 +1,4 @@
-"""What is asked wrongly, or lacks an optional library, is answered in one sentence."""
+"""Wrong arguments and missing optional libraries are explained in one sentence."""
 
 import inspect
 import re

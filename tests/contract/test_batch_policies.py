@@ -1,4 +1,4 @@
-"""What a batch does after a failure, asked for by the client, on both faces, of the real service."""
+"""Policies of a batch after a failure, set by the client with both APIs at the real service."""
 
 import warnings
 
@@ -42,8 +42,8 @@ async def test_a_preview_says_what_happens_after_a_failure(api, settle, rows):
     assert "After the first failure no more of its jobs start" in text
 
 
-async def test_the_default_is_not_told_and_not_sent(api, settle, rows, name):
-    plain = catalog.tool("anarci")  # of a service that knows no policies
+async def test_the_default_is_not_reported_and_not_sent(api, settle, rows, name):
+    plain = catalog.tool("anarci")  # a service that knows no policies
     batch = await settle(api.batches.submit(plain, rows, name, on_failure="continue", retries=0))
     assert (await settle(api.batches.get(batch.job_name))).record.extensions is None
 

@@ -1,4 +1,4 @@
-"""The object ``foldnote`` beside the settings: consent for one job, an own alignment, a label."""
+"""The object ``foldnote`` beside the settings: consent for one job, a precomputed alignment, a label."""
 
 import io
 import json
@@ -39,7 +39,7 @@ help = "a copy of UniRef30"
 
 @pytest.fixture(scope="module")
 def http(tmp_path_factory):
-    """A service whose engine of alphafold would ask a server for its alignment."""
+    """Start a service whose engine for alphafold would request its alignment from a server."""
     folder = tmp_path_factory.mktemp("beside")
     engines = write_probe_engine(folder / "engines", tools=("alphafold", "afcluster", "vina"), memory_mb=16)
     declared = engines / "probe" / "engine.toml"
@@ -62,7 +62,7 @@ def submit(http, name, foldnote=None, **settings):
 
 
 def job_file(client, name):
-    """job.json as the engine of the job ``name`` read it, and the names of its result."""
+    """Return job.json as the engine of the job ``name`` read it, and the names in its result."""
     content = client.jobs.get(name).wait(timeout_s=30).download().read_bytes()
     archive = zipfile.ZipFile(io.BytesIO(content))
     return json.loads(archive.read("job.json")), json.loads(archive.read("manifest.json"))
@@ -261,7 +261,7 @@ def test_only_what_is_sent_beside_them_changes_an_identity(client):
 
 
 def test_another_catalog_gets_none_of_it(client):
-    """A tool of a catalog that names nothing, as another service's, is submitted without it."""
+    """A tool of another service's catalog that declares none of it is submitted without it."""
     with pytest.warns(NotSentWarning, match="external:msa-server, label"):
         job = client.jobs.submit(
             catalog.tool("alphafold"),

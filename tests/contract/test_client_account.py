@@ -1,4 +1,4 @@
-"""The account behind a key: trial keys asked for once, kept and shown nowhere; what is left of the limits."""
+"""The account behind a key: trial keys requested once, stored and never shown; what is left of the limits."""
 
 import json
 import stat
@@ -41,7 +41,7 @@ CREDENTIAL = {
 
 @pytest.fixture(autouse=True)
 def _own_home(monkeypatch, tmp_path):
-    """Keys of one test are not those of another, and no keyring of the machine is touched."""
+    """Keep the keys of each test apart, and do not use the machine's keyring."""
     monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(settings, "_keyring_get", lambda name: None)
     monkeypatch.setattr(settings, "_keyring_set", lambda name, key: False)
@@ -49,7 +49,7 @@ def _own_home(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """A service that gives out trial keys and runs nothing."""
+    """Start a service that issues trial keys and runs nothing."""
     folder = tmp_path_factory.mktemp("trials")
     engines = write_probe_engine(folder / "engines", tools=("anarci", "abfe"))
     config = ServiceConfig(
@@ -198,7 +198,7 @@ def test_a_cap_or_a_closed_door_is_an_error_that_says_when(scripted, status, kin
 
 
 def test_a_lost_answer_is_not_repeated(scripted):
-    """The service may have made an account: another try would make a second one."""
+    """The service may have created an account, and a retry would create another one."""
     scripted.on("POST", "/agent/provision", breaks())
     with Client(base_url=scripted.url) as client, pytest.raises(TransportError):
         client.account.provision()

@@ -1,4 +1,6 @@
-"""Every call of the client against answers that no service should give: a value or one of our exceptions."""
+"""Every call of the client with responses that no service should give: it returns a value or raises one of our
+exceptions.
+"""
 
 import json
 
@@ -62,7 +64,7 @@ CALLS = {
 
 
 class Everything(dict):
-    """A script in which every route says the same."""
+    """A script in which every route gives the same response."""
 
     def __init__(self, said):
         self.said = said
@@ -74,7 +76,7 @@ class Everything(dict):
 
 @pytest.fixture
 def hasty(monkeypatch):
-    """No pause takes long, and little is tried again."""
+    """Shorten pauses and limit retries."""
     monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "5000")
     monkeypatch.setattr("foldnote.client.core.transport.time.sleep", lambda _: None)
     for module in ("core.connection", "submission.idempotency"):

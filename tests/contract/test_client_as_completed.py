@@ -1,4 +1,4 @@
-"""Jobs in the order in which they end, on both faces, against the real service."""
+"""Jobs in the order of completion, with both APIs and the real service."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from foldnote.models import JobStatus
 
 @pytest.fixture
 def take():
-    """The values of a stream of either face, until it ends or `most` of them came."""
+    """Return the values of a stream of either API, until it ends or yielded `most` of them."""
 
     async def values(stream, most=None, into=None):
         taken = [] if into is None else into

@@ -1,4 +1,4 @@
-"""What goes wrong on the way of a batch: every row is judged, nothing is lost, nothing is done twice."""
+"""Faults while a batch is submitted: every row is validated, none is lost or submitted twice."""
 
 import json
 
@@ -13,7 +13,7 @@ ROWS = [SETTINGS | {"scheme": scheme} for scheme in ("imgt", "kabat", "chothia",
 
 
 def judges(max_bytes: int = 10**9, wrong: str = ""):
-    """Verdicts on the rows that arrive; a body that is too large is refused without a word."""
+    """Validate the rows that arrive; a body that is too large is refused without a message."""
 
     async def write(writer, request):
         if len(request["body"]) > max_bytes:

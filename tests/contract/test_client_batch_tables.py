@@ -14,7 +14,7 @@ from foldnote.errors import FoldnoteError, NotFoundError, ServiceError
 
 @pytest.fixture
 def table(settings, name) -> pd.DataFrame:
-    """Three antibodies under their own index; the last one's job fails."""
+    """Return three antibodies with a custom index; the last one's job fails."""
     ids = [f"{name}-a.score", f"{name}-b.score", f"{name}-c.fail"]
     return pd.DataFrame({"id": ids, "VH": settings["sequence"], "note": ["x", "y", "z"]}, index=[10, 20, 30])
 
@@ -68,7 +68,9 @@ async def test_results_stand_beside_the_rows_that_went_in(api, settle, rows, tab
     assert frame["duration_s"].dtype == "float64"
     rows = await settle(batch.list_rows())
     assert [row.job.word for row in rows] == ["Complete", "Complete", "Failed"]
-    assert [row.inputs for row in rows] == [{"note": note} for note in "xyz"], "neither settings nor names"
+    assert [row.inputs for row in rows] == [{"note": note} for note in "xyz"], (
+        "columns other than settings and names"
+    )
     found = await settle(api.batches.get(name))
     assert list((await settle(found.results(table)))["note"]) == ["x", "y", "z"]
     assert list((await settle(found.results()))["note"]) == ["x", "y", "z"]
@@ -90,7 +92,8 @@ async def test_the_figures_of_the_table_in_the_cell_come_along_if_asked_for(api,
     assert list(frame["chain type"].fillna("")) == ["H", "H", ""]
     assert list(frame["input.chain type"]) == ["mine"] * 3
     again = await settle(batch.retry())
-    assert "V gene" in (await settle(again.results(figures=True)))  # of the first try, while this one runs
+    # the error of the first attempt, while this one runs
+    assert "V gene" in (await settle(again.results(figures=True)))
     await settle(again.finish(60))
     assert list((await settle(again.results(figures=True)))["V gene"].dropna()) == ["IGHV1", "IGHV3"]
 
@@ -157,7 +160,7 @@ async def test_a_batch_on_its_way_is_not_tried_again(api, settle, settings, name
     await settle(batch.stop())
 
 
-async def test_a_job_that_is_gone_is_told_and_tried_again(api, settle, rows, name):
+async def test_a_job_that_is_gone_is_reported_and_tried_again(api, settle, rows, name):
     batch = await settle(api.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))
     await settle(api.jobs.delete(rows.names[0]))
@@ -279,7 +282,7 @@ async def test_another_batch_of_the_same_name_has_not_the_old_table(api, settle,
     api.ledger.remember_sheet(name, other.write())
     frame = await settle((await settle(api.batches.get(name))).results())
     assert list(frame["job_name"]) == rows.names
-    assert list(frame["scheme"]) == ["imgt"] * 3  # of a batch of others, the settings are known
+    assert list(frame["scheme"]) == ["imgt"] * 3  # settings are known without the table
     assert "id" not in frame
 
 

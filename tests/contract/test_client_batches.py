@@ -1,4 +1,4 @@
-"""Batches, on both faces, against the real service."""
+"""Batches, with both APIs and the real service."""
 
 import zipfile
 
@@ -69,7 +69,7 @@ async def test_the_name_of_a_job_is_not_a_batchs(api, settle, rows, name):
         await settle(api.batches.get(name))
 
 
-async def test_wrong_rows_are_told_row_by_row_and_nothing_is_sent(api, settle, rows, name):
+async def test_wrong_rows_are_reported_row_by_row_and_nothing_is_sent(api, settle, rows, name):
     with pytest.raises(BatchSettingsError) as caught:
         await settle(api.batches.submit("anarci", [rows[0], rows[1] | {"scheme": "roman"}, {}], name))
     frame = caught.value.to_frame()
@@ -80,7 +80,7 @@ async def test_wrong_rows_are_told_row_by_row_and_nothing_is_sent(api, settle, r
         await settle(api.batches.get(name))
 
 
-async def test_what_only_the_service_knows_is_told_before_anything_is_sent(api, settle, name):
+async def test_what_only_the_service_knows_is_reported_before_anything_is_sent(api, settle, name):
     with pytest.raises(BatchSettingsError) as caught:
         await settle(api.batches.submit("align-pdbs", [{"pdbFiles": [f"{name}-no.pdb", "no.pdb"]}] * 2, name))
     assert list(caught.value.to_frame()["valid"]) == [False, False]
@@ -139,7 +139,7 @@ async def test_again_makes_another_batch_of_the_same_rows(api, settle, name, set
 
 @pytest.fixture
 def sheet(name, settings):
-    """Rows of a table whose column names the jobs."""
+    """Return rows of a table whose column names the jobs."""
     table = pd.DataFrame(
         {"id": [f"{name}-a", f"{name}-b"], "VH": [settings["sequence"]] * 2, "Tm": [68, 70.5]}
     )
@@ -151,7 +151,8 @@ async def test_one_table_feeds_several_batches(api, settle, sheet, name, home):
              for scheme in ("imgt", "kabat", "chothia")]  # fmt: skip
     ends = ("", "-anarci", "-anarci-2")
     assert names == [[f"{name}-{row}{end}" for row in "ab"] for end in ends]
-    # The same cell again finds the same batches, with their rows and own columns; also on another computer.
+    # The same cell again finds the same batches, with their rows and additional columns; also on another
+    # computer.
     for is_remembered in (True, False):
         if not is_remembered:
             for file in (home / "data").glob("ledger.db*"):

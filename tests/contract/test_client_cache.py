@@ -1,4 +1,4 @@
-"""A cached result that was damaged on the disk is fetched again, whatever the damage."""
+"""A cached result damaged on the disk is fetched again, whatever the damage."""
 
 import hashlib
 import io
@@ -36,7 +36,7 @@ def client(request, scripted, connect, tmp_path, monkeypatch):
 
 
 def damage(path, place: float, *, is_cut: bool) -> None:
-    """Flip a bit or cut the file, in place and with its times as they were, as a bad disk does."""
+    """Flip a bit or truncate the file in place without changing its times, as a bad disk does."""
     times, content = path.stat(), bytearray(path.read_bytes())
     at = int(place * (len(content) - 1))
     content[at] ^= 1 << at % 8

@@ -1,4 +1,4 @@
-"""The corners of the client's contract: prefixes, names, other deployments' routes, homes of all kinds."""
+"""Edge cases of the client: prefixes, names, routes of other deployments, all kinds of homes."""
 
 import os
 import re
@@ -55,12 +55,12 @@ def test_every_prefix_of_the_interface_works(http, key, settings, name, prefix):
     assert zipfile.is_zipfile(job.download())
 
 
-def test_a_wrong_key_is_told_as_such(http):
+def test_a_wrong_key_is_reported_as_such(http):
     with pytest.raises(UnauthorizedError):
         Client(base_url="http://testserver", api_key="fn-wrong", http_client=http).jobs.list()
 
 
-async def test_every_problem_is_told_before_anything_is_sent(api, settle):
+async def test_every_problem_is_reported_before_anything_is_sent(api, settle):
     with pytest.raises(SettingsError) as caught:
         await settle(api.jobs.submit("anarci", {"sequence": "EVQ1", "schema": "imgt"}, job_name="a b"))
     assert {problem.field for problem in caught.value.problems} >= {"jobName", "sequence", "schema"}
@@ -204,7 +204,7 @@ DONE = RUNNING | {"status": "Complete", "completed": "2026-11-01T10:00:00Z"}
 
 
 def interrupted(scripted, connect, etag):
-    """A client whose download broke in the middle for good, as when its process ends."""
+    """Return a client whose download broke off for good, as when its process ends."""
     scripted.on("GET", "/jobs", answers(DONE))
     scripted.on("POST", "/result", answers('"/m.pdb"'))
     first = breaks(b"ATOM" * 100, 800, **({"etag": etag} if etag else {}))

@@ -1,4 +1,4 @@
-"""What goes wrong on the way: nothing is lost, nothing is done twice. Real sockets."""
+"""Faults of the connection: nothing is lost or submitted twice. Real sockets."""
 
 import asyncio
 import hashlib
@@ -111,7 +111,7 @@ def test_a_slower_pace_is_obeyed(scripted, client, method):
     assert len(scripted.asked) == 3
 
 
-def test_a_pause_of_an_hour_is_told_and_not_slept(scripted, client):
+def test_a_pause_of_an_hour_is_reported_and_not_slept(scripted, client):
     scripted.on("GET", "/jobs", answers("later", 429, **{"retry-after": "3600"}))
     with pytest.raises(RateLimitedError) as caught:
         client.jobs.get("a")
@@ -267,7 +267,7 @@ def test_an_upload_is_repeated_whole(scripted, client, tmp_path):
 
 
 def test_an_interrupted_wait_gives_its_things_back(scripted, client):
-    """A cancelled awaitable ends at once and leaves no half-run steps."""
+    """A cancelled awaitable ends at once and releases its resources."""
     scripted.on("GET", "/jobs", answers(RECORD | {"status": "Running"}))
 
     async def cancelled():

@@ -1,4 +1,4 @@
-"""What a file field takes, on both faces, against the real service."""
+"""Values of a file field, with both APIs and the real service."""
 
 import copy
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from foldnote.settings import EMBEDDED, runtime_dir
 
 @pytest.fixture
 def here(tmp_path, monkeypatch, name):
-    """A file in the working folder, whose name is its path."""
+    """Create a file in the working folder, whose name is its path."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / f"{name}.pdb").write_text(PDB)
     return f"{name}.pdb"
@@ -64,7 +64,7 @@ def test_an_upload_at_another_service_is_named_with_what_to_do(client, http, key
 
 @pytest.fixture
 def elsewhere(http, key, here):
-    """An upload that a service at another address has."""
+    """Return an upload at a service with another address."""
     return Client(base_url="http://other.example", api_key=key, http_client=http).files.upload(here)
 
 
@@ -128,7 +128,7 @@ async def test_a_file_of_a_job_is_used(api, settle, name):
 
 
 async def read_ligand_hash(settle, job):
-    """SHA-256 of the molecule's file that the engine got."""
+    """Return the SHA-256 of the molecule file that the engine received."""
     assert (await settle(job.finish(60))).status is JobStatus.COMPLETE
     result = await settle(job.result())
     inputs = result.manifest.data["inputs"]
@@ -149,7 +149,7 @@ async def test_an_upload_precedes_a_smiles(api, settle):
     assert await read_ligand_hash(settle, job) == hash_bytes(glycol)
 
 
-async def test_a_text_that_is_neither_file_nor_smiles_is_told_with_all_that_was_tried(api, settle):
+async def test_a_text_that_is_neither_file_nor_smiles_is_reported_with_all_that_was_tried(api, settle):
     with pytest.raises(BadRequestError) as caught:
         await settle(api.jobs.submit("vina", {"receptorFile": inline(PDB), "ligandFile": "CC(=O"}))
     assert "neither an upload, nor a file of one of your jobs, nor a SMILES" in caught.value.message

@@ -1,4 +1,4 @@
-"""Files of the account, on both faces, against the real service."""
+"""Files of the account, with both APIs and the real service."""
 
 import hashlib
 import io

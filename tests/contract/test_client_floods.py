@@ -1,4 +1,4 @@
-"""A service that sends without end, or much more than it should, does not fill the memory or the disk."""
+"""A service that sends without end, or far too much, fills neither memory nor disk."""
 
 import gzip
 import os
@@ -91,7 +91,7 @@ async def test_a_download_that_trickles_is_given_up(api, settle, scripted, monke
 
 
 def test_answers_without_end_fit_into_little_memory(scripted, tmp_path):
-    """An endless answer, and 400 MB that are packed into 2 MB, read with 300 MB of memory to spare."""
+    """An endless response, and 400 MB compressed to 2 MB, are read with 300 MB of memory to spare."""
     scripted.on("GET", "/tools", answers([{"name": "anarci"}]))
     bomb = gzip.compress(b" " * 400_000_000, 1)
     scripted.on("GET", "/jobs", floods(), answers(bomb, content_encoding="gzip"))

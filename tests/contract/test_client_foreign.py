@@ -1,4 +1,4 @@
-"""Shapes that deployed services of the interface use, on a real socket."""
+"""Shapes of responses of deployed services of the interface, on a real socket."""
 
 import json
 
@@ -103,7 +103,7 @@ def test_a_refusal_without_a_code_and_without_such_a_job_stays_a_refusal(scripte
 
 
 def test_settings_that_a_service_does_not_tell(scripted, client):
-    """A name made of the settings is proof enough; a chosen one is not."""
+    """A name derived from the settings is proof enough; a chosen one is not."""
     untold = {"jobName": "x", "type": "anarci", "status": "Running"}
     scripted.on("POST", "/submit-job", answers({"error": "taken", "code": "job_name_taken"}, 400))
     scripted.on("GET", "/jobs", answers(untold))

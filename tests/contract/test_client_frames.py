@@ -1,4 +1,4 @@
-"""Jobs as a DataFrame, on both faces, against the real service."""
+"""Jobs as a DataFrame, with both APIs and the real service."""
 
 import re
 import subprocess

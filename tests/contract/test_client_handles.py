@@ -1,4 +1,4 @@
-"""A job in the hand, on both faces: waited for, looked into, opened, stopped, deleted; a failed one explains itself."""
+"""Job handles with both APIs: waited for, inspected, opened, stopped, deleted; a failed job explains itself."""
 
 import pytest
 
@@ -47,7 +47,7 @@ async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(api, set
     assert waited.value.log_tail == opened.value.log_tail != ""
     assert waited.value.job.is_failed
     assert "line 29" in waited.value.__notes__[0]
-    assert waited.value.job.error not in waited.value.__notes__[0]  # the message says it
+    assert waited.value.job.error not in waited.value.__notes__[0]  # the message contains it
     assert waited.value.log_tail.strip().splitlines()[-1] in await settle(job.logs())
     assert "logs() returns the output of the tool" in (await settle(job.refresh()))._repr_html_()
 

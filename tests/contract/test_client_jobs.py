@@ -1,4 +1,4 @@
-"""Every operation on jobs, on both faces, against the real service."""
+"""Every operation on jobs, with both APIs and the real service."""
 
 import zipfile
 
@@ -31,7 +31,7 @@ async def test_a_job_goes_from_its_submission_to_its_result(api, settle, setting
         assert "settings.json" in archive.namelist()
 
 
-async def test_progress_is_told_while_waiting(api, settle, settings, name):
+async def test_progress_is_reported_while_waiting(api, settle, settings, name):
     job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.sleep-1"))
     seen = []
     await settle(job.finish(60, seen.append))

@@ -1,4 +1,4 @@
-"""Pipelines, screenings and models beyond the catalog, through both faces, on our service and on others."""
+"""Pipelines, screenings and models beyond the catalog, with both APIs, at our service and at others."""
 
 import json
 import re
@@ -118,7 +118,7 @@ def test_a_taken_name_of_a_run_shows_the_difference(client, name, stages):
     ],
 )
 def test_a_pipeline_that_cannot_run_is_refused_before_it_is_sent(client, name, stages, place, field, message):
-    """The sentence counts stages from 1, as it counts rows; the problem's field is the path on the wire."""
+    """The message counts stages from 1, like rows; the problem's field is the path on the wire."""
     with pytest.raises(SettingsError, match=f"{place}: .*{message}") as refused:
         client.pipelines.submit(name, stages)
     assert refused.value.problems[0].field == field
@@ -370,7 +370,7 @@ def test_a_doubtful_file_in_a_runs_inputs_is_asked_about(client, name, tmp_path,
 
 @pytest.fixture
 def failing(settings):
-    """Three stages, of which the second fails unless its name is changed."""
+    """Return three stages, of which the second fails unless its name is changed."""
 
     def make(second="scan.fail"):
         fold = Stage("fold.output-2", "abodybuilder", {"heavy": settings["sequence"], "light": LIGHT})

@@ -1,4 +1,4 @@
-"""A kernel full of cards, batches and pipelines asks the service as seldom as one job would."""
+"""A kernel full of cards, batches and pipelines polls the service no more often than for one job."""
 
 import asyncio
 from time import monotonic
@@ -36,7 +36,7 @@ class Simulated:
 
 @pytest.fixture
 async def counted(http, key, monkeypatch):
-    """An asynchronous client of the real service with a fast clock, and the requests that it made."""
+    """Return an async client of the real service with a fast clock, and its requests."""
     asked = []
 
     async def count(request):

@@ -1,4 +1,4 @@
-"""Waiting and logs that show how far a job is, on both faces, against the real service."""
+"""Waiting and logs show a job's progress, with both APIs and the real service."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""Recommendations through the client: of our service, and in the shapes that others answer."""
+"""Recommendations through the client: of our service, and in the shapes of others' responses."""
 
 import json
 
@@ -57,7 +57,7 @@ def test_a_wrong_input_is_refused_before_anything_is_sent(scripted, connect, pro
     ("said", "kind"),
     [({"error": "Not for you."}, RouterDisabledError), ({"message": "Forbidden"}, GatewayForbiddenError)],
 )
-def test_a_router_that_is_off_is_told_from_a_gateway(scripted, connect, said, kind):
+def test_a_router_that_is_off_is_distinguished_from_a_gateway(scripted, connect, said, kind):
     scripted.on("POST", "/model-router", answers(said, 403))
     with pytest.raises(kind):
         connect().router.ask("dock")

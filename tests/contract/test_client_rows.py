@@ -1,4 +1,4 @@
-"""Lists of jobs: rows that can be waited for, stopped and opened, on both faces, against the real service."""
+"""Lists of jobs: rows that can be waited for, stopped and opened, with both APIs and the real service."""
 
 import pytest
 

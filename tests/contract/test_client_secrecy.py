@@ -1,4 +1,4 @@
-"""The key goes to its service and nowhere else: no message, repr, traceback, log or other host."""
+"""The key goes only to its service: not into a message, repr, traceback, log or to another host."""
 
 import logging
 import traceback
@@ -15,7 +15,7 @@ FINAL = {"jobName": "a", "type": "anarci", "status": "Complete", "settings": SET
 
 
 def seen_of(exc: BaseException) -> str:
-    """Everything that a traceback, a crash reporter or a pickler could get hold of."""
+    """Return everything that a traceback, a crash reporter or a pickler could get hold of."""
     parts = ["".join(traceback.TracebackException.from_exception(exc, capture_locals=True).format())]
     chain: BaseException | None = exc
     while chain is not None:
@@ -48,7 +48,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_no_error_shows_the_key(scripted, caplog, monkeypatch, fault):
     caplog.set_level(logging.DEBUG)
-    if fault.startswith("told"):  # httpcore's own log of what arrived: nothing of ours is asked before
+    if fault.startswith("told"):  # httpcore's own log of what arrived; no code of ours is involved
         caplog.set_level(logging.INFO, logger="httpcore")
     monkeypatch.setenv("FOLDNOTE_REQUEST_TIMEOUT_S", "0.2")
     monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
@@ -76,7 +76,7 @@ def test_a_key_that_no_header_can_hold_is_not_shown(scripted, damage):
 
 
 def list_parts(thing):
-    """An object of ours and all that it is made of."""
+    """Yield one of our objects and all that it contains."""
     found, left = {}, [thing]
     while left:
         part = left.pop()
@@ -107,7 +107,7 @@ def test_a_key_that_a_good_answer_repeats_is_covered(scripted):
     assert KEY not in repr(record.to_wire())
 
 
-def test_a_redirect_is_told_without_its_query(scripted):
+def test_a_redirect_is_reported_without_its_query(scripted):
     scripted.on(
         "GET", "/jobs", answers("", 302, location="http://elsewhere.invalid/jobs?X-Amz-Signature=5161f0")
     )

@@ -1,4 +1,6 @@
-"""What surrounds the client: proxies, certificates, disks, clocks and interruptions; each told in a sentence."""
+"""The client's surroundings: proxies, certificates, disks, clocks and interruptions; each fault is explained in a
+sentence.
+"""
 
 import asyncio
 import errno
@@ -50,7 +52,7 @@ RECEIPT = answers("anarci submitted to queue.")
 
 @pytest.fixture
 def ready(scripted):
-    """The scripted service with a tool, and one job that has a result."""
+    """Return the scripted service with a tool, and one job that has a result."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as content:
         content.writestr("a.txt", "text" * 1000)
@@ -63,7 +65,7 @@ def ready(scripted):
 
 
 def locals_of(exc: BaseException | None) -> str:
-    """All variables that a verbose traceback (IPython's, rich's) would show."""
+    """Return all variables that a verbose traceback (IPython's, rich's) would show."""
     if exc is None:
         return ""
     frames = [frame for frame, _ in traceback.walk_tb(exc.__traceback__)]
@@ -102,11 +104,11 @@ async def test_a_cancelled_request_leaves_no_key_in_a_verbose_traceback(scripted
 
 def test_a_fault_of_ones_own_meter_shows_its_place_and_no_key(ready):
     def meter(done, total):
-        raise RuntimeError("the meter broke")
+        raise RuntimeError("the progress callback failed")
 
     ready.on("PUT", "/upload/a.txt", answers({"message": "ok"}))
     client = Client(base_url=ready.url, api_key=KEY)
-    with client, pytest.raises(RuntimeError, match="the meter broke") as caught:
+    with client, pytest.raises(RuntimeError, match="the progress callback failed") as caught:
         client.files.upload(b"text", "a.txt", progress=meter)
     assert [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)][-1] == "meter"
     assert KEY not in locals_of(caught.value)
@@ -169,7 +171,7 @@ def test_certificates_that_cannot_be_read_are_named(tmp_path, monkeypatch, conte
         Client(base_url="https://jobs.invalid")
 
 
-def test_an_unknown_certificate_is_told_with_what_to_do(monkeypatch, tmp_path):
+def test_an_unknown_certificate_is_reported_with_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*_certify(tmp_path))
@@ -190,7 +192,7 @@ def test_an_unknown_certificate_is_told_with_what_to_do(monkeypatch, tmp_path):
 
 
 def _certify(folder: Path) -> tuple[Path, Path]:
-    """A certificate for this machine that it signs itself, and its key."""
+    """Return a self-signed certificate for this machine, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.now(UTC)
@@ -230,7 +232,7 @@ def test_an_invalid_link_is_reported(ready, monkeypatch, address):
         client.jobs.download("a")
 
 
-def test_what_json_or_an_address_cannot_hold_is_told_and_not_sent(ready):
+def test_what_json_or_an_address_cannot_hold_is_reported_and_not_sent(ready):
     with Client(base_url=ready.url, api_key=KEY) as client:
         for ask in (
             lambda: client.jobs.submit("anarci", {"sequence": "EVQ\udc80"}),
@@ -251,7 +253,7 @@ def test_a_notebook_whose_name_is_not_text_can_submit(ready, monkeypatch):
         assert client.ledger.job_names()
 
 
-def test_a_day_that_a_service_asks_for_after_a_submission_is_told_and_not_slept(ready):
+def test_a_day_that_a_service_asks_for_after_a_submission_is_reported_and_not_slept(ready):
     ready.on("POST", "/submit-job", answers({"error": "closed for a day"}, 503, **{"retry-after": "86400"}))
     ready.on("GET", "/jobs", answers({"error": "none"}, 404))
     with Client(base_url=ready.url) as client, pytest.raises(ServiceFaultError, match="closed for a day"):
@@ -295,7 +297,7 @@ def test_cells_and_columns_of_a_table_are_settings(ready):
     assert sent["settings"] == {"number": 1, "sequences": ["EVQ", "QVQ"], "share": 0.5}
 
 
-def test_a_download_that_finds_no_room_is_told_and_leaves_nothing(ready):
+def test_a_download_that_finds_no_room_is_reported_and_leaves_nothing(ready):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with Client(base_url=ready.url) as client:
@@ -320,7 +322,7 @@ def test_a_cache_that_cannot_be_used_is_reported(ready):
 def test_what_goes_while_room_is_made_disturbs_no_download(ready):
     other = options.cache_dir() / "results" / "other"
     other.mkdir(parents=True)
-    (other / "b.zip.part").symlink_to("gone")  # a part that got its final name a moment ago looks like this
+    (other / "b.zip.part").symlink_to("gone")  # looks like a part that got its final name a moment ago
     with Client(base_url=ready.url) as client:
         assert client.jobs.download("a").is_file()
 

@@ -1,4 +1,4 @@
-"""Nothing is submitted twice: threads, processes, lost answers, lost ledgers."""
+"""Nothing is submitted twice despite threads, processes, lost responses and lost ledgers."""
 
 import json
 import subprocess
@@ -26,12 +26,12 @@ print(Client(base_url=url, api_key=key).jobs.submit("anarci", settings).job_name
 
 @pytest.fixture(autouse=True)
 def _fast(monkeypatch):
-    """The client's own pace would only cost time here."""
+    """Disable the client's rate limit, which would only take time here."""
     monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1000")
 
 
 class LostAnswers(httpx.BaseTransport):
-    """The real service behind a line that loses answers after the service has acted."""
+    """The real service behind a connection that loses responses after the service has acted."""
 
     def __init__(self, http: TestClient, lost: int) -> None:
         self._http, self._lost = http, lost
@@ -128,7 +128,7 @@ def test_processes_share_the_ledger_and_the_job(tmp_path, settings, free_service
 
 @pytest.fixture
 def free_service(tmp_path):
-    """The service on a port of this machine, for other processes."""
+    """Start the service on a port of this machine, for other processes."""
     import threading
     from types import SimpleNamespace
 

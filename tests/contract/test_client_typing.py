@@ -1,4 +1,4 @@
-"""Type checkers know both faces: values at once on one, awaitables on the other."""
+"""Type checkers know both APIs: plain values in one, awaitables in the other."""
 
 import subprocess
 import sys

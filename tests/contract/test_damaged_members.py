@@ -1,4 +1,4 @@
-"""A whole archive in which single files are damaged: the others are of use, and the command says what is missing."""
+"""An intact archive with damaged files: the others are usable, and the command says what is missing."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""FOLDNOTE_BASE_URL and FOLDNOTE_API_KEY alone: every verb and the command line, against a real service."""
+"""Only FOLDNOTE_BASE_URL and FOLDNOTE_API_KEY: every verb and the command line, with a real service."""
 
 import subprocess
 
@@ -16,7 +16,7 @@ from foldnote.notebook import connection
 
 @pytest.fixture
 def here(served, monkeypatch):
-    """Only the two variables lead to the service."""
+    """Set only the two variables that lead to the service."""
     monkeypatch.setenv("FOLDNOTE_BASE_URL", served.url)
     monkeypatch.setenv("FOLDNOTE_API_KEY", served.key)
     connection.make_client.cache_clear()

@@ -1,4 +1,4 @@
-"""FASTA as a batch: each record is a row, named after the record, against the real service."""
+"""FASTA as a batch: each record is a row, named after the record, at the real service."""
 
 import pandas as pd
 import pytest
@@ -108,7 +108,7 @@ def test_a_record_without_a_name_has_one_of_its_number():
     assert split_records(f">\n{VH}\n") == [("record-1", VH, "")]
 
 
-def test_a_fault_of_a_row_is_told_with_its_number_from_one(here):
+def test_a_fault_of_a_row_is_reported_with_its_number_from_one(here):
     with pytest.raises(FoldnoteError, match=r"row 2, sequence: "):
         fn.submit_batch("anarci", [SETTINGS, {**SETTINGS, "sequence": "EVQ1"}])
     assert "row 2, sequence" in repr(

@@ -1,4 +1,4 @@
-"""A profile that signs in with JupyterHub: whose token goes where, and what a user cannot change."""
+"""A profile that signs in with JupyterHub: which service gets the token, and what users cannot change."""
 
 import logging
 
@@ -20,7 +20,7 @@ ISSUED = answers({"apiKey": KEY, "expiresInSeconds": 900})
 
 @pytest.fixture
 def site(tmp_path, monkeypatch, scripted):
-    """The administrator's file, of a service that takes the token."""
+    """Write the administrator's file for a service that takes the token."""
     file = tmp_path / "site.toml"
     file.write_text(f'profile = "lab"\n[profiles.lab]\nbase_url = "{scripted.url}"\nsign_in = "jupyterhub"\n')
     monkeypatch.setenv("FOLDNOTE_SITE_CONFIG", str(file))
@@ -40,7 +40,7 @@ def elsewhere():
 
 
 def told(service):
-    """All that arrived at a service."""
+    """Return everything that a service received."""
     return "".join(f"{asked.path} {asked.headers} {asked.body}" for asked in service.asked)
 
 

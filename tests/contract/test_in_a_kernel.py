@@ -1,4 +1,4 @@
-"""What cells show and notebooks keep, in a real kernel that only FOLDNOTE_BASE_URL and _API_KEY lead to a service."""
+"""Outputs of cells and saved notebooks, in a real kernel where only FOLDNOTE_BASE_URL and _API_KEY lead to a service."""
 
 import json
 import re
@@ -55,7 +55,7 @@ CELLS = [
 
 @pytest.fixture(scope="module")
 def book(served, tmp_path_factory):
-    """A notebook after it ran."""
+    """A notebook after its execution."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FOLDNOTE_HOME", str(tmp_path_factory.mktemp("kernel")))
@@ -73,7 +73,7 @@ def cells(book):
 
 
 def shown(cell):
-    """What stands below a cell, as text without colours."""
+    """Return the output of a cell as text without colours."""
     parts = [
         text
         for output in cell.outputs
@@ -85,7 +85,7 @@ def shown(cell):
 
 
 def test_a_page_made_of_the_notebook_shows_forms_and_cards_without_kernel_and_network(book):
-    """The notebook has the state of widgets, for which nbconvert's pages need a program from the network."""
+    """The notebook has the state of widgets, whose display in nbconvert's pages needs a script from the network."""
     from nbconvert import HTMLExporter
 
     assert len(book.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]) > 10
@@ -133,7 +133,7 @@ def test_a_card_below_a_cell_is_kept_as_its_job_ended(cells):
     assert "In Queue" not in shown(cells[5])
 
 
-def test_a_failed_job_is_told_with_the_end_of_its_log(cells):
+def test_a_failed_job_is_reported_with_the_end_of_its_log(cells):
     assert shown(cells[6]).startswith("JobFailedError: ")
     assert "The end of its log:" in shown(cells[6])
     assert len(shown(cells[6]).splitlines()) < 12
@@ -167,7 +167,7 @@ def test_a_batch_that_a_later_cell_waits_for_is_kept_with_its_table(cells):
 
 
 def test_a_batch_that_had_ended_before_a_later_cell_waits_for_it_is_kept_as_it_ended(cells):
-    """What its card sends while another cell runs does not reach the notebook that a program saves."""
+    """Messages that its card sends while another cell runs do not reach the notebook that a program saves."""
     kept = shown(cells[13])
     assert kept.splitlines()[0] == "kernel-early (ANARCI): Complete: 2 of 2 jobs complete."
     assert "2 jobs: 2 complete" in kept
@@ -179,6 +179,6 @@ def test_a_job_that_is_waited_for_and_shown_has_one_card(cells):
 
 
 def test_a_job_that_was_deleted_is_not_shown_as_if_it_were_there(cells):
-    for cell in (cells[20], cells[21]):  # shown after, and before it was deleted in a later cell
+    for cell in (cells[20], cells[21]):  # shown after the deletion, and before it in an earlier cell
         kept = "".join(output.get("data", {}).get("text/html", "") for output in cell.outputs)
         assert "The service no longer has a job of this name; it was deleted." in kept

@@ -1,4 +1,4 @@
-"""The interface as a stranger's program meets it: every route, shape, status and order of checks."""
+"""The interface as any other program sees it: every route, shape, status and order of checks."""
 
 import io
 import itertools
@@ -52,7 +52,7 @@ def name():
 
 
 def refused(answer: httpx.Response, status: int, code: str, field: str | None = None) -> None:
-    """The one shape of errors; `field` is absent where no single field is at fault."""
+    """Assert the shape of errors, from which `field` is absent if no single field is at fault."""
     assert answer.headers["content-type"] == "application/json"
     body = answer.json()
     assert (answer.status_code, body["code"], body.get("field")) == (status, code, field), body
@@ -72,7 +72,7 @@ def check_record(job: dict) -> None:
 
 
 def await_archive(served: Served, name: str) -> dict:
-    """The parent once it has its link; what it says before that is in order, too."""
+    """Wait until the parent has its link; its status before that must be valid, too."""
     until = time.monotonic() + 60
     while "resultUrl" not in (parent := served.job(name)):
         check_record(parent)

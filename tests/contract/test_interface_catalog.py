@@ -1,4 +1,4 @@
-"""The ways in which public clients of deployed services ask: the catalog in parts, folders, logs, loose slashes."""
+"""Requests of public clients of deployed services: the catalog in parts, folders, logs, extra slashes."""
 
 import itertools
 
@@ -121,7 +121,7 @@ def test_folders_are_listed_with_those_inside(http, name):
     ],
 )
 def test_messages_for_what_does_not_exist(http, method, path, body):
-    """Clients tell a missing job from a wrong request by them, since both may be 400."""
+    """Clients distinguish a missing job from a wrong request by the message, since both may be 400."""
     assert "does not exist" in http.request(method, path, json=body).json()["error"]
 
 

@@ -1,4 +1,4 @@
-"""Keys, order of checks, files, the catalog, rates, and how the service starts, as a stranger meets them."""
+"""Keys, order of checks, files, the catalog, rates, and the start of the service, as any other program sees them."""
 
 import itertools
 import signal
@@ -150,7 +150,7 @@ def test_a_job_keeps_the_files_that_it_was_given(served, folder):
 
 
 def test_size_is_checked_before_validity(served):
-    """The length is declared only; nothing is sent."""
+    """The length is only declared; nothing is sent."""
     host, port = served.url.removeprefix("http://").split(":")
     for path, key, status in (
         ("/upload/a%2Fb", served.key, b"413"),

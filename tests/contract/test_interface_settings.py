@@ -61,7 +61,7 @@ WRONG = {
 
 
 def good_value(tool, row):
-    """A plain value that the reference allows."""
+    """Return a plain value that the reference allows."""
     schema = row.keywords
     options = schema.get("enum") or schema.get("items", {}).get("enum")
     if options:
@@ -76,7 +76,7 @@ def good_value(tool, row):
 
 
 def settings_of(tool, task=None):
-    """Every field that applies to the task, with a good value."""
+    """Return every field that applies to the task, with a valid value."""
     rows = TABLE[tool]
     task = task or next((row.keywords["enum"][0] for row in rows if row.name == "task"), None)
     known = {row.name: good_value(tool, row) for row in rows if applies(row, task)}
@@ -88,7 +88,7 @@ def applies(row, task):
 
 
 def cases(tool):
-    """Settings with the field that is wrong in them, None where nothing is."""
+    """Yield settings with the field that is wrong in them; None if they are valid."""
     yield {"unknownKey": 1} | settings_of(tool), None if tool == "antifold" else "unknownKey"
     for row in TABLE[tool]:
         task = row.condition["task"][0] if row.condition else None
@@ -104,14 +104,14 @@ def cases(tool):
 
 
 def dropped(tool, row):
-    """What does not apply is no mistake, whatever stands there."""
+    """A field that does not apply is not an error, whatever its value."""
     tasks = next(other.keywords["enum"] for other in TABLE[tool] if other.name == "task")
     for task in set(tasks) - set(row.condition["task"]):
         yield settings_of(tool, task) | {row.name: 5}, None
 
 
 def values(tool, row):
-    """Values of one field, and whether they are good."""
+    """Yield values of one field, and whether they are valid."""
     schema = row.keywords
     for wrong in WRONG[schema["type"]]:
         yield wrong, False

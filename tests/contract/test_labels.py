@@ -1,4 +1,6 @@
-"""Labels: free text in place of the name, kept here and by services that take it, and no part of the identity."""
+"""Labels: free text shown in place of the name, stored here and by services that support it, and not part of the
+identity.
+"""
 
 import warnings
 
@@ -16,7 +18,7 @@ from foldnote.viewers import JobCard
 
 @pytest.fixture
 def here(client, monkeypatch):
-    """The verbs speak to the service of these tests."""
+    """Connect the verbs to the service of these tests."""
     monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
     return client
 

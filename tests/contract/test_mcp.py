@@ -1,4 +1,4 @@
-"""The MCP server over standard input and output, asked by the SDK's client, on a real service."""
+"""The MCP server over standard input and output, used by the SDK's client, with a real service."""
 
 import asyncio
 import base64
@@ -14,13 +14,13 @@ from foldnote.mcp.answers import explain
 from foldnote.models.problem import Problem
 
 SETTINGS = {"sequence": SEQUENCE, "scheme": "martin"}
-"""Which no other file of tests submits to the service that they share."""
+"""No other test file submits this to the service that they share."""
 COMMAND = Path(sys.executable).parent / "foldnote"
 
 
 @pytest.fixture
 def connect(served, home):
-    """A client of a server with these options; `answer` is the user's answer to every question."""
+    """Connect a client to a server with these options; `answer` is the user's answer to every question."""
     mcp = pytest.importorskip("mcp")
     from mcp.client.stdio import StdioServerParameters, stdio_client
     from mcp_types import ElicitResult
@@ -50,7 +50,7 @@ def connect(served, home):
 
 
 async def call(client, name, /, **arguments):
-    """The answer of a tool as data; every word of it is kept for the search for secrets."""
+    """Return a tool's response as data; its text is kept for the search for secrets."""
     result = await client.call_tool(name, arguments)
     text = "".join(each.text for each in result.content if each.type == "text")
     SAID.append(text + json.dumps(result.structured_content))
@@ -85,7 +85,7 @@ async def test_an_assistant_finds_submits_watches_and_reads_a_job_with_consent(c
         assert SEQUENCE in question
         again = await call(client, "submit", tool="anarci", settings=SETTINGS, job_name=name)
         assert again["was_there_already"] is True
-        assert len(client.questions) == 1, "what is there already needs no consent"
+        assert len(client.questions) == 1, "an existing job needs no consent"
 
         state = await call(client, "watch_job", job_name=name, seconds=60)
         assert (state["status"], state["is_final"]) == ("Complete", True)

@@ -1,4 +1,4 @@
-"""The verbs of a notebook that plan: each is one call of the client, and what it gives is shown in the cell."""
+"""The verbs of a notebook that plan: each is one call of the client, whose result the cell shows."""
 
 import contextlib
 import re
@@ -16,7 +16,7 @@ from foldnote.notebook import NotebookBatch, NotebookRun
 
 @pytest.fixture
 def here(client, monkeypatch):
-    """The verbs speak to the service of these tests."""
+    """Connect the verbs to the service of these tests."""
     monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
     return client
 

@@ -1,4 +1,4 @@
-"""Notes and tags on jobs: kept here, shown by card, panel and report; and the purge of old jobs."""
+"""Notes and tags on jobs, stored here and shown by card, panel and report; and the purge of old jobs."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from foldnote.viewers.card.card_html import CardNote
 
 @pytest.fixture
 def here(client, monkeypatch):
-    """The verbs speak to the service of these tests."""
+    """Connect the verbs to the service of these tests."""
     monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
     return client
 

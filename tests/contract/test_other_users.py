@@ -1,6 +1,6 @@
-"""A second user of the same machine reads nothing of a service and its client, and cannot lead them astray.
+"""A second user of the same machine can read nothing of a service and its client, and cannot mislead them.
 
-As root, the attempts are made by another user; otherwise the modes of all folders and files are judged.
+As root, another user makes the attempts; otherwise the permissions of all folders and files are checked.
 """
 
 import json
@@ -43,13 +43,13 @@ def can_stranger_read(path):
 
 
 def find_open(folder):
-    """What in a folder has bits for the group or for others."""
+    """Return the files and folders in a folder with permissions for the group or others."""
     return [path for path in folder.rglob("*") if not path.is_symlink() and path.stat().st_mode & 0o077]
 
 
 @pytest.fixture(scope="module")
 def place():
-    """A folder that everybody may enter, unlike pytest's own, for processes that close nothing by themselves."""
+    """Create a folder that everybody may enter, unlike pytest's own, for processes that restrict nothing themselves."""
     before = os.umask(0)
     with tempfile.TemporaryDirectory(prefix="shared-machine-") as folder:
         Path(folder).chmod(0o755)
@@ -66,7 +66,7 @@ def service(place):
 
 @pytest.fixture
 def job(service, place, monkeypatch):
-    """A job with its result, fetched by a client whose home stands open."""
+    """Return a job with its result, fetched by a client whose home is readable by others."""
     monkeypatch.setenv("FOLDNOTE_HOME", str(place / "home"))
     with Client(base_url=service.url, api_key=service.key) as client:
         client.files.upload(b"ATOM\n", "mine.pdb")
@@ -119,7 +119,9 @@ def test_a_folder_that_stood_open_is_closed(tmp_path, monkeypatch, kind):
 
 @pytest.fixture
 def foreign(tmp_path, monkeypatch):
-    """Makes a folder another user's: as root in truth, else this process takes itself for another user."""
+    """Return a function that gives a folder to another user: with root by chown, otherwise by changing this process's
+    apparent user.
+    """
 
     def give(path):
         path.mkdir(exist_ok=True)
@@ -171,7 +173,7 @@ VICTIM = 64_321
 
 @pytest.fixture
 def crowded():
-    """A folder where everybody can write, as /tmp is."""
+    """Create a folder where everybody can write, as /tmp is."""
     with tempfile.TemporaryDirectory(prefix="crowded-") as folder:
         Path(folder).chmod(0o1777)
         yield Path(folder)
@@ -183,7 +185,7 @@ def plant(*command):
 
 
 def look_as_victim(**options):
-    """What a user whose folders lie below a planted path is told, a line a folder."""
+    """Return what a user whose folders are below a planted path is told, one line per folder."""
     done = subprocess.run(
         [sys.executable, "-c", RUN_AS, str(VICTIM)],
         env={name: value for name, value in os.environ.items() if not name.startswith(("FOLDNOTE_", "XDG_"))}
@@ -208,7 +210,7 @@ with Client("embedded") as client:
 
 
 def start_as(user, code, **options):
-    """A Python program of another user, who may read all where root's Python or checkout is closed to others."""
+    """Run Python as another user, who may read all files if root's Python or checkout is closed to others."""
     programs = (*Path(settings.__file__).parents, *Path(sys.executable).resolve().parents)
     is_closed = any(not folder.stat().st_mode & stat.S_IXOTH for folder in programs)
     caps = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"] if is_closed else []
@@ -246,7 +248,7 @@ def test_folders_below_one_that_another_user_made_in_tmp_are_refused(crowded, pl
 
 @needs_root
 def test_a_link_of_another_user_does_not_lead_to_their_service(crowded):
-    """A link to a folder of root, where everybody can write, would lead to an address that others laid out."""
+    """A link to a folder of root where everybody can write would lead to an address that others planted."""
     plant("/bin/mkdir", "-pm", "777", str(crowded / ".local/share/foldnote"))
     plant("/bin/ln", "-s", str(crowded), str(crowded / ".local/share/foldnote/run"))
     assert all(line.startswith("refused:") for line in look_as_victim(HOME=crowded))

@@ -1,4 +1,4 @@
-"""Where a result comes from, from the real service to the files of an RO-Crate."""
+"""Provenance of a result, from the real service to the files of an RO-Crate."""
 
 import builtins
 import hashlib
@@ -37,7 +37,7 @@ def test_provenance_says_what_ran_where_when_and_from_what(result, settings):
 
 
 def read_echo(client, settings, job_name):
-    """The result of a job of the probe, and the job.json that the probe received."""
+    """Return the result of a probe job, and the job.json that the probe received."""
     result = client.jobs.submit("anarci", settings, job_name=job_name).wait(60).result()
     return result, json.loads(result.read("job.json"))
 
@@ -154,7 +154,7 @@ def test_the_crate_of_a_batch_has_a_step_for_each_job(client, settings, name, tm
     batch = client.batches.submit("anarci", rows, batch_name=name).wait(60)
     result = batch.result()
     assert result.provenance()["method"]["name"] is None, (
-        "an archive of several jobs is of none of their methods"
+        "an archive of several jobs names none of their methods"
     )
     crate = ROCrate(result.save_crate(tmp_path / "crate"))
     steps = crate.root_dataset["mainEntity"]["step"]

@@ -28,7 +28,7 @@ ANSWERS = {
 
 @pytest.fixture
 def database(monkeypatch, tmp_path):
-    """The paths that were requested from a server that stands in for both databases."""
+    """Start a server that stands in for both databases; return the paths that were requested."""
     asked, stopped = [], threading.Event()
 
     class Database(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""What a job would cost, and limits that are compared with that before anything is submitted."""
+"""Cost estimates of a job, and limits that are compared with them before anything is submitted."""
 
 import itertools
 import warnings
@@ -15,7 +15,7 @@ _numbers = itertools.count(1)
 
 
 def record(seconds, **more):
-    """A complete job of that run time."""
+    """Return a complete job with this run time."""
     return {
         "jobName": f"earlier-{next(_numbers)}",
         "type": "anarci",
@@ -29,7 +29,7 @@ def record(seconds, **more):
 
 @pytest.fixture
 def theirs(scripted, connect):
-    """A client of a service whose three earlier jobs took 1, 2 and 9 minutes and 0.5 weighted hours."""
+    """Return a client of a service whose three earlier jobs took 1, 2 and 9 minutes and 0.5 weighted hours."""
     jobs = [record(seconds, weightedHours=0.5) for seconds in (60, 120, 540)]
     scripted.on("GET", "/tools", answers([{"name": "anarci"}]))
     scripted.on("GET", "/jobs", answers({"error": "none"}, 404), answers({"jobs": jobs}))
@@ -78,7 +78,7 @@ def test_without_an_estimate_the_job_is_submitted_and_the_lack_is_said(client, n
             "align-pdbs", settings, job_name=name, max_runtime_s=50, weighted_hours_budget=1
         )
     assert isinstance(job, JobHandle)
-    assert {each.filename for each in caught} == {__file__}, "the line of the call, none of the package"
+    assert {each.filename for each in caught} == {__file__}, "the line of the call, not one of the package"
 
 
 def test_a_run_ends_at_its_limit(client, settings, name):

@@ -1,4 +1,4 @@
-"""Names and identities that foldnote 0.1 gave to submissions: others would submit the jobs of old notebooks once more.
+"""Names and identities that foldnote 0.1 gave to submissions: if they changed, old notebooks would submit their jobs again.
 
 The names in ``recorded_submissions.json`` never change; a new kind of submission is a new entry.
 """
@@ -26,11 +26,11 @@ FOLD = Stage("fold", "abodybuilder", {"heavy": SEQUENCE, "light": LIGHT})
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """A client of a service in process that runs what is submitted here."""
+    """Return a client of a service in process, which runs what is submitted here."""
     folder = tmp_path_factory.mktemp("service")
     engines = write_probe_engine(folder / "engines", tools=TOOLS, memory_mb=16)
     (folder / MODEL).parent.mkdir(parents=True)
-    shutil.copy(Path(__file__).parents[1] / MODEL, folder / MODEL)  # what the probe gives as model.pdb
+    shutil.copy(Path(__file__).parents[1] / MODEL, folder / MODEL)  # the probe's model.pdb
     config = ServiceConfig(data_dir=folder / "data", rate_limit=False, engine_paths=(engines,))
     with TestClient(create_app(config)) as http:
         key = http.app.state.service.local_key
@@ -39,7 +39,7 @@ def client(tmp_path_factory):
 
 @pytest.fixture
 def stored(client, tmp_path):
-    """An upload of fixed name and contents."""
+    """Upload a file of fixed name and content."""
     path = tmp_path / "target.pdb"
     path.write_text(PDB)
     return client.files.upload(path)

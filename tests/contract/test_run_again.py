@@ -1,4 +1,4 @@
-"""What is said of a job without a result, as code that works against the real service."""
+"""The advice for a job without a result is code that works with the real service."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The functions of tools, fn.tools.NAME: made from schemas, and submitted as fn.submit does."""
+"""The functions of tools, fn.tools.NAME, are made from schemas and submit as fn.submit does."""
 
 import inspect
 import json
@@ -19,7 +19,7 @@ OPTIONS = set(inspect.signature(fn.submit).parameters) - {"tool", "settings"}
 
 @pytest.fixture
 def here(client, monkeypatch):
-    """The verbs speak to the service of these tests."""
+    """Connect the verbs to the service of these tests."""
     monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
     return client
 
@@ -137,7 +137,7 @@ def test_a_tool_of_the_service_alone_has_a_function_once_it_is_listed(scripted, 
 
 @pytest.fixture
 def list_own_tools(scripted, connect, monkeypatch):
-    """Lists tools of these types, whose settings are texts of these names, at a service of its own."""
+    """Return a function that lists tools of these types, with text settings of these names, at a separate service."""
     client = connect()
     monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
     scripted.on("POST", "/submit-job", answers("x submitted to queue."))

@@ -1,4 +1,4 @@
-"""Values that scientists have at hand, of numpy, pandas and Biopython, are taken as the plain ones that they stand for."""
+"""Values of numpy, pandas and Biopython are accepted as the plain values that they represent."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ ALIKE = {
 
 
 class Seq:
-    """Stands for Biopython's class of this name, which tests do not install."""
+    """Stands in for Biopython's class of this name, which tests do not install."""
 
     def __init__(self, letters):
         self.letters = letters
@@ -35,7 +35,7 @@ class SeqRecord:
 
 
 class DataFrame:
-    """Stands for Polars's class of this name."""
+    """Stands in for Polars's class of this name."""
 
     def __init__(self, columns):
         self.held = columns

@@ -1,4 +1,4 @@
-"""The webhook of a job, a batch and an account, set by the client on both faces and by the command line."""
+"""The webhook of a job, a batch and an account, set with both APIs of the client and on the command line."""
 
 import warnings
 
@@ -20,7 +20,7 @@ URL = f"{START}me"
 
 @pytest.fixture(scope="module")
 def calling(tmp_path_factory):
-    """A service that allows addresses, all of whose jobs wait, so that none is called."""
+    """Start a service that allows addresses, all of whose jobs wait, so that it calls none."""
     folder = tmp_path_factory.mktemp("calling")
     config = ServiceConfig(
         data_dir=folder / "data",
@@ -35,7 +35,7 @@ def calling(tmp_path_factory):
 
 @pytest.fixture(params=["at once", "awaited"])
 async def own(request, calling, name):
-    """A client of an account without a secret, on either face."""
+    """Return a client of an account without a secret, with either API."""
     key = calling.app.state.service.issue_key(f"{name}@lab.example")
     if request.param == "at once":
         yield Client(base_url="http://testserver", api_key=key, http_client=calling)

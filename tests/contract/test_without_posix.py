@@ -1,6 +1,6 @@
-"""Client, forms, viewers, results, panel and command line work where POSIX is absent, as on Windows laptops.
+"""Client, forms, viewers, results, panel and command line work without POSIX, as on Windows laptops.
 
-The job service of these tests runs on this system, as a hosted one does. Windows and macOS themselves are not here.
+The job service of these tests runs on this system, like a hosted one. Windows and macOS themselves are not tested.
 """
 
 import json
@@ -19,7 +19,7 @@ SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRF
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs code as on Windows; gives the ended process."""
+    """Run code as on Windows; return the ended process."""
 
     def run(code, *arguments, **environment):
         told = {name: value for name, value in os.environ.items() if not name.startswith("FOLDNOTE_")}

@@ -1,8 +1,8 @@
 """Run Python code with foldnote as on Windows: ``python without_posix.py CODE [ARGUMENT ...]``.
 
-What modules of foldnote import is Windows' part of the standard library: no POSIX modules, functions, signals or
-flags, no owners and modes of files, no /proc, and ``sys.platform`` is win32. Other packages have ways of their own on
-Windows, and see the system as it is.
+Modules of foldnote see only Windows' part of the standard library: no POSIX modules, functions, signals or flags, no
+owners and modes of files, no /proc, and ``sys.platform`` is win32. Other packages have separate code for Windows, and
+see the real system.
 """
 
 import builtins
@@ -52,7 +52,7 @@ def is_ours(scope):
 
 
 def is_called_by_ours():
-    """Whether a module of foldnote called, itself or by way of pathlib and shutil."""
+    """Return whether a module of foldnote called, directly or through pathlib and shutil."""
     frame = inspect.currentframe().f_back.f_back
     while frame is not None and frame.f_globals.get("__name__") in ("pathlib", "os", "shutil"):
         frame = frame.f_back
@@ -60,7 +60,7 @@ def is_called_by_ours():
 
 
 def fake_msvcrt():
-    """Windows' locks of bytes, as far as `foldnote.client.local.locks` uses them."""
+    """Windows' byte-range locks, as far as `foldnote.client.local.locks` uses them."""
     import fcntl
 
     module = types.ModuleType("msvcrt")
@@ -101,7 +101,7 @@ def hide_posix():
         return os.stat_result((mode, *found[1:4], 0, 0, *found[6:10]), times)
 
     def chmod(*arguments, **options):
-        """Windows' chmod changes the flag of read-only files alone."""
+        """Change only the read-only flag of files, as chmod does on Windows."""
         if not is_called_by_ours():
             real_chmod(*arguments, **options)
 

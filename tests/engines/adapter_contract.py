@@ -1,4 +1,4 @@
-"""What every adapter must keep; each adapter's test file inherits it with what is its own.
+"""The contract of adapters; each adapter's test file inherits it and supplies its own settings.
 
 An adapter runs through a real service, with a stand-in in place of the lab's program: a small script that parses
 its arguments as strictly as the program does, checks its input files, and writes files in the program's own layout.
@@ -40,11 +40,11 @@ class AdapterRun:
     files: dict[str, bytes]
 
     def arguments(self, name="arguments"):
-        """What the stand-in was called with, once for each time that it was."""
+        """Return the arguments of each call of the stand-in."""
         return [json.loads(each) for each in re.findall(rf"^{name.upper()} (\[.*\])$", self.log, re.M)]
 
     def text(self, name):
-        """A file of the result."""
+        """Return the text of a result file."""
         return self.files[name].decode()
 
     @property
@@ -71,7 +71,7 @@ class AdapterLab:
         self._http.__exit__(*exc)
 
     def set_up(self, name, folders=("folder",), behaviour=""):
-        """A copy of the stand-in for the program ``name``; gives its folder."""
+        """Copy the stand-in for the program ``name``; return its folder."""
         place = self.folder / f"{name}-{next(_numbers)}"
         shutil.copytree(STANDINS / name, place)
         shutil.copy(STANDINS / "standin.py", place)
@@ -79,19 +79,19 @@ class AdapterLab:
         return place
 
     def configure(self, engine, **options):
-        """Write the section of ``engine`` into ``config.toml``; nothing else is configured then."""
+        """Write the section of ``engine`` into ``config.toml``, replacing all other configuration."""
         rows = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items())
         write_atomically(settings.config_dir() / "config.toml", f"[engines.{engine}]\n{rows}" if rows else "")
 
     def submit(self, tool, given, beside=None):
-        """The service's answer to a job of ``tool`` with exactly these settings."""
+        """Submit a job of ``tool`` with exactly these settings; return the service's response."""
         body = {"jobName": f"job{next(_numbers)}", "type": tool, "settings": given}
         return self._http.post("/submit-job", json=body | ({"foldnote": beside} if beside else {})), body[
             "jobName"
         ]
 
     def run(self, tool, given, beside=None):
-        """The job of ``tool`` with these settings, run to its end."""
+        """Run a job of ``tool`` with these settings to its end."""
         answer, name = self.submit(tool, given, beside)
         assert answer.status_code == 200, answer.text
         until = time.monotonic() + PATIENCE_S
@@ -115,25 +115,25 @@ class AdapterLab:
 
 
 class AdapterContract:
-    """Claims on the example of the tool and on a program that is missing or misbehaves."""
+    """Tests of the tool's example, and of a program that is missing or misbehaves."""
 
     engine: str
     tool: str
     beside = None
-    """What the example has beside its settings."""
+    """Attributes of the example other than its settings."""
 
     def options(self, place):
-        """The options that the lab sets for a stand-in in the folder ``place``."""
+        """Return the options that the lab sets for a stand-in in the folder ``place``."""
         return {"folder": str(place), "python": sys.executable}
 
     def example(self, **changed):
-        """The settings of a job that the adapter runs; None leaves one out."""
+        """Return the settings of a job that the adapter runs; None leaves a setting out."""
         given = catalog.tool(self.tool).example_job["settings"] | changed
         return {name: value for name, value in given.items() if value is not None}
 
     @pytest.fixture
     def configure(self, lab):
-        """Sets up a stand-in and configures the adapter for it, with options changed; gives its folder."""
+        """Set up a stand-in and configure the adapter for it, with some options changed; return its folder."""
 
         def set_up(behaviour="", **changed):
             place = lab.set_up(self.engine, behaviour=behaviour)
@@ -147,7 +147,7 @@ class AdapterContract:
 
     @pytest.fixture
     def run(self, lab, configure):
-        """Runs a job by a stand-in as it should be, with settings changed; it must succeed."""
+        """Run a job with a well-behaved stand-in and some settings changed; it must succeed."""
         configure()
 
         def run(beside=self.beside, **changed):
@@ -158,13 +158,13 @@ class AdapterContract:
         return run
 
     def refuse(self, lab, beside=None, **changed):
-        """The sentence with which a job is refused before it is queued."""
+        """Return the message with which a job is refused before it is queued."""
         answer, _ = lab.submit(self.tool, self.example(**changed), beside or self.beside)
         assert answer.status_code == 400, answer.text
         return answer.json()["error"]
 
     def fail(self, lab, **changed):
-        """The sentence with which a job ends that cannot succeed."""
+        """Return the message with which a job fails."""
         done = lab.run(self.tool, self.example(**changed), self.beside)
         assert done.job["status"] == "Stopped", done.job
         assert "Traceback" not in done.job["error"], done.log
@@ -183,7 +183,7 @@ class AdapterContract:
         for option in load_engines()[self.engine].options:
             assert (f"{option.name} ({option.help})" in error) == option.is_needed, error
 
-    def test_a_path_that_is_wrong_is_told_before_a_job_is_queued(self, lab, configure, tmp_path):
+    def test_a_path_that_is_wrong_is_reported_before_a_job_is_queued(self, lab, configure, tmp_path):
         configure(folder=str(tmp_path))
         assert "folder is " in self.refuse(lab)
         configure(python=str(tmp_path / "python"))
@@ -224,7 +224,7 @@ class AdapterContract:
 
 
 def wait_until(is_so):
-    """Wait until something is so."""
+    """Wait until a condition is true."""
     until = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < until
@@ -232,7 +232,7 @@ def wait_until(is_so):
 
 
 def find_processes(folder):
-    """Processes with the folder of a stand-in among their arguments or variables."""
+    """Return the processes with the folder of a stand-in among their arguments or variables."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,8 +1,8 @@
-"""Compare the searches and numberings of the engine with those of ANARCI by itself, which starts hmmscan.
+"""Compare the engine's searches and numberings with those of ANARCI itself, which starts hmmscan.
 
-``python anarci_comparison.py ENGINE_DIR SEARCHED NUMBERED`` runs in the engine's environment. It makes up domains
-from germlines of every chain and species, with exchanged residues, lost ends, tails, linkers and long loops,
-searches SEARCHED of them, numbers NUMBERED of them in every scheme, and prints what was compared.
+``python anarci_comparison.py ENGINE_DIR SEARCHED NUMBERED`` runs in the engine's environment. It generates domains from
+germlines of every chain and species, with exchanged residues, lost ends, tails, linkers and long loops, searches
+SEARCHED of them, numbers NUMBERED of them in every scheme, and prints the numbers of comparisons.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ def spell(length):
 
 
 def make_domain():
-    """A germline's V and J region of any species and chain around a third CDR, with some residues exchanged."""
+    """Join a germline's V and J region of any species and chain around a third CDR, with some residues exchanged."""
     chain = draw.choice("HHHKLABGD")
     species = draw.choice(
         sorted(set(program.all_germlines["V"][chain]) & set(program.all_germlines["J"][chain]))

@@ -1,10 +1,9 @@
-"""A guest in a rigid host in the gas phase, whose binding free energy quadrature gives, by our protocol.
+"""Compute by our protocol the binding free energy of a guest in a rigid host in the gas phase, also known by quadrature.
 
-Run by the engine's python: ``binding_model.py ENGINE_FOLDER FOLDER STIFFNESS PRODUCTION_PS`` prints, after
-``FOUND``, the exact binding free energy, that of the protocol, its error, and the free energy of the release,
-all in kcal/mol. The host is a cube of eight atoms that do not move, and four more beside it that interact with
-nothing. The guest is rigid and has three atoms; the third interacts with nothing, either, so that it turns
-freely about the bond of the others.
+Run by the engine's python: ``binding_model.py ENGINE_FOLDER FOLDER STIFFNESS PRODUCTION_PS`` prints, after ``FOUND``,
+the exact binding free energy, that of the protocol, its error, and the free energy of the release, all in kcal/mol. The
+host is a cube of eight fixed atoms, and four more beside it that interact with nothing. The guest is rigid and has
+three atoms; the third interacts with nothing, either, so that it turns freely about the bond of the others.
 """
 
 import json
@@ -32,7 +31,7 @@ BESIDE = 0.4 * np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]])
 GUEST = np.array([[0, 0, 0], [0, 0, LENGTH], [LENGTH * np.sin(1.8), 0, LENGTH * np.cos(1.8)]])
 GUEST_CHARGES = np.array([0.3, -0.3, 0.0])
 DEPTHS = np.array([2.0, 1.0, 0.0])
-"""kJ/mol, of a guest's atom; the host's have 2."""
+"""kJ/mol, of the guest's atoms; the host's have 2."""
 SIGMA = 0.33
 FIRST = len(HOST) + len(BESIDE)
 GUESTS = range(FIRST, FIRST + 3)
@@ -40,7 +39,7 @@ COULOMB = 138.935457644
 
 
 def make_systems():
-    """The host with the guest, and the guest alone."""
+    """Return the host with the guest, and the guest alone."""
     whole = openmm.System()
     force = openmm.NonbondedForce()
     for charge, depth in [*((charge, 2.0) for charge in HOST_CHARGES), *[(0.0, 0.0)] * len(BESIDE)]:
@@ -67,7 +66,7 @@ def make_systems():
 
 
 def integrate(points, angles):
-    """The exact binding free energy in kJ/mol, by a grid over place and direction."""
+    """Return the exact binding free energy in kJ/mol, by a grid over position and orientation."""
     edge = np.linspace(-CORNER, CORNER, points, endpoint=False) + CORNER / points
     places = np.array(np.meshgrid(edge, edge, edge)).reshape(3, -1).T
     first = np.exp(-energy(places, 0) / THERMAL)
@@ -83,7 +82,7 @@ def integrate(points, angles):
 
 
 def energy(places, atom):
-    """Of one of the guest's atoms in the host, in kJ/mol."""
+    """Return the energy of one of the guest's atoms in the host, in kJ/mol."""
     total = np.zeros(len(places))
     for corner, charge in zip(HOST, HOST_CHARGES, strict=True):
         r = np.linalg.norm(places - corner, axis=1)
@@ -93,7 +92,7 @@ def energy(places, atom):
 
 
 def equilibrate(system, positions):
-    """Frames of the guest in the host."""
+    """Simulate the guest in the host and return frames."""
     integrator = openmm.LangevinMiddleIntegrator(TEMPERATURE, 1.0, 0.002)
     integrator.setRandomNumberSeed(5)
     context = make_context(system, integrator, "Reference")
@@ -108,7 +107,7 @@ def equilibrate(system, positions):
 
 
 def bind(folder, stiffness, production):
-    """Binding free energy, its error and the free energy of the release by the protocol, in kcal/mol."""
+    """Return the binding free energy, its error and the free energy of the release by the protocol, in kcal/mol."""
     whole, alone = make_systems()
     positions = np.vstack([HOST, BESIDE, GUEST])
     frames = equilibrate(whole, positions)

@@ -1,4 +1,4 @@
-"""Runs ColabFold with stand-in parameters, random numbers of the right shapes, on proteins of a few residues."""
+"""Run ColabFold with stand-in parameters, random numbers of the right shapes, on proteins of a few residues."""
 
 import json
 import os
@@ -20,7 +20,7 @@ SMALL = {"numModels": "1", "numRecycles": 0, "useMSA": False, "templateMode": "n
 
 
 def make_stand_in_fixture():
-    """The fixture ``stand_in`` of a module: the installed environment with stand-in parameters, for all its tests."""
+    """Make a module's fixture ``stand_in``: the installed environment with stand-in parameters."""
 
     @pytest.fixture(scope="module", autouse=True, name="stand_in")
     def stand_in(tmp_path_factory):
@@ -31,7 +31,7 @@ def make_stand_in_fixture():
 
 
 def predict(folder, sequence=FSD, texts=None, extensions=None, seed=7, **settings):
-    """A run with all settings; gives the outcome and the folder of outputs."""
+    """Run the engine with all settings; return the outcome and the folder of outputs."""
     given = catalog.default_settings(catalog.tool("alphafold")) | SMALL | {"sequence": sequence} | settings
     if extensions is None:
         return run_engine("colabfold", folder, given, seed, texts)
@@ -44,9 +44,9 @@ def predict(folder, sequence=FSD, texts=None, extensions=None, seed=7, **setting
 
 
 def predict_as_published(folder, sequence, texts=None, environment=None, extensions=None, **settings):
-    """The same as if the parameters were the published ones, so that the files of confidence stay; no network.
+    """Run it as if the parameters were the published ones, so that confidence files stay; without a network.
 
-    ``environment`` has more variables; with it the network of this machine is not cut.
+    ``environment`` has additional variables; with it the network of this machine is not cut.
     """
     given = catalog.default_settings(catalog.tool("alphafold")) | SMALL | {"sequence": sequence} | settings
     spec = prepare_run(load_engines()["colabfold"], folder, given, 7, texts)

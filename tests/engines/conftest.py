@@ -1,4 +1,4 @@
-"""A service for the tests of all adapters; files of engines that are left out are not read."""
+"""A service for the tests of all adapters; files whose tests are all deselected are not imported."""
 
 import re
 
@@ -8,7 +8,7 @@ from adapter_contract import AdapterLab
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
-    """A lab with a service of its own, where stand-ins of programs can be set up."""
+    """Create a lab with its own service, where stand-ins for programs can be set up."""
     folder = tmp_path_factory.mktemp("lab")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FOLDNOTE_HOME", str(folder / "home"))
@@ -17,7 +17,9 @@ def lab(tmp_path_factory):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Whether all tests of a file are left out by ``-m``: 1,500 of 46 files, at which each worker would look for a second."""
+    """Skip files whose tests are all deselected by ``-m``: importing these 46 files with 1,500 tests takes each
+    worker a second.
+    """
     if "not extra_engine" not in config.option.markexpr or collection_path.suffix != ".py":
         return None
     marks = re.search(r"^pytestmark = (\[\n(?:    .*\n)*\]|.*)", collection_path.read_text("utf-8"), re.M)

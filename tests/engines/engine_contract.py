@@ -1,7 +1,7 @@
-"""What every engine must keep; each engine's test file inherits it with a run of its own.
+"""The contract of engines; each engine's test file inherits it and supplies a run.
 
-A subclass is called after the engine and has a fixture ``run``: the folder of outputs of one successful run. All
-else is made from the example of the tool's catalog entry.
+A subclass is named after the engine and has a fixture ``run``: the folder of outputs of one successful run. All other
+runs use the example of the tool's catalog entry.
 """
 
 import json
@@ -29,18 +29,18 @@ from foldnote import catalog
 from foldnote.service.runner.attempt import PROGRESS, Outcome, request_cancel
 
 PROGRAMS_WORDS = ("exit code", "Traceback", "Error:", "was ended by", "was killed", "Its last line", "/")
-"""What a message of the program, and none of the engine, has."""
+"""Text in messages of the program itself, which messages of an engine do not have."""
 PATIENCE_S = 60.0
 
 
 def read_manifest(outputs):
-    """The manifest of the attempt to which the folder of outputs belongs."""
+    """Return the manifest of the attempt to which the folder of outputs belongs."""
     with zipfile.ZipFile(outputs.parents[1] / "result.zip") as archive:
         return json.loads(archive.read("manifest.json"))
 
 
 def read_outputs(outputs):
-    """The content of every file of a result, and its figures."""
+    """Return the content of every file of a result, and its figures."""
     contents = {
         str(path.relative_to(outputs)): path.read_bytes() for path in outputs.rglob("*") if path.is_file()
     }
@@ -49,29 +49,29 @@ def read_outputs(outputs):
 
 
 class EngineContract:
-    """Claims on a run, on the example of a tool, and on odd inputs in its place."""
+    """Tests of a run, of the example of a tool, and of odd inputs in its place."""
 
     engine: str
     needs_seed: bool
     tool = ""
     """The tool whose example is run; the engine's first one if empty."""
     long_setting = ""
-    """The setting whose long value makes a run that is long enough to be ended; empty where the example's is."""
+    """The setting whose long value makes a run last long enough to be killed; empty where the example lasts long enough."""
     rare_odd_inputs = ()
-    """Odd inputs (setting, hyphen, oddity) whose runs take long; only the exhaustive tests have them."""
+    """Odd inputs (setting, hyphen, oddity) whose runs take long; only exhaustive tests use them."""
     short: Mapping[str, object] = MappingProxyType({})
-    """Settings that make a run with an odd input short, such as fewer samples."""
+    """Settings that shorten a run with an odd input, such as fewer samples."""
     bearable: Mapping[str, object] = MappingProxyType({})
-    """Settings that make the run of an example short that takes days as it is."""
+    """Settings that shorten the run of an example which would take days."""
     unrepeatable = ()
-    """Files that differ from run to run, each with the reason beside it in the subclass."""
+    """Files that differ from run to run, each with the reason in a comment of the subclass."""
 
     @classmethod
     def served(cls):
         return cls.tool or load_engines()[cls.engine].tools[0]
 
     def pytest_generate_tests(self, metafunc):
-        """Every odd input of the tool is a test of its own."""
+        """Make each odd input of the tool a separate test."""
         if "odd" not in metafunc.fixturenames:
             return
         rows = [
@@ -82,11 +82,11 @@ class EngineContract:
             )
             for odd in list_odd_inputs(self.served())
         ]
-        assert rows, f"{self.served()} has no input that could be odd"
+        assert rows, f"{self.served()} has no input for which odd values exist"
         metafunc.parametrize("odd", rows)
 
     def start(self, folder, time_limit_s=None):
-        """A run of the example, begun."""
+        """Start a run of the example."""
         engine = load_engines()[self.engine]
         is_long = (self.long_setting, f"{LONG} letters")
         longer = {odd.setting: odd.value for odd in list_odd_inputs(self.served()) if odd[:2] == is_long}
@@ -111,7 +111,7 @@ class EngineContract:
         used = json.loads((run.parent / "used.json").read_text())["settings"]
         assert read_manifest(run)["settings"] == given | used
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         engine = load_engines()[self.engine]
         folders = [engine.folder, *(engine.folder / name for name in engine.environment.modules)]
         program = "".join(path.read_text() for folder in folders for path in folder.glob("*.py"))
@@ -171,7 +171,7 @@ class EngineContract:
             self.engine, self.served(), tmp_path, **{**self.short, odd.setting: odd.value}
         )
         if outcome.state == "failed":
-            # the second of several files is pdbFiles_2 here
+            # here the second of several files is pdbFiles_2
             first = re.sub(r"(_\d+)?:?$", "", outcome.error.split()[0])
             assert (
                 first[0].isupper()
@@ -186,7 +186,7 @@ class EngineContract:
 
 
 def find_damage(outputs: Path) -> list[str]:
-    """The names of tables, sequences and figures of a result that are empty or not finite."""
+    """Return the names of tables, sequences and figures of a result that are empty or not finite."""
     contents = {name: text.decode("utf-8", "replace") for name, text in read_outputs(outputs).items()}
     return [
         name

@@ -1,9 +1,9 @@
-"""A particle between two wells, whose free energy quadrature gives, with windows that exchange configurations.
+"""Compute the free energy of a particle between two wells, known by quadrature, with windows that exchange configurations.
 
-Run by the engine's python: ``exchange_model.py ENGINE_FOLDER FOLDER`` prints, after ``FOUND``, the exact free
-energy of switching the wells off in kT, that of our sampling with its error, how often a configuration crossed
-all windows, and the numbers of exchanges and windows. The barrier between the wells is 16 kT, and each window
-begins in the well that is not the deeper one, so that a window by itself never sees the other.
+Run by the engine's python: ``exchange_model.py ENGINE_FOLDER FOLDER`` prints, after ``FOUND``, the exact free energy of
+switching the wells off in kT, that of our sampling with its error, the number of times that a configuration crossed all
+windows, and the numbers of exchanges and windows. The barrier between the wells is 16 kT, and each window starts in the
+shallower well, so that without exchanges it never reaches the other.
 """
 
 import json
@@ -41,7 +41,7 @@ def make_leg():
 
 
 def integrate():
-    """The exact free energy in kT; what is perpendicular to the wells cancels."""
+    """Return the exact free energy in kT; contributions perpendicular to the wells cancel."""
     x = np.linspace(-2, 2, 40_001)
     held = HELD * x**2 / 2
     on = np.exp(-(held + HEIGHT * ((x / WIDTH) ** 2 - 1) ** 2 - SLOPE * x / WIDTH) / THERMAL)

@@ -1,4 +1,4 @@
-"""Runs ImmuneBuilder's own classes with the weights and the seed of a run of ours, and compares what they give."""
+"""Run ImmuneBuilder's own classes with the weights and seed of one of our runs, and compare the results."""
 
 import csv
 import json
@@ -9,7 +9,7 @@ import numpy as np
 from real_engine import run_directly
 
 SEED = 7
-# The refinement places hydrogens at random, so the direct run has to draw the same numbers.
+# The refinement places hydrogens at random, so the direct run must draw the same numbers.
 _DIRECT = """
 import functools, json, os, random, shutil, sys, numpy, torch
 from pathlib import Path
@@ -36,13 +36,13 @@ def predict_directly(engine, method: str, sequences: dict[str, str], folder: Pat
 
 
 def read_rows(outputs: Path) -> list[dict[str, str]]:
-    """The rows of numbering.csv."""
+    """Return the rows of numbering.csv."""
     with (outputs / "numbering.csv").open(newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 def list_heavy_atoms(path: Path) -> dict[tuple[str, str, str, str], list[float]]:
-    """Places in Å by chain, number, residue and atom."""
+    """Return positions in Å by chain, number, residue and atom."""
     return {
         (chain.name, str(residue.seqid), residue.name, atom.name): atom.pos.tolist()
         for chain in gemmi.read_structure(str(path))[0]
@@ -53,7 +53,7 @@ def list_heavy_atoms(path: Path) -> dict[tuple[str, str, str, str], list[float]]
 
 
 def compare_errors(outputs: Path, direct: Path) -> None:
-    """Errors in the table and as B-factors are those of the package."""
+    """Assert that errors in the table and as B-factors are those of the package."""
     expected = np.sqrt(np.load(direct / "saved/error_estimates.npy"))
     assert expected.max() > 0.1
     rows = read_rows(outputs)
@@ -69,7 +69,7 @@ def compare_errors(outputs: Path, direct: Path) -> None:
 
 
 def compare_atoms(outputs: Path, direct: Path) -> int:
-    """Atoms are where the package puts them; gives the number of the model that it ranks first."""
+    """Assert that atoms are where the package puts them; return the number of the model that it ranks first."""
     ours = list_heavy_atoms(outputs / "prediction.pdb")
     theirs = list_heavy_atoms(direct / "saved/final_model.pdb")
     assert ours.keys() == theirs.keys()

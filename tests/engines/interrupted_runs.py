@@ -1,4 +1,4 @@
-"""Runs of an engine with checkpoints that are killed in the middle."""
+"""Runs of an engine with checkpoints, killed midway."""
 
 import os
 import signal
@@ -10,17 +10,17 @@ from real_engine import load_engines, make_settings, prepare_run, start_runner
 from foldnote.service.engines.engine import CACHE
 
 ENOUGH = 5
-"""Finished windows after which a run is killed."""
+"""Number of finished windows after which a run is killed."""
 
 
 def checkpoints(engine: str) -> list[Path]:
-    """The folders of checkpoints of the engine's unfinished runs."""
+    """Return the checkpoint folders of the engine's unfinished runs."""
     folder = load_engines()[engine].home / CACHE / "checkpoints"
     return sorted(folder.iterdir()) if folder.exists() else []
 
 
 def kill_in_the_middle(engine: str, tool: str, folder: Path, seed: int, limit_s: float) -> Path:
-    """Run the tool's example with ``kill -9`` after some windows; the checkpoints that it leaves.
+    """Run the tool's example, ``kill -9`` it after some windows, and return its checkpoints.
 
     Raises:
         AssertionError: the windows were not finished within ``limit_s`` seconds.
@@ -36,6 +36,6 @@ def kill_in_the_middle(engine: str, tool: str, folder: Path, seed: int, limit_s:
     os.kill(runner.pid, signal.SIGKILL)
     runner.wait()
     (left,) = set(checkpoints(engine)) - before
-    time.sleep(1.0)  # until the engine of the killed runner is gone
+    time.sleep(1.0)  # until the engine of the killed runner has exited
     assert len(list(left.rglob("window-*.npz"))) >= ENOUGH
     return left

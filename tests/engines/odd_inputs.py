@@ -1,7 +1,7 @@
-"""Odd inputs of every kind that a tool takes, made from the input of its example.
+"""Odd inputs of every kind that a tool takes, derived from the input of its example.
 
-The kind of a setting follows from its schema, so that a new tool has its odd inputs without a word. Those of
-``TOLD`` are the ones that people send most; the others are ``exhaustive``.
+The kind of a setting follows from its schema, so a new tool gets its odd inputs automatically. Those in ``TOLD`` are
+the most common in practice; the others are ``exhaustive``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from foldnote import catalog
 
 LONG = 5_000
-"""Letters of a long sequence, residues of a large structure, atoms of a large molecule."""
+"""Lengths: letters of a long sequence, residues of a large structure, atoms of a large molecule."""
 TOLD = ("unknown residues", "gaps", "insertion codes", "empty chain", f"{LONG} letters")
 STRUCTURES, ALIGNMENTS, MOLECULES, TABLES = (
     {"pdb", "cif", "mmcif"},
@@ -32,17 +32,17 @@ class OddInput(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called among the tests."""
+        """Its name among the tests."""
         return f"{self.setting}-{self.oddity}"
 
     @property
     def is_told(self) -> bool:
-        """Whether it is one that people send most."""
+        """Whether it is one of the most common."""
         return self.oddity in TOLD
 
 
 def list_odd_inputs(tool: str) -> Iterator[OddInput]:
-    """The odd inputs of each setting that holds a biological or chemical input."""
+    """Return the odd inputs of each setting that holds a biological or chemical input."""
     row = catalog.tool(tool)
     for setting, schema in row.settings_schema["properties"].items():
         example = row.example_job["settings"].get(setting)
@@ -53,10 +53,10 @@ def list_odd_inputs(tool: str) -> Iterator[OddInput]:
 
 
 def find_maker(schema: dict[str, Any]) -> Callable[[Any], dict[str, Any]] | None:
-    """What makes odd values of a setting; None for a plain number, choice or name.
+    """Return the function that makes odd values of a setting; None for a plain number, choice or name.
 
     Raises:
-        LookupError: it is a file of a kind for which there are no odd inputs yet.
+        LookupError: there are no odd inputs for files of this kind yet.
     """
     known = schema.get("x-foldnote", {})
     role, extensions = known.get("role"), set(known.get("extensions", ()))
@@ -81,7 +81,7 @@ def find_maker(schema: dict[str, Any]) -> Callable[[Any], dict[str, Any]] | None
 
 
 def make_lists(make: Callable[[str], dict[str, str]], texts: list[str]) -> dict[str, list[str]]:
-    """The last of several files is the odd one."""
+    """Make the last of several files the odd one."""
     return {oddity: [*texts[:-1], value] for oddity, value in make(texts[-1]).items()} | {
         "one file": texts[:1]
     }
@@ -103,7 +103,7 @@ def make_sequences(text: str) -> dict[str, str]:
 
 
 def make_chains(text: str) -> dict[str, str]:
-    """Chains separated by colons; the odd one is the first."""
+    """Make the first of several chains, separated by colons, the odd one."""
     first, *others = text.split(":")
     odd = {oddity: ":".join([each, *others]) for oddity, each in make_sequences(first).items()}
     return odd | {"empty chain": f"{text}::{first}", "separators only": ":::", "nothing": " \r\n "}
@@ -201,7 +201,7 @@ def make_tables(text: str) -> dict[str, str]:
 
 
 def repeat(text: str) -> str:
-    """The text again and again, LONG letters of it."""
+    """Repeat the text up to LONG letters."""
     return (text * (LONG // max(1, len(text)) + 1))[:LONG]
 
 
@@ -210,7 +210,7 @@ def join(lines: Any) -> str:
 
 
 def place_of(line: str) -> tuple[str, int]:
-    """Chain and number of an atom's residue."""
+    """Return chain and number of an atom's residue."""
     return line[21], int(line[22:26])
 
 
@@ -219,7 +219,7 @@ def rename(atoms: list[str], place: tuple[str, int], name: str) -> list[str]:
 
 
 def insert(line: str, place: tuple[str, int], after: list[tuple[str, int]]) -> str:
-    """An atom of a residue after ``place`` with that one's number and an insertion code."""
+    """Insert an atom of a residue after ``place``, with the same number and an insertion code."""
     if (here := place_of(line)) not in after:
         return line
     return f"{line[:22]}{place[1]:4}{'ABC'[after.index(here)]}{line[27:]}"
@@ -235,7 +235,7 @@ def double(atoms: list[str], place: tuple[str, int]) -> Iterator[str]:
 
 
 def tile(atoms: list[str], residues: int) -> Iterator[str]:
-    """Copies beside one another, with their residues numbered on; LONG residues in all."""
+    """Place copies side by side with consecutive residue numbers, LONG residues in all."""
     numbers = {place: count for count, place in enumerate(dict.fromkeys(map(place_of, atoms)))}
     side = 16
     spans = [[float(line[start : start + 8]) for line in atoms] for start in (30, 38)]

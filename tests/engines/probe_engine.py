@@ -1,4 +1,4 @@
-"""Makes folders with test engines for FOLDNOTE_ENGINE_PATH or ``ServiceConfig.engine_paths``."""
+"""Make folders with test engines for FOLDNOTE_ENGINE_PATH or ``ServiceConfig.engine_paths``."""
 
 import shutil
 from pathlib import Path
@@ -17,7 +17,7 @@ def write_probe_engine(
     memory_limit_mb: int = 0,
     kind: str = "substitute",
 ) -> Path:
-    """Write an engine that serves ``tools`` into ``folder/name``; gives ``folder``, which is the path to load."""
+    """Write an engine that serves ``tools`` into ``folder/name``; return ``folder``, the path to load."""
     home = folder / name
     home.mkdir(parents=True)
     shutil.copy(PROBE / "run.py", home / "run.py")

@@ -1,4 +1,4 @@
-"""Proteins for tests of engines that read a structure: real ones, and real ones made strange."""
+"""Structures for tests of engines: real proteins, and real ones modified to be odd."""
 
 import csv
 import gzip
@@ -14,18 +14,18 @@ FV = (EXAMPLES / "trastuzumab-fv.pdb").read_text()
 
 
 def read_packed(name):
-    """The text of a packed file of the folder ``data``."""
+    """Return the text of a gzipped file of the folder ``data``."""
     with gzip.open(DATA / name, "rt") as stream:
         return stream.read()
 
 
 def read_atoms(text):
-    """The lines of atoms."""
+    """Return the lines of atoms."""
     return [line for line in text.splitlines() if line.startswith("ATOM")]
 
 
 def renumber(lines, numbers):
-    """Atoms with other residue numbers; the insertion code is part of a number."""
+    """Return the atoms with other residue numbers; the insertion code is part of a number."""
     made = []
     for line in lines:
         number = numbers.get(line[22:27].strip(), line[22:27].strip())
@@ -35,19 +35,19 @@ def renumber(lines, numbers):
 
 
 def shift(lines, chain, distance):
-    """A copy of atoms as another chain, moved along x by a distance in Å."""
+    """Return a copy of the atoms as another chain, moved along x by a distance in Å."""
     return [
         f"{line[:21]}{chain}{line[22:30]}{float(line[30:38]) + distance:8.3f}{line[38:]}" for line in lines
     ]
 
 
 def set_b_factors(lines, value):
-    """Atoms with one value in the B-factor column."""
+    """Return the atoms with one value in the B-factor column."""
     return [f"{line[:60]}{value:6.2f}{line[66:]}" for line in lines]
 
 
 def join(*groups):
-    """Groups of lines as one file."""
+    """Join groups of lines into one file."""
     return "\n".join([*(line for group in groups for line in group), "END", ""])
 
 

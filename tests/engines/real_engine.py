@@ -1,7 +1,6 @@
-"""Runs a real engine as the service does, with the network cut, and the same program directly.
+"""Run a real engine as the service does, with the network cut, and the same program directly.
 
-An engine is run with a home and a temporary folder of the test's own, so that what it leaves outside of its folder
-is found.
+An engine runs with the test's own home and temporary folder, so that files that it leaves outside its folder are found.
 """
 
 import dataclasses
@@ -36,7 +35,9 @@ HOME, TEMPORARY = "home", "temporary"
 
 
 def load_engines() -> dict[str, Engine]:
-    """Every engine by name, read once for each ``FOLDNOTE_ENGINE_PATH``: files of tests ask for it at import."""
+    """Read every engine once for each ``FOLDNOTE_ENGINE_PATH``, since test modules need them at import; return them
+    by name.
+    """
     return _load_engines(os.environ.get("FOLDNOTE_ENGINE_PATH", ""))
 
 
@@ -46,7 +47,7 @@ def _load_engines(_engine_path: str) -> dict[str, Engine]:
 
 
 def can_cut_the_network() -> bool:
-    """Whether a network namespace without any interface may be made."""
+    """Return whether network namespaces without any interface can be created."""
     try:
         return subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode == 0
     except FileNotFoundError:
@@ -61,11 +62,11 @@ def run_engine(
     texts: dict[str, str | list[str]] | None = None,
     tool: str | None = None,
 ) -> tuple[Outcome, Path]:
-    """Run the engine through its runner; gives the outcome and the folder of outputs.
+    """Run the engine through its runner; return the outcome and the folder of outputs.
 
-    `texts` has the contents of file fields, of a field with several files as a list; `tool` is the engine's first
-    one if none is named. The engine's python refuses every connection, and where namespaces may be made there is
-    no network at all.
+    `texts` has the contents of file fields, as a list for a field with several files; `tool` is by default the engine's
+    first one. The engine's python refuses every connection, and where namespaces can be created there is no network at
+    all.
     """
     spec = prepare_run(load_engines()[name], folder, settings, seed, texts, tool)
     with start_runner(spec) as runner:
@@ -83,7 +84,7 @@ def run_tool(engine: str, tool: str, folder: Path, **changed: object) -> tuple[O
 
 
 def make_settings(tool: str, **changed: object) -> tuple[dict, dict]:
-    """The settings of a tool's example with some changed, and apart from them the contents of its files."""
+    """Return the settings of a tool's example with some changed, and separately the contents of its files."""
     row = catalog.tool(tool)
     given = catalog.default_settings(row) | row.example_job["settings"] | changed
     roles = {
@@ -105,7 +106,7 @@ def prepare_run(
     name: str = "a-test",
     time_limit_s: float | None = None,
 ) -> AttemptSpec:
-    """The specification of a run whose folder is ready; ``name`` is that of its job."""
+    """Return the specification of a run with its folder prepared; ``name`` is that of its job."""
     listed = {field: [text] if isinstance(text, str) else text for field, text in (texts or {}).items()}
     places = {
         field: [f"inputs/{field}/{place}/{field}.txt" for place in range(len(each))]
@@ -137,7 +138,7 @@ def prepare_run(
 
 
 def start_runner(spec: AttemptSpec) -> subprocess.Popen:
-    """Start the runner of a prepared run, where that can be done without any network."""
+    """Start the runner of a prepared run, without any network where possible."""
     runner = [sys.executable, "-m", "foldnote.service.runner.runner", str(spec.folder)]
     return subprocess.Popen(
         ["unshare", "-rn", *runner] if can_cut_the_network() else runner,
@@ -146,9 +147,9 @@ def start_runner(spec: AttemptSpec) -> subprocess.Popen:
 
 
 def find_strays(engine: Engine, outputs: Path) -> list[Path]:
-    """What a run has left outside of its folder: in its home, its temporary folder and the engine's folders.
+    """Return what a run has left outside its folder: in its home, its temporary folder and the engine's folders.
 
-    The engine's cache, in the folder that is removed with it, is for what its libraries keep.
+    The engine's cache is excluded: it is in the folder that is removed with the engine.
     """
     folder = outputs.parents[2]
     begun = (folder / "attempt" / SPEC).stat().st_mtime
@@ -164,7 +165,7 @@ def find_strays(engine: Engine, outputs: Path) -> list[Path]:
 
 
 def find_processes(spec: AttemptSpec) -> Iterator[str]:
-    """Command lines of the processes that a run has left, told by their environment or working directory."""
+    """Return the command lines of processes that a run has left, found by their environment or working directory."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             is_marked = spec.nonce.encode() in (process / "environ").read_bytes()
@@ -177,7 +178,7 @@ def find_processes(spec: AttemptSpec) -> Iterator[str]:
 
 
 def _write(folder: Path, given: dict[str, str]) -> dict[str, Path]:
-    """The contents as files of their own; gives where each place's content is."""
+    """Write the contents to separate files; return the path for each position."""
     sources = {place: folder / place.replace("/", "-") for place in given}
     folder.mkdir(parents=True)
     for place, source in sources.items():
@@ -186,14 +187,14 @@ def _write(folder: Path, given: dict[str, str]) -> dict[str, Path]:
 
 
 def run_directly(engine: Engine, command: list[str], folder: Path) -> str:
-    """Run a program of the engine's environment; gives its standard output."""
+    """Run a program of the engine's environment; return its standard output."""
     environment = make_environment(engine, engine.resources.cores)
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     return result.stdout
 
 
 def run_code(name: str, code: str, folder: Path, *arguments: object) -> str:
-    """What a program of an engine's python prints after FOUND; its arguments begin with the engine's folder."""
+    """Return what a program of an engine's python prints after FOUND; its first argument is the engine's folder."""
     engine = load_engines()[name]
     command = [str(engine.python), "-c", code, str(engine.folder), *map(str, arguments)]
     return run_directly(engine, command, folder).rpartition("FOUND ")[2]

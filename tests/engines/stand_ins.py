@@ -1,6 +1,6 @@
-"""Runs an engine with stand-in weights: random numbers of the right shapes, in a home of the test's own.
+"""Run an engine with stand-in weights: random numbers of the right shapes, in the test's own home.
 
-The environment is the installed one; the weights of the installation, if there are any, stay as they are.
+The environment is the installed one; weights of the installation are not changed.
 """
 
 import subprocess
@@ -23,7 +23,7 @@ MAKERS = Path(__file__).parent / "stand_in_makers"
 
 
 def skip_unless_installed(name: str) -> pytest.MarkDecorator:
-    """Skips tests of an engine without environment; its weights are not needed."""
+    """Skip tests of an engine without an environment; its weights are not needed."""
     state = load_engines()[name].environment_state()
     return pytest.mark.skipif(
         not state.installed, reason=f"{state.reason} (--no-weights is enough for tests)"
@@ -32,7 +32,7 @@ def skip_unless_installed(name: str) -> pytest.MarkDecorator:
 
 @contextmanager
 def install_stand_ins(name: str, folder: Path) -> Iterator[Engine]:
-    """Make stand-ins by ``stand_in_makers/make_NAME.py``, in the engine's environment, and install them below ``folder``."""
+    """Make stand-ins by ``stand_in_makers/make_NAME.py`` in the engine's environment, and install them below ``folder``."""
     engine = load_engines()[name]
     used = engine.environment_home
     home, given = folder / "environments" / used.name, folder / "given"
@@ -54,9 +54,9 @@ def install_stand_ins(name: str, folder: Path) -> Iterator[Engine]:
 def run_as_published(
     name: str, folder: Path, settings: dict, seed: int, texts: dict[str, str | list[str]] | None
 ) -> tuple[Path, str]:
-    """Run the engine as if its stand-ins were the published weights, so that the files of confidence stay.
+    """Run the engine as if its stand-ins were the published weights, so that confidence files stay.
 
-    Gives the work folder and the standard output.
+    Returns the work folder and the standard output.
     """
     spec = prepare_run(load_engines()[name], folder, settings, seed, texts)
     work, variables = spec.folder / "work", {**spec.environment, "FOLDNOTE_WEIGHTS_STATE": "published"}
@@ -66,15 +66,15 @@ def run_as_published(
 
 
 class StandInRuns:
-    """Small runs of an engine whose first tool has the engine's name, with stand-in weights."""
+    """Short runs, with stand-in weights, of an engine whose first tool has the engine's name."""
 
     def __init__(self, name: str, small: dict) -> None:
-        """``small`` has the settings that make a run short."""
+        """Create the runs; ``small`` has the settings that shorten them."""
         self.name = name
         self._small = small
 
     def make_engine_fixture(self):
-        """The fixture ``engine`` of a module: the engine with its stand-ins, for all tests of the module."""
+        """Make a module's fixture ``engine``: the engine with its stand-ins."""
 
         @pytest.fixture(scope="module", autouse=True, name="engine")
         def engine(tmp_path_factory):
@@ -84,7 +84,7 @@ class StandInRuns:
         return engine
 
     def make_run_fixture(self, texts: dict | None = None, **settings: object):
-        """The fixture ``run`` of a module: the outputs of one run that succeeded."""
+        """Make a module's fixture ``run``: the outputs of one successful run."""
 
         @pytest.fixture(scope="module", name="run")
         def run(tmp_path_factory):
@@ -95,13 +95,13 @@ class StandInRuns:
         return run
 
     def run(self, folder: Path, texts: dict | None = None, **settings: object) -> tuple[Outcome, Path]:
-        """Run it through its runner; gives the outcome and the folder of outputs."""
+        """Run it through its runner; return the outcome and the folder of outputs."""
         return run_engine(self.name, folder, self._complete(settings), 7, texts)
 
     def run_as_published(
         self, folder: Path, texts: dict | None = None, **settings: object
     ) -> tuple[Path, str]:
-        """The same as if the weights were the published ones; gives the work folder and the standard output."""
+        """Run it as if the weights were the published ones; return the work folder and the standard output."""
         return run_as_published(self.name, folder, self._complete(settings), 7, texts)
 
     def _complete(self, settings: dict) -> dict:

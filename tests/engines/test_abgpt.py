@@ -1,4 +1,4 @@
-"""AbGPT through our engine makes what the authors' package makes at the same seed, here with stand-in weights."""
+"""AbGPT through our engine generates the same as the authors' package at the same seed, here with stand-in weights."""
 
 import csv
 import json

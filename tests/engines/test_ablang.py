@@ -1,4 +1,4 @@
-"""AbLang through our engine says what AbLang's own class says, here with stand-in weights."""
+"""AbLang through our engine gives the same results as AbLang's own class, here with stand-in weights."""
 
 import csv
 import json
@@ -77,7 +77,7 @@ class TestContract(EngineContract):
     engine = "ablang"
     needs_seed = False
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert read_manifest(run)["settingsIgnored"] == {}
 
 

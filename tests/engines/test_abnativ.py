@@ -1,4 +1,4 @@
-"""AbNatiV through our engine says what AbNatiV's own commands say, here with stand-in weights."""
+"""AbNatiV through our engine gives the same results as AbNatiV's own commands, here with stand-in weights."""
 
 import csv
 import math
@@ -55,7 +55,7 @@ def run_task(folder, task, **settings):
 def direct(engine, tmp_path_factory):
     folder = tmp_path_factory.mktemp("direct")
     run_directly(engine, [str(engine.python), "-c", DIRECT], folder)
-    # Of the single-chain Fv the program scores both domains; that of the light chain is the last one.
+    # The program scores both domains of the single-chain Fv; the last one is that of the light chain.
     return {
         name: (
             read(folder / f"{name}_abnativ_seq_scores.csv")[-1],
@@ -88,7 +88,7 @@ class TestContract(EngineContract):
 
 
 def assert_same(ours, theirs):
-    """A cell of our table has the program's number; an empty one stands for no number."""
+    """Assert that a cell of our table has the program's number; an empty cell means no number."""
     if theirs in ("", "nan"):
         assert ours == ""
     else:
@@ -163,11 +163,13 @@ def test_a_pair_has_the_programs_scores_profile_and_pairing(pair, direct):
 
 
 def test_the_score_follows_from_the_profile(run, direct):
-    """The published score: errors of all AHo numbers by the count of residues, with the threshold moved to 0.8."""
+    """The published score: errors of all AHo positions divided by the number of residues, with the threshold shifted
+    to 0.8.
+    """
     (row,), profile = read(run / "scores.csv"), direct["VHH2"][1]
     errors = [-math.log(float(each["AbNatiV VHH2 Residue Score"])) for each in profile]
     mean = math.exp(-sum(errors) / int(row["residues"]))
-    threshold = 0.992695  # of VHH2, as AbNatiV has it
+    threshold = 0.992695  # the value of VHH2 in AbNatiV
     assert float(row["abnativ_score"]) == pytest.approx(1 - (1 - mean) * 0.2 / (1 - threshold), abs=1e-3)
 
 

@@ -1,4 +1,4 @@
-"""ABodyBuilder2 through our engine predicts what the package itself predicts."""
+"""ABodyBuilder2 through our engine gives the same prediction as the package itself."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ HEAVY = (
 )
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
 CONSTANT = "RTVAAPSVF"
-# The refinement places hydrogens at random, so the direct run has to draw the same numbers.
+# The refinement places hydrogens at random, so the direct run must draw the same numbers.
 DIRECT = f"""
 import functools, random, numpy, torch
 from pdbfixer import PDBFixer
@@ -40,7 +40,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def prediction(tmp_path_factory):
-    """One prediction with the network cut; the light chain has some residues of the constant domain."""
+    """Run one prediction with the network cut; the light chain has some residues of the constant domain."""
     folder = tmp_path_factory.mktemp("prediction")
     outcome, outputs = run_engine("abodybuilder2", folder, {"heavy": HEAVY, "light": LIGHT + CONSTANT}, SEED)
     assert outcome.state == "succeeded", outcome.error
@@ -63,7 +63,7 @@ class TestContract(EngineContract):
     needs_seed = True
     rare_odd_inputs = tuple(
         odd.name for odd in list_odd_inputs("abodybuilder")
-    )  # seconds to load PyTorch for each
+    )  # loading PyTorch takes seconds in each
 
     @pytest.fixture
     def run(self, prediction):
@@ -82,7 +82,7 @@ def test_the_seed_of_the_direct_run_stands_in_the_manifest(prediction):
     assert read_manifest(prediction[1])["job"]["seed"] == SEED
 
 
-@pytest.mark.exhaustive  # half a minute of both cores for the engine that changes least
+@pytest.mark.exhaustive  # takes half a minute on both cores, and this engine rarely changes
 def test_atoms_are_where_the_package_puts_them(prediction, tmp_path):
     engine = load_engines()["abodybuilder2"]
     run_directly(engine, [str(engine.python), "-c", DIRECT], tmp_path)
@@ -166,4 +166,4 @@ def test_chains_that_cannot_be_modelled_are_a_plain_sentence(tmp_path, heavy, li
     assert outcome.state == "failed"
     assert sentence in outcome.error
     said = (tmp_path / "attempt" / "progress.json").read_text()
-    assert "Recognising the chains" in said, "no model is loaded first"
+    assert "Recognising the chains" in said, "the sequence is checked before a model is loaded"

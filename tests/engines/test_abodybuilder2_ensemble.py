@@ -1,4 +1,4 @@
-"""The four models of ABodyBuilder2 give the errors that the package gives, here with stand-in weights of three."""
+"""The four models of ABodyBuilder2 give the same errors as in the package, here with stand-in weights of three."""
 
 import json
 import shutil
@@ -81,7 +81,7 @@ def test_what_ran_with_stand_ins_shows_no_figure(run):
 
 
 def test_its_b_factors_are_coloured_as_errors(run, tmp_path):
-    """As those of published weights would be: without the manifest, which says that these are none."""
+    """Without the manifest, which marks stand-ins, they are treated as published weights."""
     shutil.copy(run[1] / "prediction.pdb", tmp_path / "prediction.pdb")
     structure = open_result(tmp_path).structures[0]
     assert structure.confidence is None
@@ -92,7 +92,7 @@ def test_its_b_factors_are_coloured_as_errors(run, tmp_path):
 
 
 def test_one_of_the_weights_alone_changes_nothing(engine, tmp_path):
-    """Three models give no error estimate that was ever published, so that one model runs."""
+    """The error estimate of three models was never published, so only one model runs."""
     kept = engine.home / FOLDER / "antibody_model_3"
     with moved_away(kept):
         described = load_engines()["abodybuilder2"]
@@ -117,7 +117,7 @@ def test_damaged_weights_of_the_same_size_are_a_plain_sentence(engine, tmp_path,
 
 
 def test_optional_weights_of_another_size_are_not_used(engine, tmp_path):
-    """They changed after their installation; one model runs, and the result says so."""
+    """They changed after the installation; one model runs, and the result says so."""
     link = engine.home / FOLDER / "antibody_model_2"
     content = link.read_bytes()
     with moved_away(link):
@@ -134,7 +134,7 @@ def test_a_worker_gives_what_the_program_gives(tmp_path):
 
 @contextmanager
 def moved_away(path):
-    """A file of weights that is elsewhere for a while."""
+    """Move a file of weights away for the block."""
     elsewhere = path.with_name("elsewhere")
     path.rename(elsewhere)
     try:

@@ -1,4 +1,4 @@
-"""ADMET-AI through our engine gives what ADMET-AI itself gives, and a row for every molecule."""
+"""ADMET-AI through our engine gives the same results as ADMET-AI itself, and a row for every molecule."""
 
 import csv
 import json
@@ -58,9 +58,9 @@ class TestContract(EngineContract):
 
 
 def test_each_figure_is_that_of_a_direct_run(run, tmp_path):
-    """Of fewer molecules, so that neighbours in a batch make no difference either.
+    """The direct run has fewer molecules, so the composition of a batch makes no difference either.
 
-    Two of 2,579 drugs may change sides where values differ in the last digit.
+    Up to two of 2,579 drugs may rank differently where values differ in the last digit.
     """
     engine = load_engines()["admet_ai"]
     run_directly(engine, [str(engine.python), "-c", DIRECT], tmp_path)
@@ -105,7 +105,7 @@ def test_the_same_molecule_has_the_same_figures(run):
 
 
 def test_known_drugs_are_judged_as_they_are(run):
-    """Caffeine passes into the brain and is absorbed by the gut; ibuprofen is no mutagen."""
+    """Caffeine crosses the blood-brain barrier and is absorbed by the gut; ibuprofen is not mutagenic."""
     rows = {row["smiles"]: row for row in read(run, "properties.csv")}
     assert float(rows[CAFFEINE]["BBB_Martins"]) > 0.9
     assert float(rows[CAFFEINE]["HIA_Hou"]) > 0.9

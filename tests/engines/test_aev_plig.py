@@ -1,4 +1,6 @@
-"""AEV-PLIG through our engine says what the authors' script says of the same files, here with stand-in weights."""
+"""AEV-PLIG through our engine gives the same results as the authors' script for the same files, here with stand-in
+weights.
+"""
 
 import csv
 import os
@@ -30,7 +32,7 @@ def engine(tmp_path_factory):
 
 
 def move(text, distance):
-    """A molecule file with all its atoms moved along x."""
+    """Return a molecule file with all its atoms moved along x."""
     lines = text.splitlines()
     atoms = int(lines[3][:3])
     for place in range(4, 4 + atoms):

@@ -1,4 +1,4 @@
-"""Clusters of our engine are those that the authors of AF-Cluster published, and scikit-learn's own."""
+"""Our engine's clusters are those published by AF-Cluster's authors, and those of scikit-learn."""
 
 import csv
 import gzip
@@ -62,7 +62,7 @@ def read_notes(outputs):
 
 
 def read_published():
-    """The query, and names, sequences and clusters of the authors for the lymphotactin family."""
+    """Return the query, and the authors' names, sequences and clusters for the lymphotactin family."""
     text = gzip.decompress((HERE / "data" / "lymphotactin_clusters.tsv.gz").read_bytes()).decode()
     rows = [line.split("\t") for line in text.splitlines()[1:]]
     return rows[0], rows[1:]
@@ -98,8 +98,8 @@ class TestContract(EngineContract):
 
 
 def test_clusters_of_lymphotactin_are_the_published_ones(tmp_path):
-    """57 clusters at eps 9, 357 of 1305 sequences in none. They were made in 2022, before W had a place in the
-    authors' alphabet (added in June 2023): here W is written as the unknown letter X."""
+    """57 clusters at eps 9, 357 of 1305 sequences in none. They were made in 2022, before W was added to the
+    authors' alphabet (June 2023): here W is written as the unknown letter X."""
     _, rows = read_published()
     published = [int(row[2]) for row in rows]
     labels = label_directly(tmp_path, OURS, [row[1].replace("W", "X") for row in rows], 9.0)
@@ -115,7 +115,9 @@ def test_clusters_are_those_of_scikit_learn_on_the_encodings(lymphotactin, tmp_p
 
 
 def test_the_chosen_eps_is_the_first_with_the_most_clusters(lymphotactin):
-    """The authors' scan of this family chose 9.0 with 22 clusters; theirs count the unclustered as one."""
+    """The authors' scan of this family chose 9.0 with 22 clusters; their count includes the unclustered sequences as
+    one.
+    """
     scan = read_table(lymphotactin, "eps_scan.csv")
     counts = [int(row["clusters"]) + (int(row["unclustered"]) > 0) for row in scan]
     best = scan[counts.index(max(counts))]

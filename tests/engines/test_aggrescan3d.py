@@ -88,7 +88,7 @@ def test_relative_areas_are_those_of_freesasa(run):
 
 
 def test_scores_follow_the_published_formula_from_the_areas(run):
-    """Written out residue by residue, from the table's rounded areas and the file's own Cα atoms."""
+    """Computed here residue by residue, from the table's rounded areas and the file's own Cα atoms."""
     rows = read_table(run / "residues.csv")
     model = gemmi.read_pdb_string(CSDE)[0]
     places = {str(residue.seqid): residue["CA"][0].pos for residue in model["A"] if residue.name != "HOH"}
@@ -126,7 +126,7 @@ def test_waters_are_left_out_and_counted(run):
 
 
 def test_chains_are_scored_as_one_assembly_and_summed_one_by_one(tmp_path):
-    """Far apart they have the scores of one alone, side by side they bury each other's residues."""
+    """Far apart, each has the scores of a single chain; side by side, they bury each other's residues."""
     outcome, outputs = score(tmp_path / "far", join(CAGE, shift(CAGE, "B", 100.0)))
     assert outcome.state == "succeeded", outcome.error
     one, other = read_table(outputs / "chains.csv")
@@ -227,7 +227,7 @@ def test_what_cannot_be_scored_is_a_plain_sentence(tmp_path, text, sentence):
 
 
 def test_hydrogens_at_the_end_of_a_file_make_no_residues(tmp_path):
-    """As Open Babel appends them; a file of two chains had twice the residues, half of them without atoms."""
+    """Open Babel appends them there; a file of two chains had twice the residues, half of them without atoms."""
     atoms = [line for line in TRP_CAGE.splitlines() if line.startswith("ATOM") and line[13] != "H"]
     other = [f"{line[:21]}B{line[22:30]}{float(line[30:38]) + 60:8.3f}{line[38:]}" for line in atoms]
     heavy = [*atoms, *other]

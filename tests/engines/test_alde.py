@@ -1,4 +1,4 @@
-"""Proposals of our engine beside scikit-learn's own predictions, and beside chance on a known landscape."""
+"""Our engine's proposals compared with scikit-learn's own predictions, and with chance on a known landscape."""
 
 import csv
 import itertools
@@ -51,7 +51,7 @@ pytestmark = [
 
 
 def make_landscape(seed):
-    """Fitness of all variants of three sites: a part of each letter, and a smaller one of each pair of letters."""
+    """Return the fitness of all variants of three sites: a term per letter, and a smaller one per pair of letters."""
     random = np.random.default_rng(seed)
     single = random.normal(0, 1, (SITES, 20))
     pairs = {pair: random.normal(0, 0.5, (20, 20)) for pair in itertools.combinations(range(SITES), 2)}
@@ -67,7 +67,7 @@ def make_landscape(seed):
 
 
 def measure(landscape, count, seed, noise=0.3):
-    """A table of variants chosen at random, measured with noise."""
+    """Return a table of randomly chosen variants, measured with noise."""
     random = np.random.default_rng(seed)
     chosen = random.choice(sorted(landscape), size=count, replace=False)
     rows = [f"{variant},{landscape[variant] + random.normal(0, noise):.4f}" for variant in chosen]
@@ -100,7 +100,7 @@ def example(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def round_of_96(tmp_path_factory):
-    """A landscape, and the proposals after 96 of its 8,000 variants were measured."""
+    """Return a landscape, and the proposals after 96 of its 8,000 variants were measured."""
     landscape = make_landscape(1)
     return landscape, propose(tmp_path_factory.mktemp("round"), measure(landscape, 96, 1))
 
@@ -116,7 +116,7 @@ class TestContract(EngineContract):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_proposals_are_better_than_chance(tmp_path, seed):
-    """After 96 random variants of 8,000, the next 96 proposed beside 96 more at random."""
+    """After 96 random variants of 8,000, the next 96 proposed are compared with 96 more at random."""
     landscape = make_landscape(seed)
     rows = read_table(propose(tmp_path, measure(landscape, 96, seed)))
     proposed = [landscape[row["variant"]] for row in rows[:96]]
@@ -129,7 +129,7 @@ def test_proposals_are_better_than_chance(tmp_path, seed):
 
 
 def test_intervals_cover_what_they_say(tmp_path):
-    """Of 300 variants in cross-validation, and of all others with the noise of measuring."""
+    """For 300 variants in cross-validation, and for all others with measurement noise."""
     landscape = make_landscape(4)
     outputs = propose(tmp_path, measure(landscape, 300, 4))
     score = read_score(outputs)

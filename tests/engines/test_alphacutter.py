@@ -1,4 +1,4 @@
-"""AlphaCutter's algorithm on a model of the AlphaFold database, beside the authors' program, and on odd files."""
+"""AlphaCutter's algorithm on a model of the AlphaFold database, compared with the authors' program, and on odd files."""
 
 import gemmi
 import pytest
@@ -70,7 +70,7 @@ def read_regions(outputs):
 
 
 def test_regions_are_those_of_the_authors_program(run):
-    """Up to the residues at which local contacts are counted on one side only there: see the engine's note."""
+    """Except for residues at which the program counts local contacts on one side only: see the engine's note."""
     rows = read_regions(run)
     assert [row["kind"].replace("fragment", "domain") for row in rows] == [kind for kind, _, _ in THEIRS]
     for row, (_, start, end) in zip(rows, THEIRS, strict=True):
@@ -142,7 +142,7 @@ def test_longer_minima_cut_less_and_shorter_ones_more(tmp_path):
 
 
 def test_a_chain_that_touches_another_is_kept_where_it_is_removed_alone(tmp_path):
-    """A helix of 30 residues has no non-local contact until another one lies beside it."""
+    """A helix of 30 residues has no non-local contact until another one is beside it."""
     helix = make_helix(32)
     alone = cut_well(tmp_path / "alone", join(helix))
     assert read_score(alone)["removedHelices"] == 1
@@ -156,7 +156,7 @@ def test_a_chain_that_touches_another_is_kept_where_it_is_removed_alone(tmp_path
 
 
 def make_helix(length):
-    """An ideal α-helix of alanines along z, with the places of Arnott and Dover's poly-L-alanine."""
+    """Return an ideal α-helix of alanines along z, with the coordinates of Arnott and Dover's poly-L-alanine."""
     import math
 
     atoms = {"N": (1.55, 27.5, -0.89), "CA": (2.29, 0.0, 0.0), "C": (1.68, -26.5, 1.11)}

@@ -77,7 +77,7 @@ class TestAlphaFlow(AdapterContract):
         windows = f"#76\t1\r\n{A3M}".replace("\n", "\r\n")
         assert lab.run("alphaflow", self.example(msaFile=windows)).job["status"] == "Complete"
 
-    def test_weights_that_are_not_there_are_told_before_a_job_is_queued(self, lab, configure, tmp_path):
+    def test_weights_that_are_not_there_are_reported_before_a_job_is_queued(self, lab, configure, tmp_path):
         (tmp_path / "alphaflow_pdb_base_202402.pt").write_text("weights")
         configure(weights=str(tmp_path))
         assert "has no alphaflow_md_*.pt" in self.refuse(lab)

@@ -1,4 +1,4 @@
-"""ANARCI through our engine says what the ANARCI program itself says."""
+"""ANARCI through our engine gives the same results as the ANARCI program."""
 
 import csv
 from pathlib import Path
@@ -65,7 +65,7 @@ def number(tmp_path, sequence, scheme):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Outputs of a run whose sequence has small letters and a space."""
+    """Return the outputs of a run whose sequence has lower-case letters and a space."""
     settings = {"sequence": f"{HEAVY[:60].lower()} {HEAVY[60:]}", "scheme": "imgt"}
     outcome, outputs = run_engine("anarci", tmp_path_factory.mktemp("contract"), settings)
     assert outcome.state == "succeeded", outcome.error
@@ -76,7 +76,7 @@ class TestContract(EngineContract):
     engine = "anarci"
     needs_seed = False
     long_setting = "sequence"
-    rare_odd_inputs = ("sequence-gaps",)  # for ANARCI a letter like any unknown one
+    rare_odd_inputs = ("sequence-gaps",)  # ANARCI treats it like any unknown letter
 
     def test_a_sequence_is_recorded_as_it_was_cleaned(self, run):
         assert read_manifest(run)["settingsChanged"]["sequence"]["used"] == HEAVY
@@ -90,7 +90,7 @@ def number_directly(tmp_path, sequence, scheme):
 
 
 def read_positions(text):
-    """Chain, position and letter of each numbered residue in the program's vertical format."""
+    """Return chain, position and letter of each numbered residue in the program's vertical format."""
     rows = [line.split() for line in text.splitlines() if line and line[0] not in "#/"]
     return [(row[0], "".join(row[1:-1]), row[-1]) for row in rows if row[-1] != "-"]
 
@@ -107,7 +107,7 @@ def test_the_row_of_a_batch_has_chain_type_germline_and_the_published_cdrs(run):
 
 @pytest.fixture(scope="module")
 def positions(tmp_path_factory):
-    """What the program says of the three sequences in one run for each scheme, by scheme and name of the sequence."""
+    """Return the program's numbering of the three sequences, in one run per scheme, by scheme and sequence name."""
     folder = tmp_path_factory.mktemp("directly")
     fasta = folder / "three.fasta"
     fasta.write_text("".join(f">{name}\n{sequence}\n" for name, sequence in NUMBERED.items()))
@@ -184,13 +184,13 @@ def test_heavy_cdrs_of_trastuzumab_are_the_published_ones(tmp_path, scheme, cdr1
     ],
 )
 def test_cdrs_with_insertions_are_those_of_abnumber(tmp_path, sequence, scheme, cdrs):
-    """Against ABnumber 0.4.4; of the numbers of ``aho`` its definition is ``north``, as ours."""
+    """Compared with ABnumber 0.4.4; for ``aho`` numbers its CDR definition is ``north``, as ours."""
     rows, _ = number(tmp_path, sequence, scheme)
     found = ["".join(row["residue"] for row in rows if row["region"] == f"CDR{i}") for i in (1, 2, 3)]
     assert found == cdrs
 
 
-def test_a_germline_is_told_without_a_job():
+def test_a_germline_is_reported_without_a_job():
     found = find_germline(HEAVY)
     assert (found.species, found.v_gene, round(found.v_identity, 4)) == ("human", "IGHV3-66*01", 0.8247)
     assert str(found) == "human IGHV3-66*01, 82% identical (ANARCI)"

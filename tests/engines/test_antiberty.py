@@ -1,4 +1,4 @@
-"""AntiBERTy through our engine says what AntiBERTy's own runner says."""
+"""AntiBERTy through our engine gives the same results as AntiBERTy's own runner."""
 
 import csv
 import json
@@ -72,7 +72,7 @@ class TestContract(EngineContract):
     engine = "antiberty"
     needs_seed = False
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert read_manifest(run)["settingsIgnored"] == {}
 
 
@@ -118,7 +118,7 @@ def test_pseudo_log_likelihoods_are_the_runners(tmp_path, direct):
     assert "Only the mask tasks" in read_manifest(outputs)["settingsIgnored"]["lightMask"]
 
 
-@pytest.mark.exhaustive  # one forward pass a residue: half a minute or more
+@pytest.mark.exhaustive  # one forward pass per residue: half a minute or more
 def test_trastuzumab_has_its_known_pseudo_log_likelihoods(tmp_path):
     outcome, _ = run_task(tmp_path, "antibody-log-likelihood", heavyChain=HEAVY, lightChain=LIGHT)
     assert outcome.score == {"heavyPseudoLogLikelihood": -0.6447, "lightPseudoLogLikelihood": -0.5818}

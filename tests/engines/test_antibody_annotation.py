@@ -1,4 +1,4 @@
-"""Regions and germline genes of antibodies, beside immunum, the ANARCI program and published CDRs."""
+"""Regions and germline genes of antibodies, compared with immunum, the ANARCI program and published CDRs."""
 
 import csv
 import json
@@ -60,7 +60,7 @@ class TestContract(EngineContract):
     long_setting = "heavySequence"
     rare_odd_inputs = tuple(
         odd.name for odd in list_odd_inputs(tool)
-    )  # ANARCI reads them as the other tool's
+    )  # ANARCI reads them in the tests of the other tool
 
     @pytest.fixture
     def run(self, outcome_and_outputs):
@@ -83,7 +83,7 @@ def test_regions_are_those_of_immunum(tmp_path, sequence, kinds, scheme):
 
 
 def test_the_cdrs_of_trastuzumab_by_four_definitions(outcome_and_outputs):
-    """As in the anarci tool's tests; North's as PyIgClassify clusters them: H1-13, H2-10, H3-13."""
+    """As in the tests of the tool anarci; North's as clustered by PyIgClassify: H1-13, H2-10, H3-13."""
     _, outputs = outcome_and_outputs
     found = {
         definition: [sequences(outputs, "H", definition)[f"cdr{place}"] for place in (1, 2, 3)]

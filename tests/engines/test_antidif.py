@@ -5,7 +5,7 @@ from adapter_contract import AdapterContract
 
 
 def write_chain(chain, length):
-    """A chain of alanines with their backbone."""
+    """Write a backbone chain of alanines."""
     return "".join(
         f"ATOM  {4 * i + j:5}  {name:3} ALA {chain}{i:4}    {3.8 * i:8.3f}{j:8.3f}{0:8.3f}  1.00 50.00           C  \n"
         for i in range(1, length + 1)
@@ -37,7 +37,7 @@ class TestAntiDIF(AdapterContract):
         assert done.text("sequences.fasta").splitlines()[:2] == [">design_1 chains=L,H", "AAAA/AAAAAA"]
         assert done.manifest["job"]["seed"] is None
 
-    def test_another_version_of_its_configuration_is_told(self, lab, configure):
+    def test_another_version_of_its_configuration_is_reported(self, lab, configure):
         place = configure()
         path = place / "pi-rldif-ft" / "configs" / "config.yaml"
         path.write_text(path.read_text().replace("num_samples", "samples"))

@@ -1,4 +1,4 @@
-"""AntiFold through our engine says what AntiFold's own functions say, here with stand-in weights."""
+"""AntiFold through our engine gives the same results as AntiFold's own functions, here with stand-in weights."""
 
 import csv
 import json
@@ -47,7 +47,7 @@ def engine(tmp_path_factory):
 
 
 def add_antigen(text):
-    """The structure with a small antigen: ten residues of the heavy chain again, moved, as chain A."""
+    """Add a small antigen to the structure: ten residues of the heavy chain, moved, as chain A."""
     atoms = [line for line in text.splitlines() if line.startswith("ATOM")]
     copied = [line for line in atoms if line[21] == "H" and 1 <= int(line[22:26]) <= 9]
     moved = [f"{line[:21]}A{line[22:30]}{float(line[30:38]) + 12:8.3f}{line[38:]}" for line in copied]
@@ -90,7 +90,7 @@ class TestContract(EngineContract):
     engine = "antifold"
     needs_seed = True
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert read_manifest(run)["settingsIgnored"] == {}
 
 

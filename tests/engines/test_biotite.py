@@ -1,4 +1,4 @@
-"""Structural alignments by our engine beside TM-align's, biotite's own, and what was put in."""
+"""Our engine's structural alignments compared with TM-align's, with biotite's own, and with constructed inputs."""
 
 import csv
 import gzip
@@ -66,7 +66,7 @@ def read_notes(outputs):
 
 
 def find_places(path):
-    """Cα coordinates of a written file by chain and residue number."""
+    """Return Cα coordinates of a written file by chain and residue number."""
     return {
         (chain.name, str(residue.seqid)): np.array(residue.find_atom("CA", "*").pos.tolist())
         for chain in gemmi.read_structure(str(path))[0]
@@ -83,13 +83,13 @@ def change(text, edit):
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    """Two models of the Trp-cage (PDB 1L2Y)."""
+    """Return two models of the Trp-cage (PDB 1L2Y)."""
     return align(tmp_path_factory.mktemp("example"), *TRP_CAGES, alignChain="A")
 
 
 @pytest.fixture(scope="module")
 def lysozymes(tmp_path_factory):
-    """Alpha-lactalbumin and lysozyme with their backbones."""
+    """Return alpha-lactalbumin and lysozyme with their backbones."""
     texts = [read_fold(name, BACKBONES) for name in ("1hmlA_backbone", "2nwdX_backbone")]
     return align(tmp_path_factory.mktemp("lysozymes"), *texts)
 
@@ -105,7 +105,7 @@ class TestContract(EngineContract):
 
 @pytest.mark.parametrize("reference", TM_ALIGN)
 def test_tm_scores_are_tm_aligns_within_two_hundredths(tmp_path, reference):
-    """Of Cα atoms alone: alpha-lactalbumin, two lysozymes, GFP barrels, TetR, and an immunoglobulin domain."""
+    """From Cα atoms alone: alpha-lactalbumin, two lysozymes, GFP barrels, TetR, and an immunoglobulin domain."""
     others = TM_ALIGN[reference]
     outputs = align(tmp_path, read_fold(reference), *map(read_fold, others))
     for row, theirs in zip(read_table(outputs), others.values(), strict=True):
@@ -188,7 +188,7 @@ def test_a_turned_copy_fits_without_rest(tmp_path):
 
 
 def test_a_structure_prepared_for_a_simulation_has_the_same_residues(tmp_path):
-    """With AMBER's names of protonation states and bridges, which were X and so never identical."""
+    """AMBER's names of protonation states and disulfides were read as X, and so never identical."""
     plain = read_fold("1akiA")
     prepared = plain.replace(" CYS ", " CYX ").replace(" HIS ", " HIE ").replace(" ASP ", " ASH ")
     assert prepared != plain

@@ -1,6 +1,6 @@
-"""Boltz-2 with stand-in weights: what our engine makes of a job is what ``boltz predict`` makes of the same input.
+"""Boltz-2 with stand-in weights: our engine's result is that of ``boltz predict`` for the same input.
 
-The networks are small and their numbers random (``stand_in_makers/make_boltz2.py``), so that no figure means anything.
+The networks are small and their numbers random (``stand_in_makers/make_boltz2.py``), so no figure is meaningful.
 """
 
 import csv
@@ -47,7 +47,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def direct(engine, tmp_path_factory):
-    """What the program itself makes of the same complex, by its command line."""
+    """Predict the same complex with the program's command line."""
     folder = tmp_path_factory.mktemp("direct")
     (folder / "one.a3m").write_text(ALIGNMENT)
     (folder / "prediction.yaml").write_text(f"""
@@ -88,7 +88,8 @@ class TestContract(EngineContract):
     engine = "boltz2"
     needs_seed = True
     short = SMALL | {"samples": 1}
-    rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("boltz2"))  # seconds to load PyTorch for each
+    # loading PyTorch takes seconds in each
+    rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("boltz2"))
 
 
 def test_models_and_figures_are_those_of_the_program(whole, direct):
@@ -143,7 +144,7 @@ def test_what_ran_with_stand_ins_shows_no_confidence_and_says_so(run):
     assert not (run.parent / "score.json").exists()
 
 
-def test_a_protein_without_an_alignment_is_told_and_the_pocket_too(whole):
+def test_a_protein_without_an_alignment_is_reported_and_the_pocket_too(whole):
     notes = json.loads((whole.parent / "notes.json").read_text())
     assert notes[0].startswith("1 of 2 protein sequences had no alignment")
     assert "chain E" in notes[1]

@@ -1,7 +1,7 @@
-"""AF2BIND and AfCycDesign give what the authors' notebooks give by ColabDesign, here with stand-in weights.
+"""AF2BIND and AfCycDesign give the same results as the authors' notebooks with ColabDesign, here with stand-in weights.
 
-The stand-ins are random numbers with two of AlphaFold's 48 blocks, so that no figure means anything. That they close
-no ring is theirs, too: the offsets around the ring are compared, the distance from N to C is only reported.
+The stand-ins are random numbers with two of AlphaFold's 48 blocks, so no figure is meaningful, and they close no ring:
+the offsets around the ring are compared, the distance from N to C is only reported.
 """
 
 import csv
@@ -82,7 +82,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.extra_engine, skip_unless_installe
 
 @pytest.fixture(scope="module", autouse=True)
 def engine(tmp_path_factory):
-    """The engine with stand-ins; what it compiles is kept for all runs of this file."""
+    """Return the engine with stand-ins; its compilation cache is kept for all runs of this file."""
     folder = tmp_path_factory.mktemp("colabdesign")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAX_COMPILATION_CACHE_DIR", str(folder / "compiled"))
@@ -102,7 +102,7 @@ def run_job(tool, folder, **changed):
 
 
 def run_as_published(tool, folder, **changed):
-    """The same as if the weights were the published ones, so that confidences stay."""
+    """Run it as if the weights were the published ones, so that confidences stay."""
     settings, texts = make_settings(tool, **changed)
     spec = prepare_run(load_engines()["colabdesign"], folder, settings, 7, texts, tool)
     environment = {**spec.environment, "FOLDNOTE_WEIGHTS_STATE": "published"}
@@ -116,14 +116,14 @@ def run_as_published(tool, folder, **changed):
 
 
 def run_notebook(engine, folder, program, text, *arguments):
-    """What the authors' notebook says of a structure."""
+    """Return the result of the authors' notebook for a structure."""
     (folder / "given.pdb").write_text(text)
     run_directly(engine, [str(engine.python), "-c", program, *map(str, arguments)], folder)
     return json.loads((folder / "direct.json").read_text())
 
 
 def run_part(engine, folder, program):
-    """What a program that imports modules of the engine prints."""
+    """Return what a program that imports modules of the engine prints."""
     found = f"import sys; sys.path.insert(0, {str(engine.folder)!r})\n"
     return run_directly(engine, [str(engine.python), "-c", found + program], folder)
 
@@ -158,7 +158,7 @@ class TestBindingContract(EngineContract):
     def run(self, binding):
         return binding
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert read_manifest(run)["settingsIgnored"] == {}
 
 
@@ -177,7 +177,7 @@ class TestDesignContract(EngineContract):
     def run(self, designs):
         return designs
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert read_manifest(run)["settingsIgnored"] == {}
 
 
@@ -187,7 +187,7 @@ def test_chances_are_those_of_the_notebook(engine, binding, tmp_path):
     np.testing.assert_allclose([float(row["p_bind"]) for row in rows], direct["p_bind"], atol=2e-3)
     baits = [[float(row[name]) for name in "ACDEFGHIKLMNPQRSTVWY"] for row in read(binding, "baits.csv")]
     np.testing.assert_allclose(np.sum(baits, -1), direct["logit"], atol=2e-2)
-    assert np.std(direct["logit"]) > 0.02, "the stand-ins tell no residue from another"
+    assert np.std(direct["logit"]) > 0.02, "the stand-ins do not distinguish residues"
 
 
 def test_ranks_follow_the_chances_and_rows_the_chain(binding):

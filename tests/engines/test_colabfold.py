@@ -1,7 +1,7 @@
-"""ColabFold with stand-in parameters: its command line, files and figures, and that nothing is sent unasked.
+"""ColabFold with stand-in parameters: its command line, files and figures, and that it sends nothing without consent.
 
-The parameters are random numbers (``stand_in_makers/make_colabfold.py``), so that no figure means anything; what is
-compared is what our engine and the program itself make of the same input.
+The parameters are random numbers (``stand_in_makers/make_colabfold.py``), so no figure is meaningful; the tests compare
+the results of our engine and of the program itself for the same input.
 """
 
 import csv
@@ -75,7 +75,7 @@ def test_what_ran_with_stand_ins_shows_no_confidence_and_says_so(run):
 
 @pytest.fixture(scope="module")
 def complexed(tmp_path_factory):
-    """Two models of a dimer of FSD-1 with an alignment of its own; and the same by the program itself."""
+    """Return two models of a dimer of FSD-1 with its own alignment, and those of the program itself."""
     folder = tmp_path_factory.mktemp("dimer")
     a3m = f">query\n{FSD}\n>other\n{OTHER}\n"
     done, work = predict_as_published(
@@ -147,8 +147,8 @@ def test_the_viewers_get_models_in_order_with_plddt_and_aligned_error(complexed,
     ]
 
 
-def test_a_model_that_cannot_be_relaxed_is_told_and_kept(complexed):
-    """Random parameters give atoms in each other's places."""
+def test_a_model_that_cannot_be_relaxed_is_reported_and_kept(complexed):
+    """Random parameters put atoms at the same positions."""
     done, work, _ = complexed
     with (work / "outputs" / "ranking.csv").open() as stream:
         assert [row["relaxed"] for row in csv.DictReader(stream)] == ["", ""]
@@ -177,7 +177,7 @@ def test_a_real_structure_is_relaxed(tmp_path):
     assert any(atom.is_hydrogen() for residue in relaxed[0][0] for atom in residue)
 
 
-def test_progress_is_told_model_by_model(complexed):
+def test_progress_is_reported_model_by_model(complexed):
     told = [
         json.loads(line.split(" ", 1)[1])
         for line in complexed[0].stdout.splitlines()
@@ -190,7 +190,7 @@ def test_progress_is_told_model_by_model(complexed):
 
 
 class Server(BaseHTTPRequestHandler):
-    """An MSA server in ColabFold's manner, which finds one related sequence."""
+    """An MSA server with ColabFold's protocol, which finds one related sequence."""
 
     asked: list[str] = []
 
@@ -248,7 +248,7 @@ def test_without_consent_no_server_is_asked_whatever_is_set(tmp_path):
 
 
 def test_consent_names_the_public_server_to_the_program(tmp_path):
-    """With the network cut the program cannot ask it, and says so."""
+    """With the network cut, the program cannot reach it, and says so."""
     outcome, outputs = predict(tmp_path, useMSA=True, extensions={"external": ["msa-server"]})
     assert outcome.error == "The alignment or the templates could not be made; the log says why."
     assert (
@@ -345,7 +345,7 @@ def test_a_setting_becomes_its_flag(settings, variables, arguments, tmp_path, mo
 
 
 def plan_of(job, variables, folder, monkeypatch):
-    """The plan of a job, by the engine's own module."""
+    """Return the plan of a job by the engine's own module."""
     engine = load_engines()["colabfold"]
     program = (
         "import dataclasses, json, sys; from arguments import plan_run;"

@@ -1,4 +1,4 @@
-"""Every tool of every bundled engine keeps the contract, and the contract's own means work."""
+"""Every tool of every bundled engine is covered by the contract, and the contract's own functions work."""
 
 import importlib
 import json
@@ -26,7 +26,7 @@ ADAPTERS = [engine.name for engine in load_engines().values() if engine.kind == 
 
 
 def list_contracts():
-    """Engine and tool of each contract that is kept in this folder."""
+    """Return engine and tool of each contract test in this folder."""
     for path in Path(__file__).parent.glob("test_*.py"):
         for each in vars(importlib.import_module(path.stem)).values():
             if isinstance(each, type) and issubclass(each, EngineContract) and each is not EngineContract:
@@ -69,7 +69,7 @@ def test_the_name_of_a_method_leaves_its_version_to_the_version(engine):
 
 
 def run_probe(folder, name):
-    """A run of the test engine that does what its job's name says; gives its specification when it has ended."""
+    """Run the test engine as the job's name says; return its specification when it has ended."""
     spec = prepare_run(read_engine(PROBE), folder, {}, name=name)
     with start_runner(spec):
         pass

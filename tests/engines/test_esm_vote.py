@@ -1,4 +1,4 @@
-"""The vote of six language models, against the published procedure on fair-esm itself; with stand-in weights."""
+"""The vote of six language models, compared with the published procedure on fair-esm itself; with stand-in weights."""
 
 import csv
 import json
@@ -12,8 +12,8 @@ from test_anarci import HEAVY, LIGHT
 
 from foldnote.results import open_result
 
-# Independent of run.py: fair-esm's own loader, embeddings and head apart, and argmax of the whole alphabet, as Hie et al.
-# write it in their repository.
+# Independent of run.py: fair-esm's own loader, embeddings and head separately, and argmax over the whole
+# alphabet, as in the repository of Hie et al.
 DIRECT = f"""
 import argparse, json, os, esm, numpy, torch
 load = torch.load

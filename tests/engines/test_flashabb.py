@@ -1,4 +1,4 @@
-"""FlashABB through our engine says what FlashABB's own package says, and claims no confidence."""
+"""FlashABB through our engine gives the same results as FlashABB's own package, and reports no confidence."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def read(outputs, name):
 
 
 def read_atoms(path, names=None):
-    """Places in order of the file; of the atoms with these names, if any are given."""
+    """Return positions in file order, of the atoms with these names if any are given."""
     return np.array(
         [
             [float(line[start : start + 8]) for start in (30, 38, 46)]
@@ -51,7 +51,7 @@ def read_atoms(path, names=None):
 
 
 def superpose(first, second):
-    """Root mean square distance after superposition (Kabsch 1976)."""
+    """Return the root mean square distance after superposition (Kabsch 1976)."""
     first, second = first - first.mean(0), second - second.mean(0)
     u, _, v = np.linalg.svd(first.T @ second)
     turn = u @ np.diag([1, 1, np.sign(np.linalg.det(u @ v))]) @ v
@@ -94,7 +94,7 @@ def test_the_scores_are_those_of_the_package(run, direct):
 
 
 def test_the_fold_is_that_of_abodybuilder2(run):
-    """Cα of trastuzumab's Fv, which both programs number alike."""
+    """Cα of trastuzumab's Fv, which both programs number in the same way."""
     ours, theirs = (read_atoms(path, {"CA"}) for path in (run / "prediction.pdb", ABODYBUILDER))
     assert len(ours) == len(theirs) == 227
     assert superpose(ours, theirs) < 1.5
@@ -109,7 +109,7 @@ def test_residues_have_imgt_numbers_and_no_confidence(run):
     assert "no confidence" in " ".join(read_manifest(run)["notes"])
 
 
-def test_constant_domains_are_left_out_and_told(tmp_path):
+def test_constant_domains_are_left_out_and_reported(tmp_path):
     outcome, outputs = run_engine(
         "flashabb", tmp_path, {"heavy": f"ma{HEAVY}ASTKG", "light": LIGHT, "developability": False}
     )

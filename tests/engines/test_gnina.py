@@ -30,7 +30,7 @@ pytestmark = [
 
 
 def dock(folder, ligand=XYLENE, **settings):
-    """Outputs of a docking into T4 lysozyme L99A, about its cavity."""
+    """Return the outputs of a docking into T4 lysozyme L99A, around its cavity."""
     given = catalog.default_settings(catalog.tool("vina")) | BOX | settings
     texts = {"receptorFile": LYSOZYME, "ligandFile": ligand}
     outcome, outputs = run_engine("vina", folder, given, texts=texts)
@@ -49,7 +49,7 @@ def read_add_on(outputs):
 
 
 def score(folder, receptor, poses):
-    """What the add-on's program says of poses, given as SDF."""
+    """Return the add-on program's scores of poses given as SDF."""
     folder.mkdir()
     (folder / "receptor.pdb").write_text(receptor)
     for number, pose in enumerate(poses, start=1):
@@ -60,7 +60,7 @@ def score(folder, receptor, poses):
 
 
 def write_record(atoms):
-    """SDF of atoms without bonds: element and coordinates in Å."""
+    """Return an SDF of atoms without bonds: element and coordinates in Å."""
     rows = [f"{x:10.4f}{y:10.4f}{z:10.4f} {element:<3} 0  0" for element, x, y, z in atoms]
     return "\n".join(["a test", "", "", f"{len(atoms):3}  0  0  0  0  0", *rows, "M  END", "$$$$", ""])
 
@@ -74,7 +74,8 @@ def site(tmp_path_factory):
 class TestContract(EngineContract):
     engine = "vina"
     needs_seed = True
-    rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("vina"))  # those of docking are in test_vina
+    # test_vina covers odd inputs of docking
+    rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("vina"))
 
     @pytest.fixture
     def run(self, site):
@@ -89,7 +90,7 @@ class TestContract(EngineContract):
     ],
 )
 def test_figures_are_those_of_the_program_gnina(tmp_path, receptor, ligands, published):
-    """As the tests of gninatorch give them, from ``gnina --score_only --cnn default`` of GNINA 1.0."""
+    """Values from the tests of gninatorch, computed by ``gnina --score_only --cnn default`` of GNINA 1.0."""
     poses = [(DATA / f"{name}.sdf").read_text() for name in ligands]
     found = score(tmp_path / "run", (DATA / f"{receptor}.pdb").read_text(), poses)
     rows = [tuple(row[name] for name in FIGURES) for row in found["scores"]]
@@ -188,7 +189,7 @@ def test_silicon_and_halogens_are_rescored_and_what_is_seen_as_a_metal_is_report
 
 
 def test_odd_poses_have_figures_and_say_what_the_networks_do_not_see(site, tmp_path):
-    """Hydrogens change nothing, metals and boron are told, atoms outside of the cube are counted."""
+    """Hydrogens change nothing, metals and boron are reported, atoms outside the cube are counted."""
     receptor = (site.parent / "rescoring" / "receptor.pdb").read_text()
     pose = (site.parent / "rescoring" / "pose-1.sdf").read_text()
     x, y, z = BOX["boxCenter"]
@@ -210,7 +211,7 @@ def test_odd_poses_have_figures_and_say_what_the_networks_do_not_see(site, tmp_p
 
 
 def drop_hydrogens(record):
-    """A record of SDF without its hydrogens, which stand last, and their bonds."""
+    """Return an SDF record without its hydrogens, which are last, and their bonds."""
     lines = record.splitlines()
     atoms, bonds = int(lines[3][:3]), int(lines[3][3:6])
     kept = [line for line in lines[4 : 4 + atoms] if line[31:34].strip() != "H"]

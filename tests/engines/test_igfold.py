@@ -1,4 +1,4 @@
-"""IgFold through our engine says what IgFold's own package says, with its predicted errors in Å."""
+"""IgFold through our engine gives the same results as IgFold's own package, with its predicted errors in Å."""
 
 import csv
 import json
@@ -58,7 +58,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def direct(run, tmp_path_factory):
-    """The package's own run at the seed of the structure that was kept."""
+    """Run the package itself at the seed of the structure that was kept."""
     folder = tmp_path_factory.mktemp("direct")
     engine = load_engines()["igfold"]
     seed = read_manifest(run)["job"]["seed"]
@@ -68,7 +68,7 @@ def direct(run, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    """Trastuzumab by one model, not refined, with residues beyond the heavy chain's domain."""
+    """Return trastuzumab by one model, not refined, with residues beyond the heavy chain's domain."""
     settings = {"heavy": f"ma{HEAVY}ASTKG", "light": LIGHT, "models": 1, "refinement": "none"}
     outcome, outputs = run_engine("igfold", tmp_path_factory.mktemp("pair"), settings)
     assert outcome.state == "succeeded", outcome.error
@@ -122,7 +122,7 @@ def test_the_structure_is_coloured_by_its_error(run):
 
 
 def test_a_pair_has_the_fold_of_abodybuilder2(pair):
-    """Cα of trastuzumab's Fv, which both programs number alike."""
+    """Cα of trastuzumab's Fv, which both programs number in the same way."""
     ours, theirs = (read_atoms(path, {"CA"}) for path in (pair[1] / "prediction.pdb", ABODYBUILDER))
     assert len(ours) == len(theirs) == 227
     assert superpose(ours, theirs) < 1.5

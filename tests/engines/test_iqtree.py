@@ -35,7 +35,7 @@ pytestmark = [
 
 
 def evolve(letters, sites, seed=3):
-    """Five related sequences, as FASTA."""
+    """Return five related sequences as FASTA."""
     rng = random.Random(seed)
 
     def change(sequence, times):
@@ -54,7 +54,7 @@ NUCLEOTIDES = evolve("ACGT", 120)
 
 
 def reconstruct(folder, text, seed=7, **settings):
-    """Outputs of a successful run."""
+    """Return the outputs of a successful run."""
     outcome, outputs = run_engine(
         "iqtree", folder, {"alignmentFile": "x.fasta", **settings}, seed=seed, texts={"alignmentFile": text}
     )
@@ -88,17 +88,17 @@ def run(tmp_path_factory):
 class TestContract(EngineContract):
     engine = "iqtree"
     needs_seed = True
-    unrepeatable = ("report.txt",)  # it has the date and the seconds that the program took
+    unrepeatable = ("report.txt",)  # contains the date and the running time
     rare_odd_inputs = ("alignmentFile-unknown residues", "alignmentFile-5000 letters")
 
-    @pytest.mark.exhaustive  # every run of this file has the example's input or its options
+    @pytest.mark.exhaustive  # all runs of this file use the example's input or its options
     def test_the_example_runs(self, tmp_path):
         super().test_the_example_runs(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def direct(tmp_path_factory):
-    """Folder of IQ-TREE's own files for the same alignment, seed and options."""
+    """Return the folder of IQ-TREE's own files for the same alignment, seed and options."""
     folder = tmp_path_factory.mktemp("direct")
     (folder / "x.fasta").write_text(PROTEINS)
     engine = load_engines()["iqtree"]
@@ -122,7 +122,7 @@ def test_every_probability_is_the_one_of_the_program(run, direct):
 
 
 def test_the_figures_are_those_of_another_version_of_the_program(run):
-    """Against Debian's IQ-TREE 2.0.7: -s … -st AA -m LG -asr -seed 7 -keep-ident -o NEDD8_human -fast."""
+    """Compared with Debian's IQ-TREE 2.0.7: -s … -st AA -m LG -asr -seed 7 -keep-ident -o NEDD8_human -fast."""
     score = read_score(run)
     assert score["treeLogLikelihood"] == pytest.approx(LIKELIHOOD_OF_2_0_7, abs=0.001)
     table = {(row["node"], row["site"]): row for row in read_table(run / "probabilities.csv")}
@@ -147,9 +147,9 @@ def test_tables_and_sequences_say_the_same(run):
 
 
 def prune(nodes, rows, site):
-    """Likelihood of a site by Felsenstein's pruning, and each ancestor's posterior, under Jukes and Cantor.
+    """Return the likelihood of a site by Felsenstein's pruning, and each ancestor's posterior, under Jukes and Cantor.
 
-    Every state of every ancestor is summed over, as the definition says, so that no code is shared.
+    It sums over every state of every ancestor, by the definition, and shares no code with the engine.
     """
     inner = [node for node in nodes if node["kind"] == "ancestor"]
     total, marginal = 0.0, {node["node"]: [0.0] * 4 for node in inner}

@@ -1,4 +1,4 @@
-"""LigandMPNN through our engine designs and packs what its own program does, and sees what is beside the protein."""
+"""LigandMPNN through our engine designs and packs as its own program does, and considers what is beside the protein."""
 
 import csv
 import json
@@ -29,7 +29,7 @@ pytestmark = [
 
 
 def run_design(folder, text=REPRESSOR, **settings):
-    """Design without packing, unless the settings say so."""
+    """Design without packing, unless the settings say otherwise."""
     given = catalog.default_settings(catalog.tool("ligandmpnn")) | {"packSideChains": False} | settings
     return run_engine("ligandmpnn", folder, given, SEED, {"pdbFile": text})
 
@@ -40,7 +40,7 @@ def read(outputs, name):
 
 
 def read_atoms(path):
-    """Place and B-factor of each atom by chain, residue number and name."""
+    """Return position and B-factor of each atom by chain, residue number and name."""
     return {
         (line[21], line[22:27].strip(), line[12:16].strip()): (
             [float(line[start : start + 8]) for start in (30, 38, 46)],
@@ -53,7 +53,7 @@ def read_atoms(path):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """The example: a repressor's DNA-binding domain on its operator, three residues fixed."""
+    """Run the example: a repressor's DNA-binding domain on its operator, with three residues fixed."""
     outcome, outputs = run_tool("ligandmpnn", "ligandmpnn", tmp_path_factory.mktemp("example"))
     assert outcome.state == "succeeded", outcome.error
     return outputs
@@ -62,7 +62,7 @@ def run(tmp_path_factory):
 class TestContract(EngineContract):
     engine = "ligandmpnn"
     needs_seed = True
-    rare_odd_inputs = tuple(  # ten seconds for each
+    rare_odd_inputs = tuple(  # each takes ten seconds
         odd.name for odd in list_odd_inputs("ligandmpnn") if odd.oddity != "insertion codes"
     )
 
@@ -132,7 +132,7 @@ def test_tied_biased_designs_with_side_chain_context_are_those_of_the_program(tm
 
 
 def change(first, second, near):
-    """The largest change of a probability at residues near the context, or else at those beyond 12 Å."""
+    """Return the largest change of a probability at residues near the context, or else at those beyond 12 Å."""
     rows = zip(read(first, "probabilities.csv"), read(second, "probabilities.csv"), strict=True)
     return max(
         abs(float(a[letter]) - float(b[letter]))
@@ -152,7 +152,7 @@ def change(first, second, near):
     ids=["DNA", "ion", "ligand"],
 )
 def test_the_context_changes_what_is_designed(tmp_path, text, ignored, kind):
-    """Nothing but one component differs; the confidence of the input's own sequence tells it without sampling."""
+    """Only one component differs; the confidence of the input's own sequence shows the effect without sampling."""
     with_it, without = (
         run_design(tmp_path / name, text, numSequences=2, ignoredLigands=each)
         for name, each in (("with", []), ("without", ignored))

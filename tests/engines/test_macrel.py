@@ -1,4 +1,4 @@
-"""Macrel through our engine says what the macrel program says."""
+"""Macrel through our engine gives the same results as the macrel program."""
 
 import csv
 import gzip
@@ -45,7 +45,7 @@ class TestContract(EngineContract):
 
 @pytest.fixture(scope="module")
 def direct(tmp_path_factory):
-    """The program's own table of all peptides in one run."""
+    """Return the program's own table of all peptides in one run."""
     folder, engine = tmp_path_factory.mktemp("direct"), load_engines()["macrel"]
     (folder / "all.fasta").write_text("".join(f">{name}\n{text}\n" for name, text in PEPTIDES.items()))
     program = [str(engine.python), str(engine.python.parent / "macrel"), "peptides", "--fasta", "all.fasta"]

@@ -1,4 +1,4 @@
-"""NanoBodyBuilder2 through our engine gives what the package gives, here with stand-in weights."""
+"""NanoBodyBuilder2 through our engine gives the same results as the package, here with stand-in weights."""
 
 import json
 
@@ -28,7 +28,7 @@ def engine(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(engine, tmp_path_factory):
-    """Outputs of one prediction with the network cut, of a domain with a tag."""
+    """Return the outputs of one prediction with the network cut, of a domain with a tag."""
     folder = tmp_path_factory.mktemp("run")
     outcome, outputs = run_engine("nanobodybuilder2", folder, {"heavy": NANOBODY + TAG}, SEED)
     assert outcome.state == "succeeded", outcome.error
@@ -47,7 +47,7 @@ class TestContract(EngineContract):
     needs_seed = True
     rare_odd_inputs = tuple(
         odd.name for odd in list_odd_inputs("nanobodybuilder")
-    )  # seconds to load PyTorch for each
+    )  # loading PyTorch takes seconds in each
 
 
 def test_errors_are_those_of_the_package(run, direct):
@@ -75,7 +75,7 @@ def test_there_is_one_chain_and_its_figures(run):
     assert (figures["heavyResidues"], figures["models"]) == (len(NANOBODY), 4)
 
 
-def test_a_tag_is_left_out_and_told(run):
+def test_a_tag_is_left_out_and_reported(run):
     assert f"{len(TAG)} residues of the heavy sequence" in " ".join(read_manifest(run)["notes"])
 
 

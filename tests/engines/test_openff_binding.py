@@ -1,4 +1,4 @@
-"""Ligands have the energies that OpenFF's own programs give them; complexes with cofactors are built as they should be."""
+"""Ligands have the energies of OpenFF's own programs; complexes with cofactors are built correctly."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ pytestmark = [
 
 
 def calculate(folder, texts=(), **changed):
-    """The outcome and outputs of a short run with acetone at three alanines."""
+    """Return the outcome and outputs of a short run with acetone at three alanines."""
     settings, _ = make_settings(TOOL, **SHORT | changed)
     given = {
         "proteinPDB": (EXAMPLES / "tri-alanine.pdb").read_text(),
@@ -95,7 +95,7 @@ print("FOUND", json.dumps(found))
 
 
 def test_a_molecule_has_the_energies_of_openffs_own_export(tmp_path):
-    """Bonds, angles, torsions and charges, each by itself; a molecule with impropers, one with a ring system, a zwitterion."""
+    """Bonds, angles, torsions and charges separately; a molecule with impropers, one with a ring system, a zwitterion."""
     table = DATA / "openff-energies.json"
     rows = json.loads(table.read_text())["rows"]
     for row, energies in zip(rows, compute(ENERGIES, tmp_path, table), strict=True):
@@ -223,7 +223,7 @@ print("FOUND", json.dumps(found))
 
 
 def test_liquid_water_has_the_energy_of_its_model(tmp_path):
-    """kcal/mol a molecule near 298 K, as is known of the models; one that is built wrongly is far from it."""
+    """kcal/mol per molecule near 298 K, as known for the models; an incorrectly built one is far from it."""
     found = compute(WATER, tmp_path)
     assert found == {
         "tip3p": pytest.approx(-9.8, abs=0.5),
@@ -294,7 +294,7 @@ print("FOUND", json.dumps(found))
 
 
 def test_the_interactions_of_a_box_are_switched_off_as_openff_does(tmp_path):
-    """Between 8 and 9 Å, also where the ligand is about to be decoupled; kJ/mol, beside a sum over all pairs."""
+    """Between 8 and 9 Å, also where the ligand is nearly decoupled; kJ/mol, compared with a sum over all pairs."""
     settings, _ = make_settings(TOOL, solventPadding=0.8)
     found = compute(SMOOTH, tmp_path, json.dumps(settings))
     assert found["sterics"] == pytest.approx(found["switched"], rel=1e-5)
@@ -302,7 +302,7 @@ def test_the_interactions_of_a_box_are_switched_off_as_openff_does(tmp_path):
     assert found["decoupled"] == pytest.approx(found["whole"], abs=1e-6)
 
 
-def test_the_cycle_of_a_run_is_closed_and_its_parts_are_told(run):
+def test_the_cycle_of_a_run_is_closed_and_its_parts_are_reported(run):
     (row,) = read_table(run / "free-energies.csv")
     legs, (restraint,) = read_table(run / "legs.csv"), read_table(run / "restraints.csv")
     totals = [

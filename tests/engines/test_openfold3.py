@@ -1,6 +1,6 @@
-"""OpenFold 3 with stand-in weights: what our engine makes of a job is what ``run_openfold predict`` makes of the same query.
+"""OpenFold 3 with stand-in weights: our engine's result is that of ``run_openfold predict`` for the same query.
 
-The network is small and its numbers random (``stand_in_makers/make_openfold3.py``), so that no figure means anything.
+The network is small and its numbers random (``stand_in_makers/make_openfold3.py``), so no figure is meaningful.
 """
 
 import csv
@@ -58,9 +58,9 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def direct(engine, tmp_path_factory):
-    """What the program itself makes of the same complex, by its command line.
+    """Predict the same complex with the program's command line.
 
-    It turns molecules at random before it seeds itself for the first time, so its generators are seeded before.
+    It rotates molecules at random before it first sets its seed, so its generators are seeded beforehand.
     """
     folder = tmp_path_factory.mktemp("direct")
     (folder / "msas" / "insulin").mkdir(parents=True)
@@ -108,7 +108,7 @@ class TestContract(EngineContract):
     engine = "openfold3"
     needs_seed = True
     short = SMALL | {"samples": 1, "seedCount": 1}
-    rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("openfold3"))  # a run of minutes for each
+    rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("openfold3"))  # each takes minutes
 
 
 def test_models_and_figures_are_those_of_the_program(whole, direct):
@@ -191,7 +191,7 @@ def test_what_ran_with_stand_ins_shows_no_confidence_and_says_so(run):
     assert not open_result(run).models[0].scores
 
 
-def test_proteins_without_an_alignment_are_told(run):
+def test_proteins_without_an_alignment_are_reported(run):
     notes = json.loads((run.parent / "notes.json").read_text())
     assert notes[0].startswith("1 of 2 protein sequences had no alignment")
 

@@ -1,4 +1,4 @@
-"""Hydration free energies by our protocol are those of the force field, and their parts are what they should be."""
+"""Hydration free energies by our protocol are those of the force field, and its parts are correct."""
 
 import json
 import math
@@ -24,7 +24,7 @@ TOOL = "hydration-free-energy"
 ENGINE = "openmm_alchemy"
 MODEL = Path(__file__).parent / "exchange_model.py"
 SEED = 11
-"""Not that of the contract's runs, which leave checkpoints where they are cancelled."""
+"""Separate from the contract's runs, which leave checkpoints where they are cancelled."""
 
 pytestmark = [
     pytest.mark.engine,
@@ -84,7 +84,9 @@ print("FOUND", found)
 
 
 def test_the_ligand_is_whole_at_the_one_end_and_alone_at_the_other(run):
-    """Energies in kJ/mol: as the system that tleap made; without interactions wherever the molecule is."""
+    """Energies in kJ/mol: at one end those of the system from tleap; at the other, none with the molecule, wherever
+    it is.
+    """
     engine, folder = load_engines()[ENGINE], run.parent / "systems" / "001"
     text = run_directly(
         engine, [str(engine.python), "-c", CHECK_ENERGIES, str(engine.folder), str(folder)], run.parent
@@ -127,7 +129,7 @@ print("FOUND", found)
 
 
 def test_water_box_and_masses_are_those_of_the_settings(run, tmp_path):
-    """Charges in e of SPC/E and TIP3P as published; masses in u; waters in nm^-3, of which the liquid has 33."""
+    """Published charges of SPC/E and TIP3P in e; masses in u; number density of waters in nm^-3, 33 in the liquid."""
     engine = load_engines()[ENGINE]
     command = [str(engine.python), "-c", CHECK_SYSTEM, str(engine.folder), str(tmp_path / "made")]
     text = run_directly(engine, [*command, str(run.parent / "systems" / "001")], tmp_path)
@@ -167,7 +169,7 @@ print("FOUND", repr((near.total, near.error, str(far.error), disagree(follow(apa
 
 
 def test_the_analysis_has_the_analytic_figure_and_no_error_where_states_are_apart(tmp_path):
-    """Springs of different stiffness differ by half the logarithm of its ratio, in kT."""
+    """Springs of different stiffness differ by half the logarithm of their ratio, in kT."""
     engine = load_engines()[ENGINE]
     text = run_directly(engine, [str(engine.python), "-c", CHECK_ANALYSIS, str(engine.folder)], tmp_path)
     total, error, far, is_unsure, same, same_error = eval(text.rpartition("FOUND ")[2])
@@ -193,7 +195,7 @@ print("FOUND", json.dumps([tell(values) for values in json.loads(sys.argv[-1])])
 
 
 def test_repeats_that_differ_by_more_than_their_errors_are_not_converged(tmp_path):
-    """Of three with an error of 0.1, a standard deviation of 0.1731 is the limit: chi-squared is 5.9915 at 5%."""
+    """For three with an error of 0.1, the limit is a standard deviation of 0.1731: chi-squared is 5.9915 at 5%."""
     engine = load_engines()[ENGINE]
     spreads = [[1.0, 1.0 + 0.1730, 1.0 - 0.1730], [1.0, 1.0 + 0.1732, 1.0 - 0.1732], [1.0, 3.0], [2.0]]
     command = [str(engine.python), "-c", CHECK_REPEATS]
@@ -207,7 +209,7 @@ def test_repeats_that_differ_by_more_than_their_errors_are_not_converged(tmp_pat
 
 
 def test_states_without_overlap_have_no_error_and_do_not_end_a_run_early(tmp_path):
-    """Water, a molecule of three atoms, over too few windows in too few samples is marked as unreliable."""
+    """Water, a molecule of three atoms, with too few windows and samples is marked as unreliable."""
     settings = {"equilLength": 0.1, "prodLength": 1, "stericWindows": 4, "earlyTerminationTargetError": 2}
     outcome, outputs = hydrate(tmp_path, "O water\n", **settings)
     assert outcome.state == "succeeded", outcome.error
@@ -232,7 +234,7 @@ def test_charges_that_do_not_sum_to_zero_are_refused(run, tmp_path):
 
 
 def test_types_and_charges_are_those_of_freesolv(run):
-    """FreeSolv 0.52, mol2files_gaff/mobley_1636752.mol2, from another shape of methanol; differences in e."""
+    """FreeSolv 0.52, mol2files_gaff/mobley_1636752.mol2, from another conformation of methanol; differences in e."""
     text = (run / "parameters" / "001-methanol.mol2").read_text()
     atoms = [line.split() for line in text.partition("ATOM\n")[2].splitlines()[:6]]
     assert [atom[5] for atom in atoms] == ["c3", "oh", "h1", "h1", "h1", "ho"]
@@ -290,7 +292,9 @@ def test_windows_that_exchange_their_configurations_cross_a_barrier_that_one_alo
     found = json.loads(run_directly(engine, command, tmp_path).rpartition("FOUND ")[2])
     assert found["error"] < 0.2
     assert found["sampled"] == pytest.approx(found["exact"], abs=3 * found["error"])
-    assert found["exchanges"] == [250, 6], "after each block from the end of the equilibration, but the last"
+    assert found["exchanges"] == [250, 6], (
+        "after each block from the end of the equilibration, except the last"
+    )
     assert found["crossings"] > 5
 
 
@@ -312,7 +316,7 @@ print("FOUND", json.dumps([rows, count_crossings(there_and_back), count_crossing
 
 
 def test_an_exchange_draws_each_assignment_as_often_as_its_energy_says(tmp_path):
-    """Of four configurations to four states, beside the exact shares of the 24 assignments."""
+    """For four configurations and four states, compared with the exact shares of the 24 assignments."""
     rows, crossings, none = json.loads(run_code(ENGINE, ASSIGNMENTS, tmp_path))
     assert len(rows) == 24
     for share, exact in rows:

@@ -1,4 +1,4 @@
-"""Binding free energies by our protocol are exact where they can be integrated, and their parts are what they should be."""
+"""Binding free energies by our protocol are exact where they can be integrated, and its parts are correct."""
 
 import json
 import math
@@ -23,7 +23,7 @@ from foldnote import catalog
 TOOL = "binding-free-energy"
 ENGINE = "openmm_binding"
 SEED = 11
-"""Not that of the contract's runs, which leave checkpoints where they are cancelled."""
+"""Separate from the contract's runs, which leave checkpoints where they are cancelled."""
 MODEL = Path(__file__).parent / "binding_model.py"
 
 pytestmark = [
@@ -69,7 +69,7 @@ def model(tmp_path_factory):
 
 
 def test_a_guest_in_a_rigid_host_has_the_binding_free_energy_that_quadrature_gives(model):
-    """Two minutes: restraint, decoupling and release together, without a common line of code."""
+    """Takes two minutes: restraint, decoupling and release together, sharing no code with the quadrature."""
     exact, rough, total, error, _, overlap = model
     assert exact == pytest.approx(rough, abs=0.005)
     assert exact < -3
@@ -119,7 +119,7 @@ print("FOUND", repr([tuple(float(each) for each in row) for row in found]))
 
 
 def test_the_release_is_the_partition_function_of_the_restraint(tmp_path):
-    """Boresch et al. 2003, equation 32, for stiff springs; places and rotations drawn at random for weak ones."""
+    """Boresch et al. 2003, equation 32, for stiff springs; randomly drawn positions and rotations for weak ones."""
     stiff, weak = eval(run_code(ENGINE, CHECK_RELEASE, tmp_path))
     thermal, distance, angles = 8.31446261815324e-3 * 298.15, 4184.0, 83.68
     springs = math.sqrt(distance * angles**5)
@@ -225,9 +225,9 @@ print("FOUND", json.dumps({name: float(value) for name, value in found.items()})
 
 
 def test_energies_at_both_ends_are_those_of_the_whole_and_of_its_parts(run):
-    """In kcal/mol: the complex as tleap made it; then its surroundings alone and the ligand alone, uncharged.
+    """In kcal/mol: the complex from tleap; then its surroundings alone and the ligand alone, uncharged.
 
-    Without the tail correction, in which a plain system counts the ligand's interactions with itself.
+    The tail correction is left out, because in a plain system it includes the ligand's interactions with itself.
     """
     found = json.loads(run_code(ENGINE, CHECK_ENERGIES, run.parent, run.parent / "systems" / "001"))
     assert found["on with tail"] == pytest.approx(found["plain with tail"], abs=0.01)
@@ -443,13 +443,13 @@ print("FOUND", json.dumps({
 
 
 def list_residues(chain):
-    """Names and numbers of a chain's residues, without water and the ligand of the file."""
+    """Return names and numbers of a chain's residues, without water and the file's ligand."""
     return [f"{each.name} {each.seqid}" for each in chain if each.name not in ("HOH", "TMP")]
 
 
 @pytest.mark.parametrize("protein", ["ff14SB", "ff19SB"])
 def test_a_protein_with_its_ligand_is_built_neutral_and_with_the_salt_that_is_asked_for(tmp_path, protein):
-    """T4 lysozyme L99A with p-xylene: eight more positive than negative residues at neutral pH."""
+    """T4 lysozyme L99A with p-xylene has a charge of +8 at neutral pH."""
     changed = {"proteinForceField": protein, "solventPadding": 0.7, "ionConcentration": 0.15}
     settings, _ = make_settings(TOOL, **changed)
     structure = Path(__file__).parent / "data" / "t4-lysozyme-l99a.pdb"

@@ -1,7 +1,7 @@
 """The alignment of AlphaFold from MMseqs2 databases on the service's machine, without any network.
 
-The databases have a few proteins, the parameters are random numbers; what is compared is the alignment, with that of
-``colabfold_search`` called by hand.
+The databases have a few proteins, the parameters are random numbers; the alignment is compared with that of
+``colabfold_search`` called directly.
 """
 
 import json
@@ -45,7 +45,7 @@ stand_in = make_stand_in_fixture()
 
 @pytest.fixture(scope="module")
 def databases(tmp_path_factory):
-    """The folder of two databases as ColabFold lays them out, and a program that is slow to search."""
+    """Return the folder of two databases in ColabFold's layout, and a slow search program."""
     folder = tmp_path_factory.mktemp("databases")
     write_database(MMSEQS, folder / "uniref30_2302_db", UNIREF)
     write_database(MMSEQS, folder / "colabfold_envdb_202108_db", ENVIRONMENTAL)
@@ -75,7 +75,7 @@ def configured(databases):
 
 
 def search_by_hand(databases, folder, chains, *options):
-    """What ColabFold's own program makes of the same search."""
+    """Run the same search with ColabFold's own program."""
     engine = load_engines()["colabfold"]
     (folder / "query.fasta").write_text(f">prediction\n{':'.join(chains)}\n")
     program = [
@@ -94,7 +94,7 @@ def test_both_databases_are_searched_as_by_hand_and_the_record_names_them(config
     assert outcome.state == "succeeded", outcome.error
     text = (outputs / "prediction.a3m").read_text()
     by_hand = search_by_hand(databases, tmp_path, [FSD], "--use-env", "1")
-    # colabfold_batch puts lengths and copies of the chains before it, and drops the last line end.
+    # colabfold_batch prepends lengths and copies of the chains, and drops the last newline.
     assert text == f"#28\t1\n{by_hand}".rstrip("\n")
     names = [line.split()[0][1:] for line in text.splitlines() if line.startswith(">")]
     assert names[0] == "101"
@@ -137,7 +137,7 @@ print("ROWS", search(chains, pairing, find_own_databases(read_options()), Path("
 
 
 def search(folder, chains, pairing=""):
-    """The engine's own search, without a prediction after it; gives the alignment and what was said."""
+    """Run only the engine's search; return the alignment and its output."""
     engine = load_engines()["colabfold"]
     said = run_directly(
         engine, [str(engine.python), "-c", SEARCH, ":".join(chains), pairing, str(engine.folder)], folder
@@ -169,7 +169,7 @@ def test_a_protein_that_nothing_is_like_has_no_row_but_its_own(configured, datab
     alone = "MSGGTWPHCNDLLYFVKESRQAIMTGHWKDPECN"
     text, said = search(tmp_path, [alone])
     assert text == search_by_hand(databases, tmp_path, [alone], "--use-env", "1")
-    assert set(text.split()) == {">101", alone}  # ColabFold's program writes it once for each database
+    assert set(text.split()) == {">101", alone}  # ColabFold's program writes it once per database
     assert "ROWS 0\n" in said
 
 
@@ -225,7 +225,7 @@ def test_a_broken_database_ends_in_a_sentence_that_names_it(databases, tmp_path)
     assert used["databases"][0]["name"] == "uniref30_2302_db"
 
 
-def test_an_mmseqs_that_is_too_old_is_told_before_the_search(databases, tmp_path):
+def test_an_mmseqs_that_is_too_old_is_reported_before_the_search(databases, tmp_path):
     old = tmp_path / "mmseqs"
     old.write_text('#!/bin/sh\n[ "$1" = version ] && echo 14-7e284 || echo "usage: mmseqs $1"\n')
     old.chmod(0o755)
@@ -248,7 +248,7 @@ print(json.dumps({"arguments": plan.arguments, "own": plan.databases is not None
 
 
 def plan(folder, files=None, external=(), **settings):
-    """What the engine would do with a job."""
+    """Return the engine's plan for a job."""
     engine = load_engines()["colabfold"]
     given = catalog.default_settings(catalog.tool("alphafold")) | {"sequence": FSD} | settings
     job = {"settings": given, "files": files or {}, "seed": 7, "extensions": {"external": list(external)}}

@@ -1,4 +1,4 @@
-"""PROPKA through our engine says what the propka3 program says, and keeps the names of the user's file."""
+"""PROPKA through our engine gives the same results as the propka3 program, and keeps the names of the user's file."""
 
 import re
 from collections import defaultdict
@@ -89,7 +89,7 @@ def test_values_and_isoelectric_points_are_the_programs(run, tmp_path):
 def test_the_salt_bridge_of_lysozyme_shifts_both_partners_as_measured(run):
     """His31 and Asp70 of T4 lysozyme: pKa 9.1 and 0.5 (Anderson, Becktel, Dahlquist, Biochemistry 29, 2403, 1990).
 
-    PROPKA has the directions; the sizes it underestimates.
+    PROPKA predicts the directions, but underestimates the sizes.
     """
     histidine, aspartate = find(run, 31), find(run, 70)
     assert (histidine["residue"], aspartate["residue"]) == ("HIS", "ASP")
@@ -144,7 +144,7 @@ def test_the_reference_changes_the_stability_only(run, tmp_path):
         float(one["folding_energy_kcal_per_mol"]) - float(two["folding_energy_kcal_per_mol"])
         for one, two in zip(*energies, strict=True)
     ]
-    assert max(differences) - min(differences) < 0.002  # another zero
+    assert max(differences) - min(differences) < 0.002  # the zero of the energy may differ
     assert abs(differences[0]) > 0.1
 
 
@@ -192,7 +192,7 @@ def test_a_disulfide_has_no_pka_and_a_nameless_chain_keeps_its_name(tmp_path):
 
 
 def make_bridge():
-    """Trp-cage twice, whose first asparagine is a cysteine with its sulfur 2.05 Å from the other's."""
+    """Return two copies of Trp-cage whose first asparagine is a cysteine, with the sulfurs 2.05 Å apart."""
     atoms = [line for line in read_atoms(TRP_CAGE) if line[76:78].strip() != "H"]
     first = [line for line in atoms if line[22:26].strip() == "1"]
     made = []

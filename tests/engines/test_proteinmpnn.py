@@ -1,4 +1,4 @@
-"""ProteinMPNN through our engine designs what its own program designs with the same seed."""
+"""ProteinMPNN through our engine designs the same sequences as its own program with the same seed."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ pytestmark = [
 
 
 def renumber(text):
-    """The same structure with residues numbered from 1 in each chain, as ProteinMPNN's own reader needs it."""
+    """Return the structure with residues numbered from 1 in each chain, as ProteinMPNN's own reader needs it."""
     numbers, lines = {}, []
     for line in text.splitlines():
         if line.startswith("ATOM"):
@@ -51,7 +51,7 @@ def read(outputs, name):
 
 @pytest.fixture(scope="module")
 def loop(tmp_path_factory):
-    """Designs of CDR H3."""
+    """Design CDR H3."""
     settings = {"designedChains": ["H L"], "detectCDRs": True, "regions": ["CDRH3"], "numSequences": 3}
     outcome, outputs = run_design(tmp_path_factory.mktemp("loop"), **settings, verifyTopK=1)
     assert outcome.state == "succeeded", outcome.error
@@ -65,7 +65,7 @@ def run(loop):
 
 @pytest.fixture(scope="module")
 def general(tmp_path_factory):
-    """The example of the tool ``proteinmpnn``."""
+    """Run the example of the tool ``proteinmpnn``."""
     outcome, outputs = run_tool("proteinmpnn", "proteinmpnn", tmp_path_factory.mktemp("general"))
     assert outcome.state == "succeeded", outcome.error
     return outputs
@@ -74,11 +74,11 @@ def general(tmp_path_factory):
 class TestContract(EngineContract):
     engine = "proteinmpnn"
     needs_seed = True
-    rare_odd_inputs = tuple(  # ten seconds for each
+    rare_odd_inputs = tuple(  # each takes ten seconds
         odd.name for odd in list_odd_inputs("abmpnn") if odd.oddity != "unknown residues"
     )
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert list(read_manifest(run)["settingsIgnored"]) == ["verifyTopK"]
 
 
@@ -92,7 +92,7 @@ class TestGeneralContract(EngineContract):
     def run(self, general):
         return general
 
-    def test_a_setting_that_the_engine_never_reads_is_told_as_ignored(self, run):
+    def test_a_setting_that_the_engine_never_reads_is_reported_as_ignored(self, run):
         assert read_manifest(run)["settingsIgnored"] == {}
 
     def test_fixed_residues_keep_their_amino_acid(self, run):
@@ -167,7 +167,7 @@ def test_whole_chains_are_those_of_the_program_at_the_same_seed(tmp_path):
 
 
 def make_dimer():
-    """The heavy chain twice, as chains A and B, 40 Å apart."""
+    """Return the heavy chain twice, as chains A and B, 40 Å apart."""
     lines = [line for line in renumber(FV).splitlines() if line.startswith("ATOM") and line[21] == "H"]
     return "".join(
         f"{line[:21]}{chain}{line[22:30]}{float(line[30:38]) + shift:8.3f}{line[38:]}\n"
@@ -253,7 +253,7 @@ def test_what_cannot_be_tied_or_fixed_is_a_plain_sentence(tmp_path, settings, se
     assert sentence in outcome.error
 
 
-def test_odd_structures_are_read_and_told(tmp_path):
+def test_odd_structures_are_read_and_reported(tmp_path):
     """Two models, Windows line ends, a ligand, MSE, the CYX of AMBER, an insertion code, a gap, a lost oxygen."""
     lines = [line for line in FV.splitlines() if line.startswith("ATOM") and line[21] == "H"]
     kept = [line for line in lines if not 40 <= int(line[22:26]) <= 43]

@@ -1,6 +1,6 @@
-"""Published cases of engines whose weights come from their authors, run with random numbers in place of these.
+"""Published cases of engines with weights from their authors, run with random numbers instead.
 
-That a case names files and columns that the engine's result has, and that it is not reached by just any weights.
+They show that a case names files and columns of the engine's result, and that not every set of weights passes it.
 """
 
 import io

@@ -1,7 +1,7 @@
-"""RFdiffusion3 with stand-in weights: what our engine makes of a job is what ``rfd3 design`` makes of the same input.
+"""RFdiffusion3 with stand-in weights: our engine's result is that of ``rfd3 design`` for the same input.
 
-The network is small and its numbers random (``stand_in_makers/make_rfdiffusion3.py``), so that new residues are no
-protein and no figure means anything; what is kept of a structure stays where it was.
+The network is small and its numbers random (``stand_in_makers/make_rfdiffusion3.py``), so new residues form no protein
+and no figure is meaningful; the kept parts of a structure stay where they were.
 """
 
 import csv
@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 DNA_COMPLEX = catalog.tool("rfdiffusion3").example_job["settings"]["structure"]
-"""Chain A is a protein of 51 residues, B and C are strands of DNA of 11, with a sodium ion as C12."""
+"""Chain A is a protein of 51 residues, B and C are DNA strands of 11, with a sodium ion as C12."""
 SMALL = {"steps": 3, "designs": 2, "seed": 7}
 BINDER = {
     "contig": "9-12,/0,A5-30,/0,B3-8",
@@ -53,13 +53,13 @@ def design(folder, structure=DNA_COMPLEX, **settings):
 
 
 def design_as_published(folder, structure=DNA_COMPLEX, **settings):
-    """The same as if the weights were the published ones, so that figures stay; gives the work folder."""
+    """Run it as if the weights were the published ones, so that figures stay; return the work folder."""
     texts = {"structure": structure} if structure else None
     return RUNS.run_as_published(folder, texts, **settings)[0]
 
 
 def design_directly(engine, folder, specification, *options):
-    """What the program itself makes by its command line, in ``folder``; gives its structures and records."""
+    """Design with the program's command line in ``folder``; return its structures and records."""
     environment = make_environment(engine, engine.resources.cores)
     (folder / "direct.json").write_text(json.dumps({"design": specification}))
     program = str(engine.python.with_name("rfd3"))
@@ -85,7 +85,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def direct(engine, tmp_path_factory):
-    """The same binder by the program's command line, from a file of our own with the ion on a chain of its own."""
+    """Design the same binder with the command line, from our own file with the ion as a separate chain."""
     folder = tmp_path_factory.mktemp("direct")
     lines = [line for line in DNA_COMPLEX.splitlines() if line.startswith(("ATOM", "TER"))]
     ion = next(line for line in DNA_COMPLEX.splitlines() if line.startswith("HETATM"))
@@ -110,7 +110,7 @@ class TestContract(EngineContract):
     short = SMALL | {"designs": 1}
     rare_odd_inputs = tuple(
         odd.name for odd in list_odd_inputs("rfdiffusion3")
-    )  # seconds to load PyTorch for each
+    )  # loading PyTorch takes seconds in each
 
 
 def test_a_binder_and_its_figures_are_those_of_the_program(whole, direct):
@@ -143,7 +143,7 @@ def test_a_protein_alone_is_that_of_the_program(engine, tmp_path):
 
 
 def measure_gyration(path):
-    """Radius of gyration in Å of all atoms of a file."""
+    """Return the radius of gyration in Å of all atoms of a file."""
     structure = gemmi.read_structure(str(path))
     atoms = [each.atom for each in structure[0].all()]
     places = numpy.array([atom.pos.tolist() for atom in atoms])
@@ -158,7 +158,7 @@ def find_atoms(structure, chain, number):
 
 
 def superimpose(first, second):
-    """RMSD in Å of two sets of points, by gemmi."""
+    """Return the RMSD in Å of two sets of points, by gemmi."""
     return gemmi.superpose_positions(
         [gemmi.Position(*each) for each in first], [gemmi.Position(*each) for each in second]
     ).rmsd
@@ -232,7 +232,7 @@ def test_the_record_names_no_path_of_the_machine(whole):
         assert "ckpt" not in path.read_text()
 
 
-def test_hotspots_choose_the_origin_and_ligands_are_told(whole):
+def test_hotspots_choose_the_origin_and_ligands_are_reported(whole):
     assert json.loads((whole / "used.json").read_text())["settings"] == {"origin": "hotspots"}
     assert json.loads((whole / "notes.json").read_text()) == ["In the designs NA C12 is chain Z."]
 
@@ -301,7 +301,7 @@ def rewrite(change):
     )
 
 
-def test_a_gap_and_an_insertion_code_are_told_where_the_contig_meets_them(tmp_path):
+def test_a_gap_and_an_insertion_code_are_reported_where_the_contig_meets_them(tmp_path):
     gap = "\n".join(line for line in DNA_COMPLEX.splitlines() if line[21:26] not in ("A   9", "A  10"))
     outcome, _ = design(tmp_path / "gap", gap, contig="5,A5-19")
     assert "has no A9-10. Chain A has A1-8, A11-51" in outcome.error
@@ -311,7 +311,7 @@ def test_a_gap_and_an_insertion_code_are_told_where_the_contig_meets_them(tmp_pa
 
 
 def test_an_mmcif_file_counts_by_the_chains_and_numbers_that_a_person_sees(tmp_path):
-    """Chain A is another one by the file's internal names, and its residue 105 the internal 5."""
+    """By the file's internal names chain A is another one, and its residue 105 is number 5."""
     structure = gemmi.read_pdb_string(DNA_COMPLEX)
     for residue in structure[0]["A"]:
         residue.seqid.num += 100

@@ -1,4 +1,4 @@
-"""TCRBuilder2 through our engine gives what the package gives, here with stand-in weights."""
+"""TCRBuilder2 through our engine gives the same results as the package, here with stand-in weights."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ def engine(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def prediction(engine, tmp_path_factory):
-    """One prediction with the network cut; the alpha chain has some residues of the constant domain."""
+    """Run one prediction with the network cut; the alpha chain has some residues of the constant domain."""
     settings = {"alpha": f"{ALPHA.lower()} {CONSTANT}", "beta": BETA}
     outcome, outputs = run_engine("tcrbuilder2", tmp_path_factory.mktemp("run"), settings, SEED)
     assert outcome.state == "succeeded", outcome.error
@@ -54,7 +54,7 @@ class TestContract(EngineContract):
     needs_seed = True
     rare_odd_inputs = tuple(
         odd.name for odd in list_odd_inputs("tcrbuilder")
-    )  # seconds to load PyTorch for each
+    )  # loading PyTorch takes seconds in each
 
 
 def test_errors_are_those_of_the_package(run, direct):
@@ -89,7 +89,7 @@ def test_figures_are_means_of_errors(run):
     assert {"cdrA3PredictedError", "cdrB3PredictedError"} <= figures.keys()
 
 
-def test_what_is_outside_of_the_domain_is_told(run):
+def test_what_is_outside_of_the_domain_is_reported(run):
     assert f"{len(CONSTANT)} residues of the alpha sequence" in " ".join(read_manifest(run)["notes"])
 
 
@@ -100,7 +100,7 @@ def test_stand_ins_show_no_figure(prediction):
 
 
 def test_its_b_factors_are_coloured_as_errors(run, tmp_path):
-    """As those of published weights would be: without the manifest, which says that these are none."""
+    """Without the manifest, which marks stand-ins, they are treated as published weights."""
     shutil.copy(run / "prediction.pdb", tmp_path / "prediction.pdb")
     structure = open_result(tmp_path).structures[0]
     assert structure.b_column.source.startswith("B-factor column of TCRBuilder2")

@@ -1,4 +1,4 @@
-"""AutoDock Vina through our engine says what Vina itself says of the same files and the same seed."""
+"""AutoDock Vina through our engine gives the same results as Vina itself for the same files and seed."""
 
 import csv
 import json
@@ -53,7 +53,7 @@ pytestmark = [
 
 
 def dock(folder, receptor, ligand, offered=7, **settings):
-    """Outcome and outputs of a run that is offered a seed; files are given as texts."""
+    """Return outcome and outputs of a run that is offered a seed; files are given as texts."""
     given = catalog.default_settings(catalog.tool("vina")) | settings
     texts = {"receptorFile": receptor, "ligandFile": ligand}
     return run_engine("vina", folder, given, offered, texts)
@@ -70,7 +70,7 @@ def read_notes(outputs):
 
 @pytest.fixture(scope="module", autouse=True)
 def vina_alone(tmp_path_factory):
-    """Vina's own environment is all that is installed; its add-ons have tests of their own."""
+    """Only Vina's own environment is installed; its add-ons have separate tests."""
     folder = tmp_path_factory.mktemp("engines")
     (folder / "vina").symlink_to(load_engines()["vina"].home)
     with pytest.MonkeyPatch.context() as patch:
@@ -80,7 +80,7 @@ def vina_alone(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    """The tool's own example: benzene and the Trp-cage (PDB 1L2Y)."""
+    """Run the tool's own example: benzene and the Trp-cage (PDB 1L2Y)."""
     folder = tmp_path_factory.mktemp("example")
     more = {key: EXAMPLE[key] for key in ("boxCenter", "boxSize", "exhaustiveness", "numPoses")}
     outcome, outputs = dock(
@@ -92,7 +92,7 @@ def example(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """p-Xylene from its SMILES, in a box about the cavity of T4 lysozyme L99A."""
+    """Dock p-xylene from its SMILES, in a box around the cavity of T4 lysozyme L99A."""
     folder = tmp_path_factory.mktemp("site")
     more = {"boxCenter": [42.3, 45.4, 18.2], "boxSize": [12, 12, 12], "exhaustiveness": 4}
     outcome, outputs = dock(folder, LYSOZYME.read_text(), XYLENE, **more)
@@ -103,9 +103,10 @@ def site(tmp_path_factory):
 class TestContract(EngineContract):
     engine = "vina"
     needs_seed = True
-    rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("vina"))  # seconds to prepare each receptor
+    # preparing each receptor takes seconds
+    rare_odd_inputs = tuple(odd.name for odd in list_odd_inputs("vina"))
 
-    @pytest.mark.exhaustive  # `run` is the example, with a seed of its own
+    @pytest.mark.exhaustive  # `run` is the example with a given seed
     def test_the_example_runs(self, tmp_path):
         super().test_the_example_runs(tmp_path)
 
@@ -186,7 +187,7 @@ def test_the_crystal_ligand_is_the_reference_of_the_poses(site):
     assert best.scores["rmsd_to_reference"] == pytest.approx(
         search_pairings(best.molecule, places), abs=0.002
     )
-    assert best.scores["rmsd_to_reference"] < 2.0, "the usual measure of a successful redocking"
+    assert best.scores["rmsd_to_reference"] < 2.0, "the usual limit of a successful redocking"
     table = result.rmsd_to(LYSOZYME, "A:163")
     assert table["rmsd_to_reference"].tolist() == pytest.approx(
         result.pose_table["rmsd_to_reference"].tolist()
@@ -195,7 +196,7 @@ def test_the_crystal_ligand_is_the_reference_of_the_poses(site):
 
 
 def search_pairings(molecule, places):
-    """The lowest RMSD of the eight atoms over the pairings that keep every bond of at most 1.7 Å."""
+    """Return the lowest RMSD of the eight atoms over the pairings that keep every bond of at most 1.7 Å."""
     rows = [row for row, element in enumerate(molecule.elements) if element != "H"]
     own = molecule.coordinates[rows]
     bonds, others = (np.linalg.norm(each[:, None] - each[None], axis=2) < 1.7 for each in (own, places))
@@ -219,7 +220,7 @@ def test_every_residue_stays_in_whatever_order_its_atoms_stand(site):
     assert len(places) == 162
 
 
-@pytest.mark.exhaustive  # a receptor of its own to prepare
+@pytest.mark.exhaustive  # prepares a separate receptor
 def test_a_side_chain_that_lacks_atoms_is_cut_back_and_a_gap_is_taken(tmp_path):
     kept = []
     for line in LYSOZYME.read_text().splitlines(keepends=True):
@@ -250,14 +251,14 @@ print(json.dumps([float(line.split()[3]) for line in lines if line.startswith("R
 
 @pytest.fixture(scope="module")
 def flexible(tmp_path_factory):
-    """p-Xylene and three flexible side chains of the cavity; the box follows from these."""
+    """Dock p-xylene with three flexible side chains of the cavity, from which the box follows."""
     folder = tmp_path_factory.mktemp("flexible")
     outcome, outputs = dock(folder, LYSOZYME.read_text(), XYLENE, flexibleResidues=FLEXIBLE, exhaustiveness=2)
     assert outcome.state == "succeeded", outcome.error
     return outputs
 
 
-@pytest.mark.exhaustive  # a receptor of its own to prepare
+@pytest.mark.exhaustive  # prepares a separate receptor
 def test_flexible_docking_has_the_affinities_of_a_direct_run_of_vina(flexible):
     used = read_manifest(flexible)["settings"]
     ligand = (flexible / "poses.pdbqt").read_text().partition("ROOT\n")[0]
@@ -277,7 +278,7 @@ def test_flexible_docking_has_the_affinities_of_a_direct_run_of_vina(flexible):
 
 
 def sum_vina_terms(ligand, others):
-    """Vina's energy in kcal/mol between a hydrocarbon and atoms of a PDBQT (Trott and Olson 2010, table 1)."""
+    """Return Vina's energy in kcal/mol between a hydrocarbon and atoms of a PDBQT (Trott and Olson 2010, table 1)."""
     radii = {"C": 1.9, "A": 1.9, "N": 1.8, "NA": 1.8, "OA": 1.7, "S": 2.0, "SA": 2.0}
     heavy = [(kind, place) for kind, place in others if kind in radii]
     hetero = np.array([place for kind, place in heavy if kind not in ("C", "A")])
@@ -294,7 +295,7 @@ def sum_vina_terms(ligand, others):
 
 
 def read_pdbqt(lines):
-    """Type, place and name of each atom."""
+    """Return type, position and name of each atom."""
     return [
         (line.split()[-1], tuple(float(line[at : at + 8]) for at in (30, 38, 46)), line[12:16].strip())
         for line in lines
@@ -303,7 +304,7 @@ def read_pdbqt(lines):
 
 
 def test_vina_leaves_the_first_two_carbons_of_flexible_side_chains_out_of_the_ligands_energy(flexible):
-    """So say the docs: the two do not move when the side chain turns, and are no part of the rigid receptor."""
+    """As the docs say: they do not move when the side chain rotates, and are not part of the rigid receptor."""
     rigid = [atom[:2] for atom in read_pdbqt((flexible / "receptor.pdbqt").read_text().splitlines())]
     models = (flexible / "poses.pdbqt").read_text().split("MODEL ")[1:]
     for row, model in zip(read_table(flexible), models, strict=True):
@@ -343,7 +344,7 @@ def test_each_pose_has_flexible_side_chains_of_its_own(flexible):
     assert all(shown[name] == pytest.approx(place, abs=0.002) for name, place in best.items())
 
 
-@pytest.mark.exhaustive  # a receptor of its own to prepare
+@pytest.mark.exhaustive  # prepares a separate receptor
 def test_a_range_of_flexible_residues_is_read_in_the_order_of_the_file(tmp_path):
     outcome, outputs = dock(
         tmp_path, LYSOZYME.read_text(), XYLENE, flexibleResidues={"A": "117-118"}, exhaustiveness=1
@@ -365,9 +366,9 @@ def list_hydrogens(outputs):
     return {line[12:16].strip() for line in lines if line[22:26].strip() == "31" and "H" in line[12:14]}
 
 
-@pytest.mark.exhaustive  # a receptor of its own to prepare
+@pytest.mark.exhaustive  # prepares a separate receptor
 def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_that_is_reported(tmp_path):
-    """A hydrogen on Nδ of HIS 31 is not kept; the name HID is what asks for it. Without a site the first is blind."""
+    """A hydrogen on Nδ of HIS 31 is not kept; the residue name HID requests it. Without a site the first run is blind."""
     wrong = "ATOM   9999  HD1 HIS A  31      45.000  40.000  15.000  1.00  0.00           H  \n"
     lines = [line for line in LYSOZYME.read_text().splitlines(keepends=True) if line.startswith("ATOM")]
     place = max(number for number, line in enumerate(lines) if line[17:26] == "HIS A  31")
@@ -386,9 +387,9 @@ def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_th
     assert "replaced" not in read_notes(outputs[1])
 
 
-@pytest.mark.exhaustive  # a receptor of its own to prepare
+@pytest.mark.exhaustive  # prepares a separate receptor
 def test_protonation_of_the_file_is_kept_if_that_is_asked_for(tmp_path):
-    """HIS 31 has a hydrogen at Nδ only, ASP 10 one at Oδ2; without hydrogens names count, and that is said."""
+    """HIS 31 has a hydrogen only at Nδ, ASP 10 one at Oδ2; without hydrogens residue names decide, which is reported."""
     lines = [line for line in LYSOZYME.read_text().splitlines(keepends=True) if line.startswith("ATOM")]
     for name, residue, place in (
         ("HD1", "HIS A  31", "45.0  40.0  15.0"),
@@ -410,11 +411,11 @@ def test_protonation_of_the_file_is_kept_if_that_is_asked_for(tmp_path):
 
 
 def read_disulfides():
-    """Hen egg-white lysozyme (PDB 1AKI), with four disulfides."""
+    """Return hen egg-white lysozyme (PDB 1AKI), with four disulfides."""
     return gemmi.read_structure(str(HERE.parent / "unit" / "results" / "data" / "geometry" / "1aki.pdb.gz"))
 
 
-@pytest.mark.exhaustive  # a receptor of its own to prepare
+@pytest.mark.exhaustive  # prepares a separate receptor
 def test_residues_with_insertion_codes_and_long_chain_names_are_flexible(tmp_path):
     structure = read_disulfides()
     structure.setup_entities()

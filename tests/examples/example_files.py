@@ -1,4 +1,4 @@
-"""The files, jobs and engine that examples of the docs take for granted, by page."""
+"""The files, jobs and engine that examples of the docs rely on, by page."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ LYSOZYME = Path(__file__).parents[2] / "notebooks" / "data" / "t4-lysozyme-l99a.
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
 SITE = (14.0, 3.5, -20.1)
-"""Where the docs dock, Å."""
+"""The docking site of the docs, in Å."""
 _ENGINE = """
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ Path("outputs/model.pdb").write_bytes(Path({model!r}).read_bytes())
 
 
 def write_quick_engine(folder: Path, page: str) -> Path:
-    """An engine that gives a known structure whatever it is asked, in no time; gives the folder to search.
+    """Write an engine that immediately returns a known structure for any input; return the folder to search.
 
     The structure is the backbone of an Fv, or a small protein with all atoms for the page whose next tool needs them.
     """
@@ -42,7 +42,7 @@ def write_quick_engine(folder: Path, page: str) -> Path:
 
 
 def write_antibodies(folder: Path) -> None:
-    """Two tables of antibodies: ``antibodies.csv`` and ``plate.xlsx``."""
+    """Write two tables of antibodies: ``antibodies.csv`` and ``plate.xlsx``."""
     table = pd.DataFrame(
         {"id": ["mAb1", "mAb2"], "VH": [VH, VH[1:]], "VL": [VL, VL[1:]], "KD_nM": [0.8, 12.0]}
     )
@@ -52,7 +52,7 @@ def write_antibodies(folder: Path) -> None:
 
 
 def write_docking(folder: Path) -> None:
-    """A receptor whose cavity is at ``SITE``, and three ligands."""
+    """Write a receptor whose cavity is at ``SITE``, and three ligands."""
     from rdkit import Chem
     from rdkit.Chem import AllChem
 
@@ -76,7 +76,7 @@ def write_docking(folder: Path) -> None:
 
 
 def write_results(folder: Path) -> None:
-    """Results of other programs: a prediction with an alignment, poses, an ensemble and a batch."""
+    """Write results of other programs: a prediction with an alignment, poses, an ensemble and a batch."""
     alignment = (EXAMPLES / "ubiquitin-family.a3m").read_text()
     write_zip(folder / "result.zip", boltz() | {"msa/fv.a3m": alignment})
     poses = {
@@ -89,7 +89,7 @@ def write_results(folder: Path) -> None:
 
 
 def submit_jobs(folder: Path) -> None:
-    """A batch ``panel`` with the jobs ``fv-1`` and ``fv-2``, and the job ``fv-17``."""
+    """Submit a batch ``panel`` with the jobs ``fv-1`` and ``fv-2``, and the job ``fv-17``."""
     import foldnote as fn
 
     table = pd.DataFrame({"name": ["fv-1", "fv-2"], "VH": [VH, VH[1:]], "VL": [VL, VL]})
@@ -105,4 +105,4 @@ WORLDS = {
     "results.md": (write_results, submit_jobs),
     "views.md": (submit_jobs,),
 }
-"""What is made before the examples of a page run."""
+"""Preparations before the examples of a page."""

@@ -1,4 +1,4 @@
-"""The Python examples of the README and the docs are run as they stand, on the embedded service."""
+"""The Python examples of the README and the docs run unchanged on the embedded service."""
 
 import os
 import re
@@ -21,7 +21,7 @@ RUN_ELSEWHERE = {
     "fn.share(": "tests/service/test_sharing.py",
     "fn.open_shared(": "tests/service/test_sharing.py",
 }
-"""Words of examples that need a hub, a program, a browser or a service for several people, with the tests that run them."""
+"""Words in examples that need a hub, a program, a browser or a service for several people, with the tests that run them."""
 OWN_PAGES = sorted(
     name for name, blocks in BLOCKS.items() if blocks and name not in ("README.md", "start.md")
 )
@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder of the notebook; the service that the examples start ends with them."""
+    """Create the notebook's folder; the service that the examples start ends with them."""
     monkeypatch.chdir(tmp_path)
     yield tmp_path
     from foldnote import settings
@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run_blocks(page, names=None):
-    """What the blocks of a page define, run one after another with clients of their own."""
+    """Run the blocks of a page in order with a separate client; return what they define."""
     from foldnote.notebook.connection import find_async_jobs, make_client
 
     make_client.cache_clear()

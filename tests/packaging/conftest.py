@@ -1,4 +1,4 @@
-"""Tests that install packages from the web trust whom the person who runs them trusts."""
+"""Tests that install packages from the web use the user's certificates."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The results of engine tests are noted in the docs, a row for each file of tests."""
+"""Results of engine tests are recorded in the docs, one row per test file."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is published installs into an empty environment and is seen by Jupyter."""
+"""Published packages install into an empty environment and are found by Jupyter."""
 
 import json
 import os
@@ -28,13 +28,13 @@ def run(*command, **options):
 
 
 def pip(python):
-    """The pip of the tests, on another environment: one without a pip is made in no time."""
+    """Use the tests' pip for another environment: one without pip is created quickly."""
     return (sys.executable, "-m", "pip", "--python", python)
 
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
-    """The sdist, and the wheel that pip makes of it where there is no Node."""
+    """Build the sdist, and the wheel that pip makes from it without Node."""
     folder, no_node = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("bin")
     run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, ROOT)
     build = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder)
@@ -44,7 +44,7 @@ def dist(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def clean_python(dist, tmp_path_factory):
-    """An empty environment with the wheel in it, and nothing of this checkout."""
+    """Create an empty environment with the wheel, and nothing of this checkout."""
     folder = tmp_path_factory.mktemp("clean")
     venv.create(folder)
     python = folder / "bin" / "python"
@@ -54,7 +54,7 @@ def clean_python(dist, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bare(dist, tmp_path_factory):
-    """An environment with what the client alone needs, and what was in it before the wheel."""
+    """Create an environment with the client's requirements only; return it with its contents before the wheel."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder)
     install = (*pip(folder / "bin" / "python"), "install", "--quiet", "--no-compile")
@@ -161,7 +161,7 @@ def test_the_command_line_answers(clean_python):
 
 
 def test_what_was_installed_works(clean_python, tmp_path):
-    """The embedded service starts from the wheel, and a form is built with everything that it needs."""
+    """The embedded service starts from the wheel, and a form is built with all its requirements."""
     script = tmp_path / "smoke.py"
     script.write_text(
         "import os, signal\n"
@@ -211,7 +211,7 @@ def test_the_core_is_light(clean_python, tmp_path):
 
 
 def test_the_client_alone_needs_five_packages_and_theirs(bare, tmp_path):
-    """A bare environment submits a job, waits for it and fetches what it left."""
+    """A bare environment submits a job, waits for it and fetches its result."""
     script = tmp_path / "alone.py"
     script.write_text(
         "import sys, foldnote.client\n"
@@ -233,11 +233,11 @@ def test_the_client_alone_needs_five_packages_and_theirs(bare, tmp_path):
     finally:
         service.close()
     assert imported <= 10
-    assert installed <= 14  # of which httpx and pydantic with theirs are 11
+    assert installed <= 14  # of which httpx and pydantic with their requirements are 11
 
 
 def test_no_file_is_left_when_it_is_uninstalled(bare):
-    """Nor what Python compiled when it was used, as by the test above."""
+    """Nor compiled files from its use in the test above."""
     folder, before = bare
     python = folder / "bin" / "python"
     assert "etc/jupyter/jupyter_server_config.d/foldnote.json" in list_files(folder)

@@ -1,4 +1,4 @@
-"""What a machine lacks is said before anything is installed."""
+"""Missing requirements of a machine are reported before anything is installed."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ def program(folder, name, text):
 
 @pytest.fixture
 def machine(tmp_path):
-    """Runs the check on a machine with these programs and no others, and gives what it complains of."""
+    """Run the check on a machine with only these programs, and return its complaints."""
     for name in ("bash", "seq"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
 
@@ -64,7 +64,7 @@ def test_an_old_node_is_named_with_the_way_to_a_newer_one(machine):
     assert "npm install --prefix ~/node node@22 && export PATH=~/node/node_modules/.bin:$PATH" in said
 
 
-# Of the questions that are asked, only the last, about the engines, is answered with no.
+# Only the last question, about the engines, is answered with no.
 NEWER = """case "$2" in *">="*) exit 1;; esac; [ "$1" = -V ] && echo Python 3.14.1; exit 0"""
 
 

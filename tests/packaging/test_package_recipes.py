@@ -1,4 +1,4 @@
-"""The recipes in packaging/ say what the project says: requirements, entry points, options. None of them is built here."""
+"""The recipes in packaging/ agree with the project: requirements, entry points, options. They are not built here."""
 
 import argparse
 import re

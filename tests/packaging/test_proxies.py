@@ -1,4 +1,6 @@
-"""The configurations of nginx and Caddy in `packaging/proxy/`, as they are but for names and ports, in front of a service."""
+"""The configurations of nginx and Caddy in `packaging/proxy/`, unchanged except for names and ports, in front of a
+service.
+"""
 
 import os
 import shutil
@@ -32,7 +34,7 @@ def free_port():
 
 
 def adapt(name, changes):
-    """The example with names and ports of this test; each must be there."""
+    """Return the example with the names and ports of this test; each must occur."""
     text = (PROXIES / name).read_text()
     for old, new in changes.items():
         assert old in text
@@ -57,7 +59,7 @@ def write_caddy(folder, port, behind):
 
 
 class Laboratory:
-    """A service behind a proxy, and a client that finds `lab.example.org` on this machine."""
+    """A service behind a proxy, and a client that resolves `lab.example.org` to this machine."""
 
     def __init__(self, folder, write_proxy):
         port, own_port = free_port(), free_port()
@@ -96,7 +98,7 @@ class Laboratory:
 
 
 class OnThisMachine(httpx.HTTPTransport):
-    """Connects to this machine for every name, with the name in the handshake."""
+    """Connect to this machine for every name, with the name in the handshake."""
 
     def handle_request(self, request):
         request.extensions["sni_hostname"] = request.url.host
@@ -150,7 +152,7 @@ def test_bodies_are_limited_by_the_service_only(lab, keyed):
 
 
 def test_a_request_has_the_proxys_identifier(lab, keyed):
-    asked = {"jobName": "nobody"}  # what is refused is logged
+    asked = {"jobName": "nobody"}  # refusals are logged
     answer = lab.web.get("/jobs", params=asked, headers=keyed | {"x-request-id": "made-up-by-client"})
     given = answer.headers["x-request-id"]
     assert given != "made-up-by-client"
@@ -159,7 +161,7 @@ def test_a_request_has_the_proxys_identifier(lab, keyed):
 
 
 def test_a_client_cannot_make_up_its_address(lab):
-    """Two trial keys for one address are one too many, whatever address it says that it has."""
+    """Two trial keys for one address are one too many, whatever address the client claims."""
     statuses = [
         lab.web.post("/agent/provision", headers={"x-forwarded-for": address}).status_code
         for address in ("203.0.113.1", "203.0.113.2")
@@ -172,7 +174,7 @@ def test_measurements_are_not_for_everybody_behind_the_proxy(lab, keyed):
     assert b"foldnote_jobs" in lab.web.get("/metrics", headers=keyed).content
 
 
-def test_a_service_that_is_away_is_told_as_502(lab):
+def test_a_service_that_is_away_is_reported_as_502(lab):
     lab.service.end()
     assert lab.web.get("/healthz").status_code == 502
     lab.service.start()

@@ -1,4 +1,4 @@
-"""A real service in a process of its own whose contents are in a bucket."""
+"""A real service in its own process, with its contents in a bucket."""
 
 import io
 import json
@@ -13,7 +13,7 @@ from service_process import QUICK, ServiceProcess
 
 
 class BucketService(ServiceProcess):
-    """A service whose contents are in a bucket of its own, behind a gate that can fail."""
+    """A service whose contents are in its own bucket, behind a gate that can fail."""
 
     def __init__(self, folder: Path, *arguments: str, **options: object) -> None:
         super().__init__(folder, "--no-rate-limit", *arguments)
@@ -29,7 +29,7 @@ class BucketService(ServiceProcess):
         )
 
     def contents(self, folder: str = "objects") -> list[str]:
-        """Keys of the contents in the bucket."""
+        """Return the keys of the contents in the bucket."""
         listing = httpx.get(f"{object_server().url}/{self.bucket}").text
         found = [part.partition("</Key>")[0] for part in listing.split("<Key>")[1:]]
         return [each for each in found if each.startswith(f"lab/{folder}/")]
@@ -49,14 +49,14 @@ class BucketService(ServiceProcess):
             path.unlink(missing_ok=True)
 
     def assert_whole(self, name: str) -> None:
-        """The job is complete, and its result that of one run of the probe."""
+        """Assert that the job is complete, and that its result is that of one run of the probe."""
         assert self.wait(name)["status"] == "Complete"
         content = httpx.get(self.result(name).json(), follow_redirects=True).content
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             assert archive.read("file-0.txt") == b"output 0\n"
 
     def make_replica(self, *arguments: str) -> ServiceProcess:
-        """Another service on the same data folder, and so with the same bucket."""
+        """Start another service on the same data folder, and so with the same bucket."""
         made = ServiceProcess(self.folder, "--no-rate-limit", *arguments)
         made.environment, made.code = self.environment, self.code
         return made

@@ -1,7 +1,7 @@
-"""Clients that go on asking while processes are killed, and what must be true when all is quiet again.
+"""Clients that keep sending requests while processes are killed, and checks of the final state.
 
-The clients note what was acknowledged to them and what they saw; `Ledger.check` holds that against the service,
-its database and the traces that the engines left.
+The clients record what was acknowledged and what they saw; `Ledger.check` compares that with the service, its database
+and the traces that the engines left.
 """
 
 import io
@@ -37,27 +37,27 @@ def rows(service: ServiceProcess, query: str) -> list[tuple]:
 
 @dataclass
 class Ledger:
-    """What the clients were told; every set holds names of jobs."""
+    """What the clients were told; every set holds job names."""
 
     acknowledged: set[str] = field(default_factory=set)
     batches: dict[str, list[str]] = field(default_factory=dict)
     stopping: set[str] = field(default_factory=set)
-    """A stop was sent, whether or not it was answered."""
+    """A stop was sent, whether or not it was acknowledged."""
     deleting: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
-    """A deletion was answered."""
+    """A deletion was acknowledged."""
     uploads: set[str] = field(default_factory=set)
     finals: dict[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
     listing: threading.Lock = field(default_factory=threading.Lock)
-    """Held while the jobs are listed and looked at."""
+    """Held while the jobs are listed and checked."""
 
     def fault(self, sentence: str) -> None:
         self.faults.append(sentence)
 
     def see(self, page: list[dict], known: set[str]) -> None:
-        """A listing that was asked for when the jobs `known` were acknowledged and not yet to be deleted."""
+        """Check a listing requested when the jobs `known` were acknowledged and not yet marked for deletion."""
         seen = {job["jobName"]: job["status"] for job in page}
         for name in known - seen.keys() - self.deleting:
             self.fault(f"{name} was acknowledged and is not listed")
@@ -74,9 +74,9 @@ class Ledger:
 
 
 class Clients:
-    """Threads that submit, stop, delete, list and download until they are told to end.
+    """Threads that submit, stop, delete, list and download until they are told to stop.
 
-    Clients of another replica have another `sort`, which is in the names of their jobs.
+    Clients of different replicas have different values of `sort`, which is part of their jobs' names.
     """
 
     def __init__(self, service: ServiceProcess, ledger: Ledger, seed: int, sort: str = "c") -> None:
@@ -117,7 +117,7 @@ class Clients:
                 time.sleep(chance.random() * 0.12)
 
     def _ask_until_answered(self, client: httpx.Client, method: str, path: str, body: dict) -> httpx.Response:
-        """Repeats a request that may or may not have been done when the service died."""
+        """Repeat a request whose effect is unknown because the service died."""
         while True:
             try:
                 answer = client.request(method, path, json=body)
@@ -147,7 +147,7 @@ class Clients:
         self.ledger.acknowledged.update([name, *names])
 
     def _require_taken(self, answer: httpx.Response, name: str) -> None:
-        """A repeated submission that had been done is refused, which acknowledges it just as well."""
+        """Accept that a repeated submission is refused because the first one succeeded; this acknowledges it, too."""
         if answer.status_code != 200 and answer.json().get("code") != "job_name_taken":
             self.ledger.fault(f"{name} was refused: {answer.text}")
 
@@ -179,7 +179,7 @@ class Clients:
             self.ledger.counts["downloads"] += 1
 
     def _list(self, client: httpx.Client, _: random.Random, __: int) -> None:
-        with self.ledger.listing:  # clients of another replica may see a later state at the same time
+        with self.ledger.listing:  # clients of another replica may already have seen a later state
             known = set(self.ledger.kept)
             page = client.get("/jobs", params={"includeSubjobs": "true"}).json()
             if "startKey" not in page:
@@ -187,7 +187,7 @@ class Clients:
 
 
 def fault_of_result(client: httpx.Client, name: str, is_batch: bool) -> str | None:
-    """What is wrong with the result of a complete job, None when it is whole and its own."""
+    """Return what is wrong with a complete job's result; None if it is complete and the job's own."""
     answer = client.post("/result", json={"jobName": name, "noAsync": True})
     if answer.status_code != 200:
         return f"{name} is complete and its result is answered {answer.status_code} {answer.text}"
@@ -204,7 +204,7 @@ def fault_of_result(client: httpx.Client, name: str, is_batch: bool) -> str | No
 
 
 class Killer:
-    """Kills the service, and runners of it, and starts the service again."""
+    """Kill the service and its runners, and start the service again."""
 
     def __init__(self, service: ServiceProcess, seed: int) -> None:
         self._service = service
@@ -212,7 +212,7 @@ class Killer:
         self.counts: Counter = Counter()
 
     def kill(self, number: int) -> None:
-        """So many kills in all, one after another."""
+        """Kill this many processes in sequence."""
         while (left := number - self.counts.total()) > 0:
             time.sleep(self._chance.random() * 0.25)
             which = self._chance.random()
@@ -242,7 +242,7 @@ class Killer:
         self._service.kill()
         self.counts["services"] += 1
         process = self._service.spawn()
-        time.sleep(self._chance.random() * 0.4)  # it starts in about as long
+        time.sleep(self._chance.random() * 0.4)  # a start takes about that long
         process.kill()
         process.wait()
         process.stdout.close()
@@ -251,7 +251,7 @@ class Killer:
 
 
 def runners(service: ServiceProcess) -> list[int]:
-    """Process ids of the runners of a service."""
+    """Return the process ids of a service's runners."""
     return [pid for pid in map(running_runner, attempt_folders(service)) if pid is not None]
 
 
@@ -260,7 +260,7 @@ def attempt_folders(service: ServiceProcess) -> list[Path]:
 
 
 def running_runner(folder: Path) -> int | None:
-    """The process of an attempt's runner, if it lives."""
+    """Return the process of an attempt's runner, if it is alive."""
     try:
         pid = json.loads((folder / "runner.json").read_text())["pid"]
         name = Path(f"/proc/{pid}/comm").read_text().strip()
@@ -270,7 +270,7 @@ def running_runner(folder: Path) -> int | None:
 
 
 def starters(service: ServiceProcess) -> list[int]:
-    """Process ids of what forks the runners of a service."""
+    """Return the process ids of the starters, which fork the service's runners."""
     children = Path(f"/proc/{service.process.pid}/task").glob("*/children")
     mine = {int(pid) for path in children for pid in path.read_text().split()}
     return [pid for pid, command in processes("cmdline") if pid in mine and b"queue.starter" in command]
@@ -285,7 +285,7 @@ def processes(what: str) -> Iterator[tuple[int, bytes]]:
 
 
 def await_quiet(service: ServiceProcess, ledger: Ledger, patience_s: float = 120) -> dict[str, dict]:
-    """Every job by name, once all that was acknowledged and not deleted has ended."""
+    """Wait until every job that was acknowledged and not deleted has ended; return all jobs by name."""
     until = time.monotonic() + patience_s
     while True:
         page = service.client.get("/jobs", params={"includeSubjobs": "true"}).json()
@@ -302,7 +302,7 @@ def await_quiet(service: ServiceProcess, ledger: Ledger, patience_s: float = 120
 
 
 def check(service: ServiceProcess, ledger: Ledger) -> dict[str, int]:
-    """Everything that must be true; gives the figures, all of which are nought in a good service."""
+    """Check every invariant; return the figures, all of which are zero in a correct service."""
     jobs = await_quiet(service, ledger)
     ledger.see(list(jobs.values()), ledger.kept)
     complete = [name for name, job in jobs.items() if job["status"] == "Complete" and name in ledger.kept]
@@ -324,7 +324,7 @@ def check(service: ServiceProcess, ledger: Ledger) -> dict[str, int]:
 
 
 def await_ended_attempts(service: ServiceProcess, patience_s: float = 30) -> None:
-    """Wait for the end of runs whose jobs were deleted, which no list of jobs shows."""
+    """Wait for the end of runs whose jobs were deleted and so are in no listing."""
     until = time.monotonic() + patience_s
     while open_ := rows(service, "SELECT job_id, number FROM attempts WHERE ended IS NULL"):
         assert time.monotonic() < until, open_
@@ -332,12 +332,14 @@ def await_ended_attempts(service: ServiceProcess, patience_s: float = 30) -> Non
 
 
 def is_explained(error: str) -> bool:
-    """A job that was lost three times, and a batch of nothing but such jobs, end without anybody's wish."""
+    """Return whether this error ends a job without any request: it was lost three times, or its batch has only such
+    jobs.
+    """
     return "It was tried 3 times" in error or error.startswith("No job of the batch produced a result")
 
 
 def marked(service: ServiceProcess) -> list[int]:
-    """Processes of any attempt of the service."""
+    """Return the processes of all attempts of the service."""
     nonces = {nonce.encode() for (nonce,) in rows(service, "SELECT nonce FROM attempts")}
     return [
         pid
@@ -349,7 +351,7 @@ def marked(service: ServiceProcess) -> list[int]:
 
 
 def assert_consistent(service: ServiceProcess) -> None:
-    """A sound file, no attempt that is open, and counters that agree with the rows."""
+    """Assert that the file is intact, no attempt is open, and counters match the rows."""
     if not service.store_url():
         assert rows(service, "PRAGMA integrity_check") == [("ok",)]
         assert rows(service, "PRAGMA foreign_key_check") == []
@@ -363,7 +365,7 @@ def assert_consistent(service: ServiceProcess) -> None:
 def kill_at_random(
     services: Sequence[ServiceProcess], kills: int, seed: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Kill replicas and their runners while clients use them, and require that nothing was lost or done twice."""
+    """Kill replicas and their runners at random while clients use them; assert that nothing is lost or done twice."""
     ledger, killers = Ledger(), [Killer(each, seed + number) for number, each in enumerate(services)]
     with ExitStack() as stack:
         for sort, each in zip("cd", services, strict=False):

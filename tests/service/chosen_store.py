@@ -1,4 +1,4 @@
-"""Which database the services of the tests use: SQLite, or PostgreSQL with `FOLDNOTE_TEST_STORE=postgresql`."""
+"""The database that services of the tests use: SQLite, or PostgreSQL with `FOLDNOTE_TEST_STORE=postgresql`."""
 
 import atexit
 import os
@@ -14,7 +14,7 @@ IS_POSTGRESQL = os.environ.get("FOLDNOTE_TEST_STORE") == "postgresql"
 
 @cache
 def cluster() -> PostgresCluster:
-    """The server of this process of tests, started when it is first needed."""
+    """Start this test process's PostgreSQL server when it is first needed."""
     made = PostgresCluster()
     atexit.register(made.close)
     return made
@@ -22,15 +22,15 @@ def cluster() -> PostgresCluster:
 
 @cache
 def url_for(folder: Path) -> str:
-    """The address of the database that belongs to a data folder."""
+    """Return the address of the database that belongs to a data folder."""
     return cluster().make_database()
 
 
 def store_environment(folder: Path) -> dict[str, str]:
-    """What a service on the data folder has in its environment."""
+    """Return the environment variables of a service on the data folder."""
     return {"FOLDNOTE_STORE_URL": url_for(folder)} if IS_POSTGRESQL else {}
 
 
 def store_place(folder: Path) -> StoreAddress | None:
-    """The same for the configuration of a service in this process."""
+    """Return the same as configuration of a service in this process."""
     return StoreAddress.read({"url": url_for(folder)}) if IS_POSTGRESQL else None

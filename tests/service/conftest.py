@@ -1,4 +1,4 @@
-"""Services for the tests of this folder: one that is shared, and as many of their own as a test wants."""
+"""Services for the tests of this folder: a shared one, and separate ones for tests that need them."""
 
 import itertools
 import shutil
@@ -16,7 +16,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory) -> Iterator[ServiceProcess]:
-    """One service for all tests that do not disturb each other; each uses names of its own."""
+    """Start one service for all tests that do not disturb each other; each test uses its own names."""
     running = ServiceProcess(tmp_path_factory.mktemp("shared"), "--no-rate-limit").start()
     yield running
     running.end()
@@ -29,15 +29,15 @@ def client(service: ServiceProcess) -> httpx.Client:
 
 @pytest.fixture
 def name() -> str:
-    """A job name that no other test uses."""
+    """Return a job name that no other test uses."""
     return f"job{next(_numbers)}"
 
 
 @pytest.fixture
 def make_service(tmp_path: Path) -> Iterator[Callable[..., ServiceProcess]]:
-    """Makes services with data folders of their own, and ends them after the test.
+    """Return a function that starts services with separate data folders; they end after the test.
 
-    ``data`` is a folder that one of them gets a copy of; one that is not to be started is not.
+    ``data`` is a folder to copy for a service; a service that should not be started yet is only created.
     """
     made: list[ServiceProcess] = []
 
@@ -57,7 +57,7 @@ def make_service(tmp_path: Path) -> Iterator[Callable[..., ServiceProcess]]:
 
 @pytest.fixture
 def make_replicas(tmp_path: Path) -> Iterator[Callable[..., list[ServiceProcess]]]:
-    """Makes replicas of a service on one folder and database; `lease_s` is how long each owns its jobs."""
+    """Return a function that starts replicas on one folder and database; `lease_s` is the time of their leases."""
     made: list[ServiceProcess] = []
 
     def make(

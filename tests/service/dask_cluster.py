@@ -15,7 +15,7 @@ QUIET = {
 
 
 class Cluster:
-    """A scheduler and its workers, each a process."""
+    """A scheduler and its workers, each in its own process."""
 
     def __init__(
         self,
@@ -24,9 +24,9 @@ class Cluster:
         prefix: tuple[str, ...] = (),
         certificate: tuple[Path, Path] | None = None,
     ) -> None:
-        """`prefix` is a program that starts the scheduler on a machine with the address `host`.
+        """Create the cluster; `prefix` is a program that starts the scheduler on a machine with the address `host`.
 
-        With a certificate and its key, which sign themselves, all connections are TLS.
+        With a self-signed certificate and its key, all connections use TLS.
         """
         self.folder = folder
         self._host, self._prefix = host, prefix

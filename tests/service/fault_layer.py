@@ -1,4 +1,4 @@
-"""Programs whose writes, syncs and renames can be made to fail, and those of their children with them."""
+"""Programs, with their children, whose writes, syncs and renames can be made to fail."""
 
 import shutil
 import subprocess
@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 SERVICE, RUNNER, BOTH = "service.serve", "service.queue", "service"
-"""Words of the command lines that a fault is meant for."""
+"""Words in the command lines of the programs that a fault is meant for."""
 
 
 def build(folder: Path, source: str = "faults.c") -> Path:
-    """The library that is loaded into the processes."""
+    """Build the library that is preloaded into the processes."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         pytest.skip("faults of the file system are injected by a small C library, and there is no C compiler")
@@ -33,10 +33,10 @@ def build(folder: Path, source: str = "faults.c") -> Path:
 
 
 class FaultLayer:
-    """Switches faults on and off in the running programs that have ``environment``.
+    """Switch faults on and off in running programs that have ``environment``.
 
     Attributes:
-        environment: the variables that a program needs; they concern files ``below`` a folder only.
+        environment: the variables that a program needs; they affect only files ``below`` a folder.
     """
 
     def __init__(self, folder: Path, below: Path) -> None:
@@ -55,7 +55,7 @@ class FaultLayer:
         self._write("")
 
     def _write(self, line: str) -> None:
-        """At once: a half written line would be another fault."""
+        """Write the file atomically: a half-written line would be another fault."""
         draft = self._control.with_suffix(".draft")
         draft.write_text(line)
         draft.rename(self._control)

@@ -1,8 +1,8 @@
-/* Makes file system calls of a process fail, for the tests: loaded with LD_PRELOAD.
+/* Make file system calls of a process fail, for the tests; loaded with LD_PRELOAD.
  *
  * FOLDNOTE_FAULTS names a control file of one line: `ACTION KINDS N WHO`. ACTION is `ENOSPC`, `EIO` or `KILL`, KINDS
  * any of w (write), s (sync) and r (rename, link), N counts: every Nth call of these kinds below FOLDNOTE_FAULTS_BELOW
- * fails or, for KILL, ends the process just before it. WHO is a word of the command line of those that are meant. An
+ * fails or, for KILL, kills the process just before it. WHO is a word in the command lines of the affected processes. An
  * empty file means no faults. Each process counts for itself, from the moment when the line changed.
  */
 #define _GNU_SOURCE
@@ -49,7 +49,7 @@ static int is_meant(const char *word) {
     return strstr(command, word) != NULL;
 }
 
-/* Whether this call is to fail; sets errno. */
+/* Return whether this call should fail, and set errno. */
 static int fails(char kind) {
     const char *control = getenv("FOLDNOTE_FAULTS");
     char line[64] = "", action[16] = "", kinds[8] = "", who[32] = "";

@@ -1,8 +1,8 @@
-"""Programs that begin with their modules loaded: a process that imported them is forked for each.
+"""Programs that start with their modules loaded, as forks of a process that imported them.
 
-The imports take a processor longer than most services and commands of a test live. Such a process can be killed, has
-streams of its own and starts engines as any other does. What is about the start of Python itself, such as a library that
-is loaded before it, has to start Python instead.
+The imports would take longer than most services and commands of a test run. A forked process can be killed, has its own
+streams and starts engines like any other. Tests of the start of Python itself, such as of a library that is preloaded,
+have to start Python instead.
 """
 
 import atexit
@@ -61,12 +61,12 @@ SERVICE = (
 
 
 class ForkedPython:
-    """A process that runs ``code`` as ``python -c`` does; it has what tests use of ``subprocess.Popen``.
+    """A process that runs ``code`` like ``python -c``, with the part of ``subprocess.Popen``'s interface that tests use.
 
     Attributes:
-        pid: its number, which is nobody else's until its end was awaited.
+        pid: its process id, which is not reused until the process has been waited for.
         stdout: what it prints, as bytes.
-        returncode: exit status, or minus the signal that ended it; None as long as that is not known.
+        returncode: exit status, or minus the signal that ended it; None until it is known.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ForkedPython:
         stdin: IO[Any] | None = None,
         modules: tuple[str, ...] = SERVICE,
     ) -> None:
-        """Start it, with ``modules`` loaded and none of their names in the code."""
+        """Start the process with ``modules`` loaded; their names are not defined in the code."""
         umask = os.umask(0)
         os.umask(umask)
         request = {"code": code, "arguments": arguments, "environment": environment}
@@ -93,23 +93,23 @@ class ForkedPython:
         self._end = os.pidfd_open(self.pid)
 
     def poll(self) -> int | None:
-        """Its exit status; None while it runs."""
+        """Return the exit status; None while the process runs."""
         return self.returncode if self._is_over(0) else None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit status, once it has ended."""
+        """Wait for the process to end and return its exit status."""
         if not self._is_over(timeout):
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
         assert self.returncode is not None
         return self.returncode
 
     def send_signal(self, number: int) -> None:
-        """Send a signal, unless it has ended."""
+        """Send a signal, unless the process has ended."""
         if self.poll() is None:
             signal.pidfd_send_signal(self._end, number)
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the process."""
         self.send_signal(signal.SIGKILL)
 
     def _is_over(self, timeout: float | None) -> bool:
@@ -130,7 +130,7 @@ def run_forked(
     said: str = "",
     modules: tuple[str, ...] = SERVICE,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``code`` to its end, as ``subprocess.run([sys.executable, "-c", code, ...])`` does, and keep what it prints."""
+    """Run ``code`` to its end and capture its output, like ``subprocess.run([sys.executable, "-c", code, ...])``."""
     with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile() as errors:
         given.write(said)
         given.seek(0)
@@ -161,7 +161,7 @@ class _Source:
         atexit.register(self._close)
 
     def ask(self, request: dict[str, Any], *streams: int) -> int:
-        """Give the answer to a request: the number of a new process, or the status of one that has ended."""
+        """Send a request and return the response: a new process id, or the status of an ended process."""
         with self._is_asked:
             socket.send_fds(self._channel, [json.dumps(request).encode()], streams)
             return int(self._channel.recv(100))

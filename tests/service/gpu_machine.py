@@ -1,4 +1,4 @@
-"""A machine with GPUs as far as the service can tell: a program that answers as NVIDIA's `nvidia-smi` does."""
+"""A machine with GPUs as the service sees it: a program that responds like NVIDIA's `nvidia-smi`."""
 
 import sys
 from pathlib import Path
@@ -24,9 +24,9 @@ else:
 
 
 def make_gpu_machine(folder: Path, number: int = 2, memory_mb: int = 1000, listed: str = "") -> Path:
-    """Write the program and return its folder; a file ``uses/PID`` in it has the MB that a process uses.
+    """Write the program and return its folder; a file ``uses/PID`` in it holds the MB that a process uses.
 
-    ``listed`` is its answer to ``-L``, which lists parts of GPUs, too.
+    ``listed`` is its output for ``-L``, which also lists MIG instances of GPUs.
     """
     uses = folder / "uses"
     uses.mkdir(parents=True)

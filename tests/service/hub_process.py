@@ -1,4 +1,4 @@
-"""A real JupyterHub for tests of the service: its API, without servers of users and without a proxy to them."""
+"""A real JupyterHub for tests of the service: its API, without users' servers and a proxy."""
 
 import os
 import secrets
@@ -43,7 +43,7 @@ c.JupyterHub.load_roles = [
 
 
 class HubProcess:
-    """A hub, and what its administrator does.
+    """A hub and the operations of its administrator.
 
     Attributes:
         url: address of its API.
@@ -51,7 +51,7 @@ class HubProcess:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Write the configuration; nothing runs yet."""
+        """Write the configuration, without starting anything."""
         self.folder = folder
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/hub/api"
@@ -66,11 +66,11 @@ class HubProcess:
 
     @property
     def log(self) -> str:
-        """What the hub wrote."""
+        """The hub's output."""
         return (self.folder / "hub.log").read_text(errors="replace")
 
     def start(self) -> "HubProcess":
-        """Start it, and wait until it answers."""
+        """Start the hub, and wait until it responds."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("FOLDNOTE_")}
         with (self.folder / "hub.log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -87,46 +87,46 @@ class HubProcess:
         raise RuntimeError(f"JupyterHub did not start:\n{self.log}")
 
     def stop(self) -> None:
-        """Stop it; it can be started again."""
+        """Stop the hub, which can be started again."""
         if self._process is not None:
             self._process.kill()
             self._process.wait(60)
 
     def close(self) -> None:
-        """Stop it for good."""
+        """Stop the hub and close the client."""
         self.stop()
         self._operator.close()
 
     def ask(self, method: str, path: str, **options) -> httpx.Response:
-        """A request of the administrator."""
+        """Send a request as the administrator."""
         answer = self._operator.request(method, path, **options)
         assert answer.status_code < 400, answer.text
         return answer
 
     def add_user(self, name: str, *groups: str) -> None:
-        """A user in these groups."""
+        """Add a user to these groups."""
         self.ask("POST", f"/users/{name}")
         for group in groups:
             self.join(name, group)
 
     def join(self, name: str, group: str) -> None:
-        """Put a user into a group, which is made if it is missing."""
+        """Add a user to a group, creating the group if needed."""
         self._operator.post(f"/groups/{group}")
         self.ask("POST", f"/groups/{group}/users", json={"users": [name]})
 
     def leave(self, name: str, group: str) -> None:
-        """Take a user out of a group."""
+        """Remove a user from a group."""
         self.ask("DELETE", f"/groups/{group}/users", json={"users": [name]})
 
     def issue(self, name: str, *scopes: str) -> str:
-        """A token of a user, with what a user's server has if no scopes are named."""
+        """Create a user's token, with the scopes of a user's server unless others are given."""
         return self.issue_row(name, *scopes)["token"]
 
     def issue_row(self, name: str, *scopes: str) -> dict:
-        """The same, with the token's id."""
+        """Create a token and return it with its id."""
         wanted = list(scopes) or ["users:activity!user", SCOPE]
         return self.ask("POST", f"/users/{name}/tokens", json={"scopes": wanted}).json()
 
     def revoke(self, name: str, token_id: str) -> None:
-        """End a token, as the hub does when a server is stopped."""
+        """Revoke a token, as the hub does when a server is stopped."""
         self.ask("DELETE", f"/users/{name}/tokens/{token_id}")

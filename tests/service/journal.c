@@ -1,9 +1,9 @@
-/* Notes what processes do to the files of a folder, for the tests of a power cut: loaded with LD_PRELOAD.
+/* Record the operations of processes on the files of a folder, for the tests of power cuts; loaded with LD_PRELOAD.
  *
  * FOLDNOTE_JOURNAL names the file that gets a record for each change and each sync below FOLDNOTE_JOURNAL_BELOW, in
- * the order in which they were done; `power_cut.py` reads it. A record is a head, one or two paths and, of a write,
- * its bytes. Records are appended in one piece, so several processes share a journal. FOLDNOTE_BOOTED is when the
- * machine is to have been started (seconds since 1970): a cut ends it, and then it is started anew.
+ * order; `power_cut.py` reads it. A record is a header, one or two paths and, for a write, its bytes.
+ * Records are appended atomically, so several processes can share a journal. FOLDNOTE_BOOTED is the pretended boot
+ * time of the machine (seconds since 1970), which a power cut changes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,7 +38,7 @@ static void note(char kind, uint64_t file, int64_t at, const char *first, const 
     errno = saved;
 }
 
-/* The path that a call means, and whether it is below the folder. */
+/* Resolve a call's path, and return whether it is below the folder. */
 static int find(int folder, const char *path, char *whole) {
     whole[0] = 0;
     if (path[0] != '/') {
@@ -52,7 +52,7 @@ static int find(int folder, const char *path, char *whole) {
     return is_below(whole);
 }
 
-/* The inode of an open file below the folder, or nought; `path` is where it is. */
+/* Return the inode of an open file below the folder, or 0; write its path to `path`. */
 static uint64_t file_of(int fd, char *path, int *is_folder) {
     char name[32];
     struct stat status;
@@ -113,7 +113,7 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
     return done;
 }
 
-/* What has a new size: cut off, reserved, or filled by the kernel with bytes that are not noted. */
+/* Record a new size: truncated, allocated, or filled by the kernel with bytes that are not recorded. */
 static long sized(int fd, long result) {
     char path[PATH_MAX];
     struct stat status;
@@ -143,7 +143,7 @@ static int synced(int fd, int result) {
 int fsync(int fd) { return synced(fd, syscall(SYS_fsync, fd)); }
 int fdatasync(int fd) { return synced(fd, syscall(SYS_fdatasync, fd)); }
 
-/* A change of names: of one path, or from one to another. */
+/* Record a change of names: of one path, or from one to another. */
 static int named(char kind, int result, int folder, const char *path, int other, const char *to) {
     char first[PATH_MAX], second[PATH_MAX] = "";
     int is_ours = result == 0 && find(folder, path, first);
@@ -162,7 +162,7 @@ int renameat(int a, const char *from, int b, const char *to) { return named('r',
 int link(const char *from, const char *to) { return named('l', syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0), AT_FDCWD, from, AT_FDCWD, to); }
 int linkat(int a, const char *from, int b, const char *to, int flags) { return named('l', syscall(SYS_linkat, a, from, b, to, flags), a, from, b, to); }
 
-/* The clock that tells since when the machine is up. */
+/* Return the pretended time since boot for CLOCK_BOOTTIME. */
 int clock_gettime(clockid_t clock, struct timespec *value) {
     const char *booted = getenv("FOLDNOTE_BOOTED");
     if (clock != CLOCK_BOOTTIME || !booted) return syscall(SYS_clock_gettime, clock, value);

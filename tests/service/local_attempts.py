@@ -1,4 +1,4 @@
-"""What tests of attempts on this machine have in common."""
+"""Shared by tests of attempts on this machine."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,13 +15,13 @@ wait_until = partial(waiting.wait_until, patience_s=30)
 
 
 def outcome_of(folder: Path) -> Outcome:
-    """The outcome of the attempt in a folder, once it is there."""
+    """Wait for the outcome of the attempt in a folder and return it."""
     return wait_until(lambda: Outcome.read(folder), "the outcome")
 
 
 @contextmanager
 def open_runners(on_ended: Callable[[Path], object]) -> Iterator[LocalRunners]:
-    """Runners of their own, which end with the test."""
+    """Start separate runners for the test and close them afterwards."""
     made = LocalRunners(process_environment())
     made.open(on_ended)
     yield made

@@ -1,4 +1,4 @@
-"""Wheels that pip installs from a folder of a test's own."""
+"""Wheels that pip installs from a test's own folder."""
 
 import base64
 import hashlib
@@ -6,7 +6,7 @@ import zipfile
 
 
 def write_wheel(folder, name, version="1.0", data=b""):
-    """A pure wheel with one module, and a file of data if there are any, as PEP 427 has it."""
+    """Write a pure wheel (PEP 427) with one module, and a data file if there are any data."""
     folder.mkdir(exist_ok=True)
     info = f"{name}-{version}.dist-info"
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:

@@ -1,6 +1,6 @@
-"""Hosts of a network of their own: namespaces of the kernel, each with an address, joined by one bridge.
+"""Hosts of a private network: kernel namespaces, each with an address, joined by one bridge.
 
-They need the rights of an administrator over networks (`CAP_NET_ADMIN` and `CAP_SYS_ADMIN`) and iproute2.
+They need administrator rights for networks (`CAP_NET_ADMIN` and `CAP_SYS_ADMIN`) and iproute2.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _WORD = "foldnote-test"
 
 
 class UnavailableError(Exception):
-    """This machine lets nobody, or not this user, make namespaces."""
+    """This machine does not let this user create namespaces."""
 
 
 class Host:
@@ -35,11 +35,11 @@ class Host:
 
     @property
     def identity(self) -> int:
-        """The number of the namespace in the kernel."""
+        """The inode number of the namespace."""
         return (_FOLDER / self.name).stat().st_ino
 
     def has(self, pid: int) -> bool:
-        """Whether the process is on this host."""
+        """Return whether the process is on this host."""
         try:
             return Path(f"/proc/{pid}/ns/net").stat().st_ino == self.identity
         except OSError:
@@ -47,7 +47,7 @@ class Host:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Let what this thread opens and starts be on this host."""
+        """Move this thread to the host for the block, so that its sockets and child processes are there."""
         with _OWN.open() as before, (_FOLDER / self.name).open() as there:
             _set_namespace(there.fileno())
             try:
@@ -73,12 +73,12 @@ class Network:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for host in self.hosts.values():  # its links go with it
+        for host in self.hosts.values():  # removes its links, too
             with contextlib.suppress(UnavailableError):
                 _ip("netns", "del", host.name)
 
     def cut(self, host: Host) -> None:
-        """Take the host's link down: nothing arrives there, and nobody is told."""
+        """Take the host's link down: nothing arrives there, and no connection is reset."""
         self._in_middle("link", "set", host.port, "down")
 
     def restore(self, host: Host) -> None:
@@ -117,7 +117,7 @@ def _ip(*arguments: str) -> None:
 
 
 def _remove_left() -> None:
-    """Remove the namespaces of test processes that are gone."""
+    """Remove the namespaces of test processes that no longer exist."""
     for path in _FOLDER.glob(f"{_WORD}-*"):
         number = re.fullmatch(rf"{_WORD}-(\d+)-\w+", path.name)
         if number and not Path(f"/proc/{number[1]}").exists():

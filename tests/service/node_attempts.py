@@ -1,4 +1,4 @@
-"""A node as the service sees it: the requests of one attempt, as a test wants them."""
+"""A node as the service sees it: the requests of one attempt, sent as a test needs them."""
 
 import hashlib
 import io
@@ -17,7 +17,7 @@ class RunningNode:
     """A node that has started its attempt."""
 
     def __init__(self, service: NodeService, identity, answer: httpx.Response | None = None) -> None:
-        """`answer` is what started it, if it was not started by its nonce."""
+        """Create the node; `answer` is the response that started the attempt, unless its nonce does."""
         self.service, self.identity = service, identity
         answer = answer or self.start()
         assert answer.status_code == 200, answer.text

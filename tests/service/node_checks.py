@@ -1,4 +1,4 @@
-"""What must be true of jobs that ran on other machines, and the processes that they have there."""
+"""Checks of jobs that ran on other machines, and of their processes there."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ def wait_for_sleep(service: ServiceProcess, name: str) -> None:
 
 
 def assert_once(service: ServiceProcess, *names: str) -> None:
-    """Each job is complete, was committed once, and never lived twice."""
+    """Assert that each job is complete, was committed once, and never ran twice at the same time."""
     ends = dict(
         rows(service, "SELECT j.name, count(*) FROM events e JOIN jobs j ON j.id = e.job_id"
              " WHERE e.kind = 'attempt complete' GROUP BY j.name")
@@ -26,7 +26,7 @@ def assert_once(service: ServiceProcess, *names: str) -> None:
 
 
 def runner_in(path: Path) -> int | None:
-    """The process of a runner that lives, and whose number is not another process's by now."""
+    """Return the process of a live runner, unless its id belongs to another process by now."""
     try:
         pid = json.loads(path.read_text())["pid"]
         return pid if Path(f"/proc/{pid}/comm").read_text().strip() == "foldnote-runner" else None
@@ -42,7 +42,7 @@ def next_runner(service: ServiceProcess, without: set[str]) -> tuple[str, int] |
 
 
 def find_processes(word: str, service: ServiceProcess) -> list[int]:
-    """Processes with `word` in their command that belong to this service's nodes."""
+    """Find the processes of this service's nodes with `word` in their command."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:

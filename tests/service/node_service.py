@@ -24,7 +24,7 @@ from foldnote.service.queue.launching import Launcher, identity_of
 
 
 class NodeService:
-    """A service without a dispatcher, unless its pace is given: the test claims jobs and hands them to the executor."""
+    """A service without a dispatcher unless `pace` is given: the test claims jobs and hands them to the executor."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class NodeService:
 
     @property
     def executor(self):
-        return self.service.dispatcher._executors.find("nodes")  # noqa: SLF001  wired by the service itself
+        return self.service.dispatcher._executors.find("nodes")  # noqa: SLF001  set by the service itself
 
     @contextmanager
     def serving(self) -> Iterator["NodeService"]:
@@ -82,7 +82,7 @@ class NodeService:
             thread.join(20)
 
     def open_executor(self) -> None:
-        """What the dispatcher does, which this service does not have."""
+        """Open the executor, which is the dispatcher's part in a complete service."""
         self.executor.open(lambda nonce: None)
         while not self.executor.capacity():
             time.sleep(0.02)
@@ -94,14 +94,15 @@ class NodeService:
         assert answer.status_code == 200, answer.text
         store = self.service.store
         waiting = next(each for each in store.queue.waiting())
-        claim = store.queue.claim(waiting, uuid.uuid4().hex)  # processes are found by it on the whole machine
+        # by which processes are found on the whole machine
+        claim = store.queue.claim(waiting, uuid.uuid4().hex)
         executors = Executors({"local": self.executor, "nodes": self.executor}, ExecutorTable("nodes"))
         launcher = Launcher(self.root, self.service.objects, self.service.toolbox, executors, 1 << 30)
         order = launcher.prepare(claim, Capacity(1, 64, machine=machine), is_remote=True)
         return order, identity_of(claim)
 
     def place_on_node(self, identity: AttemptIdentity) -> Path:
-        """Where the node keeps the files of the attempt."""
+        """Return the folder in which the node keeps the attempt's files."""
         name = f"{identity.job_id}-{identity.number}-{identity.nonce}"
         found = list((self.folder / "node").glob(f"agent-*/{name}"))
         return found[0] if found else self.folder / "node" / "absent" / name

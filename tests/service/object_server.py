@@ -1,4 +1,4 @@
-"""An object store of the tests' own: moto's S3 server, in a process of its own, behind a gate that can fail."""
+"""An object store for the tests: moto's S3 server in its own process, behind a gate that can fail."""
 
 import atexit
 import contextlib
@@ -29,17 +29,17 @@ AWAY = b""
 
 
 def refusal(status: str, code: str) -> bytes:
-    """The response of an S3 server to any request."""
+    """Return an S3 server's error response to any request."""
     body = f"<Error><Code>{code}</Code><Message>No.</Message></Error>"
     return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode()
 
 
 class Gate:
-    """Passes connections on to the server, or answers in its place.
+    """Forward connections to the server, or respond in its place.
 
     Attributes:
-        answer: what every request is answered with; `AWAY` closes connections, None passes them on.
-        bytes_left: after so many bytes to the server, connections are cut; None for no limit.
+        answer: response to every request; `AWAY` closes connections, None forwards them.
+        bytes_left: number of bytes to the server after which connections are cut; None for no limit.
     """
 
     def __init__(self, port: int) -> None:
@@ -92,7 +92,7 @@ class Gate:
 
 
 class ObjectServer:
-    """moto's server; its contents are gone with it."""
+    """moto's server, which keeps its contents in memory."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -105,7 +105,7 @@ class ObjectServer:
         self.url = f"http://127.0.0.1:{self.port}"
 
     def make_bucket(self) -> str:
-        """The name of a new, empty bucket."""
+        """Create an empty bucket and return its name."""
         name = f"lab-{secrets.token_hex(6)}"
         assert httpx.put(f"{self.url}/{name}").status_code == 200
         return name
@@ -120,7 +120,7 @@ class ObjectServer:
 
 @cache
 def object_server() -> ObjectServer:
-    """The server of this process of tests, started when it is first needed."""
+    """Start this test process's server when it is first needed."""
     made = ObjectServer()
     atexit.register(made.close)
     return made

@@ -1,4 +1,4 @@
-"""A certificate for this machine, signed by itself, for tests of TLS."""
+"""A self-signed certificate for this machine, for tests of TLS."""
 
 import datetime
 import ipaddress
@@ -11,7 +11,7 @@ from cryptography.x509.oid import NameOID
 
 
 def write_certificate(folder: Path, name: str = "localhost") -> tuple[Path, Path, int]:
-    """Write ``cert.pem`` and ``key.pem``, or replace them; gives both and the serial number."""
+    """Write or replace ``cert.pem`` and ``key.pem``; return both paths and the serial number."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     names = [x509.DNSName(name), x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]

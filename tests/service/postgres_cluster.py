@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, in a temporary folder: Debian's programs, or those of PATH."""
+"""A PostgreSQL server for the tests in a temporary folder, with Debian's programs or those on PATH."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ _numbers = count()
 
 
 def find_programs() -> Path:
-    """The folder with `initdb` and `postgres`; Debian keeps them away from PATH."""
+    """Return the folder with `initdb` and `postgres`, which Debian does not put on PATH."""
     found = shutil.which("initdb")
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
     assert found or folders, "The tests need PostgreSQL: scripts/install-test-programs installs it."
@@ -30,7 +30,7 @@ class PostgresCluster:
     """One server; its superuser is `foldnote`, with a password."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        # below /tmp, since its user may not see the folder of the one who runs the tests
+        # below /tmp, since its user may have no access to the folders of the user who runs the tests
         self.folder = folder or Path(tempfile.mkdtemp(prefix="foldnote-postgres-", dir="/tmp"))
         self.folder.mkdir(exist_ok=True)
         self._programs = find_programs()
@@ -79,7 +79,7 @@ class PostgresCluster:
                 time.sleep(0.05)
 
     def stop(self, number: int = signal.SIGINT) -> None:
-        """End the server: by default at once, its connections cut; with SIGQUIT as in a crash."""
+        """Stop the server: by default immediately, cutting connections; with SIGQUIT as in a crash."""
         assert self._process is not None
         self._process.send_signal(number)
         self._process.wait(60)
@@ -89,7 +89,7 @@ class PostgresCluster:
         self.start()
 
     def start_again_if_ended(self) -> None:
-        """Start the server if it has ended by itself, or wait until it answers again."""
+        """Start the server if it has exited, or wait until it responds again."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
             self.start()
@@ -101,7 +101,7 @@ class PostgresCluster:
         return f"postgresql://foldnote:{password.replace(' ', '%20')}@127.0.0.1:{self.port}/{database}"
 
     def make_database(self) -> str:
-        """The address of a new, empty database."""
+        """Create an empty database and return its address."""
         name = f"test{next(_numbers)}_{secrets.token_hex(4)}"
         with self.connect("postgres") as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())

@@ -1,8 +1,8 @@
-"""What a power cut leaves of a folder: the journal of what was done to it, played until the cut.
+"""Replay the journal of operations on a folder up to a power cut, and compute what is left on the disk.
 
-What was synced is there: the bytes of a file by a sync of the file, its name by a sync of the folder that it stands
-in. Of everything else the disk kept nothing, or, where `chance` draws, any part: a write, a change of names or a new
-size each by itself, but in their order. `journal.c` writes the journal.
+Synced data survive: the bytes of a file by a sync of the file, its name by a sync of its folder. Of everything else the
+disk keeps nothing or, with `chance`, a random part: each write, change of names or new size separately, but in order.
+`journal.c` writes the journal.
 """
 
 import struct
@@ -25,7 +25,7 @@ class Record:
     at: int
     content: bytes
     end: int
-    """How long the journal is with it."""
+    """Length of the journal up to and including this record."""
 
 
 def read_journal(path: Path) -> Iterator[Record]:
@@ -43,7 +43,7 @@ def read_journal(path: Path) -> Iterator[Record]:
 
 @dataclass
 class File:
-    """The bytes that are on the disk, and what was done to them since: bytes at a place, or None for a new size."""
+    """The bytes that are on the disk, and later changes: bytes at a position, or None for a new size."""
 
     kept: bytearray = field(default_factory=bytearray)
     pending: list[tuple[int, bytes | None]] = field(default_factory=list)
@@ -53,7 +53,7 @@ class File:
         self.pending = []
 
     def image(self, chance: Random | None, share: float = 1.0) -> bytearray:
-        """With so large a share of what is pending; without `chance` with all of it."""
+        """Return the content with all pending changes or, with `chance`, a random part of them."""
         image = bytearray(self.kept)
         for at, content in self.pending:
             if chance is None or chance.random() < share:
@@ -66,7 +66,7 @@ class File:
 
 @dataclass
 class Folder:
-    """Names that are on the disk, names as they are seen, and the changes between; each belongs together."""
+    """Names on the disk, current names, and the changes between; each change is atomic."""
 
     kept: dict[str, "File | Folder"] = field(default_factory=dict)
     seen: dict[str, "File | Folder"] = field(default_factory=dict)
@@ -89,7 +89,7 @@ def apply(change: dict[str, File | Folder | None], names: dict[str, File | Folde
 
 
 class Disk:
-    """The folder `root` as its journal tells it."""
+    """The folder `root` according to its journal."""
 
     def __init__(self, root: Path) -> None:
         self._root = str(root)
@@ -133,7 +133,7 @@ class Disk:
 
     def _change(self, path: str, node: File | Folder | None) -> None:
         folder = self._find(str(Path(path).parent))
-        if isinstance(folder, Folder):  # else it stands in a folder of a process that notes nothing
+        if isinstance(folder, Folder):  # otherwise it is in a folder of a process without a journal
             folder.change({Path(path).name: node})
 
     def _find(self, path: str) -> File | Folder | None:
@@ -143,7 +143,7 @@ class Disk:
         return node
 
     def leave(self, name: str, chance: Random | None = None) -> None:
-        """Write what the cut leaves of one folder at the top; with `chance` a part of what was not synced."""
+        """Write what the cut leaves of one top-level folder; with `chance`, keep a part of what was not synced."""
         if isinstance(folder := self.top.kept.get(name), Folder):
             _leave(folder, Path(self._root, name), chance)
 

@@ -1,4 +1,4 @@
-"""Hooks of schemathesis: some of what it makes up is given a tool that runs, so that stateful runs have jobs."""
+"""Hooks of schemathesis: some generated requests get a tool that can run, so that stateful runs have jobs."""
 
 import schemathesis
 from service_process import SETTINGS
@@ -6,7 +6,7 @@ from service_process import SETTINGS
 
 @schemathesis.hook
 def map_body(context, body):
-    """Submissions whose settings are empty become good ones of the probe."""
+    """Give submissions with empty settings valid ones of the probe."""
     label = context.operation.label
     if not isinstance(body, dict) or not isinstance(body.get("jobName"), str | type(None)):
         return body

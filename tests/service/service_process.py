@@ -1,4 +1,4 @@
-"""A real service in a process of its own, to be asked, killed and started again."""
+"""A real service in its own process, to be sent requests, killed and restarted."""
 
 import json
 import os
@@ -37,13 +37,13 @@ sys.exit(main(config, options.json))
 
 
 class ServiceProcess:
-    """One data folder, and the service on it while it runs."""
+    """A data folder, and the service on it while it runs."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.folder = folder
         self.arguments = arguments
         self.engines = folder / "engines"
-        if not self.engines.exists():  # another replica has made them
+        if not self.engines.exists():  # another replica has created them
             write_probe_engine(self.engines, tools=TOOLS, memory_mb=16)
         self.environment: dict[str, str] = {}
         self.code = QUICK
@@ -53,7 +53,7 @@ class ServiceProcess:
         self.client: httpx.Client | None = None
 
     def spawn(self) -> ForkedPython | subprocess.Popen:
-        """A process of the service that may not answer yet."""
+        """Start a process of the service, without waiting until it responds."""
         environment = os.environ | {
             "FOLDNOTE_HOME": str(self.folder / "home"),
             "FOLDNOTE_ENGINE_PATH": str(self.engines),
@@ -73,7 +73,7 @@ class ServiceProcess:
             )
 
     def store_url(self) -> str:
-        """The address of its PostgreSQL database; empty where it has SQLite."""
+        """The address of its PostgreSQL database; empty for SQLite."""
         return (store_environment(self.folder / "data") | self.environment).get("FOLDNOTE_STORE_URL", "")
 
     def start(self) -> "ServiceProcess":
@@ -124,7 +124,7 @@ class ServiceProcess:
 
 
 def has_process(word: str) -> bool:
-    """Whether any process has `word` in its environment or command line."""
+    """Return whether any process has `word` in its environment or command line."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
             text = (path / "environ").read_bytes() + (path / "cmdline").read_bytes()

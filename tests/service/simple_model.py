@@ -1,7 +1,7 @@
-"""What a service is, in a few dictionaries: the simplest thing that gives the same answers.
+"""A model of the service in a few dictionaries, which gives the same responses as simply as possible.
 
-Jobs by account and name; a batch is a job with rows. Whoever runs jobs calls `claim`, `finish`, `lose` and
-`aggregate`; everything else is what a client may ask for.
+Jobs are stored by account and name; a batch is a job with rows. The runner's side calls `claim`, `finish`, `lose` and
+`aggregate`; all other methods are requests of clients.
 """
 
 from dataclasses import dataclass, field
@@ -22,11 +22,11 @@ class ModelJob:
     is_failed: bool = False
     retries_left: int = 0
     stops_at_failure: bool = False
-    """Of a batch: whether no more of its jobs begin after a failure."""
+    """For a batch: whether its remaining jobs are skipped after a failure."""
     content: str | None = None
-    """What the job's result holds."""
+    """The content of the job's result."""
     archive: dict[str, str] | None = None
-    """Of a batch whose archive is built: the content of each subjob in it."""
+    """For a batch whose archive is built: the content of each subjob in it."""
 
     @property
     def living_rows(self) -> "list[ModelJob]":
@@ -35,7 +35,7 @@ class ModelJob:
 
 @dataclass
 class Model:
-    """The jobs of one account, oldest first, deleted ones included."""
+    """The jobs of one account, oldest first, including deleted ones."""
 
     jobs: list[ModelJob] = field(default_factory=list)
 
@@ -43,7 +43,7 @@ class Model:
         return next((job for job in self.jobs if job.name == name and not job.is_deleted), None)
 
     def listed(self, *, has_subjobs: bool = False, batch: str | None = None) -> list[ModelJob]:
-        """Newest first."""
+        """Return the jobs, newest first."""
         found = [job for job in self.jobs if not job.is_deleted]
         if batch is not None:
             parent = self.find(batch)
@@ -52,7 +52,7 @@ class Model:
             found = [job for job in found if job.parent is None]
         return found[::-1]
 
-    # what clients ask for
+    # requests of clients
 
     def submit(self, name: str) -> bool:
         if self.find(name):
@@ -99,14 +99,14 @@ class Model:
         if job.rows is not None:
             job.batch_status = STOPPED
 
-    # what whoever runs jobs says
+    # events of runners
 
     def claim(self, job: ModelJob) -> None:
         job.status = RUNNING
         self._follow(job.parent)
 
     def finish(self, job: ModelJob, status: str, content: str | None) -> None:
-        """A job that was stopped stays so, although its run came to its end first; what it made is kept."""
+        """Keep a stopped job stopped even if its run finished first; its result is kept."""
         if status == STOPPED and job.retries_left and not job.is_cancelled:
             job.status, job.retries_left = QUEUED, job.retries_left - 1
         else:

@@ -1,4 +1,4 @@
-"""Slurm on this machine, with its own configuration and keys, started and ended by the tests."""
+"""Slurm on this machine, with its own configuration and keys, started and stopped by the tests."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ PATHS = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 
 
 def batch_section(folder: Path, **more) -> dict:
-    """The section of an executor of the kind `batch` whose files are in `folder`."""
+    """Return the configuration section of a `batch` executor whose files are in `folder`."""
     return {
         "kind": "batch",
         "work_dir": str(folder / "shared"),
@@ -34,7 +34,7 @@ def batch_section(folder: Path, **more) -> dict:
 
 
 class SlurmCluster:
-    """A controller and one node, this machine, which has no cgroups here."""
+    """A controller and one node, this machine, without cgroups."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -46,7 +46,7 @@ class SlurmCluster:
         missing = [each for each in PROGRAMS if not shutil.which(each, path=PATHS)]
         if missing or os.getuid() != 0:
             pytest.skip("needs root and Slurm: scripts/install-test-programs --cluster")
-        # the node's sockets are in it, whose paths have at most 108 characters
+        # holds the node's sockets, whose paths have at most 108 characters
         self.spool = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
         for name in ("state", "logs"):
             (self.folder / name).mkdir(parents=True)
@@ -70,10 +70,10 @@ class SlurmCluster:
 
     @contextmanager
     def administrator(self) -> Iterator[None]:
-        """Somebody who puts the node back to work that Slurm took out of it.
+        """Act as an administrator who resumes the node after Slurm has drained it.
 
-        A controller that was killed gives the numbers of jobs that it had not written down yet to others, and a node that still
-        has one of such a number is drained for a "Duplicate jobid".
+        A killed controller reuses the numbers of jobs that it had not saved yet, and a node that still runs a job with
+        such a number is drained for a "Duplicate jobid".
         """
         is_done = threading.Event()
 
@@ -111,13 +111,15 @@ class SlurmCluster:
         )
 
     def jobs(self) -> list[list[str]]:
-        """Number, name and state of every job that waits or runs."""
+        """Return number, name and state of every waiting or running job."""
         return [
             line.split() for line in self.ask("squeue", "--noheader", "--format=%i %j %t").stdout.splitlines()
         ]
 
     def describe(self) -> str:
-        """Its nodes and jobs with their states, and the end of the controller's log, for the message of a test that fails."""
+        """Return its nodes and jobs with their states, and the end of the controller's log, for messages of failing
+        tests.
+        """
         nodes = self.ask("sinfo", "--Node", "--long").stdout
         log = self.folder / "logs" / "slurmctld.log"
         return f"{nodes}{self.ask('squeue', '--long').stdout}{log.read_text()[-3000:]}"

@@ -1,6 +1,6 @@
-"""The commands of Slurm that foldnote uses, for one machine and without daemons: jobs are sessions of processes.
+"""The Slurm commands that foldnote uses, for one machine and without daemons: jobs are process sessions.
 
-Real Slurm is in `test_slurm.py`; this one starts a job in milliseconds.
+This one starts a job in milliseconds; `slurm_cluster.py` starts the real Slurm.
 """
 
 import contextlib
@@ -16,11 +16,11 @@ from pathlib import Path
 HOME = "STAND_IN_OF_SLURM"
 NAMES = ("sbatch", "squeue", "scancel")
 DOWN, HELD, REFUSAL, FORGOTTEN = "down", "held", "refusal", "forgotten"
-"""Files in the folder: nothing answers, jobs wait, why jobs are refused, and jobs that are listed no more."""
+"""Files in the folder that control it: no response, jobs wait, why jobs are refused, jobs no longer listed."""
 
 
 def install(folder: Path) -> dict[str, str]:
-    """Make the commands in `folder`; returns the variables with which they are found."""
+    """Write the commands into `folder`; return the environment variables by which they are found."""
     for part in ("bin", "jobs"):
         (folder / part).mkdir(parents=True)
     for name in NAMES:
@@ -34,7 +34,7 @@ def submit(folder: Path, script: Path) -> str:
     text = script.read_text()
     numbers = [int(path.name) for path in (folder / "jobs").iterdir()]
     job = folder / "jobs" / str(max(numbers, default=0) + 1)
-    draft = folder / f"draft-{os.getpid()}"  # a job that is seen is complete
+    draft = folder / f"draft-{os.getpid()}"  # a listed job has all its files
     draft.mkdir()
     (draft / "script").write_text(text)
     (draft / "environment").write_text(json.dumps(dict(os.environ)))
@@ -56,7 +56,7 @@ def start(job: Path) -> None:
 
 
 def start_all(folder: Path) -> None:
-    """Let the jobs that wait begin."""
+    """Start the waiting jobs."""
     (folder / HELD).unlink(missing_ok=True)
     for job in (folder / "jobs").iterdir():
         if state(job) == "PD":
@@ -112,7 +112,7 @@ def main(name: str, arguments: list[str]) -> None:
             each for each in jobs
             if (not names or (each / "name").read_text() in names) and (not numbers or each.name in numbers)
         ]  # fmt: skip
-        if os.fork() == 0:  # Slurm answers before the processes have ended
+        if os.fork() == 0:  # Slurm, too, responds before the processes have ended
             for job in found:
                 cancel(job)
             os._exit(0)

@@ -1,4 +1,6 @@
-"""Keys in their header, the catalog without one, the rate, and the log; test_auth_matrix.py has every route."""
+"""API keys in their header, the catalog without one, the rate limit, and the log; test_auth_matrix.py covers every
+route.
+"""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -59,7 +61,7 @@ def test_the_rate_is_ten_a_second(make_service):
     service = make_service()
     answers = [service.client.get("/tools") for _ in range(10)]
     assert [answer.status_code for answer in answers] == [200] * 10
-    with ThreadPoolExecutor(8) as pool:  # quicker than the rate, also on a slow machine
+    with ThreadPoolExecutor(8) as pool:  # faster than the rate limit, also on a slow machine
         more = list(pool.map(lambda _: service.client.get("/tools"), range(200)))
     refused = next(answer for answer in more if answer.status_code == 429)
     assert refused.json()["retryAfterSeconds"] == int(refused.headers["retry-after"]) == 1

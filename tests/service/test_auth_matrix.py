@@ -1,6 +1,6 @@
-"""Every route of the served document against every kind of key, and every name that a caller can give.
+"""Every route of the served document with every kind of key and every name that a caller can send.
 
-The tables below say what each route needs and how it is told a name. A route that stands in neither fails here.
+The tables below say what each route needs and where it takes a name. A route that is in neither fails the tests.
 """
 
 import io
@@ -70,11 +70,11 @@ HIDDEN = {
     ("HEAD", "/download/{holder}/{holderId}/{sha256}/{name}"): LINK,
     ("HEAD", "/files/{filePath}"): KEYED,
     ("GET", "/readyz"): OPEN,
-    ("GET", "/metrics"): OPEN,  # to this machine; test_operation.py asks from elsewhere
+    ("GET", "/metrics"): OPEN,  # open to this machine; test_operation.py sends requests from elsewhere
 }
-"""Routes that the document leaves out."""
+"""Routes that the document omits."""
 OF_A_HUB = {("POST", "/jupyterhub/key"): "token of a JupyterHub"}
-"""Routes of a service with a section ``[jupyterhub]``; test_jupyterhub.py asks them."""
+"""Routes of a service with a section ``[jupyterhub]``, covered by test_jupyterhub.py."""
 KEY_NEEDED = [route for route, need in NEEDS.items() if need not in (OPEN, LINK)]
 REAL = {
     "JOB": "private", "BATCH": "privates", "SUBJOB": "privates-1", "FILE": "private.pdb", "FOLDER": "closet",
@@ -124,11 +124,11 @@ NAMELESS = {
     ("GET", "/catalog/tools"), ("GET", "/catalog/modalities"), ("GET", "/catalog/functions"),
     ("GET", "/catalog/tools/{jobType}/schema"), ("GET", "/getFolders"), ("POST", "/model-router"), ("POST", "/deploy-model"), ("GET", "/deployed-models"), ("DELETE", "/delete-model"),
 }  # fmt: skip
-"""Routes that take no name of what somebody has: those of uploads make the caller's own."""
+"""Routes that take no name of existing data: upload routes create the caller's own."""
 
 
 def issue_key(service, email, *options):
-    """A key for the address, by the admin command."""
+    """Issue a key for the address with the admin command."""
     return run_admin(service, "issue-key", email, *options)["key"]
 
 
@@ -141,7 +141,7 @@ def run_admin(service, *arguments):
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
-    """A service with a key of every kind, and an owner who has one of everything."""
+    """Start a service with a key of every kind, and an owner who has one item of every kind."""
     service = ServiceProcess(
         tmp_path_factory.mktemp("house"), "--no-rate-limit", "--allow-deploy-model"
     ).start()
@@ -160,7 +160,7 @@ def house(tmp_path_factory):
 
 
 def expire(service):
-    """Thirty days pass for one of the trial keys."""
+    """Let thirty days pass for one of the trial keys."""
     with closing(sqlite3.connect(service.folder / "data" / "service.sqlite3", timeout=30)) as connection:
         connection.execute(
             "UPDATE keys SET expires = '2020-01-01T00:00:00.000Z' WHERE sha256 = ?",
@@ -211,7 +211,9 @@ def ask(service, route, **more):
 def test_every_route_of_the_document_is_classified(house):
     paths = httpx.get(f"{house.url}/openapi.json").json()["paths"]
     documented = {(method.upper(), path) for path, item in paths.items() for method in item}
-    assert documented == set(NEEDS), "say in NEEDS what a new route needs, and in NAMED what names it takes"
+    assert documented == set(NEEDS), (
+        "add what a new route needs to NEEDS, and the names that it takes to NAMED"
+    )
     declared = {route for route in documented if paths[route[1]][route[0].lower()].get("security")}
     assert declared == set(KEY_NEEDED)
 
@@ -229,7 +231,7 @@ def test_every_route_of_the_code_is_classified():
 def test_every_route_of_a_hub_is_classified(house):
     coded = {(method, route.path_format) for route in hub.router.routes for method in route.methods}
     assert coded == set(OF_A_HUB)
-    for method, path in OF_A_HUB:  # and absent elsewhere
+    for method, path in OF_A_HUB:  # and absent from other machines
         answer = house.anybody.request(method, path, headers={"x-api-key": house.keys["admin"]})
         assert answer.status_code == 404
 
@@ -316,7 +318,7 @@ def test_every_other_method_is_refused(house, path):
 
 
 def named(value, names):
-    """The table's entry with the names in place of their words."""
+    """Return the table's entry with its placeholders replaced by names."""
     text = json.dumps(value)
     for word, name in names.items():
         text = text.replace(f'"{word}', f'"{name}')
@@ -324,7 +326,7 @@ def named(value, names):
 
 
 def answer_to(client, route, shape, names):
-    """What can be told apart in an answer, with the name that was given put out of it."""
+    """Return the parts of a response that a caller can distinguish, without the name that was sent."""
     method, path = route
     asked = named(shape, names)
     given = {key: asked.pop(key) for key in ("jobName", "filePath") if key in asked}
@@ -358,7 +360,7 @@ def test_a_foreign_continuation_key_is_as_good_as_none(house):
 
 
 def test_after_all_that_the_owner_has_everything(house):
-    """Runs last: whatever the others asked for changed nothing."""
+    """Runs last: no request of the other tests changed anything."""
     with client_of(house, "owner") as client:
         assert client.get("/jobs", params={"includeSubjobs": "true"}).json()["statuses"]["Complete"] == 3
         assert client.get(f"/files/{REAL['FILE']}").text == PDB

@@ -1,4 +1,4 @@
-"""Backup and restore of a real service: all of it or nothing of it, whatever happens meanwhile."""
+"""Backup and restore of a real service: complete or not at all, whatever happens meanwhile."""
 
 import json
 import os
@@ -38,7 +38,7 @@ Path.rename = rename
 from foldnote.service.admin import main
 sys.exit(main())
 """
-"""`foldnote admin` that is killed just before one of its renames."""
+"""`foldnote admin`, killed just before one of its renames."""
 
 
 def data(service) -> Path:
@@ -72,7 +72,7 @@ FIRST = "first.output-1.chatter-2.score"
 
 @pytest.fixture(scope="module")
 def past(tmp_path_factory) -> Path:
-    """The data folder of a service that has ended, with a job, its log and a file."""
+    """Return the data folder of an ended service with a job, its log and a file."""
     service = ServiceProcess(tmp_path_factory.mktemp("past"), "--no-rate-limit").start()
     service.run(FIRST)
     assert service.client.put("/upload/a.pdb", content=PDB.encode()).status_code == 200
@@ -82,13 +82,13 @@ def past(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def stopped(make_service, past) -> ServiceProcess:
-    """A service on a copy of that folder; it does not run."""
+    """Create a service on a copy of that folder, not running."""
     return make_service("--no-rate-limit", data=past, is_started=False)
 
 
 @pytest.fixture
 def lab(stopped) -> ServiceProcess:
-    """A service on a copy of that folder."""
+    """Start a service on a copy of that folder."""
     return stopped.start()
 
 
@@ -183,14 +183,14 @@ def test_what_ran_when_the_backup_was_made_runs_again_once(lab, tmp_path):
 
 @pytest.fixture(scope="module")
 def backup(past, tmp_path_factory) -> Path:
-    """A backup of that folder."""
+    """Make a backup of that folder."""
     folder = tmp_path_factory.mktemp("backups") / "backup"
     make_backup(past, folder)
     return folder
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
-    """Everything in a folder: files with their bytes, and folders."""
+    """Return everything in a folder: files with their bytes, and folders."""
     return {
         str(path.relative_to(folder)): None if path.is_dir() else path.read_bytes()
         for path in folder.rglob("*")
@@ -297,7 +297,7 @@ def test_a_content_that_the_folder_had_lost_is_named_and_the_rest_is_kept(lab, t
 
 
 def test_what_is_deleted_while_a_backup_is_made_is_whole_in_it(make_service, tmp_path):
-    """Deletions and backups run side by side; every backup restores to a state that was."""
+    """Deletions and backups run in parallel; every backup restores to a state that existed."""
     service = make_service("--no-rate-limit")
     stop = threading.Event()
     faults: list[str] = []
@@ -333,7 +333,7 @@ def test_what_is_deleted_while_a_backup_is_made_is_whole_in_it(make_service, tmp
 
 @pytest.fixture(scope="module")
 def grown(past, tmp_path_factory) -> Path:
-    """That folder, in which a second job has run since the backup."""
+    """Return that folder after a second job has run since the backup."""
     service = ServiceProcess(tmp_path_factory.mktemp("grown"), "--no-rate-limit")
     shutil.copytree(past, data(service))
     service.start().run("second.output-1")

@@ -1,6 +1,6 @@
-"""Runs as jobs of a batch system: what is asked for, no secret in sight, and nothing is lost or left, whoever dies.
+"""Runs as jobs of a batch system: the requested resources, no visible secrets, and no lost or leftover jobs after kills.
 
-What is not marked needs no Slurm: a stand-in of its commands starts the jobs.
+Tests without a mark use a stand-in for Slurm's commands.
 """
 
 import json
@@ -60,7 +60,7 @@ class BatchService(ServiceProcess):
 
 @pytest.fixture
 def system(tmp_path):
-    """The folder of the stand-in, whose files decide what it does."""
+    """Return the stand-in's folder, whose files control it."""
     return tmp_path / "slurm"
 
 
@@ -78,7 +78,7 @@ def states(system: Path) -> dict[str, str]:
 
 
 def numbers(service: BatchService) -> list[str]:
-    """Of the batch jobs that the service has noted."""
+    """Return the numbers of the batch jobs that the service has recorded."""
     return sorted(json.loads(path.read_text())["native_id"] for path in service.files("records/*.json"))
 
 
@@ -112,7 +112,7 @@ def test_a_stop_leaves_no_process_and_no_batch_job(service, system):
     wait_until(lambda: states(system).get("2") == "PD", "the job that waits")
     names = (name, "waits.sleep-60")
     began = time.monotonic()
-    with ThreadPoolExecutor(len(names)) as pool:  # the time limit is that of each
+    with ThreadPoolExecutor(len(names)) as pool:  # the time limit holds for each request
         list(pool.map(lambda each: service.client.post("/stop-job", json={"jobName": each}), names))
     for each in names:
         assert service.wait(each)["status"] == "Stopped"
@@ -123,9 +123,9 @@ def test_a_stop_leaves_no_process_and_no_batch_job(service, system):
 
 @pytest.mark.cluster
 def test_short_runs_follow_one_another_in_one_batch_job(service, system):
-    """Also those that have a batch job of their own by then, which is cancelled."""
+    """This includes runs that have a batch job of their own by then, which is cancelled."""
     names = [f"short{number}.alone.output-1" for number in range(5)]
-    first = "first.sleep-8.output-1"  # longer than it takes to submit the others on a busy machine
+    first = "first.sleep-8.output-1"  # longer than submitting the others takes on a busy machine
     service.submit(first)
     wait_for_sleep(service, first)
     (system / slurm_stand_in.HELD).touch()
@@ -217,7 +217,7 @@ def test_a_service_that_starts_again_finds_its_batch_jobs_and_cancels_those_it_d
 
 @pytest.mark.exhaustive
 def test_a_batch_job_that_was_never_recorded_ends_without_a_run(service, system):
-    """The service dies between the submission and the note of the job's number."""
+    """The service dies between submitting the batch job and recording its number."""
     (system / slurm_stand_in.HELD).touch()
     service.submit("orphan.alone.output-1")
     wait_until(lambda: numbers(service) == ["1"], "the batch job")
@@ -239,13 +239,13 @@ def test_jobs_that_the_batch_system_forgot_are_submitted_again(service, system):
     wait_until(lambda: states(system), "the batch job")
     (system / "jobs" / "1" / slurm_stand_in.FORGOTTEN).touch()
     wait_until(lambda: "2" in states(system), "the second job")
-    slurm_stand_in.start_all(system)  # the forgotten one, too: it finds no order
+    slurm_stand_in.start_all(system)  # the forgotten job runs, too, but finds no order
     assert service.wait("forgotten.alone.output-1")["status"] == "Complete"
     assert_once(service, "forgotten.alone.output-1")
 
 
 @pytest.mark.cluster
-def test_what_the_batch_system_says_is_told_and_its_silence_costs_nothing(service, system):
+def test_what_the_batch_system_says_is_reported_and_its_silence_costs_nothing(service, system):
     (system / slurm_stand_in.DOWN).touch()
     time.sleep(1)
     service.submit("patient.alone.output-1")
@@ -299,11 +299,11 @@ def test_the_time_that_a_job_asks_for():
     assert BatchOptions.read("lab", REQUIRED | {"max_walltime_s": 1800}).walltime_s(3600) == 1800
 
 
-# Slurm itself
+# real Slurm
 
 
 class SlurmKiller:
-    """Kills the service, Slurm's controller, agents and runners, and cancels batch jobs."""
+    """Kill the service, Slurm's controller, agents and runners, and cancel batch jobs."""
 
     def __init__(self, service: BatchService, cluster: SlurmCluster, seed: int) -> None:
         self._service, self._cluster = service, cluster
@@ -361,7 +361,7 @@ def cluster(tmp_path):
 
 @pytest.fixture
 def on_slurm(request, tmp_path, cluster):
-    """The parameter, if there is one, is the lease in seconds."""
+    """Start a service on Slurm; the parameter, if any, is the lease in seconds."""
     running = BatchService(tmp_path / "service", cluster.variables, lease_s=getattr(request, "param", 4.0))
     running.start()
     yield running
@@ -371,7 +371,7 @@ def on_slurm(request, tmp_path, cluster):
 
 @pytest.fixture(params=["stand-in", pytest.param("slurm", marks=pytest.mark.exhaustive)])
 def commands(request, tmp_path, system):
-    """The commands of a batch system, as the executor gives them."""
+    """Return a batch system's commands as the executor configures them."""
     stand_in = request.param == "stand-in"
     variables = slurm_stand_in.install(system) if stand_in else request.getfixturevalue("cluster").variables
     (tmp_path / "scripts").mkdir()
@@ -433,7 +433,7 @@ def test_a_controller_that_is_killed_and_forgets_everything_loses_no_job(on_slur
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("on_slurm", [60.0], indirect=True)  # longer than a busy machine takes to start it
+@pytest.mark.parametrize("on_slurm", [60.0], indirect=True)  # longer than the start takes on a busy machine
 def test_a_killed_service_adopts_its_batch_jobs(on_slurm):
     names = [f"service{number}.alone.sleep-4.output-1" for number in range(3)]
     for name in names:

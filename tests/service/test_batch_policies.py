@@ -1,4 +1,4 @@
-"""What a batch does after a failure: go on, stop, or run the failed job again."""
+"""Policies of a batch after a failure: continue, stop, or retry the failed job."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ def submit(service, name, names, **policy):
 
 @pytest.fixture(scope="module")
 def one_by_one(tmp_path_factory):
-    """A service that runs one job at a time."""
+    """Start a service that runs one job at a time."""
     folder = tmp_path_factory.mktemp("one")
     running = ServiceProcess(folder, "--no-rate-limit", "--workers", "1").start()
     yield running

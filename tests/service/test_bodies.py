@@ -1,6 +1,6 @@
-"""Bodies that would hurt: refused with what is wrong, and the service is no larger afterwards or in between.
+"""Harmful request bodies are refused with an explanation, and do not increase the service's memory.
 
-The peak of the service's memory is reset before each body, so that it is the body's own.
+The service's peak memory is reset before each body, so it is caused by that body.
 """
 
 import gzip
@@ -51,7 +51,7 @@ BODIES = {
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory):
-    """A service that has seen usual bodies, so that its memory is what it will be."""
+    """Start a service and send it usual bodies, so that its memory has reached its normal size."""
     service = ServiceProcess(
         tmp_path_factory.mktemp("bodies"), "--no-rate-limit", "--allow-deploy-model", "--upload-mb", "4"
     ).start()
@@ -65,7 +65,7 @@ def warm(tmp_path_factory):
 
 
 class Memory:
-    """Resident bytes of a service now, and the most since the last reset."""
+    """A service's resident memory in bytes, current and peak since the last reset."""
 
     def __init__(self, service):
         self._folder = Path(f"/proc/{service.process.pid}")
@@ -109,7 +109,7 @@ def test_one_byte_more_than_a_megabyte_is_refused(warm, path, is_chunked):
 
 
 def send_without_end(service, head):
-    """Sends chunks until the service answers; gives the answer's first line and how much was sent."""
+    """Send chunks until the service responds; return the first line of the response and the number of bytes sent."""
     host, port = service.url.removeprefix("http://").split(":")
     sent = 0
     with socket.create_connection((host, int(port)), timeout=20) as connection:
@@ -160,7 +160,7 @@ def test_a_large_upload_is_stored_in_constant_memory(warm):
 
 
 def test_the_commas_of_a_file_do_not_count_as_values(warm):
-    """A table of a million cells inline is one text."""
+    """A table of a million cells inline is a single text value."""
     table = "1,2,3,4,5,6,7,8,9,10\n" * 100_000
     body = {"type": "af2bind", "settings": {"pdbFile": f'{table}"{{[', "chain": "A"}}
     answer = warm.client.post("/validate-job", json=body)

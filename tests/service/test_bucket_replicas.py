@@ -33,7 +33,9 @@ def pair(tmp_path):
 
 @pytest.mark.cluster
 def test_two_replicas_share_a_bucket(pair):
-    """What one stores, the other runs, reads, links and deletes, also what was uploaded past both."""
+    """Each replica runs, reads, links and deletes what the other stored, including uploads that went directly to the
+    bucket.
+    """
     first, second = pair
     links = first.client.post("/getPresignedUploadUrl", json={"filename": "a.pdb"}).json()
     assert httpx.put(links["uploadUrl"], content=PDB.encode()).status_code == 200

@@ -1,4 +1,4 @@
-"""A service with its contents in a bucket: what users, administrators and a failing object store see of it."""
+"""A service with its contents in a bucket, as seen by users and administrators, and with a failing object store."""
 
 import io
 import os
@@ -31,7 +31,7 @@ ADMIN = "import sys; from foldnote.service.admin import main; sys.exit(main())"
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """A service for tests that do not disturb each other."""
+    """Start a service for tests that do not disturb each other."""
     running = BucketService(tmp_path_factory.mktemp("bucket")).start()
     yield running
     running.end()
@@ -39,7 +39,7 @@ def shared(tmp_path_factory):
 
 @pytest.fixture
 def own(tmp_path):
-    """A service for a test that disturbs it."""
+    """Start a service for a test that disturbs it."""
     running = BucketService(tmp_path).start()
     yield running
     if running.process.poll() is None:
@@ -93,7 +93,7 @@ def test_a_job_gets_its_inputs_from_the_bucket(shared, name):
 
 def test_a_file_of_the_account_is_sent_by_the_service_since_its_key_is_for_it_only(shared, name):
     shared.client.put(f"/upload/{name}.txt", content=b"0123456789")
-    for _ in range(2):  # with a local copy, and without
+    for _ in range(2):  # with and without a local copy
         whole = shared.client.get(f"/files/{name}.txt")
         part = shared.client.get(f"/files/{name}.txt", headers={"range": "bytes=2-4"})
         beyond = shared.client.get(f"/files/{name}.txt", headers={"range": "bytes=10-"})
@@ -235,7 +235,7 @@ def test_a_node_gets_its_inputs_from_the_bucket(tmp_path, monkeypatch):
     assert (tmp_path / "b.pdb").read_text() == f"REMARK b\n{PDB}"
 
 
-# uploads that go past the service
+# uploads directly to the bucket
 
 
 def presign(service: BucketService, name: str) -> dict:

@@ -1,4 +1,4 @@
-"""GET /jobs that waits until something changed."""
+"""Long polling: GET /jobs that waits until something changes."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from foldnote.service.store.jobs.insertion import NewJob
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    """A client of a service that runs nothing, with its key."""
+    """Return a client of a service that runs nothing, with its key."""
     folder = tmp_path_factory.mktemp("changes")
     config = ServiceConfig(folder, rate_limit=False, has_dispatcher=False, store=store_place(folder))
     with TestClient(create_app(config)) as client:
@@ -24,7 +24,7 @@ def service(tmp_path_factory):
 
 @pytest.fixture
 def account(service):
-    """Headers and row of an account with one job."""
+    """Return headers and row of an account with one job."""
     email = f"user{time.monotonic_ns()}@lab.example"
     key = service.app.state.service.issue_key(email)
     row = service.app.state.service.store.accounts.ensure_account(email)

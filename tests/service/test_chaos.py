@@ -1,6 +1,6 @@
-"""Random kill -9 of the service and of runners while clients submit, stop, delete, list and download.
+"""Kill the service and runners at random while clients submit, stop, delete, list and download.
 
-`FOLDNOTE_TEST_KILLS` is the number of kills (8 when it is not set), `FOLDNOTE_TEST_SEED` another order of them.
+`FOLDNOTE_TEST_KILLS` is the number of kills (default: 8), `FOLDNOTE_TEST_SEED` changes their order.
 """
 
 import os
@@ -12,7 +12,7 @@ from free_ports import free_port
 KILLS = int(os.environ.get("FOLDNOTE_TEST_KILLS", "8"))
 SEED = int(os.environ.get("FOLDNOTE_TEST_SEED", "45"))
 KILL_S = 10
-"""What a kill with its start afterwards takes at most, on a busy machine."""
+"""Longest time of a kill and the restart after it, on a busy machine."""
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_random_kills_lose_nothing(make_service, capsys, is_warm):
 
 
 def run_in_workers(engine):
-    """Let workers run the engine, many jobs in each of their copies."""
+    """Let workers run the engine, each copy many jobs."""
     (engine / "serve.py").write_text("RUNS_MANY = True\n\n\ndef load(): ...\n")
     manifest = engine / "engine.toml"
     manifest.write_text(manifest.read_text().replace("memory_mb = 16", "memory_mb = 64"))

@@ -1,4 +1,4 @@
-"""Pipelines whose stages make several models: the best one goes on, or with `chooseBest` false all of them."""
+"""Pipelines whose stages make several models: the next stage gets the best one or, with `chooseBest` false, all of them."""
 
 import csv
 import io
@@ -56,7 +56,7 @@ def lab(tmp_path_factory):
 
 
 def run(service, name, *stages):
-    """Save and run a pipeline; gives its parent once it has ended."""
+    """Save and run a pipeline; return its parent job once it has ended."""
     rows = [{"name": stage, "type": tool, "settings": settings} for stage, tool, settings in stages]
     saved = service.client.post("/submit-pipeline", json={"pipelineName": name, "stages": rows})
     assert saved.status_code == 200, saved.text
@@ -66,7 +66,7 @@ def run(service, name, *stages):
 
 
 def atoms(service, name, stage):
-    """Atoms that each job of a stage counted, in the order of their names."""
+    """Return the atoms that each job of a stage counted, ordered by job name."""
     jobs = service.client.get("/jobs", params={"batch": name}).json()["jobs"]
     own = {job["jobName"]: job for job in jobs if job["jobName"].startswith(f"{name}-{stage}")}
     return [own[each]["score"]["atoms"] for each in sorted(own)]

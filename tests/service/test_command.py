@@ -1,4 +1,4 @@
-"""The command ``foldnote`` as a person runs it: processes of their own, against a real embedded service."""
+"""The command ``foldnote`` as a user runs it, in its own process, with a real embedded service."""
 
 import csv
 import io
@@ -27,12 +27,12 @@ MODULES = (
     *(f"foldnote.client.resources.{name}" for name in ("files", "jobs", "tools")),
     *("foldnote.client.core.transport", "foldnote.client.local.embedded", "foldnote.client.tables.job_list"),
 )
-"""What most commands import."""
+"""Imported by most commands."""
 ATOM = "ATOM      1  CA  ALA A   1       0.000   0.000   0.000  1.00  0.00           C\n"
 
 
 class Shell:
-    """Runs commands with a home of their own, in processes that begin as ``foldnote`` does after its imports."""
+    """Run commands with a separate home, in processes that start as ``foldnote`` does after its imports."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -58,7 +58,7 @@ class Shell:
         )
 
     def __call__(self, *arguments: str, said: str = "", code: int = 0) -> str:
-        """What the command prints; `self.err` is what it says beside that."""
+        """Return the command's standard output; `self.err` has its standard error."""
         done = run_forked(CODE, *arguments, environment=self.environment, said=said, modules=MODULES)
         self.err = done.stderr
         assert "Traceback" not in self.err, self.err
@@ -66,7 +66,7 @@ class Shell:
         return done.stdout
 
     def data(self, *arguments: str, **more):
-        """The one JSON document that the command prints."""
+        """Return the single JSON document that the command prints."""
         return json.loads(self(*arguments, "--json", **more))
 
 
@@ -97,7 +97,7 @@ def test_a_tool_is_found_described_and_shown_by_example(foldnote, tmp_path):
     assert foldnote("validate", "anarci", "--settings", str(place)) == "valid\n"
 
 
-def test_settings_that_are_not_valid_are_told_with_the_field(foldnote):
+def test_settings_that_are_not_valid_are_reported_with_the_field(foldnote):
     verdict = foldnote.data("validate", "anarci", "--set", "sequence=EVQ1", code=2)
     assert (verdict["valid"], verdict["field"]) == (False, "sequence")
     fault = foldnote.data("submit", "anarci", "--set", "sequence=EVQ1", code=2)

@@ -1,4 +1,4 @@
-"""Completion as a person has it: Tab is pressed in real shells, and what they put behind the words is read."""
+"""Completion as users have it: press Tab in real shells and read what they insert."""
 
 import os
 import re
@@ -26,7 +26,7 @@ PATIENCE_S = 60
 
 @pytest.fixture
 def environment(tmp_path, monkeypatch) -> dict[str, str]:
-    """Of a person who has submitted one job."""
+    """Return the environment of a user who has submitted one job."""
     monkeypatch.setenv("FOLDNOTE_HOME", str(tmp_path / "home"))
     Ledger().remember("0" * 64, JOB, "anarci")
     path = f"{COMMANDS}:{os.environ['PATH']}"
@@ -38,7 +38,7 @@ Press = Callable[[str, str], str]
 
 @pytest.fixture(params=["bash", "zsh"])
 def press(request, environment, tmp_path) -> Iterator[Press]:
-    """Types a line and presses Tab; gives what stands there once the shell has written the word that is waited for."""
+    """Type a line and press Tab; return the line once the shell has written the expected word."""
     start = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"]}[request.param]
     prepare = {
         "bash": "bind 'set enable-bracketed-paste off'",

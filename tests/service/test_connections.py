@@ -1,4 +1,4 @@
-"""Connections that say nothing, too little or too late, too many of them, and upgrades of the protocol."""
+"""Connections that send nothing, too little or too late, too many connections, and protocol upgrades."""
 
 import contextlib
 import inspect
@@ -17,11 +17,11 @@ from foldnote.service.http.file_responses import SendingProtocol
 FILES = 400
 TCP_ESTABLISHED = 1
 CONNECTIONS = 108
-"""Three quarters of the files, less those of the service."""
+"""Three quarters of the allowed files, minus those of the service."""
 
 
 def prepare(folder, *options):
-    """A service that may have few files, and waits for heads and bodies for a second or two only."""
+    """Start a service that may open few files, and waits only a second or two for headers and bodies."""
     service = ServiceProcess(folder, "--no-rate-limit", *options)
     service.code = (
         "import resource; from foldnote.service.http import connections\n"
@@ -154,7 +154,7 @@ def test_options_set_the_connections_that_are_held_and_that_wait(tmp_path):
             each.connect_ex((host, int(port)))
         time.sleep(0.2)
         states = [each.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] for each in waiting]
-    assert states.count(TCP_ESTABLISHED) == 21  # Linux lets one more wait
+    assert states.count(TCP_ESTABLISHED) == 21  # Linux queues one more
 
 
 def test_more_connections_than_files_are_refused_at_the_start(tmp_path):
@@ -202,13 +202,13 @@ def test_a_tunnel_is_refused_once(house):
      "send_400_response", "_start_asgi_task", "_unset_keepalive_if_required"],
 )  # fmt: skip
 def test_uvicorn_still_has_what_the_connection_builds_on(name):
-    """When this fails after an upgrade, read uvicorn's httptools_impl.py again beside connections.py."""
+    """If this fails after an upgrade, compare uvicorn's httptools_impl.py with connections.py."""
     assert inspect.isfunction(getattr(connections.Connection.__mro__[1], name, None)), name
 
 
 @pytest.mark.parametrize("name", ["disconnected", "expected_content_length", "flow", "response_started"])
 def test_uvicorn_still_has_what_the_sending_of_files_builds_on(name):
-    """When this fails after an upgrade, read RequestResponseCycle again beside file_responses.py."""
+    """If this fails after an upgrade, compare RequestResponseCycle with file_responses.py."""
     assert name in connections.RequestResponseCycle.__init__.__code__.co_names, name
 
 

@@ -1,7 +1,7 @@
-"""Databases and folders that are backed up, restored, copied, moved away, put back and made anew, in any order.
+"""Databases and folders are backed up, restored, copied, moved away, put back and recreated, in any order.
 
-Whatever is done: a job never has a result or a log that is not its own, and what was acknowledged is listed until
-an earlier state is put back. `FOLDNOTE_TEST_MOVES` is the number of histories beside those that are always told.
+In every history, a job has no other job's result or log, and what was acknowledged is listed until an earlier state is
+put back. `FOLDNOTE_TEST_MOVES` is the number of random histories, in addition to the fixed ones.
 """
 
 import copy
@@ -38,16 +38,16 @@ NAMES = ("a.tell.output-1", "b.tell.sleep-0_5.output-1", "c.tell.sleep-3.output-
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 DATABASE = "service.sqlite3"
 Jobs = dict[tuple[str, str], str]
-"""The sequence of each job that was acknowledged, by account and name: no two submissions have the same one."""
+"""The sequence of each acknowledged job, by account and name; no two submissions have the same one."""
 
 
 done: Counter[str] = Counter()
-"""How often each thing was done, in all histories together."""
+"""Number of times that each operation was done, in all histories together."""
 
 
 @dataclass
 class State:
-    """What a service on these files must list, and on which contents: `None` when some had been taken away."""
+    """The jobs that a service on these files must list, and with which contents: `None` after some were removed."""
 
     jobs: Jobs
     contents: int | None
@@ -55,7 +55,7 @@ class State:
 
 
 class History:
-    """One data folder, and everything that was ever taken from it."""
+    """One data folder, and all copies that were made of it."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
@@ -107,7 +107,7 @@ class History:
         return httpx.Client(base_url=self.service.url, headers={"x-api-key": account}, timeout=30)
 
     def submit(self) -> None:
-        """Also after whatever lets the numbers of jobs come again."""
+        """Submit a job, including after operations that let job numbers be reused."""
         if not self.is_up:
             self.start()
         for _ in range(3):
@@ -135,9 +135,9 @@ class History:
             done["deleted"] += 1
 
     def check(self) -> None:
-        """Await every job, and compare what is listed, fetched and logged."""
+        """Wait for every job, and check what is listed, fetched and logged."""
         if not self.is_up:
-            self.start()  # which checks
+            self.start()  # calls check
             return
         for account in ACCOUNTS:
             with self.ask(account) as client:
@@ -187,10 +187,10 @@ class History:
             done["restored"] += 1
             self.submit()
 
-    # what people do with files
+    # what users do with files
 
     def copy_the_database(self) -> None:
-        """After a clean end, when it is one file."""
+        """Copy the database after a clean end, when it is one file."""
         if not self.is_up:
             self.start()
         self.require_down(is_killed=False)
@@ -201,19 +201,19 @@ class History:
         done["database copied"] += 1
 
     def copy_a_database_back(self) -> None:
-        """Over the one that is there; what lies beside it, such as a log, is left."""
+        """Copy a database over the current one; other files, such as a log, stay."""
         if self.copies:
             self.require_down()
             state = self.chance.choice(self.copies)
             shutil.copy(state.folder / DATABASE, self.data)
             self.jobs = copy.copy(state.jobs)
-            self.contents = None  # what was deleted since may be gone
+            self.contents = None  # what was deleted since may be missing
             self.start()
             done["database copied back"] += 1
             self.submit()
 
     def move_the_database_away(self) -> None:
-        """As the one file that it seems to be; the service makes a new one."""
+        """Move away only the main database file; the service creates a new one."""
         self.require_down()
         self.take_away()
         self.jobs = {}
@@ -228,7 +228,7 @@ class History:
         self.away.append(State(self.jobs, self.contents, folder))
 
     def put_a_database_back(self) -> None:
-        """In exchange for the one that is there; each finds its log again."""
+        """Exchange the current database for another; each finds its log again."""
         if self.away:
             self.require_down()
             state = self.away.pop(self.chance.randrange(len(self.away)))
@@ -278,7 +278,7 @@ ACTS = (
 
 
 def assert_consistent(service: ServiceProcess) -> None:
-    """A sound file, and counters that agree with the rows."""
+    """Assert that the file is intact, and counters match the rows."""
     assert rows(service, "PRAGMA integrity_check") == [("ok",)]
     assert rows(service, "PRAGMA foreign_key_check") == []
     counted = (
@@ -317,7 +317,7 @@ IN_TURN = (
     History.put_an_old_folder_there,
     History.restore,
 )
-"""Everything once, so that the numbers of jobs come again after each, and what has them then is looked at."""
+"""Every operation once, so that job numbers are reused after each and the jobs that get them are checked."""
 
 
 @pytest.mark.exhaustive

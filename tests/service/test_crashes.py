@@ -1,4 +1,4 @@
-"""Whatever dies: acknowledged work is not lost, not done twice at once, and what is over stays over."""
+"""After any crash, acknowledged work is not lost or done twice at once, and ended jobs stay ended."""
 
 import contextlib
 import dataclasses
@@ -21,14 +21,14 @@ from foldnote.service.http.app import create_app
 
 
 def wait_until_it_runs(service, name):
-    """Running is said at the claim; a moment later there is a runner that outlives the service."""
+    """Wait for a runner that outlives the service: a job counts as running from its claim, slightly earlier."""
     service.wait(name, ("Running",))
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         if any((folder / "runner.json").exists() for folder in attempt_folders(service)):
             return
         time.sleep(0.02)
-    raise AssertionError(f"no runner of {name} came to life")
+    raise AssertionError(f"no runner of {name} started")
 
 
 def test_a_job_goes_on_when_the_service_is_killed(make_service):
@@ -75,7 +75,7 @@ def test_a_service_sleeps_after_a_retry_was_due(make_service):
     before = psutil.Process(service.process.pid).cpu_times().user
     time.sleep(1.5)
     used_s = psutil.Process(service.process.pid).cpu_times().user - before
-    assert used_s < 0.3  # it could use 1.5
+    assert used_s < 0.3  # a busy loop would use 1.5
 
 
 def test_what_waits_when_a_service_starts_does_not_wait_for_its_first_sweep(tmp_path):
@@ -95,7 +95,7 @@ def test_what_waits_when_a_service_starts_does_not_wait_for_its_first_sweep(tmp_
 
 
 def test_a_batch_keeps_its_policy_when_the_service_is_killed(make_service):
-    """The first failure is found out after the restart, and is retried once before the batch stops."""
+    """The first failure is found after the restart, and retried once before the batch stops."""
     service = make_service("--no-rate-limit", "--workers", "1")
     names = ["k1.sleep-2.crash-1", "k2.output-1", "k3.output-1"]
     body = {"batchName": "kept", "type": "anarci", "settings": [SETTINGS] * 3, "jobNames": names}
@@ -130,7 +130,7 @@ def test_a_killed_runner_is_an_infrastructure_loss(make_service):
 
 
 def kill_runners(service) -> int:
-    """Kill every runner of this service; gives their number."""
+    """Kill every runner of this service; return their number."""
     found = runners(service)
     for pid in found:
         with contextlib.suppress(ProcessLookupError):
@@ -180,7 +180,7 @@ def test_a_hundred_parallel_submissions_of_one_name_are_one_job(make_service):
 
 
 def test_batches_that_share_a_name_are_one_batch(make_service):
-    """Fifty at once, each with a row of its own and one that all have: whole, or not at all."""
+    """Fifty at once, each with its own row and one that all have: each is accepted completely or not at all."""
     service = make_service("--no-rate-limit")
 
     def submit(number):

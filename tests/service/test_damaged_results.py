@@ -1,4 +1,4 @@
-"""A stored archive that an engine or the disk has spoilt: every route that reads it refuses it, and says so."""
+"""A stored archive damaged by an engine or the disk: every route that reads it refuses it and says so."""
 
 import hashlib
 import io
@@ -43,7 +43,7 @@ SPOILT = {
 
 @pytest.fixture(scope="module")
 def spoil(service):
-    """A complete job whose stored archive can be exchanged."""
+    """Return a complete job and a function that replaces its stored archive."""
     if service.client.get("/jobs", params={"jobName": "spoilt.output-1"}).status_code == 404:
         service.run("spoilt.output-1")
     found = rows(service, "SELECT result_sha256 FROM jobs WHERE name = 'spoilt.output-1'")[0][0]
@@ -54,11 +54,11 @@ def spoil(service):
 
     exchange.good = path.read_bytes()
     yield exchange
-    path.write_bytes(exchange.good)  # a worker may come back to this module
+    path.write_bytes(exchange.good)  # a worker may return to this module
 
 
 def ask(service, job="spoilt.output-1"):
-    """Every request that reads inside of the result of a job."""
+    """Send every request that reads the inside of the job's result."""
     settings = {"pdbFile": f"{job}/x.pdb", "chain": "A"}
     body = {"jobName": "reader", "type": "af2bind", "settings": settings}
     return [
@@ -91,7 +91,7 @@ def test_an_archive_that_ends_at_each_hundredth_is_refused(service, spoil):
 
 
 def test_a_batch_with_a_spoilt_result_says_that_it_has_no_archive(make_service):
-    """Its row is spoilt after the run and before the archive is built: the service starts between."""
+    """The row's result is damaged between its run and the building of the archive, during a restart of the service."""
     service = make_service("--no-rate-limit")
     body = {
         "batchName": "batch",
@@ -110,7 +110,7 @@ def test_a_batch_with_a_spoilt_result_says_that_it_has_no_archive(make_service):
 
 
 def spoil_result(results):
-    """As an engine can that writes over its attempt's files: the outcome names the spoilt archive."""
+    """Damage the result as an engine can that overwrites its attempt's files: the outcome names the damaged archive."""
     content = archive("../escaped.pdb")
     results.write_bytes(content)
     path = results.with_name("outcome.json")
@@ -119,7 +119,7 @@ def spoil_result(results):
 
 
 def wait_for_result(service):
-    """The archive that a runner left while there was no service."""
+    """Wait for the archive that a runner left while no service ran."""
     until = time.monotonic() + 30
     while not (found := list((service.folder / "data" / "jobs").glob("*/*/*/*/outcome.json"))):
         assert time.monotonic() < until

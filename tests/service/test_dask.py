@@ -1,4 +1,4 @@
-"""Jobs on a Dask cluster of separate processes: they end once, whoever is killed, and a stop leaves nothing."""
+"""Jobs on a Dask cluster of separate processes: each ends once despite kills, and a stop leaves no process."""
 
 import importlib.util
 import io
@@ -41,7 +41,7 @@ SEED = int(os.environ.get("FOLDNOTE_TEST_SEED", "45"))
 
 
 class ClusterKiller:
-    """Kills the service, workers, schedulers, agents and runners, and starts again what does not come back."""
+    """Kill the service, workers, schedulers, agents and runners, and restart those that do not return."""
 
     def __init__(self, service: ServiceProcess, cluster: Cluster, seed: int) -> None:
         self._service, self._cluster = service, cluster
@@ -76,7 +76,7 @@ class ClusterKiller:
 
     def _kill_scheduler(self) -> bool:
         for each in (self._cluster.scheduler, *self._cluster.workers):
-            end_process(each)  # workers without their scheduler end by themselves, later
+            end_process(each)  # workers exit by themselves some time after their scheduler
         self._cluster.workers.clear()
         self._cluster.start(2)
         return True
@@ -127,7 +127,7 @@ def serving(path: Path, cluster: Cluster, lease_s: float = 4.0):
 
 @pytest.fixture(scope="module")
 def shared_cluster(tmp_path_factory):
-    """For tests that leave a scheduler and one worker."""
+    """Start a cluster for tests that keep its scheduler and one worker alive."""
     running = Cluster(tmp_path_factory.mktemp("cluster")).start()
     yield running
     running.end()
@@ -170,17 +170,18 @@ def test_short_jobs_follow_one_another_in_one_task_with_one_request_each(shared_
     jobs = [
         str(job) for (job,) in rows(service, "SELECT id FROM jobs WHERE name LIKE 'short_.alone.output-1'")
     ]
-    outcome = re.compile(rf"/({'|'.join(jobs)})/\d+/outcome 20")  # an earlier test's may still come
+    # attempts of an earlier test may still arrive
+    outcome = re.compile(rf"/({'|'.join(jobs)})/\d+/outcome 20")
     read = lambda: log.read_bytes()[before:].decode()  # noqa: E731
     wait_until(lambda: len(outcome.findall(read())) == len(names), "the end of the last request")
     requests = read()
-    assert requests.count("/internal/attempts/start 200") < len(names), "each was delivered by Dask"
+    assert requests.count("/internal/attempts/start 200") < len(names), "Dask delivered each of them"
     assert "/outputs/" not in requests
     assert service.result(names[-1]).status_code == 200
 
 
 def submit_short(service, name: str, number: int) -> list[str]:
-    """Submit a batch of so many short jobs."""
+    """Submit a batch of this many short jobs."""
     names = [f"{name}{row}.alone.output-1" for row in range(number)]
     body = {
         "batchName": f"batch-{name}",
@@ -193,13 +194,13 @@ def submit_short(service, name: str, number: int) -> list[str]:
 
 
 def count_claimed(service, name: str) -> int:
-    """How many of them are claimed and have not ended."""
+    """Count those that are claimed and have not ended."""
     query = "SELECT count(*) FROM jobs JOIN attempts ON job_id = jobs.id AND number = attempt"
     return rows(service, f"{query} WHERE name LIKE '{name}%' AND attempts.ended IS NULL")[0][0]
 
 
 def count_at_once(service, name: str) -> int:
-    """The largest number of them that ran at once, by their outcomes."""
+    """Return the largest number that ran at the same time, from their outcomes."""
     found = rows(
         service, f"SELECT folder FROM attempts JOIN jobs ON jobs.id = job_id WHERE name LIKE '{name}%'"
     )
@@ -293,7 +294,7 @@ def test_whatever_dies_every_job_of_a_line_is_done_once(service, cluster, victim
 
 @pytest.mark.exhaustive
 def test_a_cluster_with_tls_takes_jobs_and_one_without_the_certificate_is_not_heard(tmp_path):
-    """The scheduler takes connections with its authority's certificate only."""
+    """The scheduler accepts only connections with its authority's certificate."""
     (tmp_path / "other").mkdir()
     cluster = Cluster(tmp_path, certificate=write_certificate(tmp_path)[:2]).start()
     chain, key, _ = write_certificate(tmp_path / "other")
@@ -321,7 +322,7 @@ def test_a_cluster_with_tls_takes_jobs_and_one_without_the_certificate_is_not_he
 
 @contextmanager
 def serving_executor(path: Path, cluster: Cluster, node_dir: str):
-    """A service without a dispatcher, whose executor has the cluster's workers."""
+    """Start a service without a dispatcher, whose executor has the cluster's workers."""
     engines = write_probe_engine(path / "engines", memory_mb=16)
     section = {
         "kind": "dask",
@@ -351,7 +352,7 @@ def test_a_worker_that_cannot_start_a_run_tells_why(tmp_path, shared_cluster):
 
 
 def test_dask_drops_a_run_that_is_revoked(executor_service, shared_cluster):
-    """The worker stands still meanwhile, so that it does not begin it."""
+    """The worker is paused, so that it does not start the run."""
     from distributed import Client
 
     executor, (worker,) = executor_service.executor, shared_cluster.workers
@@ -372,7 +373,7 @@ def test_dask_drops_a_run_that_is_revoked(executor_service, shared_cluster):
 def test_a_machine_that_is_listed_but_gone_is_closed_until_its_next_sign_of_life(
     executor_service, shared_cluster
 ):
-    """The scheduler stands still, as one that has not noticed that a worker died."""
+    """The scheduler is paused, like one that has not noticed the worker's death."""
     executor, cluster = executor_service.executor, shared_cluster
 
     def lose(name: str, kill) -> None:
@@ -402,7 +403,7 @@ def test_a_machine_that_is_listed_but_gone_is_closed_until_its_next_sign_of_life
 
 @pytest.mark.exhaustive
 def test_a_killed_worker_loses_no_job(tmp_path, cluster):
-    """Run and lease are longer than any pause of a busy machine, so that the kill alone loses an attempt."""
+    """Run and lease are longer than any pause of a busy machine, so only the kill loses an attempt."""
     with serving(tmp_path, cluster, lease_s=60.0) as service:
         service.submit("worker.alone.sleep-10.output-1")
         wait_for_sleep(service, "worker.alone.sleep-10.output-1")
@@ -446,7 +447,7 @@ def test_a_killed_service_adopts_what_runs_on_the_cluster(service):
 
 @pytest.mark.exhaustive
 def test_a_worker_that_cannot_reach_the_service_ends_its_engine_and_commits_nothing(service, cluster):
-    """The service stands still for longer than a lease: the engine ends before another one starts."""
+    """The service is paused for longer than a lease: the engine ends before another one starts."""
     service.submit("cut.alone.sleep-12.output-1")
     wait_for_sleep(service, "cut.alone.sleep-12.output-1")
     service.process.send_signal(signal.SIGSTOP)
@@ -502,7 +503,7 @@ def test_an_engine_assigned_to_this_machine_runs_while_the_cluster_has_no_worker
     folder = tmp_path / "service"
     folder.mkdir()
     service = ClusterService(folder, cluster)
-    service.code = QUICK.replace("retry_s=", "sweep_s=600.0, retry_s=")  # nothing but a wake starts a run
+    service.code = QUICK.replace("retry_s=", "sweep_s=600.0, retry_s=")  # only a wake-up starts a run
     write_probe_engine(service.engines, tools=("propka",), name="near", memory_mb=16)
     config = folder / "home" / "config" / "config.toml"
     config.write_text(config.read_text() + '[executors.engines]\nnear = "local"\n')

@@ -1,4 +1,4 @@
-"""What is beside a database when a service starts: a log of its own or of another one, a damaged page, open modes."""
+"""Files beside a database when a service starts: its own log or another's, a damaged page, permissions."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ DATABASE = "service.sqlite3"
 
 @pytest.fixture(scope="module")
 def past(tmp_path_factory) -> Path:
-    """The data folder of a service that has ended, with a job."""
+    """Return the data folder of an ended service with a job."""
     service = ServiceProcess(tmp_path_factory.mktemp("past"), "--no-rate-limit").start()
     service.run("first.output-1")
     assert service.end() == 0
@@ -26,13 +26,13 @@ def past(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def stopped(make_service, past) -> ServiceProcess:
-    """A service on a copy of that folder; it does not run."""
+    """Create a service on a copy of that folder, not running."""
     return make_service("--no-rate-limit", data=past, is_started=False)
 
 
 @pytest.fixture
 def lab(stopped) -> ServiceProcess:
-    """A service on a copy of that folder."""
+    """Start a service on a copy of that folder."""
     return stopped.start()
 
 
@@ -41,7 +41,7 @@ def data(service):
 
 
 def last_words(service) -> str:
-    """What a service says that does not start."""
+    """Return the message of a service that does not start."""
     process = service.spawn()
     assert process.wait(60) == 6
     process.stdout.close()
@@ -49,7 +49,7 @@ def last_words(service) -> str:
 
 
 @pytest.mark.parametrize("page", [1, 2, 5, 9, "all but the first"])
-def test_a_damaged_database_is_told_with_its_file_and_what_to_do(stopped, page):
+def test_a_damaged_database_is_reported_with_its_file_and_what_to_do(stopped, page):
     path = data(stopped) / DATABASE
     content = bytearray(path.read_bytes())
     start, end = (4096, len(content)) if isinstance(page, str) else (4096 * (page - 1), 4096 * page)
@@ -59,7 +59,7 @@ def test_a_damaged_database_is_told_with_its_file_and_what_to_do(stopped, page):
     assert words.startswith(f"The database {path} is damaged: ")
     assert f"foldnote admin --data-dir {data(stopped)} restore BACKUP --replace" in words
     assert "SELECT" not in words
-    assert path.read_bytes() == content, "nothing was changed"
+    assert path.read_bytes() == content, "the file is unchanged"
 
 
 def test_a_file_that_is_not_a_database_is_reported(stopped):
@@ -80,7 +80,7 @@ def test_a_damaged_database_that_is_moved_away_as_advised_leaves_nothing_behind(
 
 
 def test_a_database_that_was_moved_away_finds_its_log_again(lab, tmp_path):
-    """What was acknowledged before the kill stands in the log alone."""
+    """What was acknowledged before the kill is only in the log."""
     lab.submit("second.output-1")
     lab.kill()
     shutil.move(data(lab) / DATABASE, tmp_path)
@@ -134,7 +134,7 @@ def test_a_service_that_was_killed_takes_its_own_log(lab):
 
 
 def test_in_a_folder_that_others_may_read_they_can_read_nothing(make_service):
-    """Neither what is new nor what an earlier version left open, whatever the mask of who starts the service."""
+    """Neither new files nor those that an earlier version left open, whatever the umask of the service."""
     service = make_service("--no-rate-limit")
     service.run("first.output-1")
     service.end()

@@ -1,4 +1,4 @@
-"""What was given to a job that is deleted stands in no file of the data folder any more."""
+"""No file of the data folder keeps the inputs of a deleted job."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ MARKED_PDB = PDB + "REMARK WWWWHHHHCCCCWWWWHHHHCCCC\n"
 
 @pytest.fixture
 def house(tmp_path):
-    """A service that looks for what is deleted twice a second."""
+    """Start a service that removes deleted contents twice a second."""
     service = ServiceProcess(tmp_path, "--no-rate-limit")
     service.code = QUICK.replace("grace_s=2.0", "grace_s=2.0, sweep_s=0.5")
     yield service.start()
@@ -31,12 +31,12 @@ def marked(name, tool="anarci", **settings):
 
 
 def list_files(folder):
-    """Every file below a folder; what is removed meanwhile is passed over."""
+    """List every file below a folder, skipping those removed meanwhile."""
     return [Path(path, name) for path, _, names in os.walk(folder) for name in names]
 
 
 def find_marked(service):
-    """Files of the data folder that hold the mark, and every content that is kept."""
+    """Return the files of the data folder that contain the mark, and all stored contents."""
     found = []
     for path in list_files(service.folder / "data"):
         with contextlib.suppress(OSError):
@@ -51,7 +51,7 @@ def delete(service, name):
 
 
 def age_contents(service):
-    """As if all that is kept had come two minutes ago."""
+    """Make all stored contents look two minutes old."""
     for path in list_files(service.folder / "data" / "objects"):
         with contextlib.suppress(OSError):
             os.utime(path, (time.time() - 120,) * 2)

@@ -1,4 +1,4 @@
-"""POST /deploy-model: a registered command is a tool like any other."""
+"""POST /deploy-model makes a registered command a tool like any other."""
 
 import io
 import itertools
@@ -222,12 +222,12 @@ program = subprocess.Popen([{python!r}, "-c", {script!r}], cwd=place, start_new_
 open(os.path.join(folder, arguments[arguments.index("--name") + 1]), "w").write(str(program.pid))
 sys.exit(program.wait())
 """
-"""A podman that runs its one image's program for real, in the folder that is mounted, out of our sight."""
+"""A podman that runs the program of its single image in the mounted folder, in processes that the service does not see."""
 
 
 @pytest.fixture
 def lab(make_service, tmp_path, monkeypatch):
-    """Starts services with this script as the only podman."""
+    """Return a function that starts services with this script as the only podman."""
 
     def start(script):
         folder = tmp_path / "bin"
@@ -268,7 +268,7 @@ def test_stopping_a_job_stops_its_container(lab, tmp_path):
 
 
 def run_of(tmp_path):
-    """How podman was told to run an image."""
+    """Return the arguments with which podman was told to run an image."""
     calls = (tmp_path / "bin" / "podman.calls").read_text().splitlines()
     (run,) = (call for call in calls if call.startswith("run "))
     return run
@@ -346,7 +346,7 @@ PAIRS = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(
     "a27": {"type": "string"}
 }
 DOUBLING = {"type": "object", "$defs": PAIRS, "properties": {"x": {"$ref": "#/$defs/a0"}}}
-"""A kilobyte that becomes 2**29 subschemas."""
+"""A kilobyte that expands to 2**29 subschemas."""
 
 
 def test_a_schema_that_becomes_huge_is_refused(open_service):
@@ -373,7 +373,7 @@ def test_a_tool_with_such_a_schema_from_an_earlier_version_takes_no_jobs(make_se
 
 
 def test_a_schema_of_anything_at_all_never_fails_the_service(open_service):
-    """Fields that are true or false, and hints of wrong kinds."""
+    """Fields whose schema is true or false, and hints of wrong types."""
     service = open_service
     fields = {"yes": True, "no": False, "hints": {"type": "string", "x-foldnote": "none"}}
     for number, (key, value) in enumerate(itertools.product(HINTED, WRONG)):

@@ -1,4 +1,4 @@
-"""The embedded service: one for each user, found again, replaced when it died."""
+"""The embedded service: one per user, found again, replaced after its death."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ ASK = "from foldnote.client.local.embedded import ensure_service as e; i = e(); 
 
 @pytest.fixture(autouse=True)
 def _ended(home, tmp_path, monkeypatch):
-    """Whatever service a test started is ended with it."""
+    """Stop any service that a test started."""
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(write_probe_engine(tmp_path / "engines")))
     make_client.cache_clear()
     yield
@@ -62,7 +62,7 @@ def describe(url: str, pid: int) -> RuntimeInfo:
 
 @contextmanager
 def stranger():
-    """Somebody else's server; gives its address and the headers that it was sent."""
+    """Run another program's server; return its address and the headers that it received."""
     seen = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -153,7 +153,7 @@ def test_after_a_kill_the_next_call_finds_the_jobs_at_a_new_service():
 
 def test_a_service_that_is_ending_is_waited_for_and_replaced():
     first = embedded.ensure_service()
-    os.kill(first.pid, signal.SIGSTOP)  # it holds the lock and answers nothing
+    os.kill(first.pid, signal.SIGSTOP)  # it holds the lock and does not respond
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(embedded.ensure_service)
         time.sleep(0.5)

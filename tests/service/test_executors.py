@@ -1,4 +1,4 @@
-"""Every executor keeps the same promises, on this machine and on another one that speaks HTTP with the service."""
+"""The contract of executors, for this machine and for another one that communicates with the service over HTTP."""
 
 import itertools
 import os
@@ -30,14 +30,14 @@ from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import AttemptState, Outcome, prepare_attempt
 from foldnote.settings import process_environment
 
-# Runners outlive the executor that started them, on purpose.
+# Runners are meant to outlive the executor that started them.
 pytestmark = pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 needs_proc = pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes through /proc")
 
 
 @dataclass
 class Attempt:
-    """A prepared attempt: `place` is its folder at the service."""
+    """A prepared attempt; `place` is its folder at the service."""
 
     order: AttemptOrder
     place: Path
@@ -53,7 +53,7 @@ class Attempt:
 
     @property
     def folder(self) -> Path:
-        """Where the runner works."""
+        """Return the runner's working folder."""
         return self.machine.folder_of(self)
 
 
@@ -72,7 +72,7 @@ class LocalMachine:
         self.executor.close()
 
     def reborn(self) -> Executor:
-        """What a service that starts again has."""
+        """Return the executor of a restarted service."""
         return LocalExecutor(self._root, process_environment())
 
     def make(self, job_name: str, **engine_options) -> Attempt:
@@ -97,7 +97,7 @@ class LocalMachine:
 
 
 class NodeMachine:
-    """The protocol of nodes over HTTP, with an agent on this machine."""
+    """The HTTP protocol of nodes, with an agent on this machine."""
 
     keeps_folders = False
 
@@ -105,7 +105,7 @@ class NodeMachine:
         self.service = service
 
     def close(self) -> None:
-        """The service is that of all tests."""
+        """Leave the service running, which all tests share."""
 
     @property
     def executor(self) -> Executor:
@@ -131,7 +131,7 @@ LIMITED = {
     "brief": ({"type": "propka", "settings": _STRUCTURE}, {"time_limit_s": 1}),
     "narrow": ({"type": "aggrescan3d", "settings": _STRUCTURE}, {"memory_limit_mb": 200}),
 }
-"""Other engines of the nodes: the job that each takes, and what it limits."""
+"""Further engines of the nodes: the job that each takes, and its limits."""
 MACHINES = (
     "local",
     "node",
@@ -139,7 +139,7 @@ MACHINES = (
     *(pytest.param(each, marks=pytest.mark.exhaustive) for each in ("dask", "slurm")),
 )
 REMOTE = ("node", "dask", "batch", "slurm")
-"""An executor of other machines joins the suite as a machine like `NodeMachine`."""
+"""Executors of other machines join the suite as machines like `NodeMachine`."""
 
 
 def write_engines(folder: Path) -> Path:
@@ -175,7 +175,7 @@ def dask_service(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def batch_service(tmp_path_factory):
-    """Batch jobs by a stand-in of Slurm's commands, which needs no installation."""
+    """Run batch jobs by a stand-in for Slurm's commands, which needs no installation."""
     folder = tmp_path_factory.mktemp("batch")
     with serving_batch(folder, slurm_stand_in.install(folder / "slurm")) as service:
         yield service
@@ -222,7 +222,7 @@ def machine(request, tmp_path):
 
 @pytest.fixture(params=["local", *(pytest.param(each, marks=pytest.mark.exhaustive) for each in REMOTE)])
 def any_machine(request, tmp_path):
-    """For what the runner does by itself, whoever started it."""
+    """Return a machine for tests of the runner itself, which do not depend on the executor."""
     made = make_machine(request, tmp_path)
     yield made
     made.close()
@@ -240,7 +240,7 @@ def is_alive(spec: Attempt) -> bool:
 
 
 def is_gone(spec: Attempt) -> bool:
-    """Whether no runner holds the attempt and there is no outcome."""
+    """Return whether no runner holds the attempt and there is no outcome."""
     state = spec.machine.executor.poll(spec.identity)
     return not state.alive and state.outcome is None
 

@@ -1,7 +1,7 @@
-"""Every nth write, sync and rename fails, in the service and in its runners, or ends the process.
+"""Every nth write, sync and rename fails, or ends the process, in the service and in its runners.
 
-The answers are 503 or 507 in the shape of every error, nothing that was acknowledged is lost, and work goes on when
-the fault is gone. `FOLDNOTE_TEST_FAULTS=all` goes through every nth of a longer range.
+Responses are 503 or 507 in the usual shape of errors, nothing acknowledged is lost, and work resumes when the fault is
+gone. `FOLDNOTE_TEST_FAULTS=all` tries a longer range of n.
 """
 
 import os
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(3600 if IS_LONG else 300)
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory):
-    """One service for all of these tests: each leaves it as it was, without faults."""
+    """Start one service for all of these tests, each of which removes its faults again."""
     service = ServiceProcess(tmp_path_factory.mktemp("faulty"), "--no-rate-limit")
     layer = FaultLayer(service.folder, service.folder / "data")
     service.environment |= layer.environment
@@ -32,7 +32,7 @@ def faulty(tmp_path_factory):
 
 
 def note(ledger: Ledger, names: list[str], answer: httpx.Response) -> None:
-    """Acknowledged, or refused as a fault of storage is."""
+    """Record a job as acknowledged, or assert that it was refused for a storage fault."""
     if answer.status_code == 200:
         ledger.acknowledged.update(names)
     elif answer.status_code in (503, 507):
@@ -44,7 +44,7 @@ def note(ledger: Ledger, names: list[str], answer: httpx.Response) -> None:
 
 
 def ask_for_everything(service, ledger: Ledger, word: str) -> None:
-    """One of each request that writes, and those that read."""
+    """Send one of each request that writes, and those that read."""
     client = service.client
     for number in range(3):
         name = f"{word}-{number}.output-1"
@@ -69,7 +69,7 @@ def test_on_a_full_disk_the_ballast_goes_so_that_jobs_can_be_deleted(faulty):
     service, layer = faulty
     ballast = service.folder / "data" / "ballast"
     deadline = time.monotonic() + 30
-    while not ballast.exists():  # it comes back some seconds after a fault
+    while not ballast.exists():  # it is restored some seconds after a fault
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert service.submit("big.sleep-30").status_code == 200
@@ -81,7 +81,7 @@ def test_on_a_full_disk_the_ballast_goes_so_that_jobs_can_be_deleted(faulty):
 
 
 @pytest.mark.parametrize("action", ["ENOSPC", pytest.param("EIO", marks=pytest.mark.exhaustive)])
-def test_every_nth_fault_is_told_and_survived(faulty, action):
+def test_every_nth_fault_is_reported_and_survived(faulty, action):
     service, layer = faulty
     ledger = Ledger()
     for kinds in ("w", "s", "r", "wsr"):

@@ -132,7 +132,7 @@ def test_more_than_a_hundred_are_clamped(client):
 
 
 class TestLinks:
-    """A link gives one content, for an hour, unchanged."""
+    """A link serves one unchanged content for an hour."""
 
     @pytest.fixture
     def link(self, client, name):
@@ -174,7 +174,7 @@ class TestLinks:
 
 
 class TestPresignedUpload:
-    """A link to PUT to, one to HEAD, and the key that a file field takes."""
+    """A link to PUT to, one to HEAD, and the key for a file field."""
 
     def links(self, client, filename):
         answer = client.post(

@@ -1,4 +1,4 @@
-"""A disk that is really full, while something goes on filling it: jobs are stopped and deleted, and room comes back."""
+"""A disk that is really full and keeps being filled: jobs can be stopped and deleted, which frees space."""
 
 import json
 import os
@@ -31,7 +31,7 @@ with open("outputs/flood", "wb", buffering=0) as stream:
         except OSError:
             time.sleep(0.001)
 """
-"""An engine that fills the disk and takes at once whatever becomes free."""
+"""An engine that fills the disk and immediately takes all space that is freed."""
 
 
 def mount(folder, size_mb: int) -> None:
@@ -54,7 +54,7 @@ def mount(folder, size_mb: int) -> None:
 
 @pytest.fixture
 def small(tmp_path):
-    """A service whose data folder is a file system of 160 MB, with a tool that fills it."""
+    """Start a service whose data folder is a file system of 160 MB, with a tool that fills it."""
     service = ServiceProcess(tmp_path, "--no-rate-limit", "--allow-deploy-model", "--workers", "2")
     folder = tmp_path / "data"
     folder.mkdir()
@@ -92,7 +92,7 @@ def start_flood(service, name: str) -> None:
 
 @contextmanager
 def taken(service):
-    """Something else on the disk that takes whatever becomes free."""
+    """Run another program that takes all space that is freed."""
     is_over = threading.Event()
 
     def take() -> None:
@@ -191,7 +191,7 @@ def test_a_log_says_where_lines_are_missing_since_the_disk_was_full(tmp_path):
 
 
 def test_queued_running_and_finished_jobs_end_while_something_else_holds_the_disk_full(small):
-    """After the ballast is gone, too: what is given free is not what the database writes to."""
+    """Also after the ballast is used up: the database cannot use the space that is freed."""
     done = [f"done{number}.output-1" for number in range(3)]
     for name in done:
         small.run(name)
@@ -240,7 +240,7 @@ def test_the_room_of_a_deleted_result_comes_back_on_a_disk_without_room(small):
 
 @pytest.fixture
 def full_home(tmp_path, monkeypatch):
-    """A home on a file system of 160 MB, and what fills it."""
+    """Return a home on a file system of 160 MB, and a function that fills it."""
     home = tmp_path / "home"
     home.mkdir()
     mount(home, SIZE)
@@ -262,7 +262,7 @@ def full_home(tmp_path, monkeypatch):
 
 
 def run_foldnote(*arguments):
-    """The outcome of a command: its exit code and what it wrote."""
+    """Run a command; return its exit code and output."""
     command = [sys.executable, "-m", "foldnote", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, done.stdout + done.stderr
@@ -275,7 +275,7 @@ def test_a_home_on_a_full_disk_refuses_jobs_in_a_sentence_and_loses_none(full_ho
     fill()
     code, said = run_foldnote(*given, "--name", "while-full")
     assert code == 5
-    assert re.fullmatch(  # of megabytes, where the service has given up the reserve that it holds
+    assert re.fullmatch(  # MB if the service has released its reserve by then
         r"foldnote: The service takes nothing new while less than 67\.1 MB of its disk are free; [0-9.]+ [kM]?B are\."
         r" Nothing was changed; free some space and try again\.",
         said.strip(),

@@ -1,4 +1,4 @@
-"""On a machine with GPUs an engine is loaded once for many jobs, and each job has a GPU of its own only while it runs."""
+"""On a machine with GPUs, an engine is loaded once for many jobs, and each job holds a GPU only while it runs."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def service(make_service, tmp_path):
 
 @pytest.fixture
 def state_of(tmp_path):
-    """What a job saw; None if it does not run in time."""
+    """Return what a job saw; None if it does not start in time."""
 
     def read(name: str, patience_s: float = 30) -> dict | None:
         path, deadline = tmp_path / "seen" / name, time.monotonic() + patience_s

@@ -1,4 +1,4 @@
-"""Runs get GPUs of their own, see no others, and keep them when the service is killed and started again."""
+"""Each run gets its own GPUs, sees no others, and keeps them when the service is killed and restarted."""
 
 import json
 import os
@@ -69,7 +69,7 @@ class GpuService:
         assert answer.status_code < 300, answer.text
 
     def gpus_of(self, name: str, patience_s: float = 20) -> str | None:
-        """What the job sees in ``CUDA_VISIBLE_DEVICES``; None if it does not run."""
+        """Return the job's ``CUDA_VISIBLE_DEVICES``; None if it does not run."""
         deadline = time.monotonic() + patience_s
         while time.monotonic() < deadline:
             if (self.seen / name).exists():
@@ -78,7 +78,7 @@ class GpuService:
         return None
 
     def end(self, name: str, last_words: str = "") -> dict:
-        """Let the job end, with an error if it is given last words."""
+        """Let the job end, with an error if `last_words` are given."""
         (self.seen / f"{name}.new").write_text(last_words)
         (self.seen / f"{name}.new").rename(self.seen / f"{name}.end")
         return self.process.wait(name)
@@ -124,7 +124,7 @@ def test_a_run_without_a_gpu_sees_none(on_gpus):
     assert service.gpus_of("plain") == ""
     assert service.gpus_of("user") == "0"
     service.end("plain")
-    time.sleep(2.5)  # the driver is asked every two seconds
+    time.sleep(2.5)  # the driver is polled every two seconds
     ended = service.end("user")
     assert ended["peakGpuMemoryMb"] == 300
     assert service.process.job("plain")["peakGpuMemoryMb"] is None
@@ -155,7 +155,9 @@ DIVIDED = """GPU 0: NVIDIA A100-PCIE-40GB (UUID: GPU-00000000-1111-2222-3333-444
   MIG 1g.5gb+me   Device  2: (UUID: MIG-c7a3c5de-29a1-5ef1-8a1e-0b1a5a1f5b77)
 GPU 1: NVIDIA A100-PCIE-40GB (UUID: GPU-10000000-1111-2222-3333-444444444444)
 """
-"""What drivers answer to ``nvidia-smi -L``: identifiers of parts as those before version 470 write them, and as later ones do."""
+"""Outputs of ``nvidia-smi -L``, with identifiers of MIG instances as before version 470 and as later versions write
+them.
+"""
 PARTS = (
     Gpu("MIG-GPU-00000000-1111-2222-3333-444444444444/1/0", 19_456),
     Gpu("MIG-6d9b5f2a-5a0b-5d6e-9d7e-6f6d9a1f1c10", 9_728),
@@ -372,7 +374,7 @@ def test_the_gpu_memory_of_a_run_of_less_than_a_second_is_seen(make_service, tmp
 
 
 def test_the_gpu_memory_of_a_run_that_is_stopped_is_asked_for_once_more(make_service, tmp_path):
-    """Between two regular questions, the second of which would come too late."""
+    """Between two regular polls, the second of which would be too late."""
     service = GpuService(make_service, tmp_path, anarci="gpus = 1")
     service.submit("grows")
     assert service.gpus_of("grows") == "0"
@@ -391,7 +393,7 @@ def test_an_amount_that_the_driver_does_not_tell_is_null_and_not_0(tmp_path, mon
     monkeypatch.setenv("PATH", f"{machine}{os.pathsep}{os.environ['PATH']}")
     meter = GpuMeter(last_s=60)
     meter.measure(lambda: {4242})
-    meter.finish()  # the run has ended, and the answer was on its way
+    meter.finish()  # the run has ended, and the response was on its way
     assert meter.peak_mb == peak
 
 

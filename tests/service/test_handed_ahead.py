@@ -1,4 +1,4 @@
-"""Short jobs are handed over ahead and start where another ends; each stays an attempt of its own."""
+"""Short jobs are handed over ahead and start where another ends; each remains a separate attempt."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def told() -> list[Path]:
-    """Folders of attempts that were said to have ended."""
+    """Return the folders of attempts whose end was reported."""
     return []
 
 
@@ -61,7 +61,7 @@ def runners(told):
 
 @pytest.fixture
 def start(tmp_path, runners):
-    """Hand over an attempt that runs until its file ``work/end`` is there; returns its folder."""
+    """Hand over an attempt that runs until its file ``work/end`` exists; return its folder."""
     engine = tmp_path / "engines" / "waits"
     engine.mkdir(parents=True)
     (engine / "engine.toml").write_text(MANIFEST)
@@ -180,7 +180,7 @@ def test_one_goes_on_when_its_service_is_gone(start, runners):
     assert outcome_of(second).state == "succeeded"
 
 
-# short ones
+# short jobs
 
 SHORT_RUN = """
 import os, time
@@ -202,13 +202,13 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def run_short(start, tmp_path):
-    """Run twelve short attempts after one another in one worker; returns their folders."""
+    """Run twelve short attempts in sequence in one worker; return their folders."""
 
     def run(size: int, leave: str = "pass") -> list[Path]:
         text = SHORT_RUN.replace("SIZE", str(size)).replace("LEAVE", leave)
         (tmp_path / "engines" / "waits" / "run.py").write_text(text)
         folders: list[Path] = []
-        for _ in range(12):  # one runs and one or two wait: none for as long as `HOLDS_S`
+        for _ in range(12):  # one runs and one or two wait, none for as long as `HOLDS_S`
             wait_until(lambda: sum(Outcome.read(each) is None for each in folders) < 3, "its turn")
             folders.append(start(int(bool(folders))))
         assert [outcome_of(folder).state for folder in folders] == ["succeeded"] * 12
@@ -219,7 +219,7 @@ def run_short(start, tmp_path):
 
 
 def count_overlaps(folders: list[Path]) -> int:
-    """How many of them began before the one before them was published."""
+    """Count those that started before their predecessor was published."""
     began = [float((folder / files.WORK / "outputs/began").read_text()) for folder in folders]
     ended = [datetime.fromisoformat(outcome_of(folder).ended).timestamp() for folder in folders]
     order = sorted(range(len(folders)), key=began.__getitem__)
@@ -227,7 +227,7 @@ def count_overlaps(folders: list[Path]) -> int:
 
 
 def test_the_next_one_begins_before_the_last_is_published_if_that_takes_no_time(run_short):
-    # a busy machine may be slower than the publication once
+    # on a busy machine one start may be slower than the publication
     assert any(count_overlaps(run_short(900_000)) for _ in range(5))
 
 
@@ -288,7 +288,7 @@ def test_every_row_of_a_batch_runs_once_and_has_its_own_files(make_service, work
 
 
 def wait_for_line(service) -> None:
-    """Until more rows are claimed than run."""
+    """Wait until more rows are claimed than run."""
     running = "SELECT count(*) FROM jobs WHERE state = 'Running' AND type <> 'batch'"
     wait_until(lambda: ask(service, running)[0][0] > 2, "a line")
 
@@ -315,7 +315,7 @@ def test_whatever_dies_every_row_is_done_once(make_service, victim):
 
 @pytest.mark.exhaustive
 def test_one_that_is_given_back_after_a_restart_of_the_service_was_not_lost(make_service):
-    """The starter stands still meanwhile, and gives back at once what has waited for too long then."""
+    """The starter is paused, and when it resumes it returns what has waited too long."""
     service = make_service("--no-rate-limit", "--workers", "1")
     warm_up(service)
     names = submit_batch(service, 120)
@@ -332,7 +332,7 @@ def test_one_that_is_given_back_after_a_restart_of_the_service_was_not_lost(make
 
 
 def stop_with_line(service, starter: int) -> bool:
-    """Stop the starter if it holds some attempts; whether it does."""
+    """Pause the starter if it holds some attempts; return whether it does."""
     os.kill(starter, signal.SIGSTOP)
     query = "SELECT folder FROM attempts WHERE ended IS NULL"
     folders = [service.folder / "data" / "jobs" / place for (place,) in ask(service, query)]
@@ -351,7 +351,7 @@ def kill_one(service, victim: str) -> None:
 
 
 def find_runner(service) -> int:
-    """The runner of a row that ended; 0 before that."""
+    """Return the runner of an ended row; 0 before that."""
     (place,) = ask(service, "SELECT max(folder) FROM attempts WHERE ended IS NOT NULL")[0]
     return files.read_json(service.folder / "data" / "jobs" / place / files.RUNNER)["pid"] if place else 0
 

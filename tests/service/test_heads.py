@@ -1,4 +1,4 @@
-"""HEAD says of everything that GET gives what its head would be."""
+"""HEAD returns the headers of GET for every route."""
 
 import httpx
 import pytest

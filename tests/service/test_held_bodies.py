@@ -1,4 +1,4 @@
-"""Many large bodies at once: those that find no room come again, small ones always pass."""
+"""Many large bodies at once: those without room are told to retry, small ones always pass."""
 
 import socket
 import time
@@ -18,7 +18,7 @@ def house(tmp_path_factory):
 
 
 def begin_large(service):
-    """A submission of 8 MB whose last byte does not come."""
+    """Start a submission of 8 MB whose last byte is not sent."""
     host, port = service.url.removeprefix("http://").split(":")
     connection = socket.create_connection((host, int(port)), timeout=10)
     head = f"POST /submit-job HTTP/1.1\r\nhost: localhost\r\nx-api-key: {service.key}\r\ncontent-length: {LARGE}\r\n\r\n"

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is a refusal that says why, and never a fault of the service."""
+"""Hostile requests get a refusal that says why, and never cause a fault of the service."""
 
 import contextlib
 import json
@@ -104,7 +104,7 @@ def test_an_enormous_limit_is_clamped(client):
 
 
 def test_a_body_above_the_limit_is_refused_unread(service):
-    """The length alone decides: the body is never sent."""
+    """The length alone decides; the body is never sent."""
     host, port = service.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=5) as connection:
         head = f"PUT /upload/big.pdb HTTP/1.1\r\nhost: x\r\nx-api-key: {service.key}\r\ncontent-length: {10**12}\r\n\r\n"
@@ -114,7 +114,7 @@ def test_a_body_above_the_limit_is_refused_unread(service):
 
 @pytest.mark.parametrize("begin", ["GET /jobs HTTP/1.1\r\nx-long: ", "GET /", "GET /jobs HTTP/1.1\r\n"])
 def test_a_head_without_end_is_refused(service, begin):
-    """Before it takes much memory: the service reads no more than it answers to."""
+    """It is refused before it takes much memory: the service reads no more than its limit."""
     host, port = service.url.removeprefix("http://").split(":")
     more = b"a: b\r\n" * 100_000 if begin.endswith("\r\n") else b"a" * 600_000
     with socket.create_connection((host, int(port)), timeout=30) as connection:

@@ -1,4 +1,4 @@
-"""A Dask cluster that dask-jobqueue starts on Slurm: to the service it is a scheduler's address like any other."""
+"""A Dask cluster that dask-jobqueue starts on Slurm is a scheduler address like any other to the service."""
 
 import importlib.util
 import os
@@ -28,7 +28,7 @@ with SLURMCluster(
     print(cluster.scheduler_address, flush=True)
     sys.stdin.read()
 """
-"""What a lab runs on the head node; the cluster ends with its input."""
+"""The program that a lab runs on the head node; the cluster ends when its input closes."""
 
 
 class StartedCluster:

@@ -1,4 +1,4 @@
-"""The way of a job through a real service: submitted, listed, complete, downloaded, deleted."""
+"""A job's life in a real service: submitted, listed, complete, downloaded, deleted."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""One service for all users of a JupyterHub: a real hub says who they are, and no one has a key of the service."""
+"""One service for all users of a JupyterHub: a real hub identifies them, and no user has a key of the service."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ def hub(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def begin(tmp_path_factory):
-    """Starts services with a section ``[jupyterhub]``."""
+    """Return a function that starts services with a section ``[jupyterhub]``."""
     made = []
 
     def begin(api_url, *arguments, **options):
@@ -214,16 +214,16 @@ def test_a_service_without_a_hub_has_no_such_route(make_service):
     assert exchange(make_service(), "t" * 32).status_code == 404
 
 
-# ---- the hub away, wrong or hostile
+# ---- the hub down, wrong or hostile
 
 
 class FalseHub:
     """A program in place of a hub.
 
     Attributes:
-        status, headers, body: what it answers.
-        delay_s: after how long.
-        tokens: what it was asked with.
+        status, headers, body: its response.
+        delay_s: seconds before the response.
+        tokens: the tokens that it received.
     """
 
     def __init__(self):
@@ -268,7 +268,7 @@ def false_hub():
 
 @pytest.fixture(scope="module")
 def whole_names(begin, false_hub):
-    """A service whose accounts are called as the hub's users."""
+    """Start a service whose accounts have the hub users' full names."""
     return begin(false_hub.url, email="{name}")
 
 
@@ -346,7 +346,7 @@ def test_while_the_hub_is_away_known_users_go_on_and_others_are_asked_to_wait(be
     assert int(refused.headers["Retry-After"]) > 0
 
 
-@pytest.mark.exhaustive  # a second hub takes seconds
+@pytest.mark.exhaustive  # starting a second hub takes seconds
 def test_a_hub_that_was_stopped_and_started_knows_its_users_again(tmp_path, begin):
     hub = HubProcess(tmp_path).start()
     try:
@@ -380,7 +380,7 @@ def test_a_key_ends_within_its_lifetime_after_the_token_was_revoked(hub, begin):
 
 @pytest.fixture
 def profile(service, tmp_path, monkeypatch):
-    """What an administrator writes for all users."""
+    """Write the profile that an administrator provides for all users."""
     site = tmp_path / "site.toml"
     site.write_text(f'profile = "lab"\n[profiles.lab]\nbase_url = "{service.url}"\nsign_in = "jupyterhub"\n')
     monkeypatch.setenv("FOLDNOTE_SITE_CONFIG", str(site))

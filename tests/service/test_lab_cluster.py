@@ -1,4 +1,4 @@
-"""The configuration of docs/lab_cluster.md at work: Slurm runs the jobs, PostgreSQL keeps them, and a bucket their results."""
+"""The configuration of docs/lab_cluster.md in use: jobs run in Slurm, data in PostgreSQL, results in a bucket."""
 
 import tomllib
 from pathlib import Path
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.exhaustive  # starts Slurm
 
 
 def adapt(text, folder, port, bucket):
-    """The page's file with places of this machine: nothing else differs."""
+    """Return the page's file with paths and addresses of this machine, otherwise unchanged."""
     config = tomllib.loads(text)
     config["store"]["url"] = cluster().make_database()
     config["executors"] |= {"service_url": f"http://127.0.0.1:{port}", "default": "slurm", "engines": {}}

@@ -1,4 +1,4 @@
-"""Temporary folders of attempts that nobody runs any more do not stay for ever."""
+"""Temporary folders of attempts that no longer run are removed."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Signed links: good for what they were made for, for who they were made for, for an hour, and never written down."""
+"""Signed links work for one content and one account, for an hour, and are never logged or stored."""
 
 import sqlite3
 import time
@@ -12,7 +12,7 @@ from test_auth_matrix import issue_key, run_admin
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
-    """A service with a complete job, a complete batch and a file of its own account."""
+    """Start a service with a complete job, a complete batch and a file, all of its own account."""
     service = ServiceProcess(tmp_path_factory.mktemp("links"), "--no-rate-limit").start()
     service.run("job.output-1")
     service.run("other.output-2")
@@ -24,7 +24,7 @@ def house(tmp_path_factory):
 
 
 def links_of(service, client, *, is_mine=True):
-    """Every link that a client can be given: method, address."""
+    """Return every link that a client can get: method and address."""
     upload = client.put("/upload/a.pdb", content=PDB.encode()).json()
     promised = client.post("/getPresignedUploadUrl", json={"filename": "b.pdb"}).json()
     found = {
@@ -42,7 +42,7 @@ def links_of(service, client, *, is_mine=True):
 
 
 def use(link, **changed):
-    """Status of the link, with parts of its query changed."""
+    """Request the link with parts of its query changed; return the status."""
     method, address = link
     url = httpx.URL(address)
     return httpx.request(method, url.copy_merge_params(changed), content=b"x" if method == "PUT" else None)
@@ -52,7 +52,7 @@ NAMES = ["file", "upload", "look", "result", "member", "archive"]
 
 
 def flips(signature):
-    """The signature with each of its bits turned."""
+    """Return the signature with each of its bits flipped in turn."""
     for place, letter in enumerate(signature):
         for bit in range(4):
             yield f"{signature[:place]}{int(letter, 16) ^ 1 << bit:x}{signature[place + 1 :]}"
@@ -110,7 +110,7 @@ def test_a_missing_part_is_a_changed_one(links, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_link_fetches_nothing_else(house, links, name):
-    """The query of one link on the path of every other one."""
+    """The query of one link with the path of every other one."""
     method, address = links[name]
     url = httpx.URL(address)
     for other, (other_method, other_address) in links.items():
@@ -183,7 +183,7 @@ def test_what_was_deleted_is_not_found(house, links):
 
 
 def test_neither_log_nor_database_has_a_secret(house, links):
-    """After all the tests before: every key and every signature, in every form that they were used in."""
+    """Runs after all other tests: no key or signature in any form that they used."""
     house.submit("bad key", settings={"sequence": house.key})
     keys = [house.key, issue_key(house, "busy@lab.org")]
     with httpx.Client(base_url=house.url, headers={"x-api-key": keys[1]}, timeout=60) as client:
@@ -201,7 +201,7 @@ def test_neither_log_nor_database_has_a_secret(house, links):
 
 
 def dump(service):
-    """Everything that the data folder holds of words: the database with its log, and the jobs' files."""
+    """Return all text in the data folder: the database with its log, and the jobs' files."""
     data = service.folder / "data"
     with closing(sqlite3.connect(data / "service.sqlite3", timeout=30)) as connection:
         text = "\n".join(connection.iterdump()).encode()

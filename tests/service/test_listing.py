@@ -1,4 +1,4 @@
-"""GET /jobs: pages that have every job once, newest first, and counts of everything that matches."""
+"""GET /jobs: pages contain every job once, newest first, with counts of all matches."""
 
 import itertools
 from pathlib import Path
@@ -19,7 +19,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """A service in this process that keeps everything in the queue."""
+    """Return a client of a service in this process whose jobs stay in the queue."""
     folder = tmp_path_factory.mktemp("listing")
     config = ServiceConfig(folder, rate_limit=False, has_dispatcher=False, store=store_place(folder))
     with TestClient(create_app(config)) as client:
@@ -32,7 +32,7 @@ def store(client):
 
 
 def new_account(client):
-    """Headers and row of an account without jobs."""
+    """Return headers and row of an account without jobs."""
     service = client.app.state.service
     email = f"user{next(_numbers)}@lab.example"
     key = service.issue_key(email)
@@ -44,7 +44,7 @@ def job(name):
 
 
 def read_all(client, headers, **params):
-    """Every page, following the continuation keys."""
+    """Read every page, following the continuation keys."""
     pages = [client.get("/jobs", headers=headers, params=params).json()]
     while "startKey" in pages[-1]:
         more = params | {"startKey": pages[-1]["startKey"]}

@@ -1,4 +1,4 @@
-"""What one request may take: the worst bodies, by every route, under a limit of the process's memory."""
+"""Memory of one request: the worst bodies on every route, with the process's memory limited."""
 
 import json
 import os
@@ -15,7 +15,7 @@ PDB_LINE = "ATOM      1  CA  ALA A   1       1.000   0.000   0.000  1.00 50.00  
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
-    """A service that the system gives no more than 1.5 GB of addresses."""
+    """Start a service with an address space limited to 1.5 GB."""
     service = ServiceProcess(
         tmp_path_factory.mktemp("memory"), "--no-rate-limit", "--allow-deploy-model"
     ).start()
@@ -29,7 +29,7 @@ PAIRS = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(
     "a27": {"type": "string"}
 }
 DOUBLING = {"type": "object", "$defs": PAIRS, "properties": {"x": {"$ref": "#/$defs/a0"}}}
-"""A kilobyte that becomes 2**29 subschemas."""
+"""A kilobyte that expands to 2**29 subschemas."""
 
 
 class Raw(str):
@@ -99,7 +99,7 @@ def read_cpu_s(service):
 def test_a_large_body_is_refused_in_little_memory_and_time(house, path, make):
     given = make()
     content = (given if isinstance(given, Raw) else json.dumps(given)).encode()
-    Path(f"/proc/{house.process.pid}/clear_refs").write_text("5")  # the peak begins anew
+    Path(f"/proc/{house.process.pid}/clear_refs").write_text("5")  # reset the peak
     before_mb, before_s = read_status(house, "VmRSS"), read_cpu_s(house)
     answer = house.client.post(path, content=content)
     took_mb, took_s = read_status(house, "VmHWM") - before_mb, read_cpu_s(house) - before_s

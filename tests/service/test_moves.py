@@ -1,4 +1,4 @@
-"""A service's data go from SQLite to PostgreSQL, and by a backup from there to either."""
+"""Move a service's data from SQLite to PostgreSQL, and by a backup from there to either."""
 
 import pytest
 from chaos import rows
@@ -17,7 +17,7 @@ def manage(service: ServiceProcess, url: str, *arguments: object) -> int:
 
 @pytest.fixture(scope="module")
 def moved(tmp_path_factory):
-    """A service that began with SQLite, and its jobs as they were listed then."""
+    """Start a service with SQLite; return it with its jobs as listed then."""
     service = ServiceProcess(tmp_path_factory.mktemp("moved"), "--no-rate-limit").start()
     service.client.put("/upload/a.pdb", content=b"x")
     service.run("first.output-1")

@@ -1,4 +1,4 @@
-"""Service, scheduler and workers as hosts with addresses of their own, and a worker whose link is cut during a job."""
+"""Service, scheduler and workers as hosts with their own addresses, and a worker whose link is cut during a job."""
 
 import importlib.util
 import io
@@ -39,7 +39,7 @@ def network():
 
 @pytest.fixture
 def service(tmp_path, network):
-    """A service on its host, whose jobs run on two others; this test asks it from its host."""
+    """Start a service on its own host, whose jobs run on two others; the test sends requests from that host."""
     with ExitStack() as stack:
         scheduler = network.hosts["scheduler"]
         cluster = Cluster(tmp_path, scheduler.address, scheduler.prefix)
@@ -58,7 +58,7 @@ def service(tmp_path, network):
 
 
 def send_inputs(service) -> dict[str, str]:
-    """Two structures, one of them too large for its copy to be sent with the outcome."""
+    """Upload two structures, one of them too large for its copy to be sent with the outcome."""
     chance = random.Random(1)
     remarks = "".join(f"REMARK 999 {chance.randbytes(32).hex()}\n" for _ in range(12_000))
     contents = dict(zip(_INPUTS, (PDB, remarks + PDB), strict=True))
@@ -79,7 +79,7 @@ def read_result(service, name: str) -> dict[str, str]:
 
 
 def find_host(service, network: Network, without: str = "") -> Host:
-    """The host on which an attempt runs."""
+    """Return the host on which an attempt runs."""
 
     def look() -> Host | None:
         for path in (service.folder / "node").glob("*/*/runner.json"):
@@ -102,7 +102,7 @@ def progress_of(service, name: str) -> float:
 
 
 def start_and_cut(service, network: Network, name: str) -> tuple[dict[str, str], Host]:
-    """Submit a job and cut the link of the host that runs it; its inputs and the host."""
+    """Submit a job and cut the link of the host that runs it; return its inputs and the host."""
     contents = send_inputs(service)
     submit(service, name)
     host = find_host(service, network)
@@ -111,12 +111,12 @@ def start_and_cut(service, network: Network, name: str) -> tuple[dict[str, str],
 
 
 def test_a_worker_that_was_cut_off_for_longer_than_a_lease_does_not_commit(service, network):
-    """Its run ends with the lease, another worker repeats the job, and what comes back later changes nothing."""
+    """Its run ends with the lease, another worker repeats the job, and what arrives later changes nothing."""
     name = "cut.alone.sleep-9.copy.output-1"
     contents, cut = start_and_cut(service, network, name)
     began = time.monotonic()
     wait_until(lambda: not runs_on(service, cut), "the end of the run on the host that was cut off", 20)
-    assert time.monotonic() - began > LEASE_S / 2, "it was not ended by anything but its lease"
+    assert time.monotonic() - began > LEASE_S / 2, "only its lease ended it"
     other = find_host(service, network, without=cut.name)
     network.restore(cut)
     assert service.wait(name, patience_s=60)["status"] == "Complete"

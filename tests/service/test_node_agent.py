@@ -1,4 +1,4 @@
-"""The agent of a node: what it finds of agents that were killed before it, and what it leaves."""
+"""A node's agent: what it removes of agents that were killed before it, and what it leaves."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from foldnote.settings import process_environment
 
 @pytest.fixture
 def start_agent(tmp_path):
-    """Starts agents on one folder; gives each process with its own folder."""
+    """Return a function that starts agents on one folder, and returns each process with its own folder."""
     started = []
 
     def start():

@@ -1,4 +1,4 @@
-"""What a node makes of answers that arrive in part, or that are not the service's: it asks again."""
+"""A node retries after responses that are incomplete or not the service's."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ NOTHING = Report(None, None, b"", 0)
 
 @pytest.fixture
 def answer():
-    """A server that gives each connection the next answer, and then ends it; returns its address."""
+    """Run a server that gives each connection the next response, and then exits; return its address."""
     listener = socket.create_server(("127.0.0.1", 0))
     threads = []
 
@@ -57,7 +57,7 @@ def whole(content: bytes, length: int | None = None) -> bytes:
 
 
 def cut(content: bytes) -> bytes:
-    """An answer whose connection is lost before its end."""
+    """Return a response whose connection is lost before its end."""
     return whole(content[: len(content) // 2], len(content))
 
 

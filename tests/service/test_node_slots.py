@@ -1,4 +1,4 @@
-"""One place on a node for several attempts: the answer to an outcome brings the next one, and nothing is lost on the way."""
+"""One slot of a node serves several attempts: the response to an outcome brings the next one, and none is lost."""
 
 import base64
 import hashlib
@@ -43,7 +43,7 @@ def prepare(service):
 
 
 def begin(service, **terms) -> RunningNode:
-    """A node that runs an attempt in a place of these terms."""
+    """Start a node that runs an attempt in a slot with these terms."""
     _, identity = prepare(service)
     expect(service, identity, **terms)
     return RunningNode(service, identity)
@@ -51,7 +51,7 @@ def begin(service, **terms) -> RunningNode:
 
 @pytest.fixture
 def node(service):
-    """A node whose place may be used again."""
+    """Start a node whose slot may be reused."""
     return begin(service)
 
 
@@ -61,7 +61,7 @@ def expect(service, identity, wait_s=20.0, lasts_s=60.0, line=LINE, **more):
 
 
 class Waiting(threading.Thread):
-    """The request that ends an attempt and waits for the next one."""
+    """A request that ends an attempt and waits for the next one."""
 
     def __init__(self, node: RunningNode) -> None:
         super().__init__(daemon=True)
@@ -150,7 +150,7 @@ def test_an_attempt_for_a_node_that_has_left_is_delivered_otherwise_and_has_not_
             time.sleep(0.01)
     order, identity = prepare(service)
     delivered = threading.Event()
-    if hand_on(service, order, delivered.set) is not None:  # else its end was noticed before
+    if hand_on(service, order, delivered.set) is not None:  # otherwise its end would be noticed earlier
         assert delivered.wait(20)
     assert not begun(service, identity)
     assert RunningNode(service, identity).beat().status_code == 200, "another node can start it"
@@ -227,7 +227,7 @@ def test_an_outcome_that_is_refused_opens_no_place(service, node):
 
 
 class Line:
-    """Attempts that wait for one of their line to end."""
+    """Attempts in line behind others."""
 
     def __init__(self, service) -> None:
         self.service, self.slots = service, service.attempts.slots
@@ -249,7 +249,7 @@ class Line:
 
 @pytest.fixture
 def line(service, monkeypatch):
-    """A line in which attempts wait for longer than a busy machine takes for a test."""
+    """Create a line in which attempts wait for longer than a test takes on a busy machine."""
     monkeypatch.setattr(service.attempts.slots, "holds_s", 60.0)
     made = Line(service)
     yield made
@@ -258,7 +258,7 @@ def line(service, monkeypatch):
 
 
 def following(node: RunningNode) -> str | None:
-    """The nonce of the attempt that the answer to the outcome brings."""
+    """Return the nonce of the attempt in the response to the outcome."""
     answer = node.finish(takesNext=True, **LOST)
     assert answer.status_code in (200, 204), answer.text
     return answer.json()["order"]["nonce"] if answer.status_code == 200 else None
@@ -406,7 +406,7 @@ def test_wrong_outputs_with_an_outcome_are_refused_and_end_nothing(service, node
 
 
 def test_a_heartbeat_that_an_outcome_has_overtaken_does_not_set_the_progress_back(service, node):
-    """Heartbeats and the outcome are sent side by side, so that an earlier progress may be read last."""
+    """Heartbeats and outcomes are sent in parallel, so an earlier progress may be read last."""
     other = {"result.zip": base64.b64encode(archive("other.txt")).decode()}
     assert node.finish(archive(), outputs=other, progress=1.0).status_code == 400, "it ends nothing yet"
     assert node.beat(progress=0.8).status_code == 200
@@ -422,7 +422,7 @@ def test_a_heartbeat_that_crosses_the_outcome_is_no_fault(service, node):
 
 
 class Fickle(BaseHTTPRequestHandler):
-    """Closes each connection after its answer, without saying so."""
+    """A server that closes each connection after its response, without announcing it."""
 
     protocol_version = "HTTP/1.1"
     timeout = 20
@@ -439,7 +439,7 @@ class Fickle(BaseHTTPRequestHandler):
         self.close_connection = self.server.is_fickle
 
     def log_message(self, *_):
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
@@ -476,7 +476,7 @@ def test_a_connection_that_was_closed_is_opened_again_and_the_whole_body_sent(tm
     assert len({port for port, _ in bodies}) == 2
 
 
-def test_a_service_that_is_not_there_is_told_at_once():
+def test_a_service_that_is_not_there_is_reported_at_once():
     with closing(socket.socket()) as nobody:
         nobody.bind(("127.0.0.1", 0))
         with pytest.raises(ServiceAwayError):

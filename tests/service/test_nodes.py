@@ -1,4 +1,4 @@
-"""The internal routes of nodes: what they allow, and what they refuse to a node that is late, wrong or hostile."""
+"""The internal routes of nodes: what they allow, and what they refuse to a late, faulty or hostile node."""
 
 import base64
 import hashlib
@@ -43,7 +43,7 @@ def service(tmp_path_factory):
 
 @pytest.fixture
 def job(service):
-    """A claimed attempt, as delivered to a node that has not started it."""
+    """Claim an attempt and deliver it to a node that has not started it."""
     return service.prepare(f"job{next(_numbers)}")[1]
 
 
@@ -228,7 +228,7 @@ def test_a_node_whose_engine_replaces_files_of_its_attempt_says_how_it_ended(tmp
 
 
 @pytest.mark.parametrize("lease_s", [3.0, 300.0], ids=["after a lease", "when it is stopped"])
-def test_an_input_that_a_node_cannot_fetch_is_told_and_ends_the_attempt(tmp_path, monkeypatch, lease_s):
+def test_an_input_that_a_node_cannot_fetch_is_reported_and_ends_the_attempt(tmp_path, monkeypatch, lease_s):
     offer_thread_executor(monkeypatch, tmp_path)
     engines = write_probe_engine(tmp_path / "engines", tools=TOOLS)
     with NodeService(tmp_path, engines, lease_s=lease_s).serving() as service:
@@ -247,7 +247,7 @@ def test_an_input_that_a_node_cannot_fetch_is_told_and_ends_the_attempt(tmp_path
 
 
 def test_attempts_that_reach_no_machine_are_not_counted_as_losses(tmp_path, monkeypatch):
-    """More often than an attempt may be lost."""
+    """Even more often than an attempt may be lost."""
     offer_thread_executor(monkeypatch, tmp_path)
     engines = write_probe_engine(tmp_path / "engines", tools=TOOLS)
     section = {"kind": "threads", "environment": node_environment(tmp_path, engines), "losses": 4}
@@ -285,7 +285,7 @@ def test_a_service_that_starts_again_knows_the_token_and_gives_a_new_lease(servi
 
 @pytest.mark.parametrize("replica", ["", "other"], ids=["after a restart", "at another replica"])
 def test_an_attempt_whose_end_is_committed_has_begun_and_its_node_is_not_refused(service, job, replica):
-    """Its place may be waiting for the next attempt, so that its batch job must not be cancelled."""
+    """Its slot may be waiting for the next attempt, so its batch job must not be cancelled."""
     node, content = RunningNode(service, job), archive()
     assert node.finish(content, outputs={"result.zip": base64.b64encode(content).decode()}).status_code == 204
     store = service.service.store
@@ -301,7 +301,7 @@ def test_an_attempt_whose_end_is_committed_has_begun_and_its_node_is_not_refused
 
 
 def test_replicas_judge_a_lease_by_the_clock_of_their_database(service, job, monkeypatch):
-    """The clock of a machine may be an hour wrong."""
+    """A machine's clock may be wrong by an hour."""
 
     class OfOneServer(NodeAttemptStore):
         def seconds(self):

@@ -1,4 +1,4 @@
-"""Contents in a folder and in a bucket: the same contract, and what only a bucket can do wrong."""
+"""Contents in a folder and in a bucket: the shared contract, and faults that only a bucket has."""
 
 import contextlib
 import hashlib
@@ -39,7 +39,7 @@ def gate():
 
 @pytest.fixture
 def address(credentials, gate):
-    """A bucket behind a gate that can fail."""
+    """Create a bucket behind a gate that can fail."""
     return BucketAddress(f"s3://{object_server().make_bucket()}/a/prefix", endpoint=gate.url)
 
 
@@ -206,7 +206,7 @@ def test_no_link_is_given_where_users_cannot_reach_the_store(address, tmp_path):
 
 
 def test_an_upload_of_another_replica_is_not_removed_meanwhile(address, tmp_path):
-    """What one replica finds unused, the other stores again between that and the removal."""
+    """One replica finds a content unused, and another stores it again before the removal."""
     here, there = (ObjectBucket(BucketClient(address), tmp_path / "copies", name) for name in "ab")
     sha256 = here.put_bytes(b"one")
     age(here, sha256)

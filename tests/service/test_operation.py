@@ -1,4 +1,4 @@
-"""What an administrator's programs see of a service: measurements, readiness, draining, and the log."""
+"""What an administrator's programs see of a service: metrics, readiness, draining, and the log."""
 
 import json
 import logging
@@ -25,7 +25,7 @@ SECRET = "fn_" + "Zk9" * 14
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
-    """A service that the tests of this file share."""
+    """Start a service that the tests of this file share."""
     running = ServiceProcess(
         tmp_path_factory.mktemp("operation"), "--no-rate-limit", "--workers", "3"
     ).start()
@@ -40,7 +40,7 @@ def scrape(service, **headers):
 
 
 def figure(text, name, **labels):
-    """The sum of a figure over the labels that are not given."""
+    """Return the sum of a metric over the labels that are not given."""
     samples = [each for family in text_string_to_metric_families(text) for each in family.samples]
     found = [each.value for each in samples if each.name == name and labels.items() <= each.labels.items()]
     assert found, (name, labels)
@@ -115,7 +115,7 @@ def test_a_service_is_ready(house):
     assert answer.json()["executors"] == {"local": True}
 
 
-def test_a_disk_with_too_little_room_makes_a_service_unready_and_the_figures_are_told(make_service):
+def test_a_disk_with_too_little_room_makes_a_service_unready_and_the_figures_are_reported(make_service):
     service = make_service("--free-disk-mb", "99000000")
     answer = httpx.get(f"{service.url}/readyz")
     assert answer.status_code == 503

@@ -1,4 +1,4 @@
-"""Organizations, their members and budgets, set by the admin command and kept by the service."""
+"""Organizations, their members and budgets, set by the admin command and enforced by the service."""
 
 import json
 import time
@@ -12,7 +12,7 @@ from foldnote.cli import main
 
 @pytest.fixture
 def manage(capsys):
-    """Runs the admin command on a data folder and gives its report, or what it said when it refused."""
+    """Run the admin command on a data folder; return its report, or its message if it refuses."""
 
     def run(folder, *arguments):
         status = main(["admin", "--data-dir", str(folder), "--json", *arguments])
@@ -61,7 +61,7 @@ def test_options_of_all_commands_are_accepted_before_and_after_the_command(servi
 
 @pytest.fixture
 def lab(make_service, manage):
-    """A service with the organization `lab` of ada and bob, and eve outside; keys by name."""
+    """Start a service with the organization `lab` of ada and bob, and eve outside; return their keys by name."""
     service = make_service("--no-rate-limit")
     data = service.folder / "data"
     manage(data, "add-organization", "lab")
@@ -162,7 +162,7 @@ def test_an_administrator_moves_an_account_into_another(lab, manage):
 
 
 class TestRefusals:
-    """What the command cannot do it says in a sentence."""
+    """The command explains in a sentence what it cannot do."""
 
     @pytest.fixture
     def data(self, tmp_path):

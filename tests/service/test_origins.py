@@ -1,4 +1,4 @@
-"""Requests of foreign pages and names, and the word of proxies."""
+"""Requests from foreign pages and with foreign host names, and headers of proxies."""
 
 import httpx
 import pytest

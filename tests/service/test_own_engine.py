@@ -1,4 +1,4 @@
-"""The engine that the docs build for a lab's own program runs a job of its tool, and says when the program is missing."""
+"""The engine that the docs build for a lab's own program runs a job, and says when the program is missing."""
 
 import io
 import os

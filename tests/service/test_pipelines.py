@@ -1,4 +1,4 @@
-"""Pipelines: saved, run stage by stage on what earlier stages made, stopped whole when one fails."""
+"""Pipelines: saved, run stage by stage on the results of earlier stages, stopped completely when one fails."""
 
 import re
 

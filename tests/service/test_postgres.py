@@ -1,4 +1,4 @@
-"""PostgreSQL as the store: its queries, its address, and two replicas of the service on one database and folder."""
+"""PostgreSQL as the store: queries, addresses, and two replicas of the service on one database and folder."""
 
 import io
 import re
@@ -33,7 +33,7 @@ from foldnote.service.store.store import Store
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    """Two replicas for tests that do not disturb each other."""
+    """Start two replicas for tests that do not disturb each other."""
     folder, url = tmp_path_factory.mktemp("pair"), cluster().make_database()
     made = [ServiceProcess(folder, "--no-rate-limit", "--allow-deploy-model") for _ in range(2)]
     for each in made:
@@ -74,7 +74,7 @@ def test_a_database_of_a_later_version_is_refused_and_left_as_it_is():
         assert [name for (name,) in found] == ["migrations"]
 
 
-def test_a_new_organization_is_told_from_one_that_exists(store):
+def test_a_new_organization_is_distinguished_from_one_that_exists(store):
     assert [store.organizations.add("lab"), store.organizations.add("lab")] == [True, False]
 
 
@@ -149,7 +149,7 @@ def test_pages_keys_and_states_of_many_accounts_take_one_statement_each(store):
 
 
 def logged_statements():
-    """What the server was asked by connections to databases that have it log that, without their listeners."""
+    """Return the statements of connections to databases with statement logging, except those of listeners."""
     log = (cluster().folder / "log").read_text()
     found = re.findall(r" LOG:  (?:statement|execute [^:]*):\s+(.*)", log)
     return [each for each in found if not each.startswith("LISTEN")]
@@ -190,7 +190,7 @@ def test_a_run_does_not_see_the_address_of_the_database(pair):
 
 @pytest.mark.cluster
 def test_a_page_has_each_change_that_the_other_replica_acknowledged(pair):
-    """While many ask for their pages at the other replica, which reads them together."""
+    """Many clients poll the other replica meanwhile, which reads their pages together."""
     changed, other = pair
     names = [f"change{number}.sleep-60" for number in range(8)]
     is_over = threading.Event()
@@ -221,7 +221,7 @@ def test_a_job_is_stopped_at_the_replica_that_does_not_run_it(pair):
     runner, other = pair
     assert runner.submit("stopped.sleep-60").status_code == 200
     runner.wait("stopped.sleep-60", ("Running",))
-    for each in pair:  # whichever runs it, the other is asked, too
+    for each in pair:  # whichever runs it, the other is polled, too
         each.client.post("/stop-job", json={"jobName": "stopped.sleep-60"})
     assert other.wait("stopped.sleep-60", patience_s=12)["status"] == "Stopped"
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL server whose administrator limits sessions, or that can only be read for a while."""
+"""A PostgreSQL server that limits sessions, or is read-only for a while."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def set_option(url: str, change: str) -> None:
 
 @contextmanager
 def standby():
-    """The server as a standby, which can only be read, until it is a primary again."""
+    """Make the server a standby, which is read-only, until it becomes a primary again."""
     mark = cluster().folder / "data" / "standby.signal"
     cluster().stop()
     mark.touch()
@@ -47,7 +47,7 @@ def standby():
 
 
 def repeat(act, fault: str = "connection"):
-    """Call again while this is the fault: connections that were cut are replaced one after another."""
+    """Retry on this error: connections that were cut are replaced one after another."""
     deadline = time.monotonic() + 10
     while True:
         try:

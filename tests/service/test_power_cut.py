@@ -1,9 +1,9 @@
-"""What was answered survives the loss of everything that was not synced, and nothing half done passes for whole.
+"""Acknowledged changes survive the loss of everything that was not synced, and incomplete ones never pass for complete.
 
-A service works with a journal of all that is done to its folder. Then, for many moments, what a power cut at that moment
-leaves in the worst case is written in its place: first the database and the contents are held against what had been
-answered until then, and for some moments a service is started on it and has to keep every promise.
-`FOLDNOTE_TEST_FAULTS=all` goes through many more moments, and cuts that keep a part of what was not synced.
+A service runs with a journal of all operations on its folder. Then, for many moments, the worst that a power cut at
+that moment can leave is written in its place: first the database and the contents are compared with the responses until
+then, and for some moments a service is started on it and has to keep every promise. `FOLDNOTE_TEST_FAULTS=all` tries
+many more moments, and cuts that keep a part of what was not synced.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ TOOL = {
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that was asked for or answered, and how long the journal was then."""
+    """A request or response, and the length of the journal at that time."""
 
     at: int
     kind: str
@@ -52,7 +52,7 @@ class Entry:
 
 @dataclass
 class Story:
-    """A service that works on the folder `machine`, and what was asked for and answered."""
+    """A service that works on the folder `machine`, and its requests and responses."""
 
     service: ServiceProcess
     journal: Path
@@ -70,7 +70,7 @@ class Story:
 
     @contextmanager
     def ending(self, kind: str, name: str) -> Iterator[None]:
-        """What may have happened from here, and has happened at the end."""
+        """Record a change that may have happened from here on, and has happened at the end."""
         self.note(f"asked {kind}", name)
         yield
         self.note(kind, name)
@@ -87,7 +87,7 @@ class Story:
             self.note("submitted", each)
 
     def see(self, name: str) -> None:
-        """Wait for the end, and take the result along."""
+        """Wait for the end, and record the result."""
         job = self.service.wait(name)
         self.note("ended", name, job["status"])
         answer = self.service.result(name)
@@ -106,7 +106,7 @@ class Story:
 
 
 def work(story: Story) -> None:
-    """A little of everything that is acknowledged, in part at the same time."""
+    """Make a few requests of every kind that is acknowledged, some in parallel."""
     client = story.service.client
     story.upload("a.pdb", PDB.encode())
     story.upload("twin.pdb", PDB.encode())
@@ -141,7 +141,7 @@ store = object_folder.ObjectFolder(Path(sys.argv[1]))
 object_folder.sync = lambda folder: os._exit(9)
 store.put_bytes(sys.argv[2].encode())
 """
-"""A process that dies when a content has its name and the name is not yet on the disk."""
+"""A process that dies after a content has its name and before the name is on the disk."""
 
 
 def leave_a_name(story: Story, content: str) -> None:
@@ -185,7 +185,7 @@ def story(tmp_path_factory) -> Iterator[Story]:
 
 
 def end_processes(story: Story) -> None:
-    """A cut ends runners, starters and engines too."""
+    """End the runners, starters and engines, as a power cut does."""
     word = f"FOLDNOTE_HOME={story.service.folder / 'home'}".encode()
     deadline = time.monotonic() + 30
     while found := [pid for pid, environment in processes("environ") if word in environment.split(b"\0")]:
@@ -199,7 +199,7 @@ def end_processes(story: Story) -> None:
 
 
 def cuts(story: Story, moments: list[int], chance: random.Random | None = None) -> Iterator[int]:
-    """For each length of the journal, put what a cut leaves then in the place of the data folder."""
+    """For each length of the journal, replace the data folder by what a cut leaves at that point."""
     disk, records = Disk(story.service.folder), read_journal(story.journal)
     left = next(records)
     for at in sorted(moments):
@@ -212,7 +212,7 @@ def cuts(story: Story, moments: list[int], chance: random.Random | None = None) 
 
 
 def names_and_contents(story: Story) -> tuple[set[str], dict[str, str], set[str]]:
-    """Jobs, uploads with their hashes, and every content that a row needs, straight from the database."""
+    """Return jobs, uploads with their hashes, and every content that a row needs, directly from the database."""
     with closing(sqlite3.connect(story.data / "service.sqlite3")) as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         jobs = {name for (name,) in database.execute("SELECT name FROM jobs WHERE deleted IS NULL")}
@@ -238,7 +238,7 @@ def assert_rows_and_contents(story: Story, at: int) -> None:
 
 
 def kept_files(story: Story, at: int) -> dict[str, bytes | None]:
-    """The content of each upload as it must be, None where it was removed; none that may just be changing."""
+    """Return the expected content of each upload, None where it was removed; without those that may be changing."""
     kept: dict[str, bytes | None] = {}
     for each in story.entries:
         if each.at <= at and each.kind == "asked file":
@@ -249,7 +249,7 @@ def kept_files(story: Story, at: int) -> dict[str, bytes | None]:
 
 
 def assert_promises(story: Story, at: int) -> None:
-    """A service on what is left, on a machine that has just been started."""
+    """Start a service on what is left, as on a machine that has just booted, and check it."""
     story.service.environment["FOLDNOTE_BOOTED"] = str(int(time.time()))
     service = story.service.start()
     jobs = await_quiet(service, None)
@@ -281,7 +281,7 @@ def assert_promises(story: Story, at: int) -> None:
 
 
 def moments(story: Story, number: int) -> list[int]:
-    """The moments of answers, which are the worst, the last one among them."""
+    """Return the moments of responses, which are the worst, including the last one."""
     answered = [each.at for each in story.entries if not each.kind.startswith("asked")]
     return [*random.Random(SEED).sample(answered[:-1], min(number, len(answered)) - 1), answered[-1]]
 

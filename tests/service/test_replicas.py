@@ -27,7 +27,7 @@ ROUNDS = 10
 
 
 class Load:
-    """One client of each replica, which submits all the time, and the answers that it got."""
+    """One client per replica, which submits continuously, and the responses that it got."""
 
     def __init__(self, replicas: list[ServiceProcess]) -> None:
         self._is_over = threading.Event()
@@ -83,7 +83,7 @@ def assert_told_to_try_again(answers: list[httpx.Response]) -> None:
 
 
 def test_what_a_dead_machine_ran_is_repeated_after_its_lease(make_replicas):
-    """One replica has processes of its own, which all end with it, as on a machine that loses its power."""
+    """One replica has its own process tree, which dies with it, as on a machine that loses power."""
     first, second = make_replicas(2, lease_s=LEASE_S, is_started=False)
     first.prefix = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
     first.start()
@@ -145,7 +145,7 @@ def test_connections_that_are_cut_under_load_lose_nothing_acknowledged(make_repl
 
 @pytest.fixture
 def small():
-    """A server of its own on a file system of 200 MB."""
+    """Start a separate server on a file system of 200 MB."""
     folder = Path(tempfile.mkdtemp(prefix="foldnote-small-", dir="/tmp"))
     folder.chmod(0o755)
     mount(folder, 200)
@@ -173,7 +173,7 @@ def test_a_server_whose_disk_is_full_refuses_and_goes_on_when_there_is_room(make
 
 
 def fill(other: Path, replica: ServiceProcess) -> None:
-    """Fill the disk, and the room that the server's files still have inside."""
+    """Fill the disk, and the free space inside the server's files."""
     with psycopg.connect(replica.store_url(), autocommit=True) as connection:
         connection.execute("CREATE TABLE other (text text)")
         with other.open("wb", buffering=0) as stream, suppress(OSError):

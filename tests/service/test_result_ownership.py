@@ -1,4 +1,4 @@
-"""No job receives a result that is not its own, whatever was done to the database and the folders."""
+"""No job receives another job's result, whatever was done to the database and the folders."""
 
 import shutil
 import sqlite3
@@ -11,8 +11,9 @@ import pytest
 from chaos import fault_of_result, rows
 
 OLD = Path(__file__).parent / "data" / "data-folder-m0013.zip"
-"""A data folder as the version before attempts had nonces in their paths left it: one job is complete, the run of
-one ended while the service was down, the run of one was lost."""
+"""A data folder of the version whose attempts had no nonces in their paths: one job is complete, the run of one ended
+while the service was down, the run of one was lost.
+"""
 DATABASE_FILES = ("service.sqlite3", "service.sqlite3-wal", "service.sqlite3-shm")
 
 
@@ -22,7 +23,7 @@ def data(service) -> Path:
 
 @pytest.fixture
 def stopped(make_service):
-    """A service that has run one job of another account, and ended."""
+    """Return the folder of an ended service that has run one job of another account."""
     service = make_service("--no-rate-limit")
     service.run("theirs.output-1")
     service.end()
@@ -69,7 +70,7 @@ def test_an_outcome_without_the_nonce_of_its_attempt_is_not_taken(make_service):
         for (folder,) in rows(service, "SELECT folder FROM attempts ORDER BY job_id")
     )
     until = time.monotonic() + 30
-    while not (second / "runner.json").exists():  # a job runs before its folder is there
+    while not (second / "runner.json").exists():  # a job counts as running before its folder exists
         assert time.monotonic() < until
         time.sleep(0.02)
     service.kill()
@@ -97,7 +98,7 @@ def test_a_data_folder_of_the_version_before_goes_on(make_service):
 
 
 def test_an_old_outcome_in_a_folder_of_the_version_before_is_not_adopted(make_service):
-    """As the version before left it when a database had been copied back: a new claim, an old outcome."""
+    """A copied-back database in the earlier version: a new claim, an old outcome."""
     service = make_service("--no-rate-limit")
     service.end()
     shutil.rmtree(data(service))

@@ -1,4 +1,6 @@
-"""An administrator removes old and large jobs: shown first, never what waits or runs, and whole after a crash."""
+"""An administrator removes old and large jobs: previewed first, never waiting or running ones, completely even after
+a crash.
+"""
 
 import contextlib
 import io
@@ -16,7 +18,7 @@ MB = 1 << 20
 
 
 def purge(service, *conditions):
-    """The report of `foldnote admin purge`."""
+    """Return the report of `foldnote admin purge`."""
     command = ["admin", "--data-dir", str(service.folder / "data"), "--json", "purge", *conditions]
     with contextlib.redirect_stdout(io.StringIO()) as told:
         assert run_command(command) == 0
@@ -43,7 +45,7 @@ def member(service, email, capsys):
 
 @pytest.fixture
 def house(make_service):
-    """A job of today, an older one, one that runs, one that waits, and a batch of which one job waits."""
+    """Start a service with a job of today, an older one, a running one, a waiting one, and a batch with a waiting job."""
     service = make_service("--no-rate-limit", "--workers", "1")
     service.run("today")
     service.run("old")

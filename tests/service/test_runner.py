@@ -57,7 +57,7 @@ def run(make_attempt):
 
 
 def replace_command(spec: AttemptSpec, code: str) -> None:
-    """Let another program be the engine of a prepared attempt."""
+    """Replace the engine of a prepared attempt by another program."""
     path = spec.folder / files.SPEC
     path.write_text(json.dumps(json.loads(path.read_text()) | {"command": [sys.executable, "-c", code]}))
 

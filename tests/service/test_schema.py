@@ -1,6 +1,6 @@
-"""schemathesis against the served OpenAPI document: every check, made-up and mutated requests, stateful runs.
+"""schemathesis against the served OpenAPI document: all checks, generated and mutated requests, stateful runs.
 
-`FOLDNOTE_TEST_REQUESTS` is the number of requests made up for an operation (5 when it is not set).
+`FOLDNOTE_TEST_REQUESTS` is the number of requests generated per operation (default: 5).
 """
 
 import os

@@ -66,7 +66,7 @@ def test_without_a_docking_tool_that_runs_those_that_dock_are_named(make_service
 
 
 @pytest.mark.engine
-@pytest.mark.extra_engine  # half a minute of docking, of which an example of the docs does a little
+@pytest.mark.extra_engine  # docking takes half a minute; an example of the docs covers a part of it
 @pytest.mark.skipif(
     not load_engines()["vina"].state().installed, reason="needs: foldnote engines install vina"
 )

@@ -1,4 +1,4 @@
-"""Downloads over real sockets: whole, in part, to clients that are slow or leave, and while the file goes."""
+"""Downloads over real sockets: complete, in part, to clients that are slow or leave, and while the file disappears."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ from service_process import ServiceProcess
 from foldnote.service.http.file_responses import EXTENSION, SendingProtocol
 
 SIZE = 40_000_003
-"""More than the sockets between a service and a client hold."""
+"""More than the socket buffers between a service and a client hold."""
 PATIENCE_S = 60
 
 
@@ -37,7 +37,7 @@ def house(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def link(house):
-    """A signed link to a content that no test changes."""
+    """Return a signed link to a content that no test changes."""
     return put(house, "large.bin", make_large())
 
 
@@ -48,13 +48,13 @@ def put(service, name, content):
 
 
 def stored(service, link):
-    """Where the content of a link lies."""
+    """Return the path of a link's content."""
     sha256 = urlsplit(link).path.split("/")[-2]
     return service.folder / "data" / "objects" / sha256[:2] / sha256
 
 
 class Slow:
-    """A client that has read the head and a little of a download, and reads on when it is told to."""
+    """A client that has read the header and a little of a download, and reads on when told to."""
 
     def __init__(self, link):
         parts = urlsplit(link)
@@ -85,7 +85,7 @@ def wait_until(is_so):
 
 
 def open_files(service):
-    """The stored contents that the service has open."""
+    """Return the stored contents that the service has open."""
     found = []
     for path in Path(f"/proc/{service.process.pid}/fd").iterdir():
         with contextlib.suppress(OSError):
@@ -159,7 +159,7 @@ def test_a_range_of_another_content_is_the_whole(link):
 
 
 def test_slow_clients_delay_no_other_request(house, link):
-    """More of them than the service has threads."""
+    """More slow clients than the service has threads."""
     slow = [Slow(link) for _ in range(60)]
     for _ in range(3):
         assert house.client.get("/jobs").status_code == 200
@@ -217,7 +217,7 @@ def test_a_service_ends_although_a_client_reads_no_further(make_service):
 
 @contextlib.contextmanager
 def serving(app):
-    """uvicorn with our protocol in a thread of this process; gives its address."""
+    """Run uvicorn with our protocol in a thread of this process; return its address."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(
         uvicorn.Config(app, http=SendingProtocol, log_config=None, ws="none", lifespan="off")
@@ -232,7 +232,7 @@ def serving(app):
 
 
 def sending(path, count):
-    """An application that sends the beginning of a file."""
+    """Return an application that sends the beginning of a file."""
 
     async def app(scope, receive, send):
         assert EXTENSION in scope["extensions"]
@@ -246,7 +246,7 @@ def sending(path, count):
 
 @pytest.mark.parametrize("path", ["/proc/self/maps", __file__])
 def test_a_file_comes_whether_the_kernel_can_send_it_or_not(path):
-    """Files of /proc are such that it cannot."""
+    """The kernel cannot send files of /proc."""
     begin = Path(path).read_bytes()[:60]
     with serving(sending(path, 60)) as url, httpx.Client(timeout=60) as client:
         assert [client.get(url).content for _ in range(2)] == [begin, begin]

@@ -1,4 +1,4 @@
-"""Batches: many jobs in one transaction, a parent that follows them, one archive in the end."""
+"""Batches: many jobs in one transaction, a parent that follows them, and finally one archive."""
 
 import csv
 import io
@@ -141,7 +141,7 @@ def test_a_thousand_rows_are_one_transaction(make_service):
 
 
 class TestListedForm:
-    """`{"tool", "batchName", "jobs"}`, as deployed services take it too."""
+    """`{"tool", "batchName", "jobs"}`, which deployed services accept, too."""
 
     def submit(self, service, name, jobs, **more):
         body = {"tool": "anarci", "batchName": name, "jobs": jobs} | more

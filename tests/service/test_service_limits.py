@@ -27,7 +27,7 @@ SMALL_LIMITS = (
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """A service whose limits are all within reach of a test."""
+    """Start a service whose limits are all within reach of a test."""
     from service_process import ServiceProcess
 
     service = ServiceProcess(tmp_path_factory.mktemp("limits"), *SMALL_LIMITS).start()
@@ -37,7 +37,7 @@ def small(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trials(small):
-    """What three provisionings answered; the source is given two keys."""
+    """Return the responses to three provisionings; the limit per source is two keys."""
     return [httpx.post(f"{small.url}/agent/provision") for _ in range(3)]
 
 

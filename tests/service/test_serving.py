@@ -1,4 +1,4 @@
-"""`foldnote serve`: ready line, signals, and the embedded kind that is one per user and stops by itself."""
+"""`foldnote serve`: ready line, signals, and the embedded kind, which is one per user and stops by itself."""
 
 import asyncio
 import json
@@ -71,7 +71,7 @@ def test_a_folder_without_a_key_is_said_to_have_none(tmp_path, capsys):
 
 
 def test_a_service_does_not_stop_while_it_sends_a_response():
-    """A download may take longer than the time until the idle stop."""
+    """A download may take longer than the idle time after which a service stops."""
     service = SimpleNamespace(config=SimpleNamespace(idle_stop_s=0.0), is_idle=lambda: True)
 
     async def watch() -> None:
@@ -146,7 +146,7 @@ def test_a_port_in_use_is_reported(make_service, tmp_path):
 
 
 def test_a_port_that_a_killed_service_still_holds_is_waited_for(tmp_path):
-    """A program that it was starting when it was killed has the port until its own code is loaded."""
+    """A program that it was starting when it was killed holds the port until its own code is loaded."""
     with socket.create_server(("127.0.0.1", free_port())) as holder:
         port = holder.getsockname()[1]
         service = ServiceProcess(tmp_path, "--port", str(port))
@@ -218,7 +218,7 @@ def test_the_document_is_printed():
 
 
 def test_a_command_line_needs_no_private_module():
-    """The options of `foldnote serve` are offered to any parser."""
+    """Any parser can get the options of `foldnote serve`."""
     import argparse
 
     from foldnote.service.serve import add_arguments, config_of

@@ -1,4 +1,4 @@
-"""Links by which a colleague opens a job: with a key of their own, until they end, and nothing else of its owner."""
+"""Links with which a colleague opens a job with a separate key until they expire, and nothing else of its owner."""
 
 import contextlib
 import io
@@ -24,7 +24,7 @@ from foldnote.models.job import read_job
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
-    """A service with two members of a lab, one of another lab, one without, and a trial key."""
+    """Start a service with two members of a lab, one of another lab, one without, and a trial key."""
     running = ServiceProcess(tmp_path_factory.mktemp("house"), "--no-rate-limit").start()
     running.keys = {}
     for lab in ("lab", "other lab"):
@@ -95,7 +95,7 @@ def test_a_link_is_nothing_without_a_key(house, name):
     made = make(house, "owner", name)
     assert open_link(house, None, made).status_code == 401
     assert result_of(house, None, made).status_code == 401
-    page = httpx.get(made["url"])  # as a browser asks, without what is after the #
+    page = httpx.get(made["url"])  # as a browser requests it, without the part after the #
     assert page.status_code == 401
     assert name not in page.text
     assert "fn.open_shared" in page.text

@@ -1,7 +1,7 @@
-"""The service beside a model of a few dictionaries: whatever is done to both, both tell the same.
+"""The service beside a model of a few dictionaries: after the same operations both give the same responses.
 
-Everything goes through the interface, on a real database; what an engine would do is said to the queue instead, so
-that the order of events is hypothesis' to choose. `FOLDNOTE_TEST_EXAMPLES` is the number of runs (10 when not set).
+Everything goes through the interface, on a real database; events of engines are passed to the queue instead, so that
+hypothesis chooses their order. `FOLDNOTE_TEST_EXAMPLES` is the number of runs (default: 10).
 """
 
 import io
@@ -40,7 +40,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """A service whose queue nobody serves but the tests; a stop does not wait for runs, there are none."""
+    """Start a service whose queue only the tests serve; a stop waits for no runs, since there are none."""
     config = ServiceConfig(
         tmp_path_factory.mktemp("model"),
         rate_limit=False,
@@ -57,7 +57,7 @@ def make_machine(client, make_model=Model):
     service = client.app.state.service
 
     class Machine(RuleBasedStateMachine):
-        """Two accounts that use the same names and must not notice each other."""
+        """Two accounts that use the same names and must not affect each other."""
 
         @initialize()
         def open_accounts(self):
@@ -70,7 +70,7 @@ def make_machine(client, make_model=Model):
         def ask(self, who, method, path, **more):
             return client.request(method, path, headers={"x-api-key": self.keys[who]}, **more)
 
-        # what clients do
+        # operations of clients
 
         @rule(who=PEOPLE, name=NAMES)
         def submit(self, who, name):
@@ -101,7 +101,7 @@ def make_machine(client, make_model=Model):
             self.agree(answer, self.models[who].delete(name), "job_not_found")
 
         def draw_name(self, who, data):
-            """Mostly one that is there."""
+            """Draw a name, mostly an existing one."""
             known = [job.name for job in self.models[who].listed(has_subjobs=True)]
             return data.draw(st.sampled_from([*known, "nothing"]))
 
@@ -110,7 +110,7 @@ def make_machine(client, make_model=Model):
             expected = (200, None) if is_done else (400, code)
             assert (answer.status_code, answer.json().get("code")) == expected
 
-        # what runs jobs
+        # operations of runners
 
         @rule()
         def claim(self):
@@ -237,7 +237,7 @@ def known(job):
 
 
 def result_of(job):
-    """Content by member, or the status of the refusal."""
+    """Return the content by member, or the status of the refusal."""
     if job.batch_status == "Aggregating":
         return 202
     if job.status not in FINAL:
@@ -261,7 +261,7 @@ def test_the_service_and_the_model_never_differ(client):
         max_examples=EXAMPLES, stateful_step_count=25, deadline=None, suppress_health_check=HEALTH
     )
     run_state_machine_as_test(make_machine(client), settings=chosen)
-    assert client.get("/healthz").status_code == 200, "after all of it the service is well"
+    assert client.get("/healthz").status_code == 200, "the service is healthy at the end"
 
 
 class TakesNamesTwice(Model):
@@ -337,7 +337,7 @@ FOUND_LATE = [
 
 @pytest.mark.parametrize("wrong", FOUND_SOON + (FOUND_LATE if EXAMPLES > 20 else []))
 def test_a_model_that_is_wrong_is_found_to_differ(client, wrong):
-    """So the machine goes where a fault of the service would show."""
+    """So the state machine reaches the states in which a fault of the service would show."""
     chosen = settings(
         max_examples=600,
         stateful_step_count=25,

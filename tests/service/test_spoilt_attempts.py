@@ -1,4 +1,4 @@
-"""An engine that writes over the files of its attempt: its own job fails, and no other one waits for it."""
+"""An engine that overwrites the files of its attempt: only its own job fails, and no other one waits for it."""
 
 import json
 import sys

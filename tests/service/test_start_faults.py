@@ -1,4 +1,6 @@
-"""A service that cannot start: one sentence on what is wrong and what to do, the documented exit code, no trace, no secret."""
+"""A service that cannot start says in one sentence what is wrong and what to do; documented exit code, no traceback,
+no secret.
+"""
 
 import json
 import os
@@ -22,7 +24,7 @@ SECRET = "a-secret-that-nobody-may-see"
 
 @pytest.fixture
 def start(tmp_path):
-    """Runs `foldnote serve` until it ends; returns its exit code and what it said."""
+    """Run `foldnote serve` until it exits; return its exit code and output."""
 
     def run(*arguments: str, config: str = "", **variables: str) -> tuple[int, str]:
         home = tmp_path / "home"
@@ -147,7 +149,7 @@ def test_an_object_store_that_cannot_be_used(start):
 
 
 def test_an_executor_whose_shared_folder_cannot_be_used(start, tmp_path):
-    """It is opened after the database, when the service starts to work."""
+    """The folder is opened after the database, when the service starts to work."""
     (tmp_path / "file").write_text("no folder")
     config = (
         '[executors]\nservice_url = "http://head:8800"\n[executors.slurm]\nkind = "batch"\n'

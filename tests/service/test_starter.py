@@ -1,4 +1,4 @@
-"""The starter hands attempts to runners; whatever dies, an attempt runs once and is found again."""
+"""The starter hands attempts to runners; after any process dies, an attempt runs once and is found again."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds p
 
 @pytest.fixture
 def ended() -> list[Path]:
-    """Folders of attempts that the executor said have ended."""
+    """Return the folders of attempts that the executor reported as ended."""
     return []
 
 
@@ -70,7 +70,7 @@ def test_every_runner_has_a_session_of_its_own(executor, make_attempt):
         os.kill(pid, signal.SIGKILL)
 
 
-def test_an_end_is_told_after_the_outcome_is_there_and_the_lock_is_free(executor, make_attempt, ended):
+def test_an_end_is_reported_after_the_outcome_is_there_and_the_lock_is_free(executor, make_attempt, ended):
     spec = make_attempt("echo x > outputs/x")
     executor.submit(spec)
     wait_until(lambda: ended, "the hint")
@@ -79,7 +79,7 @@ def test_an_end_is_told_after_the_outcome_is_there_and_the_lock_is_free(executor
     assert (state.outcome.state, state.alive) == ("succeeded", False)
 
 
-def test_a_killed_runner_is_told_at_once(executor, make_attempt, ended):
+def test_a_killed_runner_is_reported_at_once(executor, make_attempt, ended):
     spec = make_attempt("sleep 60")
     os.kill(start_and_find_runner(executor, spec), signal.SIGKILL)
     wait_until(lambda: ended, "the hint")
@@ -129,7 +129,7 @@ def test_the_starter_ends_with_the_service_and_its_runners_do_not(make_attempt, 
 
 
 def find_starter(spec) -> int | None:
-    """The parent of the attempt's runner, while both live."""
+    """Return the parent of the attempt's runner, while both live."""
     runner = wait_until(lambda: files.read_json(spec.folder / files.RUNNER), "the runner")["pid"]
     parent = parent_of(runner)
     is_starter = b"queue.starter" in Path(f"/proc/{parent}/cmdline").read_bytes()
@@ -144,7 +144,7 @@ def test_a_closed_executor_starts_again_when_it_is_needed(executor, make_attempt
 
 
 def run(executor, spec) -> int:
-    """Run the attempt to its end; gives the process id of its runner."""
+    """Run the attempt to its end; return the process id of its runner."""
     executor.submit(spec)
     assert outcome_of(spec.folder).state == "succeeded"
     wait_until(lambda: not executor.poll(spec.folder).alive, "the lock")
@@ -159,7 +159,7 @@ def test_a_runner_that_is_free_takes_the_next_attempt(executor, make_attempt, en
         wait_until(lambda least=number: len(ended) > least, "the hint")
     assert len(runners) == 1
     sessions = {session_of(spec) for spec in specs}
-    assert len(sessions | runners) == 4, "each engine has a session of its own"
+    assert len(sessions | runners) == 4, "each engine has its own session"
 
 
 def session_of(spec) -> int:
@@ -211,7 +211,8 @@ def test_an_engine_and_its_children_end_with_an_unwatched_runner(executor, make_
     spec = make_attempt("echo begun; sleep 60 & sleep 60")
     runner = start_and_find_runner(executor, spec)
     wait_until(lambda: len(engines_of(spec)) == 3, "the engine and its children")
-    log = spec.folder / files.LOG  # who reads what the engine writes has tied it to himself
+    # a runner that reads the engine's output has already bound the engine's life to its own
+    log = spec.folder / files.LOG
     wait_until(lambda: log.exists() and "begun" in log.read_text(), "the runner's first look")
     for pid in (parent_of(runner), runner):
         os.kill(pid, signal.SIGKILL)
@@ -232,7 +233,7 @@ HIDING = "env -i setsid sleep 60 & echo $! > outputs/hidden; cp outputs/hidden .
 
 
 def hidden_of(spec) -> int:
-    """The engine's process without environment, in a session of its own."""
+    """Return the engine's process without environment, in its own session."""
     path = spec.folder / "hidden"
     return int(wait_until(lambda: path.exists() and path.read_text().strip(), "the hidden process"))
 

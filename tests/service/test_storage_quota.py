@@ -1,4 +1,4 @@
-"""What an account may keep, deleted and replaced contents included until they are gone."""
+"""Storage quota of an account, including deleted and replaced contents until they are removed."""
 
 import contextlib
 import os
@@ -28,7 +28,7 @@ def contents(service):
 
 
 def counts_as_stored(service):
-    """Whether contents and deleted jobs still count: their rows go shortly after their files."""
+    """Return whether contents and deleted jobs still count: their rows are removed shortly after their files."""
     with contextlib.closing(
         sqlite3.connect(service.folder / "data" / "service.sqlite3", timeout=30)
     ) as database:

@@ -1,4 +1,4 @@
-"""HTTPS by the service itself, and certificates that are renewed while it runs."""
+"""HTTPS of the service itself, and certificates that are renewed while it runs."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def secure(make_service, folder):
-    """A service with TLS, and a client that trusts its certificate."""
+    """Start a service with TLS; return it with a client that trusts its certificate."""
     chain, key, _ = write_certificate(folder)
     service = make_service("--no-rate-limit", "--tls-cert", str(chain), "--tls-key", str(key))
     trust = ssl.create_default_context(cafile=str(chain))
@@ -95,7 +95,7 @@ def test_a_certificate_renewed_while_the_service_starts_is_used(folder, monkeypa
 
 
 def serial_in(context):
-    """The serial number that a client in memory is shown by this context."""
+    """Return the serial number that this context shows to a client, in memory."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     server = context.wrap_bio(to_server, to_client, server_side=True)
     trusting = ssl._create_unverified_context()  # noqa: SLF001  the standard library's name for it

@@ -1,4 +1,4 @@
-"""Trial keys: given within caps, good for ten jobs and thirty days, claimed once by a person."""
+"""Trial keys: issued within caps, valid for ten jobs and thirty days, claimed once by a person."""
 
 import re
 import time
@@ -22,7 +22,7 @@ SMALL = FREE_ENERGY | {"protocolRepeats": 2, "equilLength": 100, "prodLength": 5
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory):
-    """Starts services in this process that run nothing."""
+    """Return a function that starts services in this process that run nothing."""
     opened = []
 
     def start(**terms):
@@ -49,7 +49,7 @@ def client(make):
 
 @pytest.fixture
 def trial(client):
-    """A new credential, and headers that use it."""
+    """Return a new credential, and headers that use it."""
     credential = client.post("/agent/provision").json()
     return credential, {"x-api-key": credential["apiKey"]}
 
@@ -168,11 +168,11 @@ def test_the_claim_page_is_a_form_for_a_person(client, trial):
 
 
 class TestMoving:
-    """A claim by somebody who has an account here moves all that the trial account has into it."""
+    """A claim by a person with an account here moves everything of the trial account to it."""
 
     @pytest.fixture
     def person(self, client, tmp_path):
-        """Address, key and headers of an account that has a job, a batch and a file."""
+        """Return address, key and headers of an account that has a job, a batch and a file."""
         email = f"{tmp_path.name[-40:]}@lab.org"
         key = client.app.state.service.issue_key(email)
         headers = {"x-api-key": key}
@@ -182,7 +182,7 @@ class TestMoving:
 
     @pytest.fixture
     def filled(self, client, trial):
-        """A trial account with a job, a batch, a deleted job and two files."""
+        """Return a trial account with a job, a batch, a deleted job and two files."""
         credential, headers = trial
         for name in ("same", "other", "gone"):
             submit(client, headers, name)
@@ -287,7 +287,7 @@ def test_an_unknown_claim_link_is_not_found(client, method):
 
 
 class TestAllowance:
-    """What an unclaimed key may spend on free energies."""
+    """The free-energy allowance of an unclaimed key."""
 
     def test_a_default_run_is_refused_with_both_figures(self, client, trial):
         answer = submit(client, trial[1], "fe", type="abfe", settings=FREE_ENERGY)
@@ -347,7 +347,7 @@ class TestAllowance:
 
 
 class TestRestrictedRoutes:
-    """What an unclaimed key may not do at all."""
+    """Requests that an unclaimed key may not make at all."""
 
     PATHS = ("/submit-pipeline", "/run-pipeline", "/deploy-model", "/virtual-screening")
 

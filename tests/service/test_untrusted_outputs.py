@@ -1,4 +1,4 @@
-"""What an engine may put in the place of its own files: nothing of it blocks a slot or leaks a file."""
+"""Whatever an engine puts in the place of its own files, it blocks no slot and leaks no file."""
 
 import json
 import os
@@ -31,7 +31,7 @@ SPECIAL = {
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs Python code as an engine; gives the specification and the outcome."""
+    """Run Python code as an engine; return the specification and the outcome."""
 
     def run_code(code: str, **more) -> tuple[AttemptSpec, Outcome]:
         nonce = uuid.uuid4().hex  # names a folder of the whole machine, where other tests run, too
@@ -153,7 +153,7 @@ def test_a_thousand_figures_are_shown_and_the_number_of_the_others(run):
     assert outcome.note == "The tool's score.json has 2,000 figures; the first 1,000 are shown."
 
 
-def test_three_thousand_names_that_become_one_are_told_apart_quickly(run):
+def test_three_thousand_names_that_become_one_are_distinguished_quickly(run):
     code = "[os.close(os.open(os.fsencode(out) + b'/' + b'\\x01' * (n % 50) + b'\\x02' * (50 - n % 50)"
     spec, outcome = run(code + " + str(n // 50).encode(), os.O_CREAT)) for n in range(3000)]")
     assert outcome.state == "succeeded"
@@ -186,7 +186,7 @@ def test_a_manifest_is_json_whatever_numbers_the_engine_used(run):
     spec, _ = run(f"{OUTPUT}pathlib.Path('used.json').write_text({used!r})")
 
     def refuse(word):
-        raise AssertionError(f"{word} is no JSON")
+        raise AssertionError(f"{word} is not valid JSON")
 
     with zipfile.ZipFile(spec.folder / files.RESULT) as archive:
         manifest = json.loads(archive.read("manifest.json"), parse_constant=refuse)

@@ -50,7 +50,7 @@ def receiver():
 
 @pytest.fixture(scope="module")
 def calling(tmp_path_factory, receiver):
-    """A service that may call the receiver below /hooks/, whose account has a secret."""
+    """Start a service that may call the receiver below /hooks/, with an account that has a secret."""
     folder = tmp_path_factory.mktemp("calling")
     write_options(folder, allow(receiver))
     running = ServiceProcess(folder, "--no-rate-limit").start()
@@ -64,7 +64,7 @@ def submit(service, name, url, **more):
 
 
 def member(service, email):
-    """A client of another account."""
+    """Return a client of another account."""
     command = ["admin", "--data-dir", str(service.folder / "data"), "--json", "issue-key", email]
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as told:
         for name, value in store_environment(service.folder / "data").items():
@@ -83,7 +83,7 @@ def wait_told(service, name, start, patience_s=60):
 
 
 def verify(secret, headers, body):
-    """As a receiver does, by the definition of Standard Webhooks."""
+    """Verify a signature as a receiver does, by the definition of Standard Webhooks."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     content = b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body])
     mark = base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
@@ -91,7 +91,7 @@ def verify(secret, headers, body):
     assert abs(time.time() - int(headers["webhook-timestamp"])) < 300
 
 
-def test_the_end_of_a_job_is_told_signed_and_without_its_contents(calling, receiver, name):
+def test_the_end_of_a_job_is_reported_signed_and_without_its_contents(calling, receiver, name):
     assert submit(calling, name, f"{receiver.url}/hooks/{name}?to=me").status_code == 200
     ended = calling.wait(name)
     ((headers, body),) = receiver.wait_for(f"/hooks/{name}?to=me")
@@ -144,7 +144,7 @@ def test_the_signature_is_what_a_library_for_standard_webhooks_computes():
     assert headers["webhook-signature"] == "v1,SPaIzYAfOxgg3ppcB+5JaURsU6WQBZMbnZwCU9WMDwA="
 
 
-def test_a_batch_is_told_once_as_a_whole_and_a_failure_is_said(calling, receiver, name):
+def test_a_batch_is_reported_once_as_a_whole_and_a_failure_is_said(calling, receiver, name):
     body = {
         "batchName": name,
         "type": "anarci",
@@ -162,7 +162,7 @@ def test_a_batch_is_told_once_as_a_whole_and_a_failure_is_said(calling, receiver
     assert len(receiver.of(f"/hooks/{name}")) == 1
 
 
-def test_a_retry_of_a_batch_is_told_where_the_batch_was(calling, receiver, name):
+def test_a_retry_of_a_batch_is_reported_where_the_batch_was(calling, receiver, name):
     url = f"{receiver.url}/hooks/{name}"
     with Client(base_url=calling.url, api_key=SecretStr(calling.key)) as client:
         client.batches.submit("anarci", [SETTINGS], name, [f"{name}.fail"], webhook=url).wait()
@@ -183,7 +183,9 @@ def test_a_retry_of_a_batch_is_told_where_the_batch_was(calling, receiver, name)
             client.batches.get(f"{name}b").retry()
 
 
-def test_what_runs_again_is_told_where_an_address_is_given_and_says_so_where_none_is(calling, receiver, name):
+def test_what_runs_again_is_reported_where_an_address_is_given_and_says_so_where_none_is(
+    calling, receiver, name
+):
     url = f"{receiver.url}/hooks/{name}"
     with Client(base_url=calling.url, api_key=SecretStr(calling.key)) as client:
         saved = client.pipelines.submit(name, [Stage("only", "anarci", SETTINGS)])
@@ -201,7 +203,7 @@ def test_what_runs_again_is_told_where_an_address_is_given_and_says_so_where_non
             assert receiver.names().count(again.job_name) == 1
 
 
-def test_the_run_of_a_pipeline_is_told_once_as_a_whole(calling, receiver, name):
+def test_the_run_of_a_pipeline_is_reported_once_as_a_whole(calling, receiver, name):
     stages = [{"name": each, "type": "anarci", "settings": SETTINGS} for each in ("first", "second")]
     saved = calling.client.post("/submit-pipeline", json={"pipelineName": name, "stages": stages})
     assert saved.status_code == 200, saved.text

@@ -1,4 +1,4 @@
-"""A worker loads an engine once and runs each job in a copy of itself; no job finds anything of another."""
+"""A worker loads an engine once and runs each job in a copy of itself; no job sees anything of another."""
 
 import json
 import os
@@ -64,7 +64,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def engine_dir(tmp_path):
-    """Folder of an engine that counts how often it was loaded; ``loads`` beside it has the process ids."""
+    """Return the folder of an engine that counts how often it was loaded; ``loads`` beside it has the process ids."""
     folder = tmp_path / "engines" / "counter"
     folder.mkdir(parents=True)
     (folder / "engine.toml").write_text(MANIFEST)
@@ -85,7 +85,7 @@ def executor():
 
 @pytest.fixture
 def run_job(tmp_path, engine_dir, executor):
-    """Start a job and wait for it, unless ``is_waited_for`` is False; returns its folder."""
+    """Start a job and wait for it, unless ``is_waited_for`` is False; return its folder."""
 
     def run(code: str = "", *, is_waited_for: bool = True, owner: str = "", gpu: str = "", **limits) -> Path:
         nonce = uuid.uuid4().hex
@@ -128,7 +128,7 @@ def state_of(folder: Path) -> dict:
 
 
 def loads(tmp_path: Path) -> list[int]:
-    """Process ids of the workers that were made."""
+    """Return the process ids of the workers that were started."""
     path = tmp_path / "loads"
     return [int(line) for line in path.read_text().split()] if path.exists() else []
 

@@ -1,6 +1,6 @@
-"""An executor as another package could offer it: its one machine is this one, reached by a thread for each attempt.
+"""An executor as another package could provide it: its one machine is this one, reached by a thread per attempt.
 
-It has the whole protocol of nodes between the service and the engine, and no cluster.
+It uses the complete protocol of nodes between the service and the engine, without a cluster.
 """
 
 import os
@@ -19,7 +19,7 @@ class ThreadExecutor(NodeExecutor):
     def __init__(
         self, attempts: NodeAttempts, url: str, environment: Mapping[str, str], losses: int = 0
     ) -> None:
-        """The first orders, as many as `losses`, reach no machine."""
+        """Create the executor; its first `losses` orders reach no machine."""
         super().__init__(attempts)
         self._url = url
         self._environment = dict(environment)
@@ -59,7 +59,7 @@ def make_executor(name: str, options: Mapping[str, Any], attempts: NodeAttempts)
 
 
 def offer(folder: Path) -> Path:
-    """Write what pip would install of a package that offers the executor `threads`."""
+    """Write what pip would install for a package that offers the executor `threads`."""
     info = folder / "thread_executor-1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: thread-executor\nVersion: 1\n")
@@ -68,6 +68,6 @@ def offer(folder: Path) -> Path:
 
 
 def node_environment(folder: Path, engines: Path) -> dict[str, str]:
-    """Variables of an agent whose files are in `folder`."""
+    """Return the variables of an agent whose files are in `folder`."""
     names = {"FOLDNOTE_ENGINE_PATH": str(engines), "FOLDNOTE_NODE_DIR": str(folder / "node")}
     return {**names, "FOLDNOTE_HOME": os.environ.get("FOLDNOTE_HOME", str(folder / "home"))}

@@ -1,4 +1,4 @@
-"""Waiting for what becomes true."""
+"""Wait for a condition."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def wait_until(condition: Callable[[], T], what: str, patience_s: float = 60) -> T:
-    """What ``condition`` gives once it is true; it fails when the time is over."""
+    """Return the value of ``condition`` once it is true; fail after the time limit."""
     deadline = time.monotonic() + patience_s
     while not (found := condition()):
         assert time.monotonic() < deadline, f"waited in vain for {what}"

@@ -1,4 +1,4 @@
-"""A receiver of webhooks: a real HTTP server that keeps what it is sent, and answers as a test says."""
+"""A receiver of webhooks: a real HTTP server that stores requests and responds as the test says."""
 
 import json
 import ssl
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Receiver:
-    """A server on this machine; with a certificate and key it speaks TLS."""
+    """A server on this machine; with a certificate and key it uses TLS."""
 
     def __init__(self, certificate: Path | None = None, key: Path | None = None, port: int = 0) -> None:
         self.requests: list[tuple[str, dict[str, str], bytes]] = []
@@ -37,7 +37,7 @@ class Receiver:
                 self.send_error(405)
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True

@@ -1,4 +1,4 @@
-"""A real HTTP server for weights: with ranges or without, cutting connections, redirecting, lying."""
+"""A real HTTP server for weights: with or without ranges, cutting connections, redirecting, sending wrong headers."""
 
 import re
 import threading
@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class QuietServer(ThreadingHTTPServer):
-    """Says nothing when a client is gone."""
+    """A server that logs nothing when a client disconnects."""
 
     daemon_threads = True
 
@@ -16,19 +16,19 @@ class QuietServer(ThreadingHTTPServer):
 
 
 class WeightsServer:
-    """Serves ``files`` by path on this machine, and notes the requests.
+    """Serve ``files`` by path on this machine, and record the requests.
 
     Attributes:
         files: content by path, such as ``/model.pt``.
-        has_ranges: whether parts are served.
+        has_ranges: whether range requests are supported.
         cut_after: bytes of the body after which the connection is cut; None for never.
-        cuts: how many more answers are cut.
-        status: what to answer instead of the content; None for the content.
-        headers: more headers of the answer; None as a value removes one.
+        cuts: number of further responses to cut.
+        status: status to send instead of the content; None for the content.
+        headers: additional response headers; None as a value removes one.
         redirects: target by path.
-        etag: of all files; empty for none.
-        pause_s: waits before the body.
-        stall_s: waits before it cuts a connection.
+        etag: ETag of all files; empty for none.
+        pause_s: seconds of delay before the body.
+        stall_s: seconds of delay before a connection is cut.
         requests: path and headers of each request.
     """
 
@@ -65,7 +65,7 @@ class WeightsServer:
 
     @property
     def ranges(self):
-        """The Range header of each request; None for none."""
+        """Return the Range header of each request; None if it has none."""
         return [headers.get("Range") for _, headers in self.requests]
 
     def close(self):

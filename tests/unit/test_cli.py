@@ -1,4 +1,4 @@
-"""The command ``foldnote`` in process, on an embedded service of its own with the probe engine."""
+"""The command ``foldnote`` in process, with its own embedded service and the probe engine."""
 
 import io
 import json
@@ -32,7 +32,7 @@ ANARCI = ["submit", "anarci", "--set", f"sequence={SEQUENCE}", "--set", "scheme=
 
 @pytest.fixture(scope="module")
 def shared_home(tmp_path_factory):
-    """A home whose embedded service outlives the single test."""
+    """Return a home whose embedded service outlives single tests."""
     folder = tmp_path_factory.mktemp("cli")
     engines = write_probe_engine(folder / "engines", ("anarci", "align-pdbs"), memory_mb=16)
     patch = pytest.MonkeyPatch()
@@ -47,7 +47,7 @@ def shared_home(tmp_path_factory):
 
 @pytest.fixture
 def foldnote(shared_home, monkeypatch, capsys):
-    """Runs a command; gives its exit code, its output and its complaints."""
+    """Run a command; return its exit code, output and error output."""
     monkeypatch.setenv("FOLDNOTE_HOME", str(shared_home / "home"))
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(shared_home / "engines"))
 
@@ -62,7 +62,7 @@ def foldnote(shared_home, monkeypatch, capsys):
 
 @pytest.fixture
 def alone(capsys):
-    """Runs a command that asks no service."""
+    """Run a command that needs no service."""
 
     def run(*arguments):
         code = main(list(arguments))
@@ -388,7 +388,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(foldnote, tmp_path):
 
 def test_the_doctor_looks_at_everything(foldnote, monkeypatch, tmp_path):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
-    (tmp_path / "vina").mkdir()  # an installation that was interrupted
+    (tmp_path / "vina").mkdir()  # an interrupted installation
     code, out, _ = foldnote("doctor", "--json")
     findings = {row["what"]: row for row in json.loads(out)}
     looked_at = {"foldnote", "data folder", "3Dmol.js", "profile", "service", "other engines", "keyring"}
@@ -572,7 +572,7 @@ def test_a_failure_is_data_for_programs(foldnote):
 
 
 def make_tool(properties):
-    """A tool with these settings, and no others."""
+    """Return a tool with only these settings."""
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return Tool(type="probe", schema=schema)
 

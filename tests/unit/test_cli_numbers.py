@@ -1,4 +1,4 @@
-"""Numbers on the command line: a limit that is no number would limit nothing."""
+"""Numbers on the command line: a limit that is not a number is refused, since it would have no effect."""
 
 import pytest
 

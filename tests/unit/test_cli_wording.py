@@ -12,7 +12,7 @@ from foldnote.cli.printing import IN_COMMANDS, name_commands
 
 ROOT = Path(foldnote.__file__).parent
 ROOMS = ("errors.py", "models", "catalog", "client", "service/domain")
-"""Whose messages a command prints."""
+"""Modules whose messages a command prints."""
 PYTHON = re.compile(r"\bfn\.[a-z]|\bclient\.[a-z]+\.|\bbatch(?:es)?\.[a-z]+\(|\bagain=True|\bwebhook=…")
 NOT_PRINTED = {
     "client/resources/screening.py": "no command screens",
@@ -26,7 +26,7 @@ NOT_PRINTED = {
     "catalog/calls.py": "reads and writes cells",
     "catalog/functions.py": "describes functions of a notebook",
 }
-"""Modules with other messages that name Python, and why no command prints them."""
+"""Modules with other messages that name Python, and the reason why no command prints them."""
 
 
 def find_messages(path):

@@ -1,4 +1,4 @@
-"""Standard folders: those that platformdirs names, with and without the variables of the specification."""
+"""Standard folders are those of platformdirs, with and without the specification's variables."""
 
 import os
 

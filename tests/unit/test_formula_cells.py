@@ -1,4 +1,4 @@
-"""Text of users in a batch's table is text to spreadsheet programs, and comes back as it was."""
+"""Users' text in a batch's table is text to spreadsheet programs, and is read back unchanged."""
 
 import csv
 import io

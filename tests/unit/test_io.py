@@ -112,7 +112,7 @@ def test_a_temporary_lock_leaves_no_file(tmp_path):
 
 
 def test_a_holder_of_a_temporary_lock_that_was_waited_for_is_followed_by_one(tmp_path):
-    """The file is removed while others wait for it: whoever comes next must not share it with a third."""
+    """The file is removed while others wait for it; the next holder must not share it with a third."""
     path, holders, most = tmp_path / "a.lock", [], []
 
     def hold():
@@ -129,7 +129,7 @@ def test_a_holder_of_a_temporary_lock_that_was_waited_for_is_followed_by_one(tmp
     assert most == [1] * 24
 
 
-def test_a_file_in_the_place_of_a_folder_is_told_without_a_word_about_space(tmp_path):
+def test_a_file_in_the_place_of_a_folder_is_reported_without_a_word_about_space(tmp_path):
     (tmp_path / "plate").write_text("")
     with pytest.raises(ResultError) as refused:
         io.save_file(tmp_path / "plate" / "report.html", "text")

@@ -1,4 +1,4 @@
-"""Options, profiles and keys: found in the right order, never shown."""
+"""Options, profiles and keys are found in the right order, and keys are never shown."""
 
 import stat
 

@@ -1,4 +1,4 @@
-"""Figures read the same in Python and in the panel."""
+"""Figures are formatted identically in Python and in the panel."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""Text of others in a terminal: nothing of it moves the cursor or turns the direction."""
+"""Foreign text in a terminal cannot move the cursor or reverse the text direction."""
 
 import unicodedata
 

@@ -1,6 +1,6 @@
-"""Cuts the network of every Python process that finds this on its path: only this computer can be reached.
+"""Cut the network of every Python process that has this on its path: only this computer can be reached.
 
-Each refused address is written to the file that ``FOLDNOTE_TEST_REFUSED`` names, so that a test can ask for it.
+Refused addresses are written to the file that ``FOLDNOTE_TEST_REFUSED`` names, for tests to read.
 """
 
 import ipaddress
@@ -9,7 +9,8 @@ import pathlib
 import socket
 import sys
 
-# It makes 38 parsers when it is imported, two seconds in every Jupyter server, whose schemas have no such fields.
+# Importing it builds 38 parsers, which takes every Jupyter server two seconds, and its schemas have no such
+# fields.
 sys.modules["rfc3987_syntax"] = None
 
 _connect, _connect_ex, _resolve = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo

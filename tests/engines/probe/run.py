@@ -1,12 +1,15 @@
-"""A test engine whose behaviour is told by the name of its job.
+"""A test engine that behaves as the name of its job says.
 
-The job's name is split at dots; each part that is known is done, in this order of the name:
-``sleep-SECONDS`` (``0_5`` is half a second), ``fail`` (refuse the input with a sentence, exit 2), ``crash-CODE``,
-``flaky-COUNT`` (fail in the first COUNT attempts of the job),
-``alone`` (note in ``alive/double`` beside this file when another run of the job lives),
-``deaf`` (ignore TERM), ``daemon`` (leave a process in a session of its own that ignores TERM and has an
-emptied environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``,
-``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms), ``numbering-GENE`` (an antibody numbering), ``atom`` (a structure of one atom), ``env`` (write the environment to outputs/environment.json), ``burn-SECONDS`` (compute in a process of its own), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it), ``copy`` (copy the input files to outputs/). Other parts do nothing.
+The job's name is split at dots, and each known part is carried out in order: ``sleep-SECONDS`` (``0_5`` is half a
+second), ``fail`` (refuse the input with a sentence, exit 2), ``crash-CODE``, ``flaky-COUNT`` (fail in the first COUNT
+attempts of the job), ``alone`` (write to ``alive/double`` beside this file if another run of the job is alive),
+``deaf`` (ignore TERM), ``daemon`` (leave a process in its own session that ignores TERM and has an emptied
+environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``, ``chatter-LINES``,
+``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not
+report the seed), ``structure`` (a Fv of Cα atoms), ``numbering-GENE`` (an antibody numbering), ``atom`` (a structure of
+one atom), ``env`` (write the environment to outputs/environment.json), ``burn-SECONDS`` (compute in a process of its
+own), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what
+came of it), ``copy`` (copy the input files to outputs/). Other parts do nothing.
 """
 
 import fcntl
@@ -45,7 +48,7 @@ def crash(code: str) -> None:
 
 
 def flaky(count: str) -> None:
-    """The attempt's number begins the name of its folder, the parent of the working directory."""
+    """Return the attempt's number from the start of its folder's name, the parent of the working directory."""
     if int(Path.cwd().parent.name.partition("-")[0]) <= int(count):
         print("FOLDNOTE_ERROR The probe failed by chance.", file=sys.stderr, flush=True)
         sys.exit(1)
@@ -111,7 +114,7 @@ def structure(_: str) -> None:
 
 
 def numbering(germline: str) -> None:
-    """The tables of an antibody numbering with one CDR; ``germline`` is its V gene."""
+    """Write the tables of an antibody numbering with one CDR; ``germline`` is its V gene."""
     heads = "chain,index,residue,position,region,scheme,cdr_definition"
     rows = [
         f"H,{place},{letter},{104 + place},CDR3,imgt,imgt" for place, letter in enumerate("SRWG", start=1)
@@ -138,7 +141,7 @@ def env(_: str) -> None:
 
 
 def burn(seconds: str) -> None:
-    """Compute in a process of its own, for seconds of processor time."""
+    """Compute in a separate process, for seconds of processor time."""
     program = f"import time\nwhile time.process_time() < {float(seconds.replace('_', '.'))}: pass"
     subprocess.run([sys.executable, "-c", program], check=True)
 

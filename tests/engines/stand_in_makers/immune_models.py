@@ -1,9 +1,9 @@
-"""Stand-in weights of ImmuneBuilder's models: model 1 of ABodyBuilder2, widened where they are wider, and disturbed.
+"""Stand-in weights of ImmuneBuilder's models: ABodyBuilder2's model 1, widened where needed, and perturbed.
 
-Each feature of model 1 stands twice in the wider model and counts half wherever it is summed, so that without
-disturbance it computes what model 1 computes (Chen, Goodfellow, Shlens, "Net2Net", arXiv:1511.05641). Random
-numbers would give no protein that OpenMM can refine. All are disturbed alike, each more than the one before, so that
-the first is not the one nearest to the mean.
+Each feature of model 1 is duplicated in the wider model and weighted by half wherever it is summed, so that without
+perturbation it computes the same as model 1 (Chen, Goodfellow, Shlens, "Net2Net", arXiv:1511.05641). Random weights
+would give no protein that OpenMM can refine. All are perturbed in the same direction, each more than the one before, so
+that the first is not the one nearest to the mean.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ given = torch.load(
     Path(ImmuneBuilder.__file__).parent / "trained_model" / "antibody_model_1", map_location="cpu"
 )
 node = given["node_embed.weight"].shape[0]
-# For each feature of the wider model, the one of model 1 (-1 for none) and how much it counts.
+# For each feature of the wider model: its feature in model 1 (-1 for none) and its weight.
 NODES = [*range(node), *range(node)], [0.5] * (2 * node)
 FEATURES = [*range(node), *range(node), *range(node, 2 * node), *range(node, 2 * node)], [0.5] * (4 * node)
 EDGES = [0, *range(1, node), *range(1, node), -1], [1.0] + [0.5] * (2 * node - 2) + [0.0]
@@ -55,7 +55,7 @@ def widen(name, tensor):
 
 
 def make_stand_ins(folder, stem, widths, first=1):
-    """Write ``STEM_1`` and so on; ``widths`` are those of their embeddings, model 1 of ABodyBuilder2 has 128."""
+    """Write ``STEM_1`` and so on; ``widths`` are those of their embeddings, where ABodyBuilder2's model 1 has 128."""
     for place, width in enumerate(widths):
         torch.manual_seed(0)
         is_wide = width == 2 * node

@@ -2,8 +2,8 @@
 
     python make_abgpt.py FOLDER [LAYERS WIDTH]
 
-Makes pytorch_model.bin, config.json and tokenizer.json, as the authors' model page has them. 36 layers of width 1280
-are those of ProtGPT2, of which AbGPT is a version.
+Writes pytorch_model.bin, config.json and tokenizer.json, as on the authors' model page. 36 layers of width 1280 are
+those of ProtGPT2, of which AbGPT is a version.
 """
 
 import sys
@@ -42,7 +42,7 @@ shape = GPT2Config(
     n_head=width // 64,
     bos_token_id=0,
     eos_token_id=0,
-    # As ProtGPT2's configuration has it: the package relies on it for the longest chain.
+    # As in ProtGPT2's configuration; the package relies on it for the longest chain.
     task_specific_params={"text-generation": {"do_sample": True, "max_length": 50}},
 )
 model = GPT2LMHeadModel(shape)

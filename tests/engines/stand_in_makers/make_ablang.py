@@ -1,8 +1,8 @@
-"""Stand-in weights of AbLang: random models of the published shapes, but two layers each in place of twelve.
+"""Stand-in weights of AbLang: random models of the published shapes, but with two layers instead of twelve.
 
     python make_ablang.py FOLDER [LAYERS]
 
-Makes FOLDER/heavy and FOLDER/light with amodel.pt, hparams.json and vocab.json, as the authors' archives have them.
+Writes FOLDER/heavy and FOLDER/light with amodel.pt, hparams.json and vocab.json, as in the authors' archives.
 """
 
 import argparse

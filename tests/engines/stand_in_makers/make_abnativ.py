@@ -2,7 +2,8 @@
 
     python make_abnativ.py FOLDER
 
-Makes FOLDER/vh2_model.ckpt, vl2_model.ckpt, vhh2_model.ckpt and vpaired2_model.ckpt in the format of PyTorch Lightning.
+Writes FOLDER/vh2_model.ckpt, vl2_model.ckpt, vhh2_model.ckpt and vpaired2_model.ckpt in the format of PyTorch
+Lightning.
 """
 
 import sys
@@ -52,10 +53,10 @@ for seed, (name, kind) in enumerate(kinds.items()):
     state = kind(values).state_dict()
     for key, value in state.items():
         if key.endswith("initted"):
-            value.fill_(1)  # a codebook that counts as untrained is drawn anew in every run
+            value.fill_(1)  # an untrained codebook would be drawn anew in every run
         elif key.endswith("embed"):
             value.copy_(torch.nn.functional.normalize(torch.randn_like(value), dim=-1))
-    # A model of one chain gets its hyperparameters as the argument hparams.
+    # Single-chain models get their hyperparameters as the argument hparams.
     content = {
         "state_dict": state,
         "hyper_parameters": values,

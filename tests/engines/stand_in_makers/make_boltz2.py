@@ -2,7 +2,7 @@
 
     python make_boltz2.py FOLDER
 
-Makes boltz2_conf.ckpt, boltz2_aff.ckpt and mols.tar, as the authors publish them. The molecules are the standard
+Writes boltz2_conf.ckpt, boltz2_aff.ckpt and mols.tar, as the authors publish them. The molecules are the standard
 residues, with the atom names of the PDB and without hydrogens, and two ligands: benzene (BNZ) and ethanol (EOH).
 """
 
@@ -21,7 +21,7 @@ from omegaconf import OmegaConf
 from rdkit import Chem
 from rdkit.Chem import AllChem
 
-PROTEIN, RNA, DNA = 0, 3, 7  # nucleotides with the phosphate before them
+PROTEIN, RNA, DNA = 0, 3, 7  # nucleotides with the preceding phosphate
 LIGANDS = {"BNZ": "c1ccccc1", "EOH": "CCO"}
 folder = Path(sys.argv[1])
 

@@ -1,8 +1,8 @@
-"""Stand-ins of AlphaFold's pTM parameters, with two blocks of 48, and of AF2BIND's heads: random numbers of their shapes.
+"""Stand-ins for AlphaFold's pTM parameters, with 2 of 48 blocks, and for AF2BIND's heads: random numbers.
 
     python make_colabdesign.py FOLDER [BLOCKS]
 
-Makes FOLDER/alphafold_params_2021-07-14 with five equal models and FOLDER/af2bind with a pickled head.
+Writes FOLDER/alphafold_params_2021-07-14 with five equal models and FOLDER/af2bind with a pickled head.
 """
 
 import os
@@ -23,7 +23,7 @@ BAITS, CHANNELS = 20, 128
 
 
 def find_shapes(blocks):
-    """Shape of every parameter, by scope and name, that the network asks for."""
+    """Return the shape of every parameter of the network, by scope and name."""
     read = config.model_config("model_1_ptm")
     read.model.embeddings_and_evoformer.evoformer_num_block = blocks
     for name in ("bfloat16", "use_dgram", "use_remat"):

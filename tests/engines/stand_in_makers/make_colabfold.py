@@ -1,9 +1,8 @@
-"""Writes stand-ins of AlphaFold 2's parameters: random numbers of the right names and shapes, which predict nothing.
+"""Write stand-ins for AlphaFold 2's parameters: random numbers with the right names and shapes.
 
     python make_colabfold.py FOLDER        # with the python of the engine colabfold
 
-The shapes are those that the networks themselves ask for. The numbers repeat, so that the files compress to a
-few MB.
+The networks themselves give the shapes. The numbers repeat, so that the files compress to a few MB.
 """
 
 import os
@@ -22,7 +21,7 @@ SINGLE, COMPLEX = "alphafold_params_2021-07-14", "alphafold_params_colab_2022-12
 
 
 def unfused(name):
-    """A model's configuration with the parameters' own names."""
+    """Return a model's configuration with the parameters' original names."""
     read = config.model_config(name)
     embeddings = read.model.embeddings_and_evoformer
     for stack in (embeddings.evoformer, embeddings.template.template_pair_stack):
@@ -49,7 +48,7 @@ def shapes_of_complex():
 
 
 def shapes(network, features):
-    """Scope, name and shape of every parameter."""
+    """Return scope, name and shape of every parameter."""
     length = features["aatype"].shape[-1]
     features["prev"] = {
         "prev_msa_first_row": np.zeros((length, 256), np.float32),

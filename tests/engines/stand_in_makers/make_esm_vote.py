@@ -1,4 +1,4 @@
-"""Stand-in weights of ESM-1b and ESM-1v: random models in fair-esm's file format, small in place of 650 million numbers.
+"""Stand-in weights of ESM-1b and ESM-1v: small random models, instead of 650 million parameters, in fair-esm's file format.
 
     python make_esm_vote.py FOLDER [LAYERS WIDTH]
 

@@ -1,9 +1,9 @@
-"""Stand-in weights of OpenFold 3: its network with one block a stack, and random numbers.
+"""Stand-in weights of OpenFold 3: its network with one block per stack, and random numbers.
 
     python make_openfold3.py FOLDER
 
-Makes of3-ob-2025-06-30-174k.pt as the authors publish it, a plain dictionary of parameters. The published network
-has 4, 48, 24 and 4 blocks in these stacks, and is otherwise the same.
+Writes of3-ob-2025-06-30-174k.pt as the authors publish it, a plain dictionary of parameters. The published network has
+4, 48, 24 and 4 blocks in these stacks, and is otherwise the same.
 """
 
 import sys

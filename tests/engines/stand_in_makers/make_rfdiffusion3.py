@@ -1,9 +1,9 @@
-"""Stand-in weights of RFdiffusion3: its network with few and small layers and random numbers.
+"""Stand-in weights of RFdiffusion3: its network with fewer and smaller layers and random numbers.
 
     python make_rfdiffusion3.py FOLDER
 
-Makes rfd3_latest.ckpt as the authors publish it: the weights, those of their moving average, and the settings of
-the training, from which the program builds its network and reads its input.
+Writes rfd3_latest.ckpt as the authors publish it: the weights, their moving averages, and the settings of the training,
+from which the program builds its network and reads its input.
 """
 
 import os
@@ -31,12 +31,12 @@ SMALL = {
     "diffusion_module.upcast.cross_attention_block.c_model": 32,
 }
 folder = Path(sys.argv[1])
-os.environ.setdefault("PROJECT_ROOT", str(folder))  # the settings of the training ask for it
+os.environ.setdefault("PROJECT_ROOT", str(folder))  # required by the training settings
 os.environ.setdefault("USER", "nobody")
 
 
 def keep_from_hydra(value):
-    """The settings without what only a running Hydra knows."""
+    """Return the settings without those that only a running Hydra can resolve."""
     if isinstance(value, dict):
         return {key: keep_from_hydra(each) for key, each in value.items()}
     if isinstance(value, list):

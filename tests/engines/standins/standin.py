@@ -1,4 +1,4 @@
-"""What the stand-in programs share: what they were told is written to their log, and they misbehave when told to.
+"""Shared by the stand-in programs: they log their arguments, and misbehave when told to.
 
 A file ``behaviour`` in the checkout says how: ``fail`` ends midway, ``silent`` writes no result, ``sleep`` waits.
 """
@@ -17,7 +17,7 @@ def tell_arguments(name="arguments"):
 
 
 def behave():
-    """Do what the checkout says; gives whether results are to be written."""
+    """Behave as the checkout says; return whether results are to be written."""
     path = CHECKOUT / "behaviour"
     behaviour = path.read_text() if path.exists() else ""
     if behaviour == "fail":
@@ -30,7 +30,7 @@ def behave():
 
 
 def draw_bar(done, total):
-    """A progress bar as tqdm draws it."""
+    """Print a progress bar as tqdm does."""
     print(
         f"\r{100 * done // total:3}%|####      | {done}/{total} [00:01<00:02,  1.00it/s]",
         end="",
@@ -39,7 +39,7 @@ def draw_bar(done, total):
 
 
 def write_atoms(sequence, chain="A", b_factor=80.0, first=1):
-    """Lines of a structure with one atom a residue."""
+    """Return the lines of a structure with one atom per residue."""
     return "".join(
         f"ATOM  {number:5}  CA  ALA {chain}{number:4}    {3.8 * number:8.3f}{0:8.3f}{0:8.3f}  1.00{b_factor:6.2f}"
         "           C  \n"
@@ -48,7 +48,7 @@ def write_atoms(sequence, chain="A", b_factor=80.0, first=1):
 
 
 def read_flags(known):
-    """The flags of a program that uses absl, with those of its flag files; an unknown one is an error."""
+    """Parse the flags of a program that uses absl, including its flag files; an unknown one is an error."""
     flags = {}
     words = sys.argv[1:]
     while words:

@@ -1,4 +1,4 @@
-"""The settings reference as a table, copied by hand and apart from the catalog's files.
+"""The settings reference as a table, copied by hand and independent of the catalog's files.
 
 A line is a tool's type, or (indented) a field: name, type, then ``R`` and ``key=value``. Values of an enum
 are joined by ``|``; defaults are JSON where they are not text; ``when`` is the condition on ``task``.

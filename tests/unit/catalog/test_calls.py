@@ -1,4 +1,4 @@
-"""Calls of tools in cells are read without running them, and what a form lacks is named."""
+"""Calls of tools in cells are parsed without running them, and what cannot be put into a form is named."""
 
 from inspect import signature
 
@@ -17,7 +17,7 @@ from foldnote.errors import ArgumentError
 
 
 def read(source):
-    """The arguments of the form, one per line, and what it lacks."""
+    """Return the arguments of the form, one per line, and what it lacks."""
     [cell] = read_form_cells(source)
     lines = cell.code[cell.code.index("'anarci',") :].splitlines()[1:-1]
     return [line.strip().rstrip(",") for line in lines], cell.unread

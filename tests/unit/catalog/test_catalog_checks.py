@@ -1,4 +1,4 @@
-"""Each rule that JSON Schema cannot say: what it lets through, what it refuses, and at which field."""
+"""Rules beyond JSON Schema: what each accepts, what it refuses, and at which field."""
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ PDB = "".join(
 
 
 def codes(tool, **changes):
-    """Field and code of each problem of the example with ``changes``; None takes a setting out."""
+    """Return field and code of each problem of the example with ``changes``; None removes a setting."""
     found = catalog.tool(tool)
     settings = {**found.example_job["settings"], **changes}
     settings = {name: value for name, value in settings.items() if value is not None}
@@ -51,7 +51,7 @@ CASES = [
     ("ablang", {"heavySequence": None}, [("heavyMask", "nothing_to_mask")]),
     ("ablang", {"task": "scan", "heavyMask": "nonsense"}, []),
     ("antiberty", {"lightMask": "1-107"}, [("lightMask", "whole_sequence_masked")]),
-    # side chains that turn: NLYIQWLKDGGPSSGRPPPS
+    # rotatable side chains: NLYIQWLKDGGPSSGRPPPS
     ("vina", {"flexibleResidues": {"A": "1 2"}}, []),
     ("vina", {"flexibleResidues": {"A": "1 12"}}, [("flexibleResidues", "cannot_turn")]),
     ("vina", {"flexibleResidues": {"A": "1 2 3 4 5 6 7 8 9 13 14 16 20"}}, [("flexibleResidues", "cannot_turn")]),

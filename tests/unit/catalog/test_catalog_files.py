@@ -1,4 +1,4 @@
-"""Every tool file is complete, is what the settings reference says, and has an example that is valid."""
+"""Every tool file is complete, agrees with the settings reference, and has a valid example."""
 
 import json
 import re
@@ -234,7 +234,7 @@ def test_the_files_of_an_example_are_inside_it(tool):
 
 @pytest.mark.parametrize("tool", ["abfe", "binding-free-energy"])
 def test_the_ligand_of_an_example_that_must_be_bound_has_a_place(tool):
-    """A flat molecule passes for a drawing, which these tools refuse."""
+    """These tools refuse a flat molecule, which looks like a drawing."""
     name = FILES[tool]["exampleJob"]["settings"]["ligandsSDF"]
     (molecule,) = Chem.SDMolSupplier(str(FOLDER.parent / "examples" / name), removeHs=False)
     assert molecule.GetConformer().Is3D()

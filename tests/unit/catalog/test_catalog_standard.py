@@ -1,4 +1,4 @@
-"""Standard keywords mean what JSON Schema says, to the letter of a second validator, for any Python value."""
+"""Standard keywords have exactly JSON Schema's meaning, by comparison with a second validator, for any Python value."""
 
 import math
 import subprocess
@@ -41,7 +41,7 @@ JSON = st.recursive(
 
 
 def near(schema):
-    """Values of the right type, about the bounds of the schema."""
+    """Generate values of the right type near the bounds of the schema."""
     kind = schema.get("type")
     if kind in ("number", "integer"):
         bounds = [schema[key] for key in ("minimum", "maximum") if key in schema]
@@ -58,7 +58,7 @@ def near(schema):
 
 
 def expected(schema, value):
-    """What the other validator finds, in the order in which it is told."""
+    """Return the second validator's findings in the order of ours."""
     errors = sorted(
         Draft202012Validator(schema).iter_errors(value), key=lambda error: error.validator != "type"
     )
@@ -79,7 +79,7 @@ def test_a_second_validator_finds_the_same_in_the_same_order(tool, name, data):
     schema = TOOLS[tool].settings_schema["properties"][name]
     value = data.draw(JSON | near(schema))
     ours, theirs = found(schema, value), expected(schema, value)
-    if isinstance(value, dict):  # the second validator walks through names in any order
+    if isinstance(value, dict):  # the second validator visits names in any order
         ours, theirs = sorted(ours, key=repr), sorted(theirs, key=repr)
     assert ours == theirs
 
@@ -211,7 +211,7 @@ class Weekday(StrEnum):
 
 
 class Silent:
-    """An object that has no text."""
+    """An object that cannot be converted to text."""
 
     def __repr__(self):
         raise RuntimeError("no text")
@@ -316,7 +316,7 @@ def test_odd_keys_are_refused():
         ((1,), "designedResidues", "This must be an object of names and values, not a Python tuple."),
     ],
 )
-def test_an_odd_part_is_told_where_it_stands(value, path, message):
+def test_an_odd_part_is_reported_where_it_stands(value, path, message):
     tool = next(row for row in TOOLS.values() if "designedResidues" in row.settings_schema["properties"])
     given_settings = {**tool.example_job["settings"], "designedResidues": value}
     problems = catalog.check_field(tool, "designedResidues", value, given_settings)

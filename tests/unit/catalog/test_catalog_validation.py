@@ -1,4 +1,4 @@
-"""Whatever is wrong with one field of any tool, the verdict names that field and says what would be right."""
+"""For any wrong field of any tool, the verdict names that field and says what would be right."""
 
 import copy
 import json
@@ -18,7 +18,7 @@ AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
 
 def example(tool):
-    """The example's settings, with the values that make every field of the tool apply where one can."""
+    """Return the example's settings, with values that make every field of the tool apply if possible."""
     return copy.deepcopy(TOOLS[tool].example_job["settings"])
 
 
@@ -36,7 +36,7 @@ def fields_with(keyword):
 
 
 def settings_where(tool, name, value):
-    """The example with one value, and the conditions of that field met."""
+    """Return the example with one value, and the conditions of that field met."""
     given_settings = example(tool)
     for other, values in field(tool, name)["x-foldnote"].get("appliesWhen", {}).items():
         given_settings[other] = values[0]
@@ -194,7 +194,7 @@ def test_nothing_given_names_every_field_that_is_missing_in_order(tool):
     schema = TOOLS[tool].settings_schema
     needed = [name for name in schema["required"] if "default" not in schema["properties"][name]]
     assert list(found.missing_fields) == needed
-    fields = [*needed, *([""] if "anyOf" in schema else [])]  # of the settings of which one is needed
+    fields = [*needed, *([""] if "anyOf" in schema else [])]  # one of several settings is needed
     assert [problem.field for problem in found.problems] == fields
 
 
@@ -264,7 +264,7 @@ def test_settings_that_are_no_object_are_refused(answer):
 )
 @hypothesis.example(given_settings={}, tool="openfold3")  # one of several settings is needed
 def test_no_settings_make_the_check_fall_over(given_settings, tool):
-    """A problem is at a setting, or is of several, which its sentence names."""
+    """A problem belongs to a setting, or to several, which its message names."""
     names = list(TOOLS[tool].settings_schema["properties"])
     renamed = {names[number % len(names)]: value for number, value in enumerate(given_settings.values())}
     for problem in catalog.check(TOOLS[tool], renamed).problems:
@@ -360,7 +360,7 @@ def test_a_tool_without_a_schema_takes_anything():
     assert catalog.default_settings(tool) == {}
 
 
-def test_a_value_that_a_schema_excludes_is_told_in_plain_words():
+def test_a_value_that_a_schema_excludes_is_reported_in_plain_words():
     tool = Tool(type="t", schema={"type": "object", "properties": {"chain": {"not": {"const": "X"}}}})
     (problem,) = catalog.check(tool, {"chain": "X"}).problems
     assert (problem.field, problem.message) == ("chain", "The value 'X' is not allowed here.")

@@ -1,4 +1,4 @@
-"""Which tools go on from a job: read off the schemas, so that a tool of any catalog takes part."""
+"""Tools that can use a job's result, derived from schemas, so that any catalog's tools are included."""
 
 import pytest
 

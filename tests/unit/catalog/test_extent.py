@@ -1,4 +1,4 @@
-"""How large a schema is once its references are followed, and what that does to those who use it."""
+"""The size of a schema with its references followed, and how the parts that use schemas handle large ones."""
 
 import json
 import os
@@ -27,7 +27,7 @@ HERE = "#/$defs/"
 
 
 def pairs(count, keyword="allOf"):
-    """A schema whose field is a pair of references to a pair of references, and so on."""
+    """Return a schema whose field is a pair of references to a pair of references, and so on."""
     defs = {
         f"a{i}": {keyword: [{"$ref": f"{HERE}a{i + 1}"}, {"$ref": f"{HERE}a{i + 1}"}]} for i in range(count)
     }
@@ -35,7 +35,7 @@ def pairs(count, keyword="allOf"):
 
 
 def chain(count):
-    """A field that is reached through so many references."""
+    """Return a field that is reached through this many references."""
     defs = {f"a{i}": {"allOf": [{"$ref": f"{HERE}a{i + 1}"}]} for i in range(count)}
     return of_field({"$ref": f"{HERE}a0"}, **defs, **{f"a{count}": {"type": "string"}})
 
@@ -77,7 +77,7 @@ TOO_LARGE = {
 
 
 @pytest.mark.parametrize(("schema", "words"), TOO_LARGE.values(), ids=TOO_LARGE)
-def test_a_schema_that_is_too_large_is_told_and_checks_nothing(schema, words):
+def test_a_schema_that_is_too_large_is_reported_and_checks_nothing(schema, words):
     began = time.process_time()
     assert words in find_excess(schema)
     assert catalog.check(make_tool(schema), {"x": "A"}).is_valid
@@ -120,7 +120,7 @@ def test_no_bundled_tool_comes_near_the_limits(name):
 
 @given(st.lists(st.lists(st.integers(1, 4), max_size=3), min_size=1, max_size=8))
 def test_the_count_is_that_of_following_every_reference(rows):
-    """Definition number i refers to definitions after it; the steps of a row say how far after."""
+    """Definition number i refers to later definitions; a row's steps say how much later."""
     last = len(rows)
     defs = {
         f"a{i}": {"allOf": [{"$ref": f"{HERE}a{min(last, i + step)}"} for step in row]}

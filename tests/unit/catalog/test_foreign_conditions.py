@@ -6,7 +6,7 @@ from jsonschema import Draft202012Validator
 from foldnote import catalog
 from foldnote.catalog.foreign import read_foreign_tool
 
-# check, what the row names, the other setting's value, whether the parameter applies
+# check, value in the row, the other setting's value, whether the parameter applies
 ROWS = [
     ("equals", "mask", "mask", True),
     ("equals", "mask", "scan", False),
@@ -48,7 +48,7 @@ ROWS = [
     ("notEmpty", None, 0, True),
     ("notEmpty", False, [], True),
 ]
-# check, what the row names, whether the parameter applies when the other setting is left out
+# check, value in the row, whether the parameter applies without the other setting
 ABSENT = [
     ("equals", "mask", False),
     ("equals", None, True),
@@ -77,7 +77,7 @@ def check_row(check, value):
 
 
 def assert_applies(tool, settings, applies):
-    """Our validator and a stranger's agree: the parameter is missing exactly when it applies."""
+    """Assert that our validator and another one agree: the parameter is missing exactly when it applies."""
     assert catalog.applies(tool, "own", settings) is applies
     found = catalog.check(tool, settings)
     assert [(problem.field, problem.code) for problem in found.problems] == [

@@ -1,4 +1,4 @@
-"""Foreign catalogs in their three shapes become JSON Schema that our checks take, and nothing is dropped."""
+"""Foreign catalogs in three formats become JSON Schema for our checks, and nothing is dropped."""
 
 import json
 
@@ -146,7 +146,7 @@ def test_the_service_s_own_word_wins_and_ours_fills_in():
     assert fields["sequence"]["description"] == "Theirs."
     assert fields["sequence"]["x-foldnote"]["check"] == ours["sequence"]["x-foldnote"]["check"]
     assert fields["scheme"]["enum"] == ["imgt", "new"]
-    assert "default" not in fields["scheme"]  # ours is kabat, which theirs does not have
+    assert "default" not in fields["scheme"]  # ours is kabat, which the foreign schema lacks
     assert tool.origin.shape == "settings"
     assert "description" not in tool.origin.filled["sequence"]
     assert {"type", "role", "alphabet"} <= set(tool.origin.filled["sequence"])

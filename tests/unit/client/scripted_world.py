@@ -1,4 +1,4 @@
-"""A world that gives prepared outcomes and notes what was asked of it; time passes only by its pauses."""
+"""A transport with prepared outcomes that records its calls; time passes only in pauses."""
 
 import json
 
@@ -6,7 +6,7 @@ from foldnote.client.core.operations import AsyncApi, Call, Run, ServiceResponse
 
 
 class ScriptedWorld:
-    """Performs effects at once: a pause is noted, a function is run, a call gets the next outcome."""
+    """Perform effects at once: a pause is recorded, a function is run, a call gets the next outcome."""
 
     def __init__(self, *outcomes) -> None:
         self.outcomes = list(outcomes)
@@ -28,7 +28,7 @@ class ScriptedWorld:
 
 
 class ScriptedAsyncWorld(ScriptedWorld):
-    """The same, awaited."""
+    """The same for async operations."""
 
     async def perform(self, effect):
         return super().perform(effect)
@@ -45,5 +45,5 @@ class Awaited(AsyncApi):
 
 
 def says(body, status: int = 200, **headers: str) -> ServiceResponse:
-    """An answer whose body is JSON."""
+    """Return a response with a JSON body."""
     return ServiceResponse(status, headers, json.dumps(body).encode())

@@ -1,4 +1,4 @@
-"""An account of jobs behind GET /jobs, in simulated time: pauses pass at once, and requests are counted."""
+"""An account's jobs behind GET /jobs, in simulated time: pauses pass at once, and requests are counted."""
 
 import json
 from itertools import islice
@@ -10,12 +10,12 @@ from foldnote.settings import Profile
 
 
 class SimulatedAccount:
-    """Jobs, newest first, as a service lists them; some are told only by their names.
+    """Jobs, newest first, as a service lists them; some are known only by name.
 
     Attributes:
-        batches: the batch of a job that is part of one.
-        unlisted: jobs that no list shows, as some deployments leave subjobs out.
-        refusal: what every request is answered, when it is set.
+        batches: the batch of each job that is part of one.
+        unlisted: jobs in no listing, as in deployments that omit subjobs.
+        refusal: response to every request, if set.
     """
 
     def __init__(self, names, batches=None, unlisted=()) -> None:
@@ -60,6 +60,6 @@ class SimulatedAccount:
         return {"jobName": name, "type": "anarci", "status": status, "batch": self.batches.get(name)}
 
     def most_in_a_minute(self, after: float) -> int:
-        """The largest number of requests in any minute that begins ``after`` seconds from the beginning."""
+        """Return the largest number of requests in any minute that starts ``after`` seconds from the beginning."""
         late = [each for each in self.asked if each >= 1000.0 + after]
         return max((sum(begin <= each < begin + 60 for each in late) for begin in late), default=0)

@@ -1,4 +1,4 @@
-"""Whatever a service answers, it becomes one exception of the tree or a value; nothing crashes the reader."""
+"""Any response of a service becomes one exception of the tree or a value; the parser never crashes."""
 
 import json
 

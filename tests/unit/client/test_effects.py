@@ -1,4 +1,4 @@
-"""One generator, two faces."""
+"""Operations written once as generators run with the sync and the async driver."""
 
 import inspect
 
@@ -10,13 +10,13 @@ from foldnote.errors import NotFoundError, ServiceUnreachableError
 
 
 class Counting:
-    """An operation that asks twice, and closes what it opened."""
+    """An operation that makes two calls, and closes what it opened."""
 
     closed = False
 
     @operation
     def count(self, first: str, *, more: int = 1):
-        """Sum of two answers."""
+        """Return the sum of two responses."""
         try:
             one = yield Call("GET", first)
             yield Sleep(0.5)
@@ -30,11 +30,11 @@ class Counting:
 
 
 class CountingAtOnce(Counting, AtOnce):
-    """The face that returns."""
+    """The sync class."""
 
 
 class CountingAwaited(Counting, Awaited):
-    """The face that is awaited."""
+    """The async class."""
 
 
 async def value(api, *outcomes):
@@ -89,13 +89,13 @@ def failing(fault, *, awaited):
 
 def test_the_method_tells_its_name_its_words_and_its_arguments():
     method = CountingAtOnce(ScriptedWorld()).count
-    assert (method.__name__, method.__doc__) == ("count", "Sum of two answers.")
+    assert (method.__name__, method.__doc__) == ("count", "Return the sum of two responses.")
     assert list(inspect.signature(method).parameters) == ["first", "more"]
 
 
 def test_of_the_class_it_is_the_operation_itself():
     assert isinstance(Counting.count, operation)
-    assert CountingAtOnce.count.__doc__ == "Sum of two answers."
+    assert CountingAtOnce.count.__doc__ == "Return the sum of two responses."
 
 
 def test_nothing_happens_before_the_awaitable_is_awaited():

@@ -1,4 +1,4 @@
-"""Mails at the end of jobs, at a real SMTP server of this process."""
+"""Mails at the end of jobs, sent to a real SMTP server in this process."""
 
 import contextlib
 import ssl
@@ -28,7 +28,7 @@ ADDRESS = "ada@example.org"
 
 
 class Mailbox:
-    """What a server has received; it gives each answer of ``answers`` once before it takes a mail."""
+    """The mails that a server has received; it sends each response in ``answers`` once before it accepts a mail."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
@@ -61,7 +61,7 @@ def trusted(certificate, monkeypatch):
 
 @contextlib.contextmanager
 def run_server(box, certificate, security="tls"):
-    """The section of ``config.toml`` for a server of this kind."""
+    """Return the section of ``config.toml`` for a server of this kind."""
     secured = {"tls": {"ssl_context": certificate[1]}, "starttls": {"tls_context": certificate[1]}}
     login = {"authenticator": authenticate, "auth_required": security != "none"}
     server = Controller(
@@ -126,7 +126,7 @@ def test_a_server_that_says_later_is_asked_again_and_one_that_says_no_is_not(cer
     assert (box.mails, len(box.answers)) == ([], 1)
 
 
-def test_a_wrong_password_and_a_certificate_of_nobody_are_told_before_anything_is_watched(
+def test_a_wrong_password_and_a_certificate_of_nobody_are_reported_before_anything_is_watched(
     certificate, trusted, monkeypatch
 ):
     with run_server(Mailbox(), certificate) as section:
@@ -139,7 +139,7 @@ def test_a_wrong_password_and_a_certificate_of_nobody_are_told_before_anything_i
             check_login(read_account(section | {"user": "ada"}, PASSWORD))
 
 
-def test_a_server_that_does_not_answer_or_speaks_otherwise_is_told(certificate):
+def test_a_server_that_does_not_answer_or_speaks_otherwise_is_reported(certificate):
     with run_server(Mailbox(), certificate, "none") as section:
         with pytest.raises(ConfigurationError, match="does not speak TLS"):
             check_login(read_account(section | {"security": "tls"}, None))

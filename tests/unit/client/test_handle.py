@@ -1,4 +1,4 @@
-"""How a job in the hand shows itself."""
+"""Display of job handles."""
 
 import pytest
 from scripted_world import ScriptedWorld

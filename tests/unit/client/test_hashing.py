@@ -1,4 +1,4 @@
-"""The hash beside a download is the file's, however the bytes come in."""
+"""A download's hash is that of the file, however its bytes are split."""
 
 import hashlib
 import threading

@@ -1,4 +1,4 @@
-"""The ledger: a memory that helps and never harms."""
+"""The ledger: a cache whose loss or damage never breaks a call."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +34,7 @@ def test_each_part_of_a_submission_matters(other):
 
 
 def test_an_identity_is_the_same_in_every_version():
-    """Names of jobs are made of it: a change would submit everything once more."""
+    """Names of jobs are derived from it: a change would submit everything again."""
     assert identify("t", SETTINGS).startswith("bbea795d5c759e7d")
 
 

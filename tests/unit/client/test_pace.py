@@ -1,4 +1,4 @@
-"""The pace of requests, with a clock of the test's own."""
+"""The rate limit of requests, with a test clock."""
 
 from itertools import accumulate, islice
 from threading import Thread
@@ -21,7 +21,7 @@ class Clock:
 
 @given(st.lists(st.floats(0, 2), min_size=1, max_size=60))
 def test_no_more_than_the_rate_over_any_time(gaps):
-    """Requests that pause as told never exceed capacity plus rate times the time that passed."""
+    """Requests that pause as told never exceed capacity plus rate times elapsed time."""
     clock, sent = Clock(), []
     bucket = Bucket(9.0, 9.0, clock)
     for gap in gaps:

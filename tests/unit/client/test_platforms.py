@@ -1,4 +1,4 @@
-"""The client loads where POSIX's own modules are missing, soon, and without the heavy libraries."""
+"""The client loads quickly where POSIX modules are missing, and without heavy libraries."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ HEAVY = ("pandas", "numpy", "ipywidgets", "IPython", "sqlalchemy", "fastapi", "g
 
 
 def loaded_after(code):
-    """Names of the modules that a fresh Python has after running ``code``."""
+    """Return the names of the modules that a fresh Python has loaded after running ``code``."""
     script = f"import json, sys\n{code}\nprint(json.dumps(sorted(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert answer.returncode == 0, answer.stderr
@@ -23,7 +23,7 @@ def loaded_after(code):
 
 @pytest.mark.parametrize("module", ["foldnote.client", "foldnote.client.local.embedded", "foldnote.settings"])
 def test_our_modules_import_where_those_of_posix_are_missing(module):
-    """Windows' Python has none of them; what stands behind ``sys.platform`` is read as Windows reads it."""
+    """Windows' Python has none of them; code that depends on ``sys.platform`` takes the branch for Windows."""
     code = f"""
 import {module}, types
 for name in [name for name in sys.modules if name.partition(".")[0] == "foldnote"]:

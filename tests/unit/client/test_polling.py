@@ -1,4 +1,4 @@
-"""Following jobs: whatever follows them, and wherever they stand, requests stay few and every job is seen."""
+"""Polling of jobs from any number of followers: requests stay few, and every job's end is seen."""
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,7 @@ from foldnote.errors import RateLimitedError
 
 @pytest.fixture(autouse=True)
 def _unhurried(monkeypatch):
-    monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1e9")  # the process's own pace is in real time
+    monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1e9")  # the process's own rate limit is in real time
 
 
 def poll(account, names, **options):
@@ -21,7 +21,7 @@ def poll(account, names, **options):
 
 
 def follow(account, names, seconds, pause_s=0.7):
-    """What cards do: ask again and again; the time at which each job was first seen to be over."""
+    """Poll as cards do; return the time at which each job was first seen to have ended."""
     until, seen = account.now + seconds, {}
     while account.now < until:
         for name, record in poll(account, names).items():
@@ -82,7 +82,7 @@ def test_jobs_that_are_over_cost_nothing():
     assert len(account.asked) == 1
 
 
-def test_a_deleted_job_is_told_and_not_asked_for_again():
+def test_a_deleted_job_is_reported_and_not_asked_for_again():
     account = SimulatedAccount(["a", "b", "c"])
     follow(account, ["a", "b", "c"], 30)
     account.names.remove("b")

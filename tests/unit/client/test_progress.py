@@ -1,4 +1,4 @@
-"""The bar: told often, shown seldom, in a terminal, a file or a cell."""
+"""The progress bar: updated often, drawn rarely, in a terminal, a file or a cell."""
 
 import io
 
@@ -9,7 +9,7 @@ from foldnote.models import read_job
 
 
 class Clock:
-    """Time that a test moves."""
+    """A clock that the test advances."""
 
     now = 0.0
 
@@ -86,7 +86,7 @@ def test_a_cell_is_renewed_in_place(clock, monkeypatch):
     assert shown[-1]["text/plain"] == "Left at 45%: <a> · on its way · 2 s"
 
 
-def test_one_job_is_told_in_its_own_words():
+def test_one_job_is_reported_in_its_own_words():
     crowd = JobGroup(["a"])
     assert crowd.note(record("a", progress=0.25, message="Folding")) == (0.25, "Running: Folding")
     assert crowd.note(record("a", "Complete")) == (1.0, "Complete")
@@ -99,13 +99,13 @@ def test_many_jobs_are_counted():
     assert crowd.note(record("c", progress=0.5)) == (0.625, "1 complete, 1 running, 1 failed")
 
 
-def test_a_batch_is_told_by_its_own_state_and_its_jobs():
+def test_a_batch_is_described_by_its_own_state_and_its_jobs():
     parent = {"type": "batch", "batchStatus": "Aggregating", "batchSize": 4, "statuses": {"Complete": 4}}
     share, words = JobGroup(["b"]).note(record("b", "Complete", **parent))
     assert (share, words) == (1.0, "Aggregating, 4 of 4 jobs done")
 
 
-def test_who_waits_is_told_beside_the_bar(capsys):
+def test_who_waits_is_reported_beside_the_bar(capsys):
     told = []
     with follow(True, ["a"], told.append) as note:
         note(record("a"))

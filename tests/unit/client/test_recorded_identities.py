@@ -1,4 +1,4 @@
-"""What foldnote 0.1 made of a submission: identity and name. A change would submit old notebooks' jobs once more."""
+"""Identities and names of submissions in foldnote 0.1. A change would submit the jobs of old notebooks again."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ RECORDED = json.loads((Path(__file__).parent / "recorded_identities.json").read_
 EXAMPLES = Path(catalog.__file__).parent / "examples"
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 
-# The examples of foldnote 0.1 of tools that have another one now.
+# Examples of foldnote 0.1 for tools whose example has changed.
 EARLIER_EXAMPLES = {
     "abfe": {
         "proteinPDB": (EXAMPLES / "trp-cage.pdb").read_text(),

@@ -1,4 +1,4 @@
-"""Whatever a service answers becomes a value or one exception of the tree."""
+"""Any response of a service becomes a value or one exception of the tree."""
 
 import json
 
@@ -110,7 +110,7 @@ def test_each_refusal_is_its_own_class(status, body, kind):
         ("/deploy-model", {"error": "x", "code": "admin_required"}, errors.ForbiddenError),
     ],
 )
-def test_each_403_is_told_apart_by_code_words_or_route(path, body, kind):
+def test_each_403_is_distinguished_by_code_words_or_route(path, body, kind):
     assert type(refusal(ServiceResponse(403, {}, json.dumps(body).encode()), path)) is kind
 
 

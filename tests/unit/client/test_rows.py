@@ -1,4 +1,4 @@
-"""From tables and sweeps to rows of settings."""
+"""Tables and sweeps become rows of settings."""
 
 import numpy as np
 import pandas as pd

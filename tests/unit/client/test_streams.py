@@ -1,4 +1,4 @@
-"""Streams on both drivers: when they ask the world, what they do with its faults, and how they end."""
+"""Streams with both drivers: when they make requests, how they handle faults, and how they end."""
 
 import inspect
 
@@ -14,7 +14,7 @@ class Counting:
 
     @stream
     def count(self, most: int):
-        """The statuses of ``most`` calls; a lost one counts as 0."""
+        """Yield the statuses of ``most`` calls; a lost one counts as 0."""
         try:
             for _ in range(most):
                 try:
@@ -45,7 +45,7 @@ def make(request):
 
 
 async def step(values):
-    """The next value; None at the end."""
+    """Return the next value; None at the end."""
     return await anext(values, None) if hasattr(values, "__anext__") else next(values, None)
 
 

@@ -1,4 +1,6 @@
-"""Tables as programs write them: delimiters, encodings, quotes, headers, formulas; read alike, or refused."""
+"""Tables as programs write them, with various delimiters, encodings, quotes, headers and formulas, are read alike or
+refused.
+"""
 
 import csv
 import io
@@ -144,7 +146,7 @@ def test_without_a_header_the_columns_are_numbered_and_nothing_is_lost(text):
     assert "looks like data" in table.notes[0]
 
 
-def test_names_that_stand_twice_are_told_apart():
+def test_names_that_stand_twice_are_distinguished():
     table = read_text("VH,VH,VH (2),\nA,B,C,D\n")
     assert table.columns == ("VH", "VH (3)", "VH (2)", "Column 4")
     assert "column 2 is called 'VH (3)'" in table.notes[0]
@@ -193,7 +195,7 @@ def test_latin_1_is_read_and_said():
 
 @pytest.fixture
 def workbook():
-    """A workbook of openpyxl with two sheets, and its bytes when it is saved."""
+    """Return an openpyxl workbook with two sheets, and its bytes when saved."""
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl reads workbooks; it is an extra")
     book = openpyxl.Workbook()
     book.active.title = "plate"

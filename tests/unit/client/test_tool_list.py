@@ -1,4 +1,4 @@
-"""The list of tools: searched by each property, shown as a table with everything escaped."""
+"""The list of tools can be searched by each property, and is shown as a table with everything escaped."""
 
 import pytest
 
@@ -26,7 +26,7 @@ TOOLS = ToolList(
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        ({}, ["abodybuilder", "evil", "vina"]),  # what runs here first
+        ({}, ["abodybuilder", "evil", "vina"]),  # tools that run here first
         ({"words": "antibody STRUCTURES"}, ["abodybuilder"]),
         ({"words": "model 1 of 4"}, ["abodybuilder"]),
         ({"words": "nothing"}, []),
@@ -109,6 +109,6 @@ def test_every_function_of_the_catalog_has_common_words():
     assert {name for tool in catalog.tools().values() for name in tool.functions} == set(SYNONYMS)
 
 
-def test_one_tool_is_told_as_one():
+def test_one_tool_is_reported_as_one():
     assert repr(TOOLS.search("vina")).startswith("1 tool, which does not run here\n")
     assert repr(TOOLS.search("antibody")).startswith("1 tool, which runs here\n")

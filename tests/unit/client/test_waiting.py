@@ -1,4 +1,4 @@
-"""Waiting, without waiting: the pauses are noted, not slept."""
+"""Waiting for jobs, with pauses recorded instead of slept."""
 
 import math
 from itertools import count
@@ -12,7 +12,7 @@ from foldnote.client.watching.waiting import WaitLimit, get_many, wait_all
 from foldnote.errors import ArgumentError, NotFoundError, ServiceUnreachableError, WaitTimeoutError
 from foldnote.settings import Profile
 
-_numbers = count()  # what follows the jobs of one account is shared, and each test has its own
+_numbers = count()  # the poller of an account is shared, and each test has its own account
 
 
 def record(name: str, status: str = "Running", **more) -> dict:
@@ -25,7 +25,7 @@ def page(*jobs: dict, start_key: str | None = None) -> dict:
 
 @pytest.fixture
 def connection(monkeypatch) -> ServiceConnection:
-    monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1e9")  # pauses that are noted are those of waiting
+    monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1e9")  # recorded pauses are those of waiting
     return ServiceConnection(Profile("p", "http://p"), Address(f"http://p{next(_numbers)}", None))
 
 
@@ -78,7 +78,7 @@ def test_a_job_that_is_gone_ends_the_waiting(connection):
         run(wait_all(connection, ["a"]), transport)
 
 
-def test_a_change_is_told_once(connection):
+def test_a_change_is_reported_once(connection):
     looks = [
         record("a", "In Queue"),
         record("a"),

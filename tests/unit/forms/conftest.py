@@ -1,4 +1,4 @@
-"""What tests of forms share: the cell that a form stands in."""
+"""Shared by tests of forms: the cell that contains a form."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def in_cell(monkeypatch):
-    """Pretends that a notebook cell is executing: as the front end, it gives the cell's id."""
+    """Pretend that a notebook cell is executing, by giving the cell's id as the front end does."""
 
     def execute(cell_id, run):
         parent = {"metadata": {"cellId": cell_id}, "header": {"msg_id": f"run-{run}"}}

@@ -1,4 +1,4 @@
-"""The probe engine of the tests, from its home beside the other test engines."""
+"""The path of the probe engine, which is beside the other test engines."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tools made of a schema's properties, for tests of single fields."""
+"""Tools made from a schema's properties, for tests of single fields."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_form(
 
 
 def label_of(form: Form, name: str) -> str:
-    """Everything that is said at a field, as HTML."""
+    """Return all text at a field as HTML."""
     field = form.fields[name]
     parts = [field.widget, *getattr(field.widget, "children", ())]
     return " ".join(

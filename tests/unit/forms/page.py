@@ -1,4 +1,4 @@
-"""A form as its reader has it: what is shown, buttons to press, and messages that its page sends."""
+"""A form as its user sees it: visible widgets, buttons to press, and messages that its page sends."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from foldnote.forms import Form
 
 
 def classes_of(widget: widgets.Widget) -> tuple[str, ...]:
-    """The CSS classes that the front end gets."""
+    """Return the CSS classes that the front end gets."""
     return tuple(widget.get_state("_dom_classes")["_dom_classes"])
 
 
 def model_ids() -> set[str]:
-    """All widget models that exist now."""
+    """Return the ids of all existing widget models."""
     return set(widgets.Widget.get_manager_state()["state"])
 
 
 def send(form: Form, message: Any, buffers: Sequence[memoryview] = ()) -> None:
-    """Send what the form's page sends by itself: a file that was dropped, a default to put back."""
+    """Send a message of the form's page, such as a dropped file or a default to restore."""
     data = {"method": "custom", "content": message}
     form.surface.widget.comm.handle_msg({"content": {"data": data}, "buffers": list(buffers)})
 
 
 class Page:
-    """The part of a form below ``widget``, with what is hidden left out."""
+    """The visible part of a form below ``widget``."""
 
     def __init__(self, widget: widgets.Widget) -> None:
         self._widget = widget
 
     @property
     def shown(self) -> list[widgets.Widget]:
-        """The widgets in their order."""
+        """Return the widgets in order."""
         return list(_walk(self._widget))
 
     @property
     def text(self) -> str:
-        """Everything that can be read, without its HTML."""
+        """Return all visible text without its HTML."""
         parts = [part for widget in self.shown for part in _tell(widget)]
         return unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", " ".join(parts)))
 
     def find(self, kind: type[widgets.Widget], label: str) -> Any:
-        """The first control of this kind whose label, tooltip or placeholder begins with ``label``."""
+        """Return the first control of this kind whose label, tooltip or placeholder begins with ``label``."""
         found = [widget for widget in self.shown if isinstance(widget, kind) and _is_called(widget, label)]
         assert found, f"no {kind.__name__} {label!r} is shown"
         return found[0]

@@ -1,4 +1,4 @@
-"""Fields for a docking box: chosen about a ligand or residues, by numbers or blind, and said before submitting."""
+"""Fields for a docking box: around a ligand or residues, by numbers or blind, and reported before submission."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The settings behind a form's closed heading: their fields are built when they are wanted, and nothing is lost."""
+"""Fields below a form's closed heading are built when needed, and no value is lost."""
 
 import ipywidgets as widgets
 import pytest
@@ -89,7 +89,7 @@ def test_a_widget_that_waits_is_opened_by_one_that_refers_to_it_and_not_after_it
         text.value = "c"
         gone.close()
         assert model_ids() == before
-        outer = widgets.VBox([Box([text])])  # of ipywidgets itself, which sends its message at once
+        outer = widgets.VBox([Box([text])])  # ipywidgets' own, which sends its message at once
         assert text.model_id in model_ids()
         late = Text("d")
     assert gone.comm is None

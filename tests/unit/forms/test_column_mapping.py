@@ -1,4 +1,4 @@
-"""Columns of a table become settings: by name, by contents, and never two for one."""
+"""Columns of a table are mapped to settings by name or contents, never two to one."""
 
 import pandas as pd
 import pytest
@@ -199,7 +199,7 @@ def test_missing_marks_and_limits_do_not_make_measured_values_text_alone(cells, 
     assert bool(column.note) is (values != cells or numbers is not None)
 
 
-def test_what_is_assumed_of_measured_values_is_told_in_the_form_and_in_code(tmp_path):
+def test_what_is_assumed_of_measured_values_is_reported_in_the_form_and_in_code(tmp_path):
     rows = ("a,EVQL,0.5,>100", "b,EVQLV,n. d.,12", "c,EVQLVE,n. d.,7")
     (tmp_path / "plate.csv").write_text("id,sequence,KD,IC50\n" + "\n".join(rows))
     missing = "In the column 'KD', 2 cells with 'n. d.' count as missing."
@@ -355,7 +355,7 @@ def test_a_table_of_names_alone_will_do_where_the_settings_are_given_for_all_row
     assert map_table(ADMET, frame, taken={"smilesStrings"}).expand(None, {"smilesStrings": ["C"]}).names
 
 
-def test_how_the_file_of_a_table_was_read_is_told_in_warnings(tmp_path):
+def test_how_the_file_of_a_table_was_read_is_reported_in_warnings(tmp_path):
     path = tmp_path / "screen.csv"
     path.write_text("Screen of May\nid,smilesStrings,smilesStrings\na,C,CC\n")
     with pytest.warns(TableWarning) as warned:

@@ -1,4 +1,4 @@
-"""What a form says of antibodies and T-cell receptors while they are typed."""
+"""Notes of a form on antibodies and T-cell receptors while their sequences are typed."""
 
 import asyncio
 import csv
@@ -68,7 +68,7 @@ def test_real_antibodies_are_numbered_as_by_anarci(name):
         assert [row[chain][start:end] for start, end in domain.cdr_places.values()] == list(domain.cdrs)
 
 
-def test_their_columns_are_told_in_a_batch():
+def test_their_columns_are_reported_in_a_batch():
     for chain in ("heavy", "light"):
         assert describe_column([row[chain] for row in ANTIBODIES.values()]) == chain
         assert [find_kinds(row[chain]) for row in ANTIBODIES.values()] == [[chain]] * len(ANTIBODIES)
@@ -115,7 +115,7 @@ def test_chains_of_one_field_are_named():
     assert label_of(form, "sequence").count("fn-letters") == 2
 
 
-def test_without_the_program_chains_are_told_by_their_j_region_and_the_form_says_what_is_missing():
+def test_without_the_program_chains_are_recognized_by_their_j_region_and_the_form_says_what_is_missing():
     code = (
         "import sys; sys.modules['immunum'] = None\n"
         "from foldnote import catalog\n"

@@ -1,4 +1,4 @@
-"""The choice of an alignment beside the settings, and the consent that is given for one job only."""
+"""The choice of an alignment beside the settings, and consent for one job only."""
 
 import pytest
 from engine_folder import write_probe_engine
@@ -37,7 +37,7 @@ help = "a copy of UniRef30"
 
 @pytest.fixture
 def client(tmp_path):
-    """A service whose engine of alphafold would ask a server for its alignment."""
+    """Return a client of a service whose engine for alphafold would request its alignment from a server."""
     engines = write_probe_engine(tmp_path / "engines", ("alphafold",))
     (declared,) = engines.glob("*/engine.toml")
     declared.write_text(declared.read_text().replace("[environment]", f"{DECLARED}[environment]", 1))
@@ -58,7 +58,7 @@ def form(client):
 
 
 def choose(form, source):
-    """Choose an alignment as a person does."""
+    """Choose an alignment as a user does."""
     control = next(
         each for each in walk(form.widget) if "Public ColabFold" in str(getattr(each, "options", ""))
     )
@@ -67,7 +67,7 @@ def choose(form, source):
 
 
 def file_box(form):
-    """The box for the alignment's file."""
+    """Return the box for the alignment's file."""
     return next(
         each for each in walk(form.widget) if "Alignment file" in str(getattr(each, "description", ""))
     )
@@ -112,7 +112,7 @@ def test_the_public_server_says_that_the_sequence_leaves_and_consent_is_for_one_
 
 @pytest.fixture
 def databases(tmp_path):
-    """A database that the administrator has configured before the service began."""
+    """Configure a database before the service starts, as an administrator does."""
     (tmp_path / "uniref30_2302_db.dbtype").write_bytes(b"")
     config = settings.config_dir() / "config.toml"
     config.write_text(f'[engines.probe]\nuniref = "{tmp_path}/uniref30_2302_db"\n')

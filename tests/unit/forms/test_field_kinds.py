@@ -1,4 +1,4 @@
-"""Each kind of field, driven as a person would: type, choose, tick, click."""
+"""Each kind of field, used as a user would: type, choose, tick, click."""
 
 import json
 

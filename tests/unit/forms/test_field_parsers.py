@@ -1,4 +1,4 @@
-"""Whatever is typed, pasted or given, the parsers of fields read it or say why not; what they read is read again as it is."""
+"""Parsers of fields accept any typed, pasted or given value or say why not; their output parses to itself."""
 
 import gemmi
 from form_builders import make_form
@@ -65,7 +65,7 @@ def test_three_numbers_pasted_in_any_notation_are_these_numbers(numbers):
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(CHAIN_NAMES, NUMBERS), min_size=1, max_size=8), TEXTS)
-def test_chains_of_any_file_are_offered_or_told_and_any_text_about_them_is_read(residues, typed):
+def test_chains_of_any_file_are_offered_or_reported_and_any_text_about_them_is_read(residues, typed):
     pdb = "".join(
         f"ATOM  {i:5d}  CA  ALA {chain}{number:4d}    {i:8.3f}{0:8.3f}{0:8.3f}  1.00 50.00           C  \n"
         for i, (chain, number) in enumerate(residues, 1)

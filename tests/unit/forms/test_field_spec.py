@@ -1,4 +1,4 @@
-"""One field, read from the many ways in which a JSON Schema can say it."""
+"""One field, read from the many spellings that JSON Schema allows."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""File fields: where a file may come from, what is said of it, and what of it is refused."""
+"""File fields: sources of files, what is said about a file, and what is refused."""
 
 import asyncio
 import re
@@ -39,7 +39,7 @@ def said(form, name="f"):
 
 @pytest.fixture
 def client(tmp_path):
-    """The client of a service that runs jobs."""
+    """Return a client of a service that runs jobs."""
     engines = write_probe_engine(tmp_path / "engines", ("abodybuilder",))
     config = ServiceConfig(tmp_path / "data", rate_limit=False, engine_paths=(engines,), public_url=URL)
     app = create_app(config)

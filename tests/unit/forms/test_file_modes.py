@@ -1,6 +1,6 @@
-"""A form submits the file that it shows: every kind of file, every way into a form, against a real service.
+"""A form submits the file that it shows, for every kind of file and every way into a form, with a real service.
 
-The working folder holds files under the names of uploads, with other contents.
+The working folder has files with the names of uploads and other contents.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ def service(tmp_path_factory):
 
 @pytest.fixture
 def client(service, tmp_path, monkeypatch):
-    """A client in a folder whose files have the names of uploads; its listing of uploads is not loaded."""
+    """Return a client in a folder whose files have the names of uploads; its list of uploads is not loaded."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "made").mkdir()
     with Client(base_url=URL, api_key=service.headers["x-api-key"], http_client=service) as made:
@@ -79,7 +79,7 @@ def returned(client, value):
 
 
 def told_late(client, value):
-    """The account's uploads are learnt after the form was filled."""
+    """Load the account's uploads only after the form was filled in."""
     form = make_form(client, pdbFile=value)
     form.offer_uploads(("x.pdb", "made/x.pdb"))
     form.offer_uploads(())

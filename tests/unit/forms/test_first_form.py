@@ -1,4 +1,4 @@
-"""What a process has imported when its first forms are shown."""
+"""Modules that a process has imported when its first forms are shown."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_a_form_that_trusts_the_defaults_of_a_tool_finds_what_a_check_of_everyth
 
 
 def unanswered(tool_type, schema, extensions=("alignment", "label")):
-    """A form whose service will describe the settings by ``schema``, and its record."""
+    """Return a form whose service will describe the settings by ``schema``, and its record."""
     client = Client()
     tool = Tool(type=tool_type, settings_schema=schema, available=True, extensions=extensions)
     client.tools = SimpleNamespace(get=lambda _type: tool)
@@ -68,7 +68,7 @@ def unanswered(tool_type, schema, extensions=("alignment", "label")):
 
 
 def answered(tool_type, schema):
-    """A form whose service has described the settings by ``schema``."""
+    """Return a form whose service has described the settings by ``schema``."""
     form, tool = unanswered(tool_type, schema)
     assert "Waiting for the service" in Page(form.widget).text
     form.set({next(iter(form.fields)): "EVQLVESGG"})

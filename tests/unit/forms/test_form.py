@@ -1,4 +1,4 @@
-"""The form as a whole: plain data both ways, conditions, counts, code, fallback."""
+"""The form as a whole: plain data in and out, conditions, counts, code, fallback."""
 
 import pytest
 from form_builders import label_of, make_form, make_tool

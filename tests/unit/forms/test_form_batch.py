@@ -1,4 +1,4 @@
-"""The batch of a form as a spreadsheet: columns that are mapped, rows that are changed singly, sweeps, code."""
+"""The batch of a form as a spreadsheet: mapping columns, editing rows, sweeps, code."""
 
 import re
 
@@ -33,13 +33,13 @@ def make_batch(tool=FV, data=CSV, name="plate.csv", **values):
 
 
 def choice(form, column):
-    """The drop-down list of a column."""
+    """Return the drop-down list of a column."""
     boxes = [box for box in Page(form.widget).shown if isinstance(box, widgets.Dropdown)]
     return next(box for box in boxes if f">{column}<" in box.description)
 
 
 def marks(form):
-    """The marks of the rows, and the sentences that they have as names."""
+    """Return the marks of the rows, and the messages that are their names."""
     table = next(part for part in Page(form.widget).shown if "foldnote-table" in classes_of(part))
     return re.findall(r'aria-label="(?:Row \d+: )?([^"]*)"[^>]*>([✓!✕])', table.value)
 
@@ -115,7 +115,7 @@ def test_a_kept_text_of_several_lines_is_shown_as_it_is():
 
 @pytest.fixture
 def workbook(tmp_path):
-    """The path of a workbook with two sheets of antibodies, of which the first one was open."""
+    """Return the path of a workbook with two sheets of antibodies, the first of which was active."""
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl reads workbooks; it is an extra")
     book = openpyxl.Workbook()
     for sheet, name in ((book.active, "old"), (book.create_sheet("Plate 2"), "new")):
@@ -214,7 +214,7 @@ def test_a_row_is_mended_in_fields_of_its_own():
 
 
 @pytest.mark.parametrize("row", [0, 3, -1])
-def test_a_row_that_is_not_there_is_told_by_its_number(row):
+def test_a_row_that_is_not_there_is_reported_by_its_number(row):
     form = make_batch()
     send(form, {"kind": "row", "act": "remove", "row": row})
     assert len(form.batch_table.rows) == 2

@@ -1,4 +1,4 @@
-"""Every tool of the catalog has a form that holds its example and its defaults without changing them."""
+"""Every tool of the catalog has a form that keeps its example and its defaults unchanged."""
 
 import pytest
 from form_builders import label_of
@@ -30,7 +30,7 @@ def test_setting_a_form_to_its_own_value_changes_nothing(name):
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_what_the_controls_show_reads_back_as_the_same_values(name):
-    """Also when a person touches every control without changing it."""
+    """Also when a user touches every control without changing it."""
     tool = catalog.tool(name)
     form = Form(tool, values=tool.example_job["settings"])
     before = form.value

@@ -1,4 +1,4 @@
-"""What a form says of a job's cost, from what earlier ones took."""
+"""A form's estimate of a job's cost, from that of earlier jobs."""
 
 import pytest
 from form_builders import make_tool
@@ -24,7 +24,7 @@ def test_the_cost_is_shown_as_far_as_it_is_known(experience, said):
     assert describe_cost(experience).endswith(said)
 
 
-def test_what_is_left_of_the_allowance_is_told_where_it_is_known():
+def test_what_is_left_of_the_allowance_is_reported_where_it_is_known():
     assert describe_cost(Experience(), 7).startswith("Submitting uses 1 job of your remaining 7 jobs")
     assert describe_cost(Experience(1, 40.0), 0).startswith("No jobs are left of your allowance")
 

@@ -1,4 +1,4 @@
-"""The example of a tool, or of a schema, fills its form on request."""
+"""The example of a tool, or of a schema, fills in its form on request."""
 
 import pytest
 from page import Page

@@ -1,4 +1,4 @@
-"""Forms of tools that came from other services' catalogs: the same kinds of fields, hidden by the same rules."""
+"""Forms of tools of other services' catalogs have the same kinds of fields, hidden by the same rules."""
 
 import pytest
 from page import classes_of

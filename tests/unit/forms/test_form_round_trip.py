@@ -1,4 +1,4 @@
-"""Any value of any schema that we can think of survives the form."""
+"""Any value of any generated schema survives the form."""
 
 from form_builders import make_form
 from hypothesis import given, settings
@@ -30,7 +30,7 @@ def scalar(kind):
 
 @st.composite
 def fields(draw):
-    """A schema of one field, and a value of its type."""
+    """Generate a schema of one field, and a value of its type."""
     shape = draw(st.sampled_from(["scalar", "enum", "multi", "list", "words", "map", "nullable", "json"]))
     kind = draw(st.sampled_from(["string", "number", "integer", "boolean"]))
     if shape == "scalar":
@@ -73,7 +73,7 @@ def test_what_is_set_is_what_is_read(pairs, has_default):
 @given(fields())
 @settings(max_examples=settings.default.max_examples * 3 // 2)
 def test_what_the_control_shows_reads_back_as_the_value(pair):
-    """Values that the empty control cannot tell from nothing, and orders that boxes cannot show, aside."""
+    """Except values that look like an empty control, and orders that boxes cannot show."""
     schema, value = pair
     form = make_form({"f": schema}, f=value)
     field = form.fields["f"]
@@ -90,7 +90,7 @@ NAMES = st.text("abcxyz._-", min_size=1, max_size=4)
 
 @st.composite
 def trees(draw, depth=3):
-    """A schema of any shape, and a value of it."""
+    """Generate a schema of any shape, and a value of it."""
     shapes = ["leaf", "leaf", "object", "rows", "entries", "places", "union", "condition", "again"]
     shape = draw(st.sampled_from(shapes if depth else ["leaf"]))
     if shape == "leaf":

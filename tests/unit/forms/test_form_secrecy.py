@@ -1,4 +1,4 @@
-"""No secret is written down, however deep it lies in the schema."""
+"""No secret is written anywhere, however deeply nested in the schema."""
 
 import pytest
 from form_builders import make_form

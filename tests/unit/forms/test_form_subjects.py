@@ -1,4 +1,4 @@
-"""What ``fn.form`` takes: a tool, a job, a schema as a mapping or a file."""
+"""Arguments of ``fn.form``: a tool, a job, a schema as a mapping or a file."""
 
 import json
 
@@ -20,7 +20,7 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "integer", "default": 1
 
 @pytest.fixture
 def client(tmp_path, monkeypatch):
-    """A client of a service that takes jobs and keeps them in its queue; ``fn.form`` uses it."""
+    """Return a client, used by ``fn.form``, of a service whose jobs stay in its queue."""
     engines = write_probe_engine(tmp_path / "engines", ("abodybuilder",))
     config = ServiceConfig(
         tmp_path / "data", rate_limit=False, engine_paths=(engines,), has_dispatcher=False, public_url=URL

@@ -1,4 +1,4 @@
-"""Submitting from a form to the real service, and finding the job again when the cell runs again."""
+"""Submit from a form to the real service, and find the job again when the cell runs again."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ PDB = "ATOM      1  CA  GLU A   1      11.104  13.207  10.567  1.00 20.00       
 
 @pytest.fixture
 def app(tmp_path):
-    """A service that takes jobs and keeps them in its queue."""
+    """Start a service whose jobs stay in its queue."""
     engines = write_probe_engine(tmp_path / "engines", ("abodybuilder", "af2bind"))
     config = ServiceConfig(
         tmp_path / "data", rate_limit=False, engine_paths=(engines,), has_dispatcher=False, public_url=URL
@@ -355,7 +355,7 @@ def test_a_verdict_goes_when_the_values_change(client, edit):
 async def test_a_verdict_that_comes_after_an_edit_is_dropped(client):
     form = make_form(client, values=ABB)
     verdict = form.checking.validate()
-    await asyncio.sleep(0)  # the settings are on their way
+    await asyncio.sleep(0)  # the settings are being sent
     form.set(heavy="EVQLVESGG")
     await verdict
     assert GOOD_VERDICT not in form.frame.message.value
@@ -365,7 +365,7 @@ async def test_a_verdict_that_comes_after_an_edit_is_dropped(client):
 async def test_a_refusal_that_comes_after_an_edit_marks_no_field(client):
     form = make_form(client, "af2bind", values={"pdbFile": "none.pdb", "chain": "A"})
     sending = form.submit()
-    await asyncio.sleep(0)  # the settings are on their way
+    await asyncio.sleep(0)  # the settings are being sent
     form.fields["pdbFile"].control.value = "other.pdb"
     await sending
     assert "fn-error" not in label_of(form, "pdbFile")
@@ -446,13 +446,13 @@ def test_an_incomplete_form_proposes_no_name_yet(client):
     assert form.frame.job_name.placeholder == form.job_name
 
 
-def test_a_name_with_spaces_is_told_with_the_name_to_write(client):
+def test_a_name_with_spaces_is_reported_with_the_name_to_write(client):
     form = make_form(client, values=ABB, job_name="anti HER2 (v2)")
     assert "Write &#x27;anti-HER2-v2&#x27;." in form.frame.job_name.description
 
 
 async def test_the_name_of_the_job_that_is_being_submitted_is_not_taken(client, monkeypatch):
-    """The name is looked up half a second after it was typed, which may be after the job was submitted."""
+    """The name is checked half a second after typing, possibly after the job was submitted."""
     looked_up = threading.Event()
     submit, get = client.jobs.submit, client.jobs.get
 

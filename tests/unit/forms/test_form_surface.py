@@ -1,4 +1,4 @@
-"""What the page of a form asks of the kernel: sliders, defaults, files that were dropped or sent, tables."""
+"""Messages from a form's page to the kernel: sliders, defaults, dropped or sent files, tables."""
 
 from importlib.resources import files
 
@@ -23,7 +23,7 @@ CHAIN = {"type": "string", "x-foldnote": {"role": "chain", "of": "target"}}
 def ask(
     form: Form, kind: str, field: Field | str = "", buffers: tuple[bytes, ...] = (), **more: object
 ) -> None:
-    """Send what the page sends."""
+    """Send a message of the page."""
     mark = field.mark if isinstance(field, Field) else field
     send(form, {"kind": kind, "field": mark, **more}, [memoryview(data) for data in buffers])
 

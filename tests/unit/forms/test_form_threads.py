@@ -1,4 +1,4 @@
-"""Forms are used by two threads: JupyterLab's subshell handles typing while a cell or its tasks use the form."""
+"""Two threads use a form: JupyterLab's subshell handles typing while a cell or its tasks use the form."""
 
 import threading
 
@@ -8,7 +8,7 @@ from foldnote.forms.fields.field import Field
 
 
 class InterruptedForm(Form):
-    """A form during whose next refresh, between reading and showing, somebody types in another thread."""
+    """A form in which another thread types during the next refresh, between reading and showing."""
 
     typing: threading.Thread | None = None
 
@@ -16,7 +16,7 @@ class InterruptedForm(Form):
         typing, self.typing = self.typing, None
         if typing is not None:
             typing.start()
-            typing.join(timeout=0.3)  # ends sooner if nothing makes it wait
+            typing.join(timeout=0.3)  # returns sooner unless something blocks it
         return super().note_of(field)
 
 

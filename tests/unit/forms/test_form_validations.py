@@ -1,4 +1,4 @@
-"""How often a form validates its settings: once when a value changes, not again on a click."""
+"""A form validates its settings once when a value changes, and not again on a click."""
 
 import copy
 
@@ -20,7 +20,7 @@ ABB = {"heavy": "EVQLVESGGGLVQPGG", "light": "DIQMTQSPSSLSASVG"}
 
 @pytest.fixture
 def validated(monkeypatch):
-    """The value of each validation of a heavy chain: the tool's own rule for it, which counts."""
+    """Record the value of each validation of a heavy chain, by counting in the tool's own rule for it."""
     values = []
     (name,) = catalog.tool("abodybuilder").settings_schema["properties"]["heavy"]["x-foldnote"]["check"][:1]
     row = catalog.CHECKS[name]
@@ -63,7 +63,7 @@ def test_submit_validates_once_before_it_sends(validated, tmp_path):
             validated.clear()
             form.frame.submit.click()
             assert form.submission.job is not None
-    assert validated == [ABB["heavy"]] * 2  # the client before it sends, and the service
+    assert validated == [ABB["heavy"]] * 2  # the client before sending, and the service
 
 
 @pytest.mark.parametrize("change", [lambda held: held.append("X1"), lambda held: held.__setitem__(0, 7)])

@@ -1,4 +1,4 @@
-"""How much of a form travels: the front end is not told what its own classes assume."""
+"""The size of a form's messages: defaults of the front end's classes are not sent."""
 
 import json
 

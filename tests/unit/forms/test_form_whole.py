@@ -115,7 +115,7 @@ def test_a_table_bound_to_a_file_field_is_followed_when_it_is_changed_in_place(s
     assert form.value == {"table": "name,Kd\na,2.5\n"}
 
 
-def test_an_object_that_no_setting_can_be_is_told_at_its_field(shell):
+def test_an_object_that_no_setting_can_be_is_reported_at_its_field(shell):
     shell.user_ns["name"] = "x"
     form = make_form({"name": {"type": "string", "title": "Name"}}, name=variable("name"))
     shell.user_ns["name"] = pd.DataFrame({"name": ["a"]})
@@ -140,7 +140,7 @@ def test_an_invalid_variable_name_is_refused():
 
 @pytest.fixture
 def shell():
-    """An interactive shell, as a notebook's kernel has one."""
+    """Return an interactive shell like that of a notebook's kernel."""
     from IPython.core.interactiveshell import InteractiveShell
 
     yield InteractiveShell.instance()

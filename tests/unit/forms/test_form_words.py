@@ -1,4 +1,4 @@
-"""Titles, sizes and values as people read them."""
+"""Titles, sizes and values in readable form."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Schemas that are large or have no end: what nobody looks at is held as data and not built."""
+"""Large and infinite schemas: parts that are not opened stay data and are not built."""
 
 import pytest
 from page import classes_of, model_ids
@@ -10,7 +10,7 @@ _MAX_MODELS = 1200
 
 
 def endless(names=60):
-    """Every name holds the whole again, and begins with something, as settings of large programs do."""
+    """Return a schema whose every name contains the whole again, with a default, like settings of large programs."""
     managers = {
         f"manager{number}": {"$ref": "#", "default": {"files": [f"{number}.toml"], "label": "dependency"}}
         for number in range(names)

@@ -1,4 +1,4 @@
-"""SMILES in fields for molecules: taken where the tool takes them, else answered with what is needed."""
+"""SMILES in fields for molecules: accepted where the tool takes them, otherwise refused with what is needed."""
 
 from html import unescape
 from pathlib import Path
@@ -106,7 +106,7 @@ def test_where_a_job_takes_one_molecule_several_are_an_error(tmp_path):
     ],
     ids=["parenthesis", "ring", "letter", "valence", "element", "dummy", "query", "aromatic"],
 )
-def test_a_wrong_smiles_is_told_with_its_place(typed, sentence, letter):
+def test_a_wrong_smiles_is_reported_with_its_place(typed, sentence, letter):
     form = Form(catalog.tool("vina"))
     form.fields["ligandFile"].control.value = typed
     said = unescape(label_of(form, "ligandFile"))

@@ -1,4 +1,4 @@
-"""The structure editor's half in the kernel: what it sends, how it judges drawings, and what fields take of them."""
+"""The structure editor's kernel side: its messages, its checks of drawings, and how fields use drawings."""
 
 import zlib
 
@@ -34,7 +34,7 @@ M  END
 
 @pytest.fixture
 def answers(monkeypatch):
-    """Asks the kernel what the page asks; the answers and their binary parts."""
+    """Send the page's requests to the kernel; return the replies and their buffers."""
     heard = []
 
     def ask(form, kind, name, **more):

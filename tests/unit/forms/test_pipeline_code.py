@@ -1,4 +1,4 @@
-"""The code of a pipeline that was run makes the same stages when it is executed."""
+"""The generated code of a pipeline run recreates its stages."""
 
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ TOOLS = catalog.tools()
 
 
 def execute(code, before=()):
-    """The name, stages and options that the code gives to ``fn.pipeline``."""
+    """Return the name, stages and options that the code passes to ``fn.pipeline``."""
     given = []
 
     def stage(name, tool, /, *, extensions=None, **settings):

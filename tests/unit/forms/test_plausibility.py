@@ -1,4 +1,4 @@
-"""Sequences that a tool would take and that are hardly meant get cautions, and stay valid."""
+"""Sequences that a tool accepts but that are probably mistakes get cautions, and stay valid."""
 
 import csv
 import re
@@ -42,7 +42,7 @@ def make_fv(**values):
 
 
 def cautions(form, name):
-    """The sentences of the cautions at a field, and the acts of their buttons."""
+    """Return the messages of the cautions at a field, and the actions of their buttons."""
     found = re.findall(
         r'fn-caution">(.*?)</span>(?=<span class="fn-(?:caution|help)|</span>)', label_of(form, name)
     )
@@ -53,11 +53,11 @@ def cautions(form, name):
 
 
 def press(form, name, act):
-    """What the page sends when a button beside a caution is pressed."""
+    """Send the page's message for a button beside a caution."""
     send(form, {"kind": "act", "field": form.fields[name].mark, "act": act})
 
 
-def test_swapped_chains_are_told_at_both_fields_and_can_be_swapped():
+def test_swapped_chains_are_reported_at_both_fields_and_can_be_swapped():
     form = make_fv(heavy=KAPPA, light=HEAVY)
     for field, kind in (("heavy", "light"), ("light", "heavy")):
         assert cautions(form, field) == [(f"This looks like a {kind} chain: are the chains swapped?", "swap")]
@@ -110,7 +110,7 @@ def test_a_chain_in_the_wrong_field_moves_to_the_other():
         *("third cysteine", "lone cysteine", "glycosylation", "proline"),
     ],
 )
-def test_an_unlikely_sequence_is_told_while_it_is_typed(heavy, said):
+def test_an_unlikely_sequence_is_reported_while_it_is_typed(heavy, said):
     form = make_fv(light=KAPPA)
     form.fields["heavy"].widget.value = heavy
     found = cautions(form, "heavy")
@@ -205,7 +205,7 @@ def test_a_dropped_file_of_two_chains_is_offered_to_both_fields(kind, tmp_path):
     assert form.value == {"heavy": HEAVY, "light": KAPPA}
 
 
-def test_a_dropped_path_that_is_not_there_is_told():
+def test_a_dropped_path_that_is_not_there_is_reported():
     form = make_fv()
     send(form, {"kind": "path", "field": form.fields["heavy"].mark, "path": "no/such.fasta"})
     assert "no/such.fasta was not found" in form.frame.message.value

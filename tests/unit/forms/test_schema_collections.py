@@ -1,7 +1,7 @@
-"""Schemas that others wrote: every one has a form, and setting a form to its own value changes nothing.
+"""Schemas of other authors: every one has a form, and setting a form to its own value changes nothing.
 
-JSON-Schema-Test-Suite (``data/``, with origin and licence), the settings schemas that JupyterLab installs,
-and what comes with it: notebook formats, JSON Schema's own schemas, settings of language servers.
+JSON-Schema-Test-Suite (``data/``, with origin and licence), the settings schemas that JupyterLab installs, and schemas
+of its dependencies: notebook formats, JSON Schema's own schemas, settings of language servers.
 ``benchmarks/form_collection.py`` tries a folder of any size, such as the 951 schemas of SchemaStore.
 """
 
@@ -24,7 +24,7 @@ _PACKAGES = ("nbformat/v4", "jsonschema_specifications/schemas", "jupyter_lsp/sp
 _SITE = Path(nbformat.__file__).parents[1]
 _INSTALLED = sorted(path for name in _PACKAGES for path in (_SITE / name).rglob("*.json"))
 _NOT_JUDGED = ("format", "default", "vocabulary")
-"""A form tells formats and fills defaults in, also wrong ones; other vocabularies it does not know."""
+"""A form checks formats and fills in defaults, including invalid ones; other vocabularies are unknown to it."""
 
 
 def changes_nothing(form):
@@ -38,7 +38,7 @@ def fits(form, value):
 
 
 def without_hidden(form, value):
-    """The value as the form sends it: names that only another condition knows are left out."""
+    """Return the value as the form sends it, without names that only another condition defines."""
     if not form.is_of_object:
         return value
     hidden = {name for name, field in form.fields.items() if "foldnote-hidden" in classes_of(field.widget)}

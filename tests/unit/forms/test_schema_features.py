@@ -1,4 +1,4 @@
-"""What JSON Schema can say and a form must show: one claim for each feature, driven through the widgets."""
+"""Features of JSON Schema in forms: one claim per feature, tested through the widgets."""
 
 import pytest
 from form_builders import label_of, make_form
@@ -20,7 +20,7 @@ def messages(form):
 
 
 def inner(form, *path):
-    """The field at a path of names and row numbers."""
+    """Return the field at a path of names and row numbers."""
     field = form.fields[path[0]]
     for step in path[1:]:
         found = {inside.spec.name: inside for inside in field.inside()}
@@ -214,7 +214,7 @@ def test_the_default_of_an_object_may_hold_an_object_that_begins_with_nothing_it
         ),
     ],
 )
-def test_bounds_patterns_and_formats_are_checked_as_typed_and_told_before(schema, wrong, right, said):
+def test_bounds_patterns_and_formats_are_checked_as_typed_and_reported_before(schema, wrong, right, said):
     form = form_of({"x": schema})
     form.fields["x"].widget.value = wrong
     assert said in label_of(form, "x")

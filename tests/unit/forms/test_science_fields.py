@@ -1,4 +1,4 @@
-"""Columns of the form's table, masks on the form's sequence, molecules."""
+"""Fields for columns of the form's table, for masks on its sequence, and for molecules."""
 
 import re
 from html import unescape
@@ -75,7 +75,7 @@ def test_a_mask_is_shown_on_its_sequence():
     assert "<mark>DTY</mark>" in strip
 
 
-def test_a_mask_beyond_its_sequence_is_told_and_without_one_nothing_is_shown():
+def test_a_mask_beyond_its_sequence_is_reported_and_without_one_nothing_is_shown():
     form = make_form({"heavy": SEQUENCE, "mask": MASK}, heavy=VH, mask="40-50")
     assert "reaches beyond heavy, which has 43 residues" in said(form, "mask")
     form.set(heavy=None)

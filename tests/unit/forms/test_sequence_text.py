@@ -1,4 +1,4 @@
-"""Whatever people paste as a sequence."""
+"""Sequences in the forms in which users paste them."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from foldnote.forms.biology.sequence_text import read_sequence
 LETTERS = st.text("ACDEFGHIKLMNPQRSTVWY", min_size=1, max_size=80)
 
 
-def test_white_space_and_case_are_forgiven_and_told():
+def test_white_space_and_case_are_forgiven_and_reported():
     read = read_sequence(" evq lve\n sgg\t")
     assert read.chains == ("EVQLVESGG",)
     assert read.notes == ("converted to upper case",)

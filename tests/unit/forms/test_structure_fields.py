@@ -1,4 +1,4 @@
-"""Fields for chains and residues: offered from the structure in the form's file field, and checked against it."""
+"""Fields for chains and residues: options come from the structure in the form's file field, which also checks values."""
 
 from html import unescape
 from importlib.resources import files
@@ -174,7 +174,7 @@ def test_pyroglutamate_is_glutamine_in_a_form_as_in_results(tmp_path):
 
 
 def test_the_names_of_force_fields_are_known_to_a_form(tmp_path):
-    """As AMBER and CHARMM write them; CDRs are found by their cysteines and tryptophans."""
+    """Names of AMBER and CHARMM; CDRs are found by their cysteines and tryptophans."""
     text = Path(FV).read_text()
     for name, other in (("CYS", "CYX"), ("HIS", "HIE"), ("ASP", "ASH"), ("LYS", "LYN")):
         text = text.replace(f" {name} ", f" {other} ")
@@ -213,7 +213,7 @@ def test_text_without_residues_is_reported(text):
 
 
 def kabat_numbers(chain):
-    """Kabat's numbers of trastuzumab's chains (Kabat et al. 1991)."""
+    """Return Kabat's numbers of trastuzumab's chains (Kabat et al. 1991)."""
     if chain == "L":
         return [str(number) for number in range(1, 108)]
     inserted = {52: "A", 82: "ABC", 100: "ABC"}
@@ -259,7 +259,7 @@ def test_a_chain_numbered_from_one_is_not_taken_for_kabat_numbering(tmp_path):
 
 
 def make_pdb(*residues):
-    """A PDB of one atom for each (chain, number with insertion code), at places of their own."""
+    """Return a PDB with one atom for each (chain, number with insertion code), at different positions."""
     return "".join(
         f"ATOM  {i:5d}  CA  ALA {chain}{number:>5}   {i:8.3f}{0:8.3f}{0:8.3f}  1.00 50.00           C  \n"
         for i, (chain, number) in enumerate(residues, 1)
@@ -280,7 +280,7 @@ def test_of_several_models_the_first_has_the_chains():
     assert "has no chain 'B'. It has: A." in said(form, "chain")
 
 
-def test_chains_without_a_name_are_told_and_not_offered():
+def test_chains_without_a_name_are_reported_and_not_offered():
     form = make_form(PROPERTIES, target=make_pdb((" ", "1 "), ("A", "2 ")))
     assert "1 chain: A 1 residue, 1 chain without a name" in said(form, "target")
     unnamed = make_form(PROPERTIES, target=make_pdb((" ", "1 "), (" ", "2 ")), chain="A")
@@ -300,7 +300,7 @@ def test_mmcif_has_the_chains_of_the_authors_also_after_the_comment_that_pymol_b
 
 
 def write_residue(chain, number, name, x, *, record="ATOM", atoms=("N", "CA", "C")):
-    """One residue whose atoms lie 1.4 Å from each other, on a line."""
+    """Return one residue whose atoms are 1.4 Å apart on a line."""
     return "".join(
         f"{record:6}    1  {atom:<3} {name:<3} {chain}{number:4d}    {x + 1.4 * place:8.3f}{0:8.3f}{0:8.3f}"
         f"  1.00  0.00          {atom[0]:>2}\n"
@@ -309,7 +309,7 @@ def write_residue(chain, number, name, x, *, record="ATOM", atoms=("N", "CA", "C
 
 
 def write_chain(chain, names, *, record="ATOM", step=4.2):
-    """A chain; its residues are bonded by the given step between them, Å."""
+    """Return a chain whose residues are this step (Å) apart, which decides whether they are bonded."""
     return "".join(
         write_residue(chain, number, name, number * step, record=record)
         for number, name in enumerate(names.split(), start=1)

@@ -1,4 +1,4 @@
-"""Fields that follow a path from a variable: what is stored is read, and no code of the user's runs."""
+"""Fields bound to a path from a variable: stored values are read, and no code of the user's runs."""
 
 from collections import defaultdict, namedtuple
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Pair = namedtuple("Pair", "heavy light")
 
 @pytest.fixture(scope="module")
 def shell():
-    """An interactive shell, as a notebook's kernel has one."""
+    """Return an interactive shell like that of a notebook's kernel."""
     from IPython.core.interactiveshell import InteractiveShell
 
     yield InteractiveShell.instance()
@@ -35,7 +35,7 @@ class Slotted:
 
 
 class Running:
-    """Counts what is run on it."""
+    """Count the code that is run on it."""
 
     calls = 0
 

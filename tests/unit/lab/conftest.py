@@ -1,4 +1,4 @@
-"""A Jupyter server with our extension, before a real job service, both in this process."""
+"""A Jupyter server with our extension and a real job service, both in this process."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -24,7 +24,7 @@ from foldnote.service.http.app import create_app
 
 @pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[JobService]:
-    """The service, with the engine of the tests."""
+    """Start the service with the probe engine."""
     engines = (Path(__file__).parents[2] / "engines",)
     config = ServiceConfig(data_dir=tmp_path / "service", engine_paths=engines, rate_limit=False)
     app = create_app(config)
@@ -34,7 +34,7 @@ async def service(tmp_path: Path) -> AsyncIterator[JobService]:
 
 @pytest.fixture
 async def poller(service: JobService) -> AsyncIterator[JobPoller]:
-    """A hasty poller of that service."""
+    """Create a poller of that service with short intervals."""
     poller = JobPoller(ProfileConnection(None, service.connect), PACE)
     yield poller
     await poller.close()
@@ -42,7 +42,7 @@ async def poller(service: JobService) -> AsyncIterator[JobPoller]:
 
 @pytest.fixture
 async def registry(service: JobService) -> AsyncIterator[SessionRegistry]:
-    """Sessions in which every profile leads to that service."""
+    """Create sessions in which every profile leads to that service."""
     registry = SessionRegistry(service.connect, PACE)
     yield registry
     await registry.close()
@@ -50,7 +50,7 @@ async def registry(service: JobService) -> AsyncIterator[SessionRegistry]:
 
 @pytest.fixture
 async def server_app(tmp_path: Path, registry: SessionRegistry, monkeypatch) -> AsyncIterator[ServerApp]:
-    """A Jupyter server that has our extension and those sessions; nothing listens yet."""
+    """Create a Jupyter server with our extension and those sessions, not listening yet."""
     for name in ("CONFIG", "DATA", "RUNTIME"):
         monkeypatch.setenv(f"JUPYTER_{name}_DIR", str(tmp_path / name.lower()))
     options = {
@@ -72,7 +72,7 @@ async def server_app(tmp_path: Path, registry: SessionRegistry, monkeypatch) -> 
 
 @pytest.fixture
 async def jupyter(server_app: ServerApp) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of that server; it sends no token by itself."""
+    """Return a client of that server, which sends no token by itself."""
     sockets = bind_sockets(0, "127.0.0.1")
     front = HTTPServer(server_app.web_app)
     front.add_sockets(sockets)
@@ -86,7 +86,7 @@ async def jupyter(server_app: ServerApp) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def trial(service: JobService, monkeypatch: pytest.MonkeyPatch) -> Account:
-    """A hosted profile whose key is an unclaimed trial key of the service."""
+    """Return a hosted profile whose key is an unclaimed trial key of the service."""
     monkeypatch.setattr(settings, "_keyring_get", lambda name: None)
     monkeypatch.setattr(settings, "_keyring_set", lambda name, key: False)
     settings.save_profile("hosted", URL)

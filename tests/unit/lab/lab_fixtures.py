@@ -1,4 +1,4 @@
-"""A real job service in this process, as the server extension's tests see it."""
+"""A real job service in this process, for the tests of the server extension."""
 
 import asyncio
 import time
@@ -30,18 +30,18 @@ PACE = PollingPace(
 
 @dataclass
 class JobService:
-    """A real service in this process, and a switch that takes it off the network.
+    """A real service in this process, which can be taken off the network.
 
     Attributes:
         key: the key that it accepts.
-        offered_key: the key that the extension offers; a wrong one shows how a refusal looks.
-        hosted_key: the key that it offers for profiles that are not the embedded one; empty for the same.
-        mood: what becomes of an answer on its way, if anything.
+        offered_key: the key that the extension sends; a wrong one is refused.
+        hosted_key: the key that it sends for profiles other than the embedded one; empty for the same.
+        mood: a function that changes responses, if any.
         is_down: whether connections are refused.
-        is_strict: whether a listing with parameters that the interface does not have is refused.
-        requests: how many requests arrived.
+        is_strict: whether parameters of a listing that are not in the interface are refused.
+        requests: number of requests received.
         paths: their paths with queries.
-        times: when they arrived, in seconds of the monotonic clock.
+        times: their times in seconds of the monotonic clock.
     """
 
     app: object
@@ -57,7 +57,7 @@ class JobService:
     connections: list[AsyncClient] = field(default_factory=list)
 
     async def connect(self, profile: Profile) -> ReadyClient:
-        """What the poller uses in place of the network."""
+        """Connect the poller without a network."""
         http = httpx.AsyncClient(transport=_Switched(self), base_url=URL)
         hosted_key = "" if profile.is_embedded else self.hosted_key
         key = hosted_key or self.offered_key or self.key
@@ -66,7 +66,7 @@ class JobService:
         return ReadyClient(client, URL)
 
     def client(self) -> AsyncClient:
-        """A client of its own, for what a test does beside the extension."""
+        """Return a separate client for requests of a test outside the extension."""
         http = httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url=URL)
         return AsyncClient(base_url=URL, api_key=self.key, http_client=http)
 
@@ -95,7 +95,7 @@ class _Switched(httpx.AsyncBaseTransport):
 async def wait_for_state(
     jupyter: httpx.AsyncClient, state: str, until: Callable[[dict[str, Any]], bool] = bool
 ) -> dict[str, Any]:
-    """The jobs answer, once the service is in ``state`` and ``until`` holds of the body."""
+    """Return the response with the jobs, once the service is in ``state`` and ``until`` is true of the body."""
     async with asyncio.timeout(20):
         while True:
             answer = await jupyter.get("jobs", headers={"Authorization": f"token {TOKEN}"})

@@ -1,4 +1,4 @@
-"""What a page learns of the account: the figures, never the link that claims it."""
+"""What a page gets of the account: its figures, but never the link that claims it."""
 
 from lab_fixtures import TOKEN, URL
 
@@ -8,7 +8,7 @@ from foldnote.models.account import Account
 LOGIN = {"Authorization": f"token {TOKEN}"}
 
 
-async def test_the_account_of_a_trial_key_is_told_without_its_claim_link(jupyter, trial):
+async def test_the_account_of_a_trial_key_is_reported_without_its_claim_link(jupyter, trial):
     answer = await jupyter.get("account?profile=hosted", headers=LOGIN)
     account = answer.json()
     assert (account["tier"], account["jobsLeft"], account["canClaim"]) == ("agent-trial", 10, True)

@@ -1,4 +1,4 @@
-"""The bodies that the page gets, and the types that it reads them by."""
+"""Bodies of responses to the page, and the types with which it reads them."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The routes of the server extension, asked over HTTP before a real job service."""
+"""The routes of the server extension over HTTP, with a real job service."""
 
 import asyncio
 from itertools import product
@@ -15,7 +15,7 @@ LOGIN = {"Authorization": f"token {TOKEN}"}
 
 @pytest.fixture
 async def submitted(service):
-    """The name of a job that the service has."""
+    """Submit a job to the service and return its name."""
     async with service.client() as client:
         tool = await client.tools.get("anarci")
         handle = await client.jobs.submit(tool, tool.example_job["settings"], job_name="numbering")
@@ -24,7 +24,7 @@ async def submitted(service):
 
 async def test_a_cookie_alone_does_not_let_a_stranger_stop_a_job(jupyter):
     await jupyter.get("jobs", headers=LOGIN)
-    assert (await jupyter.get("jobs")).status_code == 200  # the cookie of the login is enough to look
+    assert (await jupyter.get("jobs")).status_code == 200  # the login cookie is enough for reading
     answer = await jupyter.post("jobs/stop", json={"names": ["any"]})
     assert answer.status_code == 403
 
@@ -146,7 +146,7 @@ async def test_an_expired_key_is_reported_and_known_data_is_kept(jupyter, submit
         accounts.add_key(owner, hashed, expires="2026-01-01T00:00:00Z" if fault == "expired" else None)
     if fault == "revoked":
         assert accounts.revoke(sha256=hashed) == 1
-    service.is_down = True  # the next connection offers the other key
+    service.is_down = True  # the next connection sends the other key
     await wait_for_state(jupyter, "unreachable")
     service.is_down = False
     body = await wait_for_state(jupyter, "unauthorized")

@@ -1,4 +1,4 @@
-"""What the server extension holds of a service's jobs, and what it tells pages."""
+"""The server extension's copy of a service's jobs, and what it sends to pages."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The jobs of other members of the organization: read and fetched through the server extension, never changed."""
+"""Jobs of other members of the organization are read and fetched through the server extension, never changed."""
 
 import httpx
 import pytest
@@ -14,7 +14,7 @@ JOB = "theirs.structure"
 
 @pytest.fixture
 async def theirs(service):
-    """A complete job of another member, one of a stranger of the same name, and none of the account's own."""
+    """Create a complete job of another member, one of a stranger with the same name, and none of the account's own."""
     store = service.app.state.service.store
     store.organizations.add("lab")
     for address in (MEMBER, service.app.state.service.config.email):
@@ -31,7 +31,7 @@ async def theirs(service):
 
 
 def theirs_client(service):
-    """The other member, past Jupyter."""
+    """Return a client of the other member that bypasses Jupyter."""
     http = httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url=URL)
     return AsyncClient(base_url=URL, api_key=f"key-of-{MEMBER}", http_client=http)
 

@@ -1,4 +1,4 @@
-"""Tags, notebooks and deletions that can be undone: what pages are told beside what the service knows."""
+"""Tags, notebooks and undoable deletions: what pages get in addition to the service's data."""
 
 import asyncio
 
@@ -16,7 +16,7 @@ LONG_S = 600
 
 
 class Deletions:
-    """Deletes nothing and remembers what it was asked to."""
+    """Delete nothing and record the requests."""
 
     def __init__(self):
         self.deleted, self.told = [], []
@@ -131,7 +131,7 @@ async def test_every_page_is_told_of_tags_and_of_what_is_about_to_go(jupyter, se
     await wait_for_state(jupyter, "ok", until=lambda body: not body["jobs"][0].get("isLeaving"))
 
 
-async def test_the_organizations_jobs_are_told_without_our_notes(jupyter, service):
+async def test_the_organizations_jobs_are_reported_without_our_notes(jupyter, service):
     async with service.client() as client:
         tool = await client.tools.get("anarci")
         await client.jobs.submit(tool, tool.example_job["settings"], job_name="ours")

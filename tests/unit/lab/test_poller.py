@@ -1,4 +1,4 @@
-"""The poller asks once for all pages, and only while somebody looks."""
+"""One poller serves all pages, and polls only while one of them is visible."""
 
 import asyncio
 import dataclasses
@@ -148,7 +148,7 @@ async def test_a_hurried_question_waits_for_nothing(service):
     await _until(lambda: "waitSeconds" in service.paths[-1])
     asked = len(service.paths)
     poller.hurry()
-    async with asyncio.timeout(15):  # less than the question waits
+    async with asyncio.timeout(15):  # less than the duration of the long poll
         while len(service.paths) == asked:
             await asyncio.sleep(0.02)
     assert "waitSeconds" not in service.paths[asked]
@@ -174,7 +174,7 @@ async def test_a_wished_pause_is_kept_at_the_service(service, poller):
     poller.look(pause_s=0.4)
     await _settle(poller, ServiceState.OK)
     poller.look(pause_s=0.4)
-    asked = service.requests + 1  # one may have been under way without the wish
+    asked = service.requests + 1  # one may have been under way before the request
     async with asyncio.timeout(60):
         while service.requests < asked + 3:
             poller.look(pause_s=0.4)

@@ -1,4 +1,4 @@
-"""Results and single files laid out for a page, as the program of its own does it."""
+"""Results and single files rendered for a page by the separate renderer program."""
 
 import gzip
 import json
@@ -70,7 +70,7 @@ SAMPLES = {
     **dict.fromkeys((".sto", ".sth", ".stk", ".stockholm"), STOCKHOLM),
     **dict.fromkeys((".aln", ".clustal", ".clw"), "clustal.aln"),
 }
-"""A sample of every ending that JupyterLab's file browser opens with us: a file, or its text."""
+"""A sample for every suffix that JupyterLab's file browser opens with our viewers: a file, or its text."""
 
 
 def test_every_ending_of_the_file_browser_has_a_sample():
@@ -176,7 +176,7 @@ def test_the_table_of_a_batch_has_the_columns_that_were_kept_on_this_computer(tm
 
     assert list_columns("plate", EMBEDDED)["KD"] == [0.5, 12.0]
     assert "KD" not in list_columns("plate")  # a colleague's
-    assert "KD" not in list_columns("other", EMBEDDED)  # an earlier batch of this name
+    assert "KD" not in list_columns("other", EMBEDDED)  # an earlier batch with this name
 
 
 def test_the_views_of_a_result_are_headed_with_the_label_of_the_job(tmp_path, capsys):
@@ -194,7 +194,7 @@ def test_the_views_of_a_result_are_headed_with_the_label_of_the_job(tmp_path, ca
     assert "A colleague&#x27;s · fv.pdb" in read_html("", "A colleague's")
     Ledger().remember_label("job-1", "Herceptin")
     assert "Herceptin · fv.pdb" in read_html(EMBEDDED, "Trastuzumab")
-    assert "Trastuzumab · fv.pdb" in read_html("", "Trastuzumab")  # a job of this name, of somebody else
+    assert "Trastuzumab · fv.pdb" in read_html("", "Trastuzumab")  # another user's job with this name
 
 
 def test_a_result_keeps_its_files_and_its_manifest(tmp_path):
@@ -212,7 +212,7 @@ def test_the_program_answers_json_or_one_sentence(tmp_path, capsys):
 
 
 def read_limited(path, *limits):
-    """The program's answer about a file, run below limits of the system."""
+    """Return the program's response about a file, run with resource limits of the system."""
     program = [sys.executable, "-m", "foldnote.lab.renderer", "file", str(path), path.name]
     return subprocess.run(["prlimit", *limits, *program], capture_output=True, text=True, timeout=120)
 

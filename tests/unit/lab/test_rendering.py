@@ -1,4 +1,4 @@
-"""The renderer as the Jupyter server asks it: one process for several results, which is replaced after any fault."""
+"""The renderer of the Jupyter server: one process for several results, replaced after any fault."""
 
 import asyncio
 import io
@@ -19,7 +19,7 @@ FV = Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb"
 
 
 def list_renderers():
-    """Processes that render for this one."""
+    """Return this process's renderers."""
     found = []
     for child in psutil.Process().children():
         try:
@@ -32,7 +32,7 @@ def list_renderers():
 
 @pytest.fixture(autouse=True)
 def others(monkeypatch):
-    """Renderers of other tests."""
+    """Return renderers of other tests."""
     monkeypatch.setattr(rendering, "RESTS_S", 20.0)
     return list_renderers()
 
@@ -42,7 +42,7 @@ async def draw(path=FV, **options):
 
 
 def read_legend(answer):
-    """The heading of the colours that a view begins with."""
+    """Return the legend heading of a view's initial colours."""
     return re.search(r'<p class="fnv-sub">(.*?)</p>', answer["html"])[1]
 
 
@@ -62,7 +62,7 @@ async def test_results_are_rendered_one_after_another_by_one_process(tmp_path, o
 
 
 async def test_the_memory_of_what_starts_a_process_is_not_its_own(others):
-    """A process begins with the peak of the one that starts it, in the words of the system."""
+    """The system reports a process's peak memory starting from that of its parent."""
     ballast = b"x" * (renderer.MAX_KEPT_BYTES + 1)
     await draw()
     assert len(list_renderers() - others) == 1
@@ -107,7 +107,7 @@ async def test_a_process_that_was_killed_while_it_waited_is_replaced(others):
 
 
 async def test_a_process_that_dies_at_a_file_takes_nothing_with_it(tmp_path, others):
-    os.mkfifo(tmp_path / "never.pdb")  # reading it takes as long as nobody writes
+    os.mkfifo(tmp_path / "never.pdb")  # reading it blocks until somebody writes
     reading = asyncio.create_task(draw(tmp_path / "never.pdb"))
     await wait_until(lambda: list_renderers() - others)
     for pid in list_renderers() - others:

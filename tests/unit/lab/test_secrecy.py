@@ -1,6 +1,6 @@
-"""No answer to a page holds a key or a signed link, whatever the service says; and none comes without a login.
+"""No response to a page contains a key or a signed link, whatever the service sends, and every response needs a login.
 
-The routes are read from the server's own table: one that is not asked here fails, and so does a method.
+The routes come from the server's own table: a route or method without a request here fails.
 """
 
 import base64
@@ -107,7 +107,7 @@ ASKED = {
     "jobs/stop": [("POST", "jobs/stop", {"names": [JOB, "none"]})],
     "jobs/delete": [("POST", "jobs/delete", {"names": [JOB, "none"]})],
 }
-"""What is asked of each route, in this order: method, path, body. What deletes stands last."""
+"""The request to each route, in this order: method, path, body. Deletions are last."""
 
 WITHOUT_SERVICE = {
     "cells/forms",
@@ -117,11 +117,11 @@ WITHOUT_SERVICE = {
     "engines/NAME",
     "static/(3Dmol-min\\.js|view-script\\.js)",
 }
-"""Routes that say the same whatever the service says."""
+"""Routes whose response does not depend on the service."""
 
 
 def served_routes(router):
-    """Every route of the server that is ours: its path without the beginning, and its handler."""
+    """Return our routes of the server: each path without its prefix, and its handler."""
     for rule in router.rules:
         pattern = getattr(getattr(rule.matcher, "regex", None), "pattern", "")
         if hasattr(rule.target, "rules"):
@@ -132,7 +132,7 @@ def served_routes(router):
 
 
 def own_methods(handler):
-    """The methods that a handler has beside those of every handler."""
+    """Return the methods that a handler defines beyond those of every handler."""
     for name in RequestHandler.SUPPORTED_METHODS:
         strange = {getattr(RequestHandler, name.lower()), getattr(APIHandler, name.lower())}
         if getattr(handler, name.lower()) not in strange:
@@ -144,7 +144,7 @@ async def test_every_route_and_method_of_the_server_is_asked_here(server_app):
     assert set(served) == set(ASKED)
     for path, handler in served.items():
         assert set(own_methods(handler)) == {method for method, *_ in ASKED[path]}, path
-        assert not issubclass(handler, WebSocketHandler), f"{path}: what a stream tells is not scanned here"
+        assert not issubclass(handler, WebSocketHandler), f"{path}: streams are not scanned here"
 
 
 async def test_every_route_but_the_drawing_program_wants_a_login(jupyter):
@@ -164,13 +164,13 @@ async def test_every_route_that_changes_something_wants_more_than_a_cookie(jupyt
 
 
 def forms_of(secret):
-    """How a secret may be written."""
+    """Return the encodings in which a secret may appear."""
     in_base64 = base64.b64encode(secret.encode()).decode().rstrip("=")
     return {secret, quote(secret, safe=""), html.escape(secret), json.dumps(secret)[1:-1], in_base64}
 
 
 def find_secrets(asked, answer, secrets):
-    """What a page must not have been told by ``answer``, in words."""
+    """Describe the secrets in ``answer``."""
     parts = {"its headers": repr(answer.headers.multi_items()), "its body": answer.content.decode("latin-1")}
     for where, text in parts.items():
         plain = text.replace("\\u0026", "&") + unquote_to_bytes(text).decode("latin-1")
@@ -182,7 +182,7 @@ def find_secrets(asked, answer, secrets):
 
 
 async def ask_every_route(jupyter, mark, paths=ASKED):
-    """What was asked, and each answer to it."""
+    """Yield each request and its response."""
     upload = ""
     for path in paths:
         for method, address, body in ASKED[path]:
@@ -199,7 +199,7 @@ async def ask_every_route(jupyter, mark, paths=ASKED):
 
 
 def gossip(answer):
-    """A service that repeats the key and a signed link wherever it can, in an answer that is good."""
+    """A service that repeats the key and a signed link wherever possible in valid responses."""
     words = f"seen {answer.request.headers.get('x-api-key', '')} {SIGNED}"
 
     def add(value):
@@ -212,7 +212,7 @@ def gossip(answer):
 
     is_file = answer.request.url.path.startswith(
         "/download/"
-    )  # a person's own bytes, asked for without a key
+    )  # the user's own bytes, requested without a key
     if is_file or "json" not in answer.headers.get("content-type", ""):
         return answer
     body = add(json.loads(answer.content))
@@ -221,7 +221,7 @@ def gossip(answer):
 
 
 def refuses(status, body="json"):
-    """A service that refuses everything and says the key, a signed link, and both in its headers."""
+    """A service that refuses everything and puts the key and a signed link into the body and the headers."""
 
     def turn(answer):
         key = answer.request.headers.get("x-api-key", "")
@@ -249,14 +249,14 @@ MOODS = {
 
 @pytest.fixture
 def is_hasty(monkeypatch):
-    """Nothing is tried twice, and nothing waits for the pace."""
+    """Disable retries and the rate limit."""
     monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter(()))
     monkeypatch.setenv("FOLDNOTE_REQUESTS_PER_SECOND", "1000")
 
 
 @pytest.fixture
 def secrets(service, trial):
-    """Every key that the server knows; the token of the claim is one as well."""
+    """Return every key that the server knows, including the token of the claim."""
     return {service.key, service.hosted_key, GIVEN_KEY, trial.claim_url.rpartition("=")[2]}
 
 
@@ -295,12 +295,12 @@ async def test_a_service_that_repeats_the_key_in_good_answers_tells_no_page(
     await wait_for_state(jupyter, "ok", lambda body: bool(body["jobs"]))
     heard = {asked: answer async for asked, answer in ask_every_route(jupyter, "gossip")}
     claim = heard.pop("gossip: GET account/claim?profile=hosted")
-    assert claim.headers.pop("Location") == trial.claim_url  # the one link that a person is sent on to
+    assert claim.headers.pop("Location") == trial.claim_url  # the only link to which a person is redirected
     assert list(find_secrets("the claim", claim, secrets)) == []
     for asked, answer in heard.items():
         assert list(find_secrets(asked, answer, secrets)) == []
     job = heard["gossip: GET jobs"].json()["jobs"][0]
-    assert "bucket.test" in job["error"], "the mood did not reach the page"
+    assert "bucket.test" in job["error"], "the changed response did not reach the page"
     assert "manifest" in heard[f"gossip: GET jobs/{JOB}/view"].text
     assert heard[f"gossip: GET jobs/{JOB}/result"].content.startswith(b"PK")
     assert heard["gossip: POST files/uploads/" + heard_id(heard) + "/finish"].json()["path"] == "a.txt"
@@ -312,7 +312,7 @@ def heard_id(heard):
 
 @pytest.fixture
 async def echo():
-    """The address of a service that repeats the key that it was sent, with the status that its path says."""
+    """Start a service that repeats the key that it received, with the status in its path; return its address."""
 
     class Echo(RequestHandler):
         def get(self, status):
@@ -372,13 +372,13 @@ def test_a_signed_link_is_covered_however_its_query_is_written(link):
 
 
 def cover_seconds(body):
-    """The least processor time that covering takes, of seven."""
+    """Return the minimum processor time of redaction in seven runs."""
     return min(timeit.repeat(lambda: redact_links(body), timer=time.process_time, number=3, repeat=7))
 
 
 @pytest.mark.parametrize("piece", [b"http://a?", b"http://a?sig", b"http://", b"?", b"http://a?\\u0026"])
 def test_a_hostile_log_takes_time_by_its_length(piece):
-    """The server's event loop waits for it: twice the log takes twice as long, or is too fast to tell."""
+    """The server's event loop waits for it: twice the log takes twice as long, or too little time to measure."""
     mark, count = b" https://h/d?signature=a", 30_000 // len(piece)
     once, twice = cover_seconds(piece * count + mark), cover_seconds(piece * 2 * count + mark)
     ordinary = cover_seconds(b"12:00:00 step 1 of 3, see http://a " * 900 + mark)

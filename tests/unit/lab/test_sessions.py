@@ -1,4 +1,4 @@
-"""What pages can have done beyond looking: uploads, downloads, connections, engines, several services."""
+"""Actions of pages: uploads, downloads, connections, engines, several services."""
 
 import asyncio
 import io
@@ -22,7 +22,7 @@ from foldnote.models.tool import Tool
 LOGIN = {"Authorization": f"token {TOKEN}"}
 
 
-async def test_a_result_is_downloaded_shown_and_told(jupyter, service):
+async def test_a_result_is_downloaded_shown_and_reported(jupyter, service):
     async with service.client() as client:
         tool = await client.tools.get("anarci")
         handle = await client.jobs.submit(tool, tool.example_job["settings"], job_name="a.structure")
@@ -124,7 +124,7 @@ async def test_pages_are_answered_while_another_program_holds_the_file_of_tags(s
 
 
 def find_listing():
-    """The process of `foldnote engines list`, among others that the tests have begun; None before it runs."""
+    """Return the process of `foldnote engines list` among those that the tests have started; None before it runs."""
     for child in psutil.Process().children():
         with suppress(psutil.Error):
             if {"foldnote", "engines", "list"} <= set(child.cmdline()):
@@ -136,7 +136,7 @@ def find_engine(answer, name="anarci"):
     return next(engine for engine in answer.engines if engine.name == name)
 
 
-async def test_a_listing_of_engines_that_was_killed_is_told_in_a_sentence():
+async def test_a_listing_of_engines_that_was_killed_is_reported_in_a_sentence():
     listing = asyncio.create_task(EngineManager().list_engines())
     async with asyncio.timeout(30):
         while not (child := find_listing()):
@@ -160,7 +160,7 @@ async def test_engines_are_listed_with_their_licence():
     assert found["anarci"].licence
 
 
-async def test_optional_weights_are_told_apart_and_asked_for(tmp_path, monkeypatch):
+async def test_optional_weights_are_distinguished_and_asked_for(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
     session = EngineManager()
     found = {engine.name: engine for engine in (await session.list_engines()).engines}
@@ -196,7 +196,7 @@ async def test_a_cancelled_installation_says_what_is_kept_and_can_begin_again(tm
         await session.cancel("anarci")
 
 
-async def test_a_command_that_warns_at_length_ends_and_its_last_line_is_told(tmp_path, monkeypatch):
+async def test_a_command_that_warns_at_length_ends_and_its_last_line_is_reported(tmp_path, monkeypatch):
     warn = "import sys\nif 'engines' in sys.orig_argv: sys.stderr.write('a warning\\n' * 100_000)"
     (tmp_path / "sitecustomize.py").write_text(warn)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -236,7 +236,7 @@ def test_a_tool_is_described_in_words():
     assert told.citation.doi == "10.1/x"
 
 
-def test_what_a_tool_gives_is_told_with_unit_and_direction_and_strange_rows_are_passed_over():
+def test_what_a_tool_gives_is_reported_with_unit_and_direction_and_strange_rows_are_passed_over():
     told = describe_tool(catalog.tool("aev-plig"))
     assert told.outputs[0].startswith("affinity: predicted pK")
     assert told.outputs[0].endswith("(pK (log10 units); higher is better)")

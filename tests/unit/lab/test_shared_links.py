@@ -1,4 +1,4 @@
-"""Links of colleagues as the server extension opens them: rows of a batch, tabs that come back, and links that have ended."""
+"""Colleagues' links opened by the server extension: rows of a batch, restored tabs, and expired links."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ LOGIN = {"Authorization": f"token {TOKEN}"}
 
 @pytest.fixture
 async def make_link(service):
-    """Makes a link to a new batch of two jobs that are done."""
+    """Return a function that creates a link to a new batch of two finished jobs."""
     async with service.client() as client:
 
         async def make(name, days=1.0, jobs=("one", "two")):

@@ -1,4 +1,4 @@
-"""What Jupyter's start pays for the server extension."""
+"""The cost of the server extension for the start of Jupyter."""
 
 import subprocess
 import sys

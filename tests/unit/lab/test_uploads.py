@@ -1,4 +1,4 @@
-"""Files on their way from a page to the service: in pieces, broken off, gone on with, given up."""
+"""Files on their way from a page to the service: sent in parts, interrupted, resumed, cancelled."""
 
 import asyncio
 import os
@@ -91,7 +91,7 @@ async def test_half_a_file_is_not_passed_on(jupyter):
 
 
 async def lose_service(jupyter, service):
-    """A file that waits for a service that is gone, and what the page is answered meanwhile."""
+    """Upload a file while the service is gone; return the page's request."""
     upload = await begin(jupyter, size=4)
     await send(jupyter, upload, b"ATOM")
     await list_files(jupyter)  # the connection is open before it breaks
@@ -181,7 +181,7 @@ async def test_a_jupyter_server_that_is_started_again_goes_on_with_what_came(tmp
     upload = before.begin(make_request())
     await upload.take(0, b"ab")
     beside = Uploads(folder=tmp_path / "uploads")
-    assert beside.begin(make_request()).id != upload.id, "two servers write into one file"
+    assert beside.begin(make_request()).id != upload.id, "two servers wrote to one file"
     assert beside.find(upload.id, "ann") is None
     beside.close()
     before.close()
@@ -224,11 +224,11 @@ async def test_what_an_earlier_server_left_is_removed_when_it_is_old(tmp_path):
     after.close()
 
 
-async def test_a_disk_without_room_is_told_in_words(tmp_path):
+async def test_a_disk_without_room_is_reported_in_words(tmp_path):
     uploads = Uploads(folder=tmp_path)
     upload = uploads.begin(make_request())
     upload.path.unlink()
-    upload.path.mkdir()  # nothing can be written there
+    upload.path.mkdir()  # the folder is not writable
     with pytest.raises(ConfigurationError, match="cannot store a.*Free disk space"):
         await upload.take(0, b"abc")
     uploads.close()

@@ -1,4 +1,4 @@
-"""The job record is read from every spelling that deployed services use."""
+"""Job records are read from every spelling that deployed services use."""
 
 import json
 from datetime import UTC, datetime

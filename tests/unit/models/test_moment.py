@@ -1,4 +1,4 @@
-"""Times are the same in every zone of the computer, through changes of the clocks and at the calendar's ends."""
+"""Times are the same in every time zone, through clock changes and at the ends of the calendar."""
 
 import os
 import time
@@ -96,7 +96,7 @@ def test_rows_of_any_offsets_sort_by_their_moments(zone, times):
 
 @settings(max_examples=30)
 @given(moment=moments, offset=offsets)
-def test_the_time_of_a_file_is_told_in_utc_whatever_zone_it_came_in(zone, moment, offset):
+def test_the_time_of_a_file_is_reported_in_utc_whatever_zone_it_came_in(zone, moment, offset):
     told = f"{moment:%Y-%m-%d %H:%M} UTC"
     for text in (moment.astimezone(offset).isoformat(), moment.replace(tzinfo=None).isoformat()):
         page = read_file_page({"files": [{"fileName": "x.pdb", "uploadTime": text}]})
@@ -111,7 +111,7 @@ def test_the_year_one_is_not_a_time(zone, text):
     assert "UTC" not in write_card(job, is_live=False)
 
 
-def test_the_last_second_of_the_calendar_is_told_in_every_zone(zone):
+def test_the_last_second_of_the_calendar_is_reported_in_every_zone(zone):
     job = make_job("a", "9999-12-31T23:59:59Z")
     assert format_local_time(job.created).startswith("9999-12-31")
     assert str(tabulate_jobs([job])["created"].iloc[0]).startswith("9999-12-31")

@@ -1,4 +1,4 @@
-"""Records that are read straight from bytes are those that patience reads, or are left to it."""
+"""The fast parser of records gives the same result as pydantic, or leaves the record to it."""
 
 import gc
 import json

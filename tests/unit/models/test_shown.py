@@ -1,4 +1,4 @@
-"""Records in a cell and in a terminal: everything escaped, nothing empty shown."""
+"""Display of records in a cell and in a terminal: everything escaped, no empty values."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Files that describe a biological assembly, of a complex of the chains A and C."""
+"""Files that describe a biological assembly of a complex with chains A and C."""
 
 import gzip
 
@@ -14,7 +14,7 @@ TRIMER = (IDENTITY, (TURN, SHIFTS[0]), (np.eye(3), SHIFTS[1]))
 
 
 def write_operators(chains: str, matrices=TRIMER) -> str:
-    """REMARK 350 with these operations for these chains: by default an identity, a two-fold axis and a shift."""
+    """Return REMARK 350 with these operations for these chains: by default an identity, a two-fold axis and a shift."""
     rows = [
         f"REMARK 350   BIOMT{row + 1} {number:3d} {x:9.6f} {y:9.6f} {z:9.6f} {shift[row]:14.5f}"
         for number, (matrix, shift) in enumerate(matrices, 1)
@@ -29,7 +29,7 @@ def write_operators(chains: str, matrices=TRIMER) -> str:
 
 
 def write_trimer(chains: str, matrices=TRIMER) -> str:
-    """The complex with an assembly of these of its chains, in the format PDB."""
+    """Return the complex in PDB format with an assembly of these of its chains."""
     return (
         write_operators(chains, matrices)
         + gzip.decompress((DATA / "complexes" / "5zng.pdb.gz").read_bytes()).decode()

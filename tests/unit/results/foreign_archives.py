@@ -1,4 +1,4 @@
-"""Archives named as other programs name theirs; the contents are made here and small, no output of the programs."""
+"""Archives with other programs' file names; the contents are small and made here, not output of the programs."""
 
 import io
 import json
@@ -17,12 +17,12 @@ def shifted(by):
 
 
 def model(by=0.0):
-    """A PDB whose B-factors are a pLDDT, which nothing in the file says."""
+    """Return a PDB whose B-factors are pLDDT although the file does not say so."""
     return with_b_factors(shifted(by))
 
 
 def cif(by=0.0):
-    """An mmCIF that declares its B-factors to be a pLDDT."""
+    """Return an mmCIF that declares its B-factors to be pLDDT."""
     import gemmi
 
     structure = gemmi.read_pdb_string(model(by))
@@ -84,7 +84,7 @@ def alphafold3_local():
 
 
 def plain_cif(by=0.0):
-    """An mmCIF that says nothing of its B-factors."""
+    """Return an mmCIF that declares nothing about its B-factors."""
     import gemmi
 
     structure = gemmi.read_pdb_string(model(by))
@@ -93,7 +93,7 @@ def plain_cif(by=0.0):
 
 
 def alphafold3_newer():
-    """Names of the samples repeat those of their folders, as version 3.0.1 writes them."""
+    """Names of samples repeat those of their folders, as in version 3.0.1."""
     members = {"fv/fv_ranking_scores.csv": "seed,sample,ranking_score\n1,0,0.5\n2,0,0.9\n"}
     for seed, score, by in ((1, 0.5, -5), (2, 0.9, 0)):
         stem = f"fv/seed-{seed}_sample-0/fv_seed-{seed}_sample-0"
@@ -105,7 +105,7 @@ def alphafold3_newer():
 
 
 def boltz_working_folder():
-    """What a run leaves around its predictions."""
+    """Other files of a run beside its predictions."""
     members = {f"boltz_results_fv/{name}": content for name, content in boltz().items()}
     return members | {
         "boltz_results_fv/processed/manifest.json": json.dumps({"records": [{"id": "fv"}]}),
@@ -128,7 +128,7 @@ def protenix():
 
 
 def helixfold3():
-    """Each sample stands in a folder of its own and once more in one of its rank."""
+    """Each sample is in its own folder, and again in one named by its rank."""
     members = {"fv/final_features.pkl": b"not read"}
     for folder, by, score in (
         ("rank1", 0, 0.9),

@@ -1,4 +1,4 @@
-"""Archives that the tests of results make, and where the real ones are."""
+"""Archives made for the tests of results, and the location of the real ones."""
 
 import gzip
 import json
@@ -26,7 +26,7 @@ ATOM      3  CA  MET A 318      17.400  52.000  13.700  1.00  0.00     0.177 C
 ATOM      4  SD  MET A 318      18.400  52.000  13.700  1.00  0.00     0.177 SA
 TER
 """
-"""Four atoms as a docking program is given them."""
+"""Four atoms in the form of a docking program's input."""
 
 needs_shared = pytest.mark.skipif(
     not SHARED.is_dir(), reason=f"the real result archives are not at {SHARED} (set FOLDNOTE_SHARED_DATA)"
@@ -34,12 +34,12 @@ needs_shared = pytest.mark.skipif(
 
 
 def open_fold(name: str) -> Structure:
-    """Cα atoms of a known structure: see the README of the data."""
+    """Return Cα atoms of a known structure: see the README of the data."""
     return Structure.open(DATA / "folds" / f"{name}.pdb.gz")
 
 
 def write_zip(path: Path, members: dict[str, bytes | str]) -> Path:
-    """A ZIP of ``members`` at ``path``."""
+    """Write a ZIP of ``members`` to ``path``."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
@@ -47,7 +47,7 @@ def write_zip(path: Path, members: dict[str, bytes | str]) -> Path:
 
 
 def write_fv_result(path: Path) -> Path:
-    """A result as the antibody engine leaves it."""
+    """Write a result as the antibody engine does."""
     engine = {"name": "abodybuilder2", "method": "ABodyBuilder2", "kind": "genuine", "version": "1.0.1"}
     manifest = {
         "job": {"jobName": "fv-1", "type": "abodybuilder", "seed": 7},
@@ -72,13 +72,13 @@ def write_fv_result(path: Path) -> Path:
 
 
 def with_b_factors(values: list[float]) -> str:
-    """The Fv with one B-factor a residue."""
+    """Return the Fv with one B-factor per residue."""
     lines = [line for line in FV.splitlines() if line.startswith("ATOM")]
     return "\n".join(f"{line[:60]}{value:6.2f}{line[66:]}" for line, value in zip(lines, values, strict=True))
 
 
 def write_fold_result(folder: Path, job_name: str, fold: str, settings: dict, scores: dict) -> Path:
-    """The result of a job whose structure is one of the folds."""
+    """Write the result of a job whose structure is one of the folds."""
     manifest = {"job": {"jobName": job_name, "type": "abodybuilder"}, "settings": settings}
     members = {
         "prediction.pdb": gzip.decompress((DATA / "folds" / f"{fold}.pdb.gz").read_bytes()),
@@ -89,7 +89,7 @@ def write_fold_result(folder: Path, job_name: str, fold: str, settings: dict, sc
 
 
 def write_ensemble(models: int = 5) -> str:
-    """The Fv in several models: bent by smooth waves, turned and shifted."""
+    """Return several models of the Fv: bent by smooth waves, rotated and shifted."""
     parsed = gemmi.read_pdb_string(FV)
     for step in range(1, models):
         model = parsed[0].clone()

@@ -1,4 +1,4 @@
-"""Archives of programs that leave tables beside structures; names and layouts are theirs, the figures made here."""
+"""Archives of programs that write tables beside structures; names and layouts are theirs, the figures are made up."""
 
 import gzip
 import json
@@ -8,7 +8,7 @@ from foreign_archives import FV, LENGTH, PAE, PLDDT, model, npz, plain_cif, shif
 
 
 def haddock3():
-    """Every step of the run holds structures; a table says how those of a step are ranked."""
+    """Every step of the run contains structures; a table ranks those of a step."""
     head = "model\tmd5\tcaprieval_rank\tscore\tirmsd\tfnat\tlrmsd\tdockq\tcluster_id\tbsa\n"
     row = "../6_seletopclusts/cluster_{}_model_{}.pdb\t-\t{}\t{}\t{}\t0.3\t5.4\t0.4\t{}\t1209.8\n"
     ranked = [(1, 1, 2, -37.5, 3.1), (1, 2, 1, -37.7, 3.0), (2, 1, 3, -20.1, 9.9)]
@@ -45,7 +45,7 @@ def rosetta():
 
 
 def ipsae():
-    """Several rows are about parts of one model, and none about the whole."""
+    """Several rows concern parts of one model, and none the whole model."""
     head = "\nChn1 Chn2  PAE Dist  Type   ipSAE    ipTM_af   LIS       Model\n"
     rows = [("H", "L", "asym", 0.448952), ("L", "H", "asym", 0.866498), ("H", "L", "max", 0.866498)]
     text = "".join(
@@ -90,7 +90,7 @@ def ligandmpnn():
 
 
 def searches():
-    """Hits of a search: without a line of names, and with one."""
+    """Hits of a search, with and without a header line."""
     row = "q1\t1abc_A\t0.53\t100\t47\t0\t1\t100\t5\t104\t1.2E-20\t{}\n"
     return {
         "aln.m8": row.format(250) + row.format(90),
@@ -118,13 +118,13 @@ def rosettafold2():
 
 
 def immunebuilder():
-    """B-factors are errors in Å, and the refined model is the one that is meant."""
+    """B-factors are errors in Å; the refined model is the result."""
     members = {f"rank{n}_unrefined.pdb": FV for n in range(4)}
     return members | {"final_model.pdb": FV, "error_estimates.npy": b"\x93NUMPY"}
 
 
 def colabfold_batch():
-    """Two jobs side by side in one folder, named as several versions name them."""
+    """Two jobs side by side in one folder, with the names of several versions."""
     members = {"log.txt": "done\n", "config.json": json.dumps({"num_models": 2, "model_type": "x"})}
     for job in ("one", "two"):
         for rank, number, by in ((1, 4, 0), (2, 2, -5)):
@@ -157,7 +157,7 @@ def older_colabfold():
 
 
 def alphalink():
-    """The list gives figures in its own order, not by name."""
+    """The list gives figures in its own order, without names."""
     names = ["AlphaLink2_model_4_seed_33913_0.055", "AlphaLink2_model_0_seed_97923_0.054"]
     return {
         "ranking_debug.json": json.dumps({"iptm+ptm": [0.055, 0.054], "order": names}),
@@ -168,7 +168,7 @@ def alphalink():
 
 
 def modelcif_with_a_file_of_its_errors():
-    """The errors of pairs stand in a file of their own that has the suffix of a structure and no atoms."""
+    """The errors of pairs are in a separate file, which has a structure's suffix and no atoms."""
     loop = (
         "loop_\n_ma_qa_metric_local_pairwise.ordinal_id\n_ma_qa_metric_local_pairwise.metric_value\n1 2.5\n"
     )

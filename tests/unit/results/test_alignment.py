@@ -1,4 +1,4 @@
-"""Sequences of every format become one kind of object, and a list of sequences says that it is no alignment."""
+"""Sequences of every format become one type of object, and a list of sequences is not presented as an alignment."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Archives that could harm are refused as a whole; damage costs only the damaged member."""
+"""Harmful archives are refused completely; damage affects only the damaged member."""
 
 import gzip
 import shutil
@@ -84,7 +84,7 @@ def test_a_flipped_byte_never_crashes_and_never_passes_silently(tmp_path_factory
     result.check()
     for file in result.files:
         if file.name not in {problem.name for problem in result.problems}:
-            assert result.read(file.name) in meant, f"{file.name} is damaged and nothing says so"
+            assert result.read(file.name) in meant, f"{file.name} is damaged without a report"
 
 
 def test_a_damaged_member_is_reported_and_the_rest_is_read(tmp_path):
@@ -129,7 +129,7 @@ def test_a_folder_and_a_single_file_open_like_an_archive(tmp_path):
     assert len(open_result(target / "antibody.pdb").structure.chains) == 2
 
 
-def test_a_file_that_cannot_be_written_whole_is_told_and_is_not_taken_for_a_damaged_one(tmp_path):
+def test_a_file_that_cannot_be_written_whole_is_reported_and_is_not_taken_for_a_damaged_one(tmp_path):
     resource = pytest.importorskip("resource", reason="files are limited in size as POSIX does")
     result = open_result(write_fv_result(tmp_path / "r.zip"))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -156,7 +156,7 @@ def test_saving_never_overwrites(tmp_path):
 
 
 def test_a_tar_file_of_a_folder_itself_is_opened(tmp_path):
-    """As `tar -C folder -czf fv.tar.gz .` and `shutil.make_archive` write it."""
+    """As written by `tar -C folder -czf fv.tar.gz .` and `shutil.make_archive`."""
     folder = open_result(write_fv_result(tmp_path / "r.zip")).save_to(tmp_path / "fv")
     made = shutil.make_archive(str(tmp_path / "fv"), "gztar", folder)
     assert [file.name for file in open_result(made).files] == [

@@ -1,4 +1,4 @@
-"""Biological assemblies, beside the matrices of the file applied by numpy."""
+"""Biological assemblies, compared with the file's matrices applied by numpy."""
 
 import gemmi
 import numpy as np
@@ -54,7 +54,7 @@ def test_an_unknown_assembly_is_refused_with_those_there_are(file):
 
 
 def test_copies_in_models_are_an_assembly_and_no_ensemble(file, tmp_path):
-    """As in the files 1abc.pdb1 of the PDB."""
+    """As in the PDB's files such as 1abc.pdb1."""
     copies = Structure.open(file).to_gemmi()
     for number, shift in enumerate(SHIFTS, 2):
         copy = copies[0].clone()

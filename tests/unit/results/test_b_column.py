@@ -1,4 +1,4 @@
-"""The B-factor column is what the file says that it is: an error, B-factors of an experiment, or not known."""
+"""The meaning of the B-factor column follows the file: errors, B-factors of an experiment, or unknown."""
 
 import pytest
 from result_archives import DATA, FV, with_b_factors

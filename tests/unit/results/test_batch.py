@@ -1,4 +1,4 @@
-"""What one job of a batch left is never given as the batch's, and tables name the job of every row."""
+"""Files of a single job are never presented as the batch's, and tables name the job of every row."""
 
 import json
 
@@ -19,7 +19,7 @@ def make_manifest(job, seed):
 
 
 def make_batch(jobs=JOBS, table="results.csv"):
-    """A batch as the service packs it: the table, then a folder for each job."""
+    """Write a batch in the service's layout: the table, then a folder for each job."""
     rows = "".join(f"{job},Complete,,{place / 10}\n" for place, job in enumerate(jobs))
     members = {table: "jobName,status,error,score.iptm\n" + rows} if table else {}
     for place, job in enumerate(jobs):
@@ -135,7 +135,7 @@ def test_jobs_of_a_batch_are_merged_with_their_settings(batch):
     assert merged["scheme"].tolist()[-1] == "kabat"
 
 
-def test_a_batch_whose_table_is_damaged_is_told_by_its_manifests(opened):
+def test_a_batch_whose_table_is_damaged_is_described_by_its_manifests(opened):
     members = make_batch(JOBS[:2]) | {"results.csv": b"\xff\xfe\x00"}
 
     assert list(opened(members).jobs) == ["fv-1", "fv-2"]

@@ -1,4 +1,4 @@
-"""BinaryCIF that was made to harm: it is refused before it takes memory, and nothing else is raised."""
+"""Malicious BinaryCIF is refused before it takes memory, and no other error is raised."""
 
 import tracemalloc
 
@@ -19,13 +19,13 @@ INTS = {"kind": "ByteArray", "type": 3}
 
 
 def runs(size, *before):
-    """A column of ``size`` equal values, in eight bytes."""
+    """Return a column of ``size`` equal values, in eight bytes."""
     data = np.array([7, size], dtype="<i4").tobytes()
     return {"data": data, "encoding": [*before, {"kind": "RunLength", "srcSize": size}, INTS]}
 
 
 def texts(words, offsets, rows):
-    """A column of ``rows`` times the first of ``words``."""
+    """Return a column of ``rows`` copies of the first of ``words``."""
     offsets = np.array(offsets, dtype="<i4").tobytes()
     indices = np.array([0, rows], dtype="<i4").tobytes()
     encoding = {
@@ -39,14 +39,14 @@ def texts(words, offsets, rows):
 
 
 def pack(columns, rows, category="_atom_site"):
-    """A file of one table."""
+    """Return a file with one table."""
     columns = [{"name": f"c{i}", "data": data, "mask": None} for i, data in enumerate(columns)]
     table = {"name": category, "rowCount": rows, "columns": columns}
     return msgpack.packb({"dataBlocks": [{"header": "X", "categories": [table]}]})
 
 
 def convert(data):
-    """What is read of ``data``, or None where it is refused, and the most memory that took."""
+    """Return the parsed ``data``, or None if it is refused, and the peak memory."""
     tracemalloc.start()
     try:
         return convert_to_mmcif(data, "x.bcif"), tracemalloc.get_traced_memory()[1]

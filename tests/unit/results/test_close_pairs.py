@@ -1,4 +1,4 @@
-"""Close pairs of points are those that comparing every point with every other one finds, at any place."""
+"""Close pairs of points are those found by comparing all pairs, at any position."""
 
 import numpy as np
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""What poses touch, against the known hydrogen bonds of imatinib in the kinase Abl (PDB 1IEP)."""
+"""Contacts of poses, compared with the known hydrogen bonds of imatinib in the kinase Abl (PDB 1IEP)."""
 
 import gemmi
 import pytest

@@ -1,4 +1,4 @@
-"""Secondary structure by hydrogen bonds, against letters that mkdssp 4.2.2 gives for the same files."""
+"""Secondary structure by hydrogen bonds, compared with mkdssp 4.2.2 on the same files."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +19,7 @@ FV_LETTERS = (
     "ECCEEEEEEECCCEEEEECCCCCEEEECCEEEECCCCCCEEEEEECCCCCCCEEEEEECCCCCCEEEEECCCEECCCCCCCEEEEEECCEEEEEECCCCH"
     "HHCEEEEEEECCCCCCEECCCEEEEEC"
 )
-"""H, G and I as H, E and B as E, everything else as C; the program is the Debian package dssp."""
+"""H, G and I as H, E and B as E, everything else as C; from Debian's package dssp."""
 
 
 STATES = {
@@ -30,7 +30,7 @@ STATES = {
         "EEEEESS--GGG-EEEEEEE-SSSS-EE---EEEEE-"
     ),
 }
-"""The letters themselves; polyproline helices (P), which DSSP has from version 4 on, as ``-``."""
+"""DSSP's own letters; polyproline helices (P), new in version 4, as ``-``."""
 
 
 @pytest.mark.parametrize("name", STATES)
@@ -103,7 +103,7 @@ def test_residues_on_top_of_each_other_cost_no_memory(scale):
 
 
 def test_the_estimate_from_alpha_carbons_mostly_agrees_with_dssp(tmp_path):
-    """Runs were extended whichever geometry the residue beside them has, which left 72 % of agreement."""
+    """Runs used to be extended regardless of the adjacent residue's geometry, with 72 % agreement."""
     places = [EXAMPLES / "trastuzumab-fv.pdb", *sorted((DATA / "geometry").glob("*.pdb.gz"))]
     same = count = 0
     for place in places:

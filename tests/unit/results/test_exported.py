@@ -1,4 +1,4 @@
-"""A job in one file: opened as the original, without what is private, and refused when damaged or hostile."""
+"""A job in one file: opens like the original, contains nothing private, and is refused if damaged or hostile."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def exported(tmp_path):
 
 
 def rewrite(path, change):
-    """The file with other members."""
+    """Rewrite the file with other members."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     return write_zip(path.with_name("changed.foldnote.zip"), change(members) or members)

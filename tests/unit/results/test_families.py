@@ -1,4 +1,4 @@
-"""The ways in which programs name their files are understood from the names, and nothing is made up."""
+"""Programs' naming schemes for files are recognized from the names, and nothing is invented."""
 
 import json
 
@@ -114,7 +114,9 @@ def test_a_program_is_known_by_the_file_of_the_same_name(opened):
     fv, other = opened(foreign.rosettafold_all_atom()).models
 
     assert "RoseTTAFold All-Atom" in fv.confidence.source
-    assert fv.confidence.mean == pytest.approx(np.mean(foreign.PLDDT), abs=0.6), "two digits of 0 to 1"
+    assert fv.confidence.mean == pytest.approx(np.mean(foreign.PLDDT), abs=0.6), (
+        "two decimal places between 0 and 1"
+    )
     assert other.confidence is None
 
 

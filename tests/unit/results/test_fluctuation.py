@@ -1,4 +1,4 @@
-"""The models of an ensemble are superposed on their mean, and residues fluctuate as other programs find."""
+"""The models of an ensemble are superposed on their mean, and RMSFs are those of other programs."""
 
 import numpy as np
 import pytest

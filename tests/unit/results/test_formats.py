@@ -54,7 +54,7 @@ def test_insertion_codes_stay_in_the_numbers():
     assert chain.numbers[:5] == ("82", "82A", "82B", "82C", "83")
 
 
-def test_a_glycan_is_told_from_the_protein():
+def test_a_glycan_is_distinguished_from_the_protein():
     structure = Structure.open(DATA / "glycan_insertion_codes.pdb")
     sugars = [ligand.name for ligand in structure.ligands]
 
@@ -63,7 +63,7 @@ def test_a_glycan_is_told_from_the_protein():
     assert structure.to_frame()["kind"].value_counts().to_dict() == {"glycan": 110, "polymer": 43}
 
 
-def test_nucleic_acids_and_waters_are_told_apart():
+def test_nucleic_acids_and_waters_are_distinguished():
     structure = Structure.open(DATA / "dna_waters.pdb")
 
     assert [(c.kind, c.sequence) for c in structure.chains] == [("DNA", "CGC"), ("DNA", "GCG")]
@@ -103,7 +103,7 @@ def test_models_that_differ_are_given_to_biotite_one_by_one():
 @pytest.mark.parametrize(
     "damage", [lambda data: data, lambda data: data[:-5], lambda data: data[:8] + b"\xff" * 40]
 )
-def test_zstandard_is_read_or_told_of(tmp_path, damage):
+def test_zstandard_is_read_or_reported(tmp_path, damage):
     zstandard = pytest.importorskip("zstandard", reason="zstandard is an optional package")
     whole = (DATA / "tyr.sdf").read_bytes()
     data = damage(zstandard.ZstdCompressor().compress(whole))
@@ -246,7 +246,7 @@ def test_parquet_is_read_or_says_what_to_install(tmp_path):
 
 
 def test_a_binary_cif_tells_that_its_b_factors_are_of_an_experiment(tmp_path):
-    """So that both forms of one entry have the same legend."""
+    """Both formats of one entry have the same legend."""
     text = (DATA / "altloc.cif").read_text() + "\n_exptl.entry_id X\n_exptl.method 'X-RAY DIFFRACTION'\n"
     block = gemmi.cif.read_string(text).sole_block()
     integers = [{"kind": "ByteArray", "type": 3}]
@@ -371,7 +371,7 @@ def test_the_formula_counts_hydrogens_that_an_sdf_leaves_out(atoms, bonds, formu
     ],
 )
 def test_the_mass_of_a_labelled_molecule_is_that_of_its_isotopes(smiles, formula):
-    """As RDKit has it; the mean mass of the element counted, except for deuterium."""
+    """As in RDKit; previously the element's mean mass was used, except for deuterium."""
     labelled = Chem.MolFromSmiles(smiles)
     (molecule,) = read_sdf(Chem.MolToMolBlock(labelled).encode(), "labelled.sdf").molecules
     assert (molecule.formula, molecule.mass) == (

@@ -1,4 +1,4 @@
-"""Files that a person asks for on a disk that is full: one sentence with the sizes, no partial file, the old one kept."""
+"""Exports to a full disk: one message with the sizes, no partial file, the old file kept."""
 
 import gc
 import os
@@ -33,7 +33,7 @@ RECORD = {"jobName": "fv-1", "type": "abodybuilder", "status": "Complete", "sett
 
 @pytest.fixture
 def small(tmp_path):
-    """A file system of 4 MB of which 40 kB are free."""
+    """Create a file system of 4 MB with 40 kB free."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount(folder, 4)
@@ -48,14 +48,14 @@ def small(tmp_path):
 
 @pytest.fixture
 def large(tmp_path):
-    """A result with a file of 3 MB that does not compress."""
+    """Return a result with a file of 3 MB that does not compress."""
     return open_result(
         write_zip(tmp_path / "large.zip", {"frames.bin": os.urandom(3 * MB), "score.json": "{}"})
     )
 
 
 def refuse(write, place):
-    """What is said; nothing but the disk's old file remains."""
+    """Return the message; assert that only the disk's old file remains."""
     before = {each.name: each.read_bytes() for each in place.parent.iterdir() if each.name != "other"}
     with pytest.raises(ResultError) as caught:
         write(place)
@@ -134,7 +134,7 @@ def test_an_explorer_and_a_diagram_say_what_they_need(small, tmp_path):
 
 
 def fill(place):
-    """Take what is free."""
+    """Fill the free space."""
     with place.open("wb", buffering=0) as stream, suppress(OSError):
         while stream.write(bytes(4096)):
             pass

@@ -1,4 +1,4 @@
-"""Geometry outliers are those that dihedral angles and distances say, and good structures have none."""
+"""Geometry outliers agree with dihedral angles and distances, and good structures have none."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def read() -> gemmi.Structure:
 
 
 def twist(structure: gemmi.Structure, number: int, omega: float) -> None:
-    """Turn all that follows the peptide bond before a residue until its ω is ``omega`` degrees."""
+    """Rotate everything after the peptide bond before a residue until its ω is ``omega`` degrees."""
     chain = structure[0][0]
     residues = list(chain)
     place = next(i for i, residue in enumerate(residues) if residue.seqid.num == number)
@@ -137,7 +137,7 @@ def test_disulfides_and_hydrogen_bonds_are_no_clashes():
     assert found[["number", "other_number", "value"]].to_numpy().tolist() == [["40", "50", 2.9]]
 
 
-def test_a_real_model_with_twisted_bonds_is_told_once_with_residues_and_limits():
+def test_a_real_model_with_twisted_bonds_is_reported_once_with_residues_and_limits():
     result = open_result(DATA / "c143_h3.pdb")
 
     told = compose_result(result).notes
@@ -150,7 +150,7 @@ def test_a_real_model_with_twisted_bonds_is_told_once_with_residues_and_limits()
     assert set(make_geometry_table(result.models)["model"]) == {"c143_h3.pdb"}
 
 
-def test_experiments_and_good_models_are_not_told_of():
+def test_experiments_and_good_models_are_not_reported():
     strained = "EXPDTA    X-RAY DIFFRACTION\n" + (DATA / "c143_h3.pdb").read_text()
 
     assert Structure("x.pdb", "pdb", strained).is_experimental

@@ -36,7 +36,7 @@ def path(request):
 
 
 def write_heavy_atoms(path):
-    """The polymers of a file without hydrogens and alternative conformations, as PDB text."""
+    """Return the polymers of a file without hydrogens and alternative conformations, as PDB text."""
     parsed = Structure.open(path).to_gemmi()
     parsed.remove_alternative_conformations()
     parsed.remove_hydrogens()
@@ -51,8 +51,8 @@ def overlap(first, second, distance):
 
 
 def find_clashes(text):
-    """Atoms more than three bonds apart whose radii overlap, in residues that are not neighbours."""
-    import biotite.structure as struc  # loads matplotlib, which no other test of this folder needs
+    """Return atoms more than three bonds apart whose radii overlap, in residues that are not neighbours."""
+    import biotite.structure as struc  # imports matplotlib, which no other test of this folder needs
     from biotite.structure.io import pdb
 
     atoms = pdb.PDBFile.read(io.StringIO(text)).get_structure(model=1)
@@ -80,7 +80,7 @@ def test_clashes_are_those_of_biotites_bonds_and_neighbours(path):
     theirs = {
         frozenset((name(one), name(other)))
         for one, other, distance in find_clashes(write_heavy_atoms(path))
-        # Structure.geometry lets C and the N after next come as near as 2.6 Å.
+        # Structure.geometry allows 2.6 Å between C and the N of the residue after next.
         if not ({one.atom_name, other.atom_name} == {"C", "N"} and distance >= 2.6)
     }
     found = Structure.open(path).geometry.query("kind == 'clash'")
@@ -94,7 +94,7 @@ def test_clashes_are_those_of_biotites_bonds_and_neighbours(path):
 
 
 def list_right_handed(text):
-    """Residues whose Cα has the other CIP label than an L amino acid's: S, but R in cysteine."""
+    """Return residues whose Cα has the opposite CIP label of an L amino acid, which is S, but R in cysteine."""
     molecule = Chem.MolFromPDBBlock(text)
     Chem.AssignStereochemistryFrom3D(molecule)
     found = set()

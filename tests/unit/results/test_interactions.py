@@ -17,7 +17,7 @@ SIX = ("CG", "CD1", "CE1", "CZ", "CE2", "CD2")
 
 
 def place_ring(height=0.0, shift=0.0, is_upright=False):
-    """A benzene ring of carbons, its centre ``height`` above the origin and ``shift`` aside."""
+    """Return a benzene ring of carbons, its centre ``height`` above the origin and ``shift`` aside."""
     points = np.array(RING) * 1.39
     points = points[:, [0, 2, 1]] if is_upright else points
     return points + np.array([shift, 0.0, height])
@@ -35,7 +35,7 @@ def make_residue(name, atoms, number=1):
 
 
 def make_complex(receptor, ligand, elements=None):
-    """Kinds and figures of what a residue and a molecule, each as (name, place) pairs, have to do with each other."""
+    """Return kinds and figures of interactions between a residue and a molecule, each given as (name, position) pairs."""
     structure, model, chain, other = gemmi.Structure(), gemmi.Model(1), gemmi.Chain("A"), gemmi.Chain("L")
     name, atoms = receptor
     chain.add_residue(make_residue(name, atoms))
@@ -212,7 +212,7 @@ def test_without_hydrogens_and_bonds_the_length_of_a_bond_tells_donors_and_accep
     ("third", "roles"), [("C", (True, True)), ("S", (False, True)), ("N", (False, True))]
 )
 def test_of_nitrogens_with_three_neighbours_amines_alone_have_a_hydrogen(third, roles):
-    """The nitrogen of a tertiary sulfonamide, such as 5FO of PDB 3SHY, was a donor."""
+    """The nitrogen of a tertiary sulfonamide, such as 5FO of PDB 3SHY, used to be a donor."""
     places = [
         ("N", (0, 0, 0)),
         ("C", (1.38, 0, -0.5)),
@@ -267,7 +267,7 @@ def test_deuterium_makes_a_donor_like_hydrogen():
 
 
 def test_waters_of_simulations_are_no_ligands_and_bridge():
-    """Their names are not those of the PDB."""
+    """Their names differ from those of the PDB."""
     atoms = [("OH2", 0.0), ("H1", 0.6), ("H2", -0.6)]
     lines = [
         f"ATOM      {place}  {name:<4}TIP3W   1      {x:6.3f}   {abs(x):.3f}   0.000  1.00  0.00           {name[0]}\n"

@@ -1,4 +1,4 @@
-"""Interfaces of chains: areas beside biotite's and FreeSASA's, bonds and contacts beside a plain calculation."""
+"""Interfaces of chains: areas compared with biotite and FreeSASA, bonds and contacts with a simple calculation."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def complex_():
 
 @pytest.fixture(scope="module")
 def distances(complex_):
-    """The atoms of both chains, and all distances between them."""
+    """Return the atoms of both chains, and all distances between them."""
     atoms = complex_.to_frame()
     first, second = (atoms[atoms["chain"] == name].reset_index(drop=True) for name in ("A", "C"))
     places = [part[["x", "y", "z"]].to_numpy() for part in (first, second)]
@@ -29,7 +29,7 @@ def distances(complex_):
 
 
 def measure_with_biotite(structure, *chains):
-    """Areas by Shrake and Rupley with 960 points per atom, by residue number."""
+    """Return areas by Shrake and Rupley with 960 points per atom, by residue number."""
     biotite = pytest.importorskip("biotite.structure")
     atoms = structure.to_biotite()
     atoms = atoms[np.isin(atoms.chain_id, chains)]
@@ -137,7 +137,7 @@ def test_a_single_chain_has_no_interface():
 
 
 def test_atoms_far_away_cost_no_time_and_no_accuracy():
-    """FreeSASA alone takes memory for the box around all atoms, here of a cubic centimetre."""
+    """FreeSASA alone allocates memory for the bounding box of all atoms, here a cubic centimetre."""
     pair = np.array([[0.0, 0, 0], [1.5, 0, 0]])
     alone = measure_areas(pair, np.array([1.8, 1.9]))
     points = np.concatenate(
@@ -148,7 +148,7 @@ def test_atoms_far_away_cost_no_time_and_no_accuracy():
 
 
 def test_residues_that_freesasa_does_not_know_leave_the_radii_of_the_others():
-    """Such as UNK: FreeSASA names no radius at all where one atom of a request is unknown to it."""
+    """Such as UNK: FreeSASA returns no radius at all if one atom of a request is unknown to it."""
     known = [AtomName("VAL", "N", "N"), AtomName("MET", "SD", "S")]
     unknown = [AtomName("UNK", "N", "N"), AtomName("UNK", "C1", "C")]
 
@@ -180,7 +180,7 @@ def test_alternate_locations_one_after_the_other_count_once(complex_, tmp_path):
 
 
 def test_atoms_at_one_place_have_the_area_of_the_largest():
-    """As where a file has a chain twice; the areas were no numbers."""
+    """As in a file that contains a chain twice; the areas used to be NaN."""
     alone = measure_areas(np.array([[0.0, 0, 0], [1.5, 0, 0]]), np.array([1.8, 1.9]))
     points = np.array([[0.0, 0, 0], [1.5, 0, 0], [0.0, 0, 0], [0.0, 0, 0]])
     areas = measure_areas(points, np.array([1.6, 1.9, 1.8, 1.8]))
@@ -188,7 +188,7 @@ def test_atoms_at_one_place_have_the_area_of_the_largest():
 
 
 def test_hydrogens_at_the_end_of_a_file_belong_to_their_residues(complex_, tmp_path):
-    """As Open Babel appends them; they were residues of their own, which doubled the sequence."""
+    """Open Babel appends them; they used to be separate residues, which doubled the sequence."""
     lines = [line for line in complex_.text.splitlines() if line.startswith("ATOM")]
     donors = [line for line in lines if line[12:16] == " N  "]
     hydrogens = [

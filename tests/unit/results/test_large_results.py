@@ -35,7 +35,7 @@ def measure(path, attribute, least):
 )
 def test_four_times_as_much_takes_at_most_eight_times_as_long(tmp_path, write, attribute, sizes):
     paths = [write(tmp_path / f"{size}.zip", size) for size in sizes]
-    # The best of three: a busy machine makes single ones longer.
+    # The best of three, since a busy machine slows single runs down.
     taken = [
         min(measure(path, attribute, size) for _ in range(3)) for path, size in zip(paths, sizes, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""No bytes make a reader do anything but read or say which file cannot be read."""
+"""Readers parse any bytes or say which file cannot be read, and never fail otherwise."""
 
 import io
 import json
@@ -48,7 +48,7 @@ POCKET = read_pocket(ABL)
 
 
 def read_contacts(content, name):
-    """Contacts and words of whatever molecules are left."""
+    """Read contacts and text of the molecules that are left."""
     for molecule in read_molecules(content, name).molecules[:3]:
         contacts = measure_contacts(POCKET, molecule)
         assert contacts["distance"].le(CONTACT_A).all()
@@ -123,7 +123,7 @@ def test_a_file_with_any_bytes_in_it_is_read_or_refused(name, place, noise, is_c
     content = CASES[name][1]
     place %= len(content) + 1
     changed = content[:place] + noise + (b"" if is_cut else content[place + len(noise) :])
-    assert attempt(name, changed) in (True, False), "any other error than a refusal is raised"
+    assert attempt(name, changed) in (True, False), "only refusals may be raised"
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -132,12 +132,12 @@ def test_shuffled_doubled_and_reversed_lines_are_read_or_refused(name):
     shuffled = random.Random(1).sample(lines, len(lines))
 
     for content in (shuffled, lines[::-1], lines * 2, lines[1:], lines[:1] * 50):
-        assert attempt(name, b"".join(content)) in (True, False), "any other error than a refusal is raised"
+        assert attempt(name, b"".join(content)) in (True, False), "only refusals may be raised"
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_original_files_are_read(name):
-    assert attempt(name, CASES[name][1]) is (name != "pae.npy"), "pae.npy begins in the middle of a file"
+    assert attempt(name, CASES[name][1]) is (name != "pae.npy"), "pae.npy starts in the middle of a file"
 
 
 @settings(max_examples=60, deadline=None)

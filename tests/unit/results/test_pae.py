@@ -1,4 +1,4 @@
-"""The rows of an aligned error have the chains that the structure has, also where a file counts letters."""
+"""Rows of an aligned error get the structure's chain names, even if a file counts letters."""
 
 import json
 
@@ -13,7 +13,7 @@ LENGTH = 20
 
 
 def write_structure(*names, lengths=()):
-    """Copies of a stretch of residues, one chain a name, apart from each other."""
+    """Return copies of a stretch of residues, one chain per name, apart from each other."""
     source = gemmi.read_structure(str(DATA / "trastuzumab_fv_ca.pdb"))[0]["H"]
     model = gemmi.Model(1)
     for place, name in enumerate(names):
@@ -32,7 +32,7 @@ def write_structure(*names, lengths=()):
 
 @pytest.fixture
 def opened(tmp_path):
-    """A model whose file gives the chains of its tokens and, perhaps, of its atoms."""
+    """Open a model whose file gives the chains of its tokens and, optionally, of its atoms."""
 
     def make(text, tokens, atoms=None):
         size = len(tokens)

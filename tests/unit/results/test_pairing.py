@@ -1,4 +1,4 @@
-"""Residues are paired by number where chains share a numbering, else by sequence, and unrelated ones not at all."""
+"""Residues are paired by number if chains share a numbering, else by sequence; unrelated chains are not paired."""
 
 import numpy as np
 import pytest
@@ -146,7 +146,7 @@ def test_every_residue_letter_can_be_aligned():
 
 @pytest.mark.parametrize(("length", "other"), [(5, 11), (12, 16), (20, 60), (75, 120)])
 def test_unrelated_nucleic_acids_are_not_paired(length, other):
-    """Gaps alone make most of a short chain equal to parts of a long one."""
+    """With enough gaps, most of a short chain matches parts of a long one."""
     draw = np.random.default_rng(length)
     for _ in range(60):
         first, second = ("".join(draw.choice(list("ACGT"), size)) for size in (length, other))

@@ -1,4 +1,4 @@
-"""Parquet tables: really read where pyarrow is installed, explained where it is not, harmless when damaged."""
+"""Parquet tables are read if pyarrow is installed, explained if not, and harmless when damaged."""
 
 import io
 import random

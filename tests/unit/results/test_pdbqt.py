@@ -1,4 +1,4 @@
-"""A ligand in PDBQT has the formula and bonds of its SMILES, and no atoms but its own."""
+"""A ligand in PDBQT has the formula and bonds of its SMILES, and only its own atoms."""
 
 from pathlib import Path
 

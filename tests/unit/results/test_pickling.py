@@ -1,4 +1,4 @@
-"""Results, structures and models go to other processes, as joblib and multiprocessing send them."""
+"""Results, structures and models can be sent to other processes, as joblib and multiprocessing do."""
 
 import copy
 import pickle
@@ -30,7 +30,7 @@ def as_folder(path):
 
 
 def as_tar(path):
-    """As `tar -C folder -czf fv.tar.gz .` writes it."""
+    """Write the archive as `tar -C folder -czf fv.tar.gz .` does."""
     with tarfile.open(path / "fv.tar.gz", "w:gz") as archive:
         archive.add(as_folder(path), ".")
     return path / "fv.tar.gz"

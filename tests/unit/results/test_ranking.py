@@ -1,4 +1,4 @@
-"""Tables are ranked by what is known of a metric, merged with their settings, and turned into plot data."""
+"""Tables are ranked by the known direction of a metric, merged with their settings, and turned into plot data."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Results of other programs open without knowing their names: structures, confidences and scores are found."""
+"""Results of other programs open without configuration: structures, confidences and scores are found."""
 
 import io
 import json
@@ -155,7 +155,7 @@ def test_two_ranks_are_laid_over_each_other():
 def test_the_tm_score_is_that_of_tm_align_where_it_pairs_residues_by_number(rank, score):
     """TM-align in tmtools 0.3.0 on both chains, by the first model's 84 residues.
 
-    It pairs by shape: of ranks 1 and 40, which share no fold, it finds 0.299 for other pairs than those by number.
+    It pairs by shape: for ranks 1 and 40, which share no fold, it finds 0.299 with other pairs than those by number.
     """
     models = open_result(SHARED / "colabfold-dimer.zip").models
 

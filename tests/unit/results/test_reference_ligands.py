@@ -35,7 +35,7 @@ def write_poses(folder, molecule, count):
 
 @pytest.fixture
 def docked(tmp_path):
-    """Two poses of benzamidine, and a third conformer with its atoms in another order, without hydrogens."""
+    """Return two poses of benzamidine, and a third conformer with its atoms in another order, without hydrogens."""
     molecule = embed(BENZAMIDINE, 3)
     crystal = Chem.RenumberAtoms(Chem.RemoveHs(molecule), SHUFFLED)
     return open_result(write_poses(tmp_path, molecule, 2)), crystal
@@ -46,7 +46,7 @@ def read_poses():
 
 
 def search(molecule, crystal):
-    """The lowest RMSD over the pairings of atoms that keep elements and bonds."""
+    """Return the lowest RMSD over the pairings of atoms that keep elements and bonds."""
     places, symbols = crystal.GetConformer(2).GetPositions(), [a.GetSymbol() for a in crystal.GetAtoms()]
     bonded = Chem.GetAdjacencyMatrix(crystal)
     heavy = [row for row, element in enumerate(molecule.elements) if element != "H"]
@@ -59,7 +59,7 @@ def search(molecule, crystal):
         if all(bonded[order[a], order[b]] for a, b in bonds)
         and [symbols[place] for place in order] == elements
     ]
-    assert len(found) == 4, "the ring is turned and the nitrogens are exchanged"
+    assert len(found) == 4, "the ring is rotated and the nitrogens are exchanged"
     return min(found)
 
 
@@ -72,7 +72,7 @@ def test_a_redocked_ligand_has_the_rmsd_of_an_independent_program():
 
 @pytest.mark.parametrize("form", ["sdf", "pdb"])
 def test_a_symmetric_ligand_is_compared_in_its_best_pairing(docked, tmp_path, form):
-    """The PDB file has neither bond orders nor the names of the atoms."""
+    """The PDB file has neither bond orders nor atom names."""
     result, crystal = docked
     place = tmp_path / f"crystal.{form}"
     writer = {"sdf": Chem.MolToMolFile, "pdb": Chem.MolToPDBFile}[form]
@@ -162,7 +162,7 @@ def test_poses_and_structures_are_references_too():
 
 
 def list_exchanges(molecule):
-    """The pairings of a molecule's atoms with themselves that keep elements and connections."""
+    """Return the pairings of a molecule's atoms with themselves that keep elements and connections."""
     plain = Chem.RWMol(molecule)
     for atom in plain.GetAtoms():
         atom.SetFormalCharge(0)
@@ -175,7 +175,7 @@ def list_exchanges(molecule):
 
 
 def compare_exchanged(molecule, rows, folder):
-    """The RMSD of a molecule from itself with its atoms exchanged."""
+    """Return the RMSD of a molecule from itself with its atoms exchanged."""
     docked, places = Chem.Mol(molecule), molecule.GetConformer().GetPositions()
     for row, other in enumerate(rows):
         docked.GetConformer().SetAtomPosition(row, places[other])

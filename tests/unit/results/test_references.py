@@ -1,4 +1,4 @@
-"""Citations are read into references, and written as BibTeX and RIS."""
+"""Citations are parsed into references, and written as BibTeX and RIS."""
 
 import re
 

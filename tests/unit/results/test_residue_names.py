@@ -1,4 +1,4 @@
-"""Files of AMBER, CHARMM and GROMACS are read with their own names of residues, waters, ions, sugars and lipids."""
+"""Files of AMBER, CHARMM and GROMACS are read with their names of residues, waters, ions, sugars and lipids."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A result is listed at once and read piece by piece."""
+"""A result is listed at once, and its files are read on demand."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A ZIP without its directory: what is complete is read, what is not is named, and no limit is lifted."""
+"""A ZIP without its directory: complete members are read, others are named, and limits still hold."""
 
 import io
 import random
@@ -16,7 +16,7 @@ CONTENT = {f"folder/file_{i}.txt": random.Random(i).randbytes(3000) + bytes(5000
 
 
 class _Pipe(io.RawIOBase):
-    """A stream that cannot go back, so that sizes stand behind the members."""
+    """A stream without seeking, so that sizes are written after the members."""
 
     def __init__(self):
         self.data = bytearray()

@@ -1,6 +1,6 @@
-"""Samples of AlphaFold 3 are ranked by the program's own scores, and copies are found by their atoms.
+"""Samples of AlphaFold 3 are ranked by the program's own scores, and copies are recognized by their atoms.
 
-The scores are those of public runs; the atoms are made here.
+The scores are those of public runs; the atoms are made up.
 """
 
 import json
@@ -28,7 +28,7 @@ Q9BUL8_Q13033 = (
 
 
 def moved(by, stamp="12:00:00"):
-    """An mmCIF whose atoms are moved by ``by`` Å; ``stamp`` is the time in its header."""
+    """Return an mmCIF whose atoms are moved by ``by`` Å; ``stamp`` is the time in its header."""
     structure = gemmi.read_pdb_string(FV)
     structure[0].transform_pos_and_adp(gemmi.Transform(gemmi.Mat33(), gemmi.Vec3(by, 0, 0)))
     structure.setup_entities()
@@ -36,7 +36,7 @@ def moved(by, stamp="12:00:00"):
 
 
 def alphafold3(scores, *, folder="", top="fv_model.cif", seed=19698302, table="ranking_scores.csv"):
-    """A job's folder: samples with rounded scores, the table of exact ones, and the best sample once more."""
+    """Write a job's folder: samples with rounded scores, the table of exact ones, and the best sample again."""
     best = max(range(len(scores)), key=scores.__getitem__)
     rows = "".join(f"{seed},{sample},{score}\n" for sample, score in enumerate(scores))
     members = {f"{folder}{table}": f"seed,sample,ranking_score\n{rows}"} if table else {}

@@ -1,4 +1,4 @@
-"""Tables beside structures are read as their programs lay them out, and say only what they are about."""
+"""Tables beside structures are read in their programs' layouts, and describe only what they are about."""
 
 import foreign_archives as foreign
 import numpy as np

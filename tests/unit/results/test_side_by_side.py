@@ -1,4 +1,4 @@
-"""A comparison measures what independent programs measure, and says what it could not compare."""
+"""A comparison gives the values of independent programs, and says what it could not compare."""
 
 import gemmi
 import numpy as np
@@ -148,7 +148,7 @@ def test_jobs_without_structures_are_compared_by_the_rest(tmp_path):
     )
 
 
-def test_other_chains_missing_residues_and_names_are_told():
+def test_other_chains_missing_residues_and_names_are_reported():
     def change(parsed):
         parsed[0].remove_chain("L")
         del parsed[0]["H"][30:40]
@@ -172,7 +172,7 @@ def test_an_unrelated_structure_is_left_out_with_the_reason():
     )
 
 
-def test_the_first_of_many_models_is_compared_and_told():
+def test_the_first_of_many_models_is_compared_and_reported():
     two = Structure.open(DATA / "trp_cage_two_models.bcif")
     found = compare([two, two])
 

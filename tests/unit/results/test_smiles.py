@@ -1,4 +1,4 @@
-"""Lists of SMILES: read by RDKit, placed by it where the file gives no places, and never taken for poses."""
+"""Lists of SMILES are read by RDKit, which adds coordinates if the file has none, and are never taken for poses."""
 
 import pytest
 from result_archives import FV, write_zip

@@ -16,7 +16,7 @@ ATOMS = "".join(
 
 @pytest.fixture
 def write_result(tmp_path):
-    """Writes a prediction in ColabFold's layout whose engine had weights of this state."""
+    """Write a prediction in ColabFold's layout whose engine had weights of this kind."""
 
     def write(state):
         weights = [{"name": "AlphaFold", "state": state, "sha256": "0" * 64}]

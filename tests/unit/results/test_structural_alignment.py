@@ -1,4 +1,4 @@
-"""A structural alignment finds what lies on what, by coordinates alone."""
+"""A structural alignment pairs residues by coordinates alone."""
 
 import tracemalloc
 
@@ -19,7 +19,7 @@ QUARTER_TURN = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
 
 
 def find_best_sum(scores, gap_penalty):
-    """The same by plain recursion over the last pair."""
+    """Compute the same by plain recursion over the last pair."""
     n, m = scores.shape
     best = np.zeros((n, m))
     for i in range(n):
@@ -80,14 +80,14 @@ def test_chains_of_a_complex_are_found_whatever_their_names():
 
 
 def walk(count, seed):
-    """Places of residues 3.8 Å apart on a path without a fold."""
+    """Return positions of residues 3.8 Å apart on a path without a fold."""
     rng = np.random.default_rng(seed)
     steps = np.cumsum(rng.normal(0, 0.6, (count, 3)), axis=0)
     return np.cumsum(3.8 * steps / np.linalg.norm(steps, axis=1)[:, None], axis=0)
 
 
 def make_structure(chains):
-    """Chains of Cα atoms of one sequence, by name."""
+    """Return chains of Cα atoms with one sequence, by name."""
     model = gemmi.Model(1)
     for name, points in chains.items():
         chain = gemmi.Chain(name)
@@ -130,7 +130,7 @@ def test_long_chains_are_searched_with_some_residues_and_paired_with_all():
 
 
 def test_pairing_long_chains_takes_about_a_byte_a_pair():
-    """The scores of 6,000 residues with one another alone are 288 MB."""
+    """The pairwise scores of 6,000 residues alone would take 288 MB."""
     points = walk(6000, 2)
     tracemalloc.start()
     try:

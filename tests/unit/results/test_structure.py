@@ -1,4 +1,4 @@
-"""What is read from a structure is in it, and a confidence only where something says that it is one."""
+"""Everything read from a structure is in the file, and values count as confidence only with evidence for it."""
 
 import json
 import random
@@ -68,7 +68,7 @@ def test_letters_from_alphas_of_pieces_do_not_depend_on_what_stands_beside_them(
 
 
 def write_boltz(b_factors):
-    """A protein of ten residues and a ligand of three atoms as Boltz declares their pLDDT."""
+    """Write a protein of ten residues and a ligand of three atoms with pLDDT declared as by Boltz."""
     parsed = gemmi.read_pdb_string(FV)
     parsed[0].remove_chain("L")
     del parsed[0]["H"][10:]
@@ -154,7 +154,7 @@ def test_mmcif_is_read_like_pdb():
     assert structure.plddt is None
 
 
-def test_ligands_and_waters_are_told_apart():
+def test_ligands_and_waters_are_distinguished():
     extra = (
         "HETATM 9001 ZN    ZN H 301       1.000   2.000   3.000  1.00  0.00          ZN\n"
         "HETATM 9002  O   HOH H 302       5.000   2.000   3.000  1.00  0.00           O\n"
@@ -200,7 +200,7 @@ def test_mutated_structures_never_crash(place, noise, form, is_cut):
 
 
 def test_residues_of_one_number_are_one_also_where_conformations_stand_one_after_the_other():
-    """Ser 1 and Glu 2, then Pro 1 and Glu 2: as in refined models of two conformations."""
+    """Ser 1 and Glu 2, then Pro 1 and Glu 2, as in refined models with two conformations."""
     rows = [("A", "SER", 1), ("A", "GLU", 2), ("B", "PRO", 1), ("B", "GLU", 2), (" ", "ALA", 3)]
     text = "".join(
         f"ATOM  {5 * place + row:5d}  {name:<3}{location}{residue} A{number:4d}    "

@@ -1,4 +1,4 @@
-"""A fit is a rotation and a shift; RMSD and TM-score are what their definitions say."""
+"""A fit is a rotation and a translation; RMSD and TM-score follow their definitions."""
 
 from itertools import combinations
 
@@ -71,7 +71,7 @@ def read_peptide(name, first, length):
 
 
 def score_subsets(points, targets, length):
-    """The highest TM-score of the least-squares fits of three pairs or more, which gemmi computes."""
+    """Return the highest TM-score of the least-squares fits of three pairs or more, computed by gemmi."""
     size, best = len(points), 0.0
     here, there = [[gemmi.Position(*each) for each in side] for side in (points, targets)]
     for chosen in (each for many in range(3, size + 1) for each in combinations(range(size), many)):
@@ -276,7 +276,7 @@ def test_atoms_without_a_place_are_left_out():
 
 @pytest.mark.parametrize("names", ["ABC", "CAB"])
 def test_copies_that_lack_different_residues_are_all_paired(names):
-    """Each lacks 20 of about 120: their sequences alone would not show that all three are one molecule."""
+    """Each lacks 20 of about 120 residues: the sequences alone would not show that all three are one molecule."""
     heavy = gemmi.read_pdb_string(FV)[0]["H"]
     whole, parts = gemmi.Structure(), gemmi.Structure()
     for structure, lacking in ((whole, [(), (), ()]), (parts, [range(20), range(50, 70), range(-20, 0)])):

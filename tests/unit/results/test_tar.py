@@ -1,4 +1,4 @@
-"""Tar archives are as safe and as patient as ZIP archives, and archives inside archives open like folders."""
+"""Tar archives are handled as safely and tolerantly as ZIP archives, and nested archives open like folders."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""Hydrogen bonds that a water bridges: the flap water of HIV-1 protease, and each limit."""
+"""Hydrogen bonds bridged by a water: the flap water of HIV-1 protease, and each limit."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,13 @@ DONOR, ACCEPTOR, EITHER = (True, False), (False, True), (True, True)
 
 
 def at(*points, role=EITHER, hydrogens=None):
-    """Atoms of one side, all of one role."""
+    """Return atoms of one side, all with one role."""
     rows = {0: np.array(hydrogens, float)} if hydrogens else {}
     return Partners(np.array(points, float), np.array([role] * len(points)), rows)
 
 
 def turn(degrees, distance=2.9):
-    """A point at this angle from the x axis, around a water at the origin."""
+    """Return a point at this angle from the x axis, around a water at the origin."""
     angle = np.radians(degrees)
     return (distance * np.cos(angle), distance * np.sin(angle), 0.0)
 
@@ -79,7 +79,7 @@ def test_angle_and_distances_have_limits(degrees, distance, is_found):
         (EITHER, EITHER, "either"),
     ],
 )
-def test_the_donor_is_told(receptor, ligand, donor):
+def test_the_donor_is_reported(receptor, ligand, donor):
     (bridge,) = find_water_bridges(WATER, at(turn(0), role=receptor), at(turn(110), role=ligand))
     assert bridge.donor == donor
 

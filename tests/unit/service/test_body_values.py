@@ -1,4 +1,4 @@
-"""The number of values in a body, counted before it is parsed."""
+"""The number of values in a body, counted before parsing."""
 
 import json
 
@@ -18,7 +18,7 @@ JSON = st.recursive(
 
 
 def count(value):
-    """Commas, and opening brackets, that stand outside of the texts of a value's JSON."""
+    """Count commas and opening brackets outside the strings of a value's JSON."""
     if not isinstance(value, dict | list):
         return 0, 0
     inner = value.values() if isinstance(value, dict) else value

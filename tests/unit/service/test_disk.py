@@ -1,4 +1,4 @@
-"""The ballast on a real folder, and a thread whose work fails."""
+"""The ballast file in a real folder, and a thread whose work fails."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Keys that are asked for together are read together."""
+"""Keys requested together are read by one query."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""A fault that repeats is one entry of the service's log, and a count a minute."""
+"""A repeated fault is one entry of the service's log, and one count per minute."""
 
 import errno
 import io
@@ -10,7 +10,7 @@ from foldnote.service.logs import REPEATS_S, CountingLogHandler
 
 
 class Log:
-    """A log whose time the test sets."""
+    """A log whose clock the test sets."""
 
     def __init__(self) -> None:
         self.stream, self.time_s = io.StringIO(), 0.0
@@ -44,7 +44,7 @@ def test_a_fault_that_repeats_is_written_once_with_its_trace(log):
     assert log.entries() == ["The attempt in 0 failed."]
 
 
-def test_what_was_counted_is_told_once_a_minute_without_the_trace(log):
+def test_what_was_counted_is_reported_once_a_minute_without_the_trace(log):
     for number in range(120):
         log.time_s = number
         log.fail(full("/x"), "Failed.")
@@ -53,7 +53,7 @@ def test_what_was_counted_is_told_once_a_minute_without_the_trace(log):
     assert log.stream.getvalue().count("Traceback") == 1
 
 
-def test_what_was_counted_is_told_when_the_service_ends(log):
+def test_what_was_counted_is_reported_when_the_service_ends(log):
     for _ in range(3):
         log.fail(full("/x"), "Failed.")
     log.handler.close()

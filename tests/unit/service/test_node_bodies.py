@@ -1,14 +1,14 @@
-"""What a node reports of an attempt is kept as the engine wrote it."""
+"""A node's report of an attempt is stored as the engine wrote it."""
 
 import json
 
-import foldnote.service.http.routes.paths  # noqa: F401 - registers the kind of parameter that the routes have
+import foldnote.service.http.routes.paths  # noqa: F401 - registers the routes' parameter type
 from foldnote.service.http.routes.nodes import OutcomeBody
 from foldnote.service.runner.publishing import read_score
 
 
 def test_figures_of_a_node_are_those_of_a_run_at_the_service(tmp_path):
-    """``true`` was 1 at a node."""
+    """Nodes used to report ``true`` as 1."""
     figures = {"converged": True, "failed": False, "rounds": 1, "none": 0, "share": 1.0, "text": "true"}
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "score.json").write_text(json.dumps(figures))

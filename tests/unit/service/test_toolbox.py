@@ -1,4 +1,4 @@
-"""Tools that other processes register and remove while a request is being answered."""
+"""Tools that other processes register and remove during a request."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A wrong field is named with what would be right, in words that are not Python's."""
+"""Errors name the field and what would be right, without Python's terms."""
 
 import pytest
 
@@ -62,7 +62,7 @@ SCREENING = {"batchName": "b", "receptor": "r", "ligands": ["l"]}
         (ScreeningSubmission, SCREENING | {"ligands": []}, "ligands: this must have 1 or more items."),
     ],
 )
-def test_a_wrong_field_is_told_in_plain_words(model, value, sentence):
+def test_a_wrong_field_is_reported_in_plain_words(model, value, sentence):
     with pytest.raises(RefusalError) as caught:
         read_model(value, model)
     assert caught.value.sentence == sentence

@@ -1,4 +1,4 @@
-"""What tests of the views of tools share."""
+"""Shared by the tests of tools' views."""
 
 import json
 import zipfile
@@ -10,7 +10,7 @@ from foldnote.results import open_result
 
 @pytest.fixture
 def open_files(tmp_path):
-    """The opened result of a tool's job that has these files: name to text."""
+    """Open the result of a tool's job with these files: name to text."""
 
     def write_and_open(tool, files):
         manifest = {"job": {"type": tool, "jobName": "j"}, "engine": {"method": "Some method"}}

@@ -1,4 +1,4 @@
-"""What the page gets of a table."""
+"""The data of a table that the page gets."""
 
 import base64
 import gzip
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def unpack(html: str) -> dict[str, Any]:
-    """The data of the first table."""
+    """Return the data of the first table."""
     packed = re.search(r'\("(H4sI[\w+/=]+)"\);</script>', html)[1]
     found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed)))
     return found

@@ -1,4 +1,4 @@
-"""Predicted properties of molecules: drawings with key figures, tables, and what could not be read."""
+"""Predicted properties of molecules: drawings with key figures, tables, and unreadable molecules."""
 
 import pytest
 

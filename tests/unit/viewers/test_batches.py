@@ -151,7 +151,7 @@ def test_a_reused_stage_names_in_the_table_whose_result_it_has():
     assert list(frame["reused from"]) == ["a-fold"]
 
 
-def test_a_stage_behind_a_failed_one_is_told_as_not_run_as_its_card_does():
+def test_a_stage_behind_a_failed_one_is_reported_as_not_run_as_its_card_does():
     failed = {"type": "anarci", "status": JobStatus.STOPPED, "error": "The stage fold failed: no chain."}
     jobs = [
         Job(job_name="b-fold", started="2026-11-27T12:00:00Z", **failed),

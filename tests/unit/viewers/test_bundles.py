@@ -1,4 +1,4 @@
-"""What a notebook stores: no foreign address, nothing twice, no name that becomes markup."""
+"""Outputs stored in a notebook have no external address, no duplicates, and no name that becomes markup."""
 
 import base64
 import gzip
@@ -34,7 +34,7 @@ needs_library = pytest.mark.skipif(
 
 
 class Page(html.parser.HTMLParser):
-    """Elements and attributes of a page."""
+    """Collects elements and attributes of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -155,7 +155,7 @@ def test_scripts_are_as_the_build_shortened_them_unless_they_changed_since(tmp_p
 
 
 def read_lines(path):
-    """A script without comments and indentation."""
+    """Return a script without comments and indentation."""
     lines = [line.strip() for line in path.read_text().splitlines()]
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
@@ -184,7 +184,7 @@ def test_hostile_names_never_become_markup(tmp_path):
     pages = [Page(bundle(scene)["text/html"]), Page(bundle(table, title=HOSTILE)["text/html"])]
 
     assert [page.tags.count("script") for page in pages] == [1, 1]
-    assert [page.tags.count("img") for page in pages] == [1, 0], "the still picture, and nothing of the names"
+    assert [page.tags.count("img") for page in pages] == [1, 0], "the still picture, without the names"
     assert not any("onerror" in page.attributes for page in pages)
 
 
@@ -222,7 +222,7 @@ def test_the_library_can_be_put_on_a_page_once():
     assert Page(library_bundle()["text/html"]).tags.count("script") == 1
 
 
-def test_a_damaged_structure_is_told_and_the_rest_is_shown(tmp_path):
+def test_a_damaged_structure_is_reported_and_the_rest_is_shown(tmp_path):
     with zipfile.ZipFile(tmp_path / "r.zip", "w") as archive:
         archive.writestr("bad.pdb", "nothing")
         archive.writestr("t.csv", "a,b\n1,2\n")

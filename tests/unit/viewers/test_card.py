@@ -1,4 +1,4 @@
-"""A card follows its job, survives a service that is away, and ends with the job."""
+"""A card follows its job, survives an unreachable service, and ends with the job."""
 
 import asyncio
 import gc
@@ -25,7 +25,7 @@ def make_job(name="fv", status=JobStatus.RUNNING, **parts):
 
 
 class ScriptedJobs:
-    """A source that tells a story: each answer is a record or an error, and the last one is repeated."""
+    """A scripted source: each response is a record or an error, and the last one is repeated."""
 
     def __init__(self, *answers, log="line\n"):
         self.answers, self.asked, self.stopped, self.written = list(answers), [], [], log
@@ -51,7 +51,7 @@ def _quick(monkeypatch):
 
 
 class Seen:
-    """What a reader sees of a card, and what can be clicked."""
+    """What a user sees of a card, and the buttons that can be clicked."""
 
     def __init__(self, card):
         self.face, self.buttons, self.log, self.result, self.spoken, *self.below = card.children
@@ -138,7 +138,7 @@ async def test_a_click_handled_in_another_thread_lets_the_card_ask_at_once(monke
     assert len(source.asked) == 2
 
 
-async def test_an_outage_is_told_with_the_last_answer_and_survived():
+async def test_an_outage_is_reported_with_the_last_answer_and_survived():
     away = ServiceUnreachableError("The service does not answer.")
     source = ScriptedJobs(make_job(progress=0.1), away, away, make_job(status=JobStatus.COMPLETE))
     seen = []
@@ -227,7 +227,7 @@ def test_only_a_complete_card_offers_a_result():
         assert not Seen(JobCard(job, ScriptedJobs(job))).has("eye")
 
 
-def test_a_result_that_cannot_be_shown_is_told_on_the_card():
+def test_a_result_that_cannot_be_shown_is_reported_on_the_card():
     def fail(*_):
         raise ArchiveError("The archive is damaged.")
 

@@ -1,4 +1,4 @@
-"""Colours say what the structure has, and nothing that it has not."""
+"""Colours show only data that the structure has."""
 
 import io
 import zlib
@@ -32,7 +32,7 @@ IMMUNE_BUILDER = DATA / "c143_immunebuilder_ca.pdb"
 
 
 def make(b_factors=None, header=""):
-    """The Fv with other B-factors, of which ``b_factors`` is asked by the place of the line."""
+    """Return the Fv with other B-factors; ``b_factors`` maps the index of the line to its value."""
     lines = [line for line in FV.splitlines() if line.startswith("ATOM")]
     if b_factors:
         lines = [f"{line[:60]}{b_factors(i):6.2f}{line[66:]}" for i, line in enumerate(lines)]
@@ -120,7 +120,7 @@ def test_a_column_of_numbers_is_a_scale():
     made = color_by_column(table, "burial", structure.chains)
     assert made.shades[0]["H"][0] == 0
     assert made.shades[0]["H"][-1] == len(made.palette) - 1
-    assert set(made.shades[0]["L"]) == {-1}, "nothing is said of the light chain"
+    assert set(made.shades[0]["L"]) == {-1}, "no statement about the light chain"
 
 
 def test_a_column_of_words_has_a_colour_for_each():
@@ -188,7 +188,7 @@ def test_the_still_picture_shows_the_colours_of_the_scene():
     "draw", [draw_picture, partial(draw_printed_picture, zoom=3)], ids=["screen", "paper"]
 )
 def test_the_still_picture_shows_what_is_in_front_and_not_what_is_behind_it(draw, front, apart):
-    """Two straight chains, one almost behind the other, of which the first or the last is nearer."""
+    """Two straight chains, one almost behind the other; the first or the last one is nearer."""
     depths = {"#c02020": (5.0, -5.0), "#2020c0": (-5.0, 5.0)}[front]
     lines = [
         f"ATOM  {number:5d}  CA  ALA {chain}{number:4d}    {3.8 * number:8.3f}{y:8.3f}{z:8.3f}  1.00 50.00           C"
@@ -261,7 +261,7 @@ def test_a_user_chooses_the_first_colours_where_a_structure_has_them(monkeypatch
 def test_colours_of_a_structure_contrast_with_the_grounds_of_both_themes(key, ground):
     coloring = next(one for one in compose(make(float)).colorings if one.key == key)
     contrasts = [find_contrast(color, ground) for color in coloring.palette]
-    assert min(contrasts) >= 3, "WCAG 2.2, 1.4.11, of graphics"
+    assert min(contrasts) >= 3, "WCAG 2.2, 1.4.11, for graphics"
 
 
 @pytest.mark.parametrize("ground", ["#ffffff", "#212121"])
@@ -277,7 +277,7 @@ def test_small_errors_and_large_ones_are_the_ends_of_that_ramp():
 
 
 def find_contrast(color, ground):
-    """WCAG's contrast of two colours."""
+    """Return the WCAG contrast of two colours."""
     low, high = sorted(map(find_luminance, (color, ground)))
     return (high + 0.05) / (low + 0.05)
 

@@ -1,4 +1,4 @@
-"""A comparison is shown whole: one scene with all structures, differences marked, what differs in tables."""
+"""Views of a comparison: one scene with all structures, marked differences, and tables of what differs."""
 
 from result_archives import FV, open_fold, write_fold_result, write_zip
 
@@ -73,7 +73,7 @@ def test_differences_settings_and_scores_are_written(tmp_path):
     assert "Sequences of chain H: 67 columns of 130 with differences" in shown["text/plain"]
     assert "Settings that differ (1)" in shown["text/plain"]
     assert "H3─" in shown["text/html"]
-    assert "<code></code>" not in shown["text/html"], "an empty grey box where styles are taken out"
+    assert "<code></code>" not in shown["text/html"], "without styles an empty grey box would remain"
 
 
 def test_a_long_sequence_is_written_as_what_it_changes(tmp_path):

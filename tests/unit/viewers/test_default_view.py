@@ -1,4 +1,4 @@
-"""What a result shows that no tool's layout speaks for: every model by rank, and nothing of the work before."""
+"""Results of tools without a layout: every model by rank, without intermediate files."""
 
 import foreign_archives as foreign
 import pytest
@@ -11,7 +11,7 @@ from foldnote.viewers import bundle, default_view
 
 @pytest.fixture
 def shown(tmp_path):
-    """The words of a default view, part by part."""
+    """Return the text of a default view, part by part."""
     return lambda members: [
         part["text/plain"] for part in default_view(open_result(write_zip(tmp_path / "r.zip", members)))
     ]

@@ -1,4 +1,4 @@
-"""The explorer's selection: read, set and observed in Python, and refused where there is no such residue."""
+"""The explorer's selection is read, set and observed in Python; residues that do not exist are refused."""
 
 import zipfile
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_the_explorer_of_several_models_shows_the_first_and_says_so():
     assert "Only the first of 3 models is shown" in page
 
 
-def test_a_choice_is_observed_and_told_as_a_table_and_in_words(explorer):
+def test_a_choice_is_observed_and_reported_as_a_table_and_in_words(explorer):
     seen = []
     explorer.observe(lambda change: seen.append(change.new), "selection")
     explorer.select("H", [5, "6", "7", 9])

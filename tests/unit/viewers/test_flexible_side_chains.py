@@ -1,4 +1,4 @@
-"""Side chains that a docking has moved: Thr 315 of Abl, whose hydroxyl imatinib's amine binds to."""
+"""Side chains moved by a docking: Thr 315 of Abl, whose hydroxyl binds imatinib's amine."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ KINDS = {"C": "C", "O": "OA", "H": "HD"}
 
 
 def write_side_chain(shift):
-    """Thr 315 as a flexible residue of a PDBQT file, moved by ``shift`` Å beyond Cβ."""
+    """Write Thr 315 as a flexible residue of a PDBQT file, moved by ``shift`` Å beyond Cβ."""
     chain = gemmi.read_structure(str(DATA / "abl_pocket.pdb"))[0]["A"]
     threonine = next(residue for residue in chain if residue.seqid.num == 315)
     lines = [
@@ -29,7 +29,7 @@ def write_side_chain(shift):
 
 @pytest.fixture
 def dock(tmp_path):
-    """A result whose poses have the side chain moved by so many Å."""
+    """Write a result whose poses have the side chain moved by this many Å."""
 
     def make(shift):
         poses = (DATA / "vina_poses.pdbqt").read_text().replace("ENDMDL", write_side_chain(shift))

@@ -1,4 +1,4 @@
-"""Results of free energies: the figures, and the overlap and convergence of the leg that overlaps least."""
+"""Results of free energies: the figures, and overlap and convergence of the leg with the least overlap."""
 
 import pytest
 from table_data import unpack

@@ -1,4 +1,4 @@
-"""Diagrams of interactions: labels that do not overlap, every residue, themes, files."""
+"""Diagrams of interactions: labels do not overlap, every residue is shown, themes and files work."""
 
 from itertools import combinations
 from pathlib import Path
@@ -31,7 +31,7 @@ def diagram(imatinib):
 
 
 def make_interactions(molecule, number):
-    """One interaction of each of ``number`` residues, at atoms and in kinds in turn."""
+    """Return one interaction for each of ``number`` residues, cycling through atoms and kinds."""
     heavy = [row for row, element in enumerate(molecule.elements) if element != "H"]
     place = np.zeros(3)
     return [
@@ -44,7 +44,7 @@ def make_interactions(molecule, number):
 
 
 def list_boxes(layout):
-    """Centre and half size of every label, and of every distance."""
+    """Return centre and half size of every label, and of every distance."""
     for label in layout.labels:
         yield label.center, np.array([label.width, LABEL_HEIGHT_PX]) / 2
         yield from ((bar.spot, np.array([13.0, 6.5])) for bar in label.bars if bar.spot is not None)
@@ -66,7 +66,7 @@ def test_labels_do_not_cover_the_molecule(imatinib):
         assert (np.abs(spots - label.center) > half).any(axis=1).all()
 
 
-def test_residues_for_which_there_is_no_room_are_told(imatinib):
+def test_residues_for_which_there_is_no_room_are_reported(imatinib):
     made = sketch(imatinib, make_interactions(imatinib, 40))
     assert made.layout.omitted == 40 - len(made.layout.labels) >= 10
 

@@ -1,4 +1,4 @@
-"""Several structures in one scene: fitted as the numbers say, poses one at a time with what they touch."""
+"""Several structures in one scene: superposed by residue numbers; poses one at a time with their contacts."""
 
 import json
 from pathlib import Path
@@ -20,13 +20,13 @@ FV = (DATA / "trastuzumab_fv_ca.pdb").read_text()
 
 
 def shift(text, by):
-    """The same file, moved along x by ``by`` Å."""
+    """Return the same file, moved along x by ``by`` Å."""
     lines = [line for line in text.splitlines() if line.startswith("ATOM")]
     return "\n".join(f"{line[:30]}{float(line[30:38]) + by:8.3f}{line[38:]}" for line in lines)
 
 
 def make_sdf(x, y, z):
-    """A methanol at a place."""
+    """Return a methanol at a position."""
     return (
         "methanol\n  test\n\n  2  1  0  0  0  0            999 V2000\n"
         f"{x:10.4f}{y:10.4f}{z:10.4f} C   0  0\n{x + 1.4:10.4f}{y:10.4f}{z:10.4f} O   0  0\n"

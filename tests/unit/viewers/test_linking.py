@@ -1,4 +1,4 @@
-"""A field of a form and the choice of residues in an explorer: whichever is changed, the other follows."""
+"""A residue field of a form and an explorer's selection follow each other."""
 
 import asyncio
 from pathlib import Path
@@ -20,7 +20,7 @@ def explorer():
 
 
 def make_form(**values):
-    """A form with a field for residues of all chains, and one for those of a single chain."""
+    """Return a form with a field for residues of all chains, and one for those of a single chain."""
     role = {"role": "residues", "of": "structure"}
     schema = {
         "type": "object",
@@ -70,7 +70,7 @@ def test_a_field_for_one_chain_takes_its_residues_and_names_the_chain(explorer):
     explorer.select("L", [24, 25])
     assert (form.value["chain"], form.value["fixed"]) == ("L", "24 25")
     explorer.selection = [("H", "5"), ("L", "26")]
-    assert form.value["fixed"] == "26", "the chain that the form names stays"
+    assert form.value["fixed"] == "26", "the chain named by the form stays"
     assert explorer.text == "L:26"
 
 
@@ -111,7 +111,7 @@ async def test_a_picture_comes_from_the_page_or_the_page_says_why_not(explorer, 
 
 
 def answer(widget, content, *buffers):
-    """Let the page's message arrive, as the kernel hands it to the widget."""
+    """Deliver the page's message to the widget as the kernel does."""
     data = {"method": "custom", "content": content}
     widget.comm.handle_msg({"content": {"data": data}, "buffers": [memoryview(b) for b in buffers]})
 

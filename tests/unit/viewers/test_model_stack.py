@@ -1,4 +1,4 @@
-"""Several models of a result are one scene: one at a time with name and score, or superposed."""
+"""Several models of a result in one scene: one at a time with name and score, or superposed."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a viewer is given of a structure is what it can draw, and no more than it can draw in seconds."""
+"""A viewer gets only the parts of a structure that it can draw, and no more than it can draw in seconds."""
 
 from pathlib import Path
 
@@ -92,11 +92,11 @@ def test_a_large_mmcif_keeps_its_names_of_chains_and_numbers():
     again = Structure("drawn.cif", "mmcif", model.text)
     assert [(chain.name, len(chain)) for chain in again.chains] == [("AAA", 9000), ("B", 4000)]
     assert again.chains[0].numbers == model.chains[0].numbers
-    assert "_atom_site.group_PDB" in model.text, "without it 3Dmol.js takes all for heteroatoms"
+    assert "_atom_site.group_PDB" in model.text, "without it 3Dmol.js treats all atoms as heteroatoms"
 
 
 def test_of_several_models_only_the_first_is_drawn():
-    """3Dmol.js draws all models of an mmCIF file in one another, whatever it is told of the first."""
+    """3Dmol.js draws all models of an mmCIF file at the same place, whatever its options are."""
     pdb = Structure("nmr.pdb", "pdb", write_ensemble(4))
     mmcif = Structure("nmr.cif", "mmcif", pdb.to_gemmi().make_mmcif_document().as_string())
 
@@ -117,7 +117,7 @@ def test_the_bonds_of_a_first_model_are_kept():
 
 @pytest.mark.parametrize(("name", "written"), [("chain_A", "chain_A"), ("data_x", "'data_x'")])
 def test_names_of_chains_have_no_quotes_that_the_viewer_would_take_for_letters(name, written):
-    """3Dmol.js finds no chain ``chain_A`` where the file says ``'chain_A'``, as gemmi writes it, and draws nothing."""
+    """If the file says ``'chain_A'``, as gemmi writes it, 3Dmol.js finds no chain ``chain_A`` and draws nothing."""
     parsed = gemmi.read_pdb_string(write_ensemble(1))
     parsed[0]["H"].name = name
     text = parsed.make_mmcif_document().as_string()

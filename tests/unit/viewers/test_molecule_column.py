@@ -40,7 +40,7 @@ def test_a_wedge_is_an_area():
         0,
         0,
         1,
-    ]  # the other one is a hashed wedge, of lines
+    ]  # the other one is a hashed wedge, made of lines
 
 
 @pytest.mark.parametrize("smiles", ["C1CC", "", "C" * 61, "no SMILES"])
@@ -65,7 +65,7 @@ def test_drawing_stops_in_time_and_goes_on_at_the_next_call():
         ("compound", [None, None], False),
     ],
 )
-def test_molecules_are_told_by_name_and_contents_of_a_column(name, values, is_found):
+def test_molecules_are_recognized_by_name_and_contents_of_a_column(name, values, is_found):
     frame = pd.DataFrame({"name": ["a", "b", "c"][: len(values)], name: values})
     assert find_molecule_column(frame) == (name if is_found else None)
 

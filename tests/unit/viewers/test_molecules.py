@@ -1,4 +1,4 @@
-"""Small molecules alone and docked: what stands in their scenes, and what is said where something is missing."""
+"""Small molecules alone and docked: contents of their scenes, and notes about what is missing."""
 
 import json
 from dataclasses import replace
@@ -41,7 +41,7 @@ def test_molecules_are_drawn():
     drawings = draw_molecules([*read("imatinib.sdf"), *read("benzene.mol2"), *read("vina_poses.pdbqt")])
 
     assert all(drawing.startswith("<svg") for drawing in drawings)
-    assert drawings[2] == drawings[3] == drawings[4], "poses of one molecule are drawn alike"
+    assert drawings[2] == drawings[3] == drawings[4], "poses of one molecule have the same style"
 
 
 def test_a_pdbqt_without_a_smiles_says_why_it_is_not_drawn():
@@ -56,7 +56,7 @@ def test_a_pdbqt_without_a_smiles_says_why_it_is_not_drawn():
 def test_all_atoms_of_a_pdbqt_are_given_to_the_page():
     scene = compose_molecules(read("vina_poses.pdbqt"))
 
-    assert "ENDROOT" not in scene.models[0].text, "3Dmol.js takes it for the end of the file"
+    assert "ENDROOT" not in scene.models[0].text, "3Dmol.js would treat it as the end of the file"
     assert scene.models[0].text.count("ATOM") == len(read("vina_poses.pdbqt")[0].atoms)
 
 
@@ -137,7 +137,7 @@ def test_a_ligand_of_a_structure_says_why_it_has_no_drawing():
     assert "no bond orders" in " ".join(compose_molecules(list_ligands(structure)[:1]).notes)
 
 
-def test_the_rmsd_from_a_reference_is_told_beside_any_number_of_scores():
+def test_the_rmsd_from_a_reference_is_reported_beside_any_number_of_scores():
     (pose, *_) = open_poses()
     scores = {f"score_{number}": 1.0 for number in range(6)} | {"rmsd_to_reference": 1.27}
     docked = replace(pose, scores=scores, reference="STI A:201")

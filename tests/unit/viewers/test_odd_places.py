@@ -1,4 +1,4 @@
-"""A structure is shown in words and page wherever its atoms stand: at one place, nowhere, or far out."""
+"""A structure has text and page wherever its atoms are: all at one point, without coordinates, or far out."""
 
 import warnings
 

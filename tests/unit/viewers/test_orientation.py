@@ -1,4 +1,4 @@
-"""How a structure is turned and zoomed first."""
+"""The initial orientation and zoom of a structure."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_what_is_not_turned_has_its_own_height():
 
 
 def test_a_ring_without_a_polymer_is_seen_whole_from_its_open_side():
-    """A macrocycle of 12 atoms in the plane of x and z, as a host molecule has."""
+    """A macrocycle of 12 atoms in the xz plane, such as a host molecule."""
     text = "".join(
         f"HETATM{n:5}  C{n:<2} HST A   1    {6 * np.cos(n * np.pi / 6):8.3f}{0:8.3f}{6 * np.sin(n * np.pi / 6):8.3f}"
         "  1.00  0.00           C\n"
@@ -41,7 +41,7 @@ def test_a_ring_without_a_polymer_is_seen_whole_from_its_open_side():
     [([1.0, 0, 0], [0.0, -1, 0]), ([0.0, 0, 1], [0.0, -1, 0]), ([-1.0, 0, 0], [0.0, 1, 0])],
 )
 def test_half_a_turn_is_a_turn(across, up):
-    """As of an assembly whose longest axis lies along z: not turned, it would be seen from its end."""
+    """For example an assembly whose longest axis is z: unrotated, it would be seen from its end."""
     x, y, z, degrees = find_axis_angle(np.array(across), np.array(up))
 
     axis, both = np.array([x, y, z]), np.array([across, up])

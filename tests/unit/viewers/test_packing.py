@@ -1,4 +1,4 @@
-"""What travels in a page comes out as it went in, and is small."""
+"""Data packed into a page are unpacked unchanged, and are small."""
 
 import base64
 import gzip
@@ -15,7 +15,7 @@ _BACK = str.maketrans("./:,[] ", "$&<>`{}")
 
 
 def turn_back(pieces):
-    """The text of :func:`turn`, as the page reads it."""
+    """Return the original text of :func:`turn`, decoded as the page does."""
     return "\n".join(piece if isinstance(piece, str) else read_columns(*piece) for piece in pieces)
 
 

@@ -1,4 +1,4 @@
-"""A part of a result shows itself in a cell, with words for those who listen."""
+"""A part of a result displays itself in a cell, with text for screen readers."""
 
 import subprocess
 import sys

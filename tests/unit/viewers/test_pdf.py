@@ -1,4 +1,4 @@
-"""Reports as PDF, read by pypdf and poppler: nothing is cut, folded, lost or loaded."""
+"""Reports as PDF, checked with pypdf and poppler: nothing is cut, folded or lost, and nothing is downloaded."""
 
 import json
 import re
@@ -51,7 +51,7 @@ def job(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def panel(tmp_path_factory):
-    """The report of thirty jobs with twelve scores each, of which two have a result."""
+    """Return the report of thirty jobs with twelve scores each, two of which have a result."""
     folder = tmp_path_factory.mktemp("panel")
     scores = [f"score.quantity_number_{number}" for number in range(12)]
     rows = [",".join(["jobName", "status", *scores, "settings.ligand", "settings.scheme"])]
@@ -67,7 +67,7 @@ def panel(tmp_path_factory):
 
 
 def read_words(path):
-    """(page, width and height of the page, box, text) of each word, as pdftotext finds them."""
+    """Return (page, width and height of the page, box, text) of each word, as found by pdftotext."""
     told = subprocess.run(
         ["pdftotext", "-bbox", path, "-"], capture_output=True, text=True, check=True
     ).stdout
@@ -205,7 +205,7 @@ def test_what_all_jobs_share_stands_above_the_table_once(panel):
 
 
 def test_molecules_are_drawn_in_the_table_of_a_batch(panel):
-    assert "CCCC" not in read_text(panel), "drawn in place of the SMILES"
+    assert "CCCC" not in read_text(panel), "the molecule is drawn instead of its SMILES"
 
 
 def test_few_jobs_of_a_batch_are_printed_in_full_and_their_notes_are_not_lost(panel):

@@ -1,4 +1,4 @@
-"""Plots: drawn from real results, told in words, with their data, and harmless whatever names say."""
+"""Plots of real results: drawings, descriptions, their data, and safety from any name."""
 
 import base64
 import re
@@ -33,7 +33,7 @@ from foldnote.viewers.plots.prediction_plots import plot_groups
 
 @pytest.fixture(autouse=True)
 def close_figures():
-    """Figures of pyplot live until they are closed."""
+    """Close pyplot's figures, which otherwise stay alive."""
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
@@ -43,12 +43,12 @@ HOSTILE = "</svg><script>alert(1)</script>\"'&"
 
 
 def read_svg(plot):
-    """The drawing, which must be well-formed."""
+    """Return the drawing, which must be well-formed."""
     return ET.fromstring(plot.svg)
 
 
 def find_image(plot):
-    """The image that a cell holds: HTML without SVG elements, which sanitisers take out."""
+    """Return the image of a cell: HTML without SVG elements, which sanitizers remove."""
     html = plot.to_html()
     assert "<svg" not in html
     return ET.fromstring(base64.b64decode(re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', html)[1]))

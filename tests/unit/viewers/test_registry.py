@@ -1,4 +1,4 @@
-"""Layouts of tools: anybody registers one, a failing one costs nothing, and ours put the summary first."""
+"""Layouts of tools: anyone can register one, a failing one does no harm, and ours show the summary first."""
 
 import base64
 import gzip
@@ -50,7 +50,7 @@ def registered():
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package of somebody else that names a layout as an entry point."""
+    """Write another package, which declares a layout as an entry point."""
     (tmp_path / "their_views.py").write_text(
         "from foldnote.viewers import table_bundle\nimport pandas as pd\n"
         "def lay_out(result):\n    return [table_bundle(pd.DataFrame({'a': [1]}), 'From a package')]\n"
@@ -96,7 +96,7 @@ def test_what_was_run_stands_below_every_layout(tmp_path, registered):
 @pytest.mark.parametrize(
     "view", [lambda result: 1 / 0, lambda result: [object()], lambda result: [{"text/plain": "no HTML"}]]
 )
-def test_a_layout_that_fails_is_told_and_the_usual_one_is_shown(tmp_path, registered, view):
+def test_a_layout_that_fails_is_reported_and_the_usual_one_is_shown(tmp_path, registered, view):
     registered("their-tool", view)
     shown = words(make_result(tmp_path, "their-tool", **{"t.csv": "a\n1\n"}))
 

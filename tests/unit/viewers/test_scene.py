@@ -1,4 +1,4 @@
-"""A scene is plain data; CDRs are marked only where the numbering fits the structure."""
+"""A scene is plain data; CDRs are marked only if the numbering fits the structure."""
 
 import itertools
 from dataclasses import replace
@@ -60,7 +60,7 @@ def test_all_six_cdrs_are_marked_with_the_definition(scene):
 
 
 @pytest.mark.parametrize("names", [{"H": "B", "L": "A"}, {"H": "D", "L": "G"}, {"H": "X", "L": "Y"}])
-def test_cdrs_of_other_receptors_and_of_unknown_chains_are_told_apart(scene, names):
+def test_cdrs_of_other_receptors_and_of_unknown_chains_are_distinguished(scene, names):
     lines = [
         f"{line[:21]}{names.get(line[21:22], ' ')}{line[22:]}"
         for line in FV.splitlines()
@@ -75,7 +75,7 @@ def test_cdrs_of_other_receptors_and_of_unknown_chains_are_told_apart(scene, nam
         assert len(set(own)) == 3
     assert {chain.name for chain in model.chains} == set(names.values())
     assert not {chain.color for chain in model.chains} & set(colors.values())
-    if "X" not in names.values():  # as the antibody's chains are
+    if "X" not in names.values():  # like the antibody's chains
         assert [chain.color for chain in model.chains] == [chain.color for chain in scene.models[0].chains]
 
 
@@ -138,7 +138,7 @@ def test_the_view_is_a_genuine_py3dmol_view_to_go_on_with(scene):
     assert 'addSurface("VDW",{"opacity": 0.5})' in view._repr_html_()
 
 
-def test_insertion_codes_are_told_apart(scene):
+def test_insertion_codes_are_distinguished(scene):
     from foldnote.viewers.render.styles import select_highlight
 
     mark = scene.models[0].highlights[2].model_copy(update={"numbers": ("111", "111A", "112B")})

@@ -1,4 +1,4 @@
-"""Biological assemblies that a reader of a view can choose, beside those that gemmi makes."""
+"""Biological assemblies offered in a view, compared with those that gemmi makes."""
 
 import base64
 import gzip
@@ -122,7 +122,7 @@ def test_parts_put_every_atom_where_gemmi_puts_it(trimer, generators, form):
             ours.update(_round(place) for place in np.array(own) @ rows[:, :3].T + rows[:, 3])
             assert (part.chain, number) not in names
             names.add((part.chain, number))
-    # One chain that two generators put at the same place is there once.
+    # A chain that two generators put at the same position appears once.
     assert set(ours) == set(expected)
     assert all(1 in {number for number, _ in part.copies} for part in parts)
 

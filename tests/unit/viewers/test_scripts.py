@@ -53,7 +53,7 @@ def poses(tmp_path_factory):
 
 
 def read_commands(path: Path) -> list[str]:
-    """The commands of a script, without comments and PyMOL's block of Python, which must be Python."""
+    """Return the commands of a script without comments and PyMOL's block of Python, which must be valid Python."""
     text = path.read_text()
     block = re.search(r"^python\n(.*?)^python end\n", text, re.S | re.M)
     if block:
@@ -143,7 +143,7 @@ def test_another_suffix_is_refused_with_those_there_are(scenes, tmp_path):
 
 
 def test_a_guest_stands_out_from_its_host(tmp_path):
-    """Both are molecules of a file: carbon of the smaller one is green in the picture, its legend and scripts."""
+    """Both are molecules of the file; the smaller one has green carbons in the picture, its legend and scripts."""
     row = "HETATM{0:5}  C{0:<2} {1} {2}   1    {3:8.3f}{4:8.3f}   0.000  1.00  0.00           C\n"
     host = "".join(row.format(n, "HST", "A", 6 * np.cos(n), 6 * np.sin(n)) for n in range(1, 7))
     guest = "".join(row.format(n, "LIG", "B", n - 8, 0) for n in (7, 8))

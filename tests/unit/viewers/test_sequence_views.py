@@ -1,4 +1,4 @@
-"""Results on sequences: figures, motifs, and plots where there is one sequence."""
+"""Results on sequences: figures, motifs, and plots if there is one sequence."""
 
 import json
 
@@ -69,7 +69,7 @@ def test_designs_come_with_the_probabilities_of_amino_acids_by_residue(open_file
     assert score["better"] == "lower"
 
 
-def test_designs_around_a_ligand_are_told_by_confidence_and_come_with_their_context(open_files):
+def test_designs_around_a_ligand_are_described_by_confidence_and_come_with_their_context(open_files):
     probabilities = PROBABILITIES.replace("designed,", "designed,ligand_distance,", 1)
     probabilities = probabilities.replace("A,G,", "A,G,3.4,").replace("C,C,", "C,C,9.1,")
     files = {

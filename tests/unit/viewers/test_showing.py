@@ -1,4 +1,4 @@
-"""A result shows itself also in a program that never imported what draws."""
+"""A result displays itself in a program that has not imported the viewers."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The graph of a pipeline: its stages in their states, and which takes files of which."""
+"""The graph of a pipeline: its stages with their states, and the files that they take from each other."""
 
 import re
 
@@ -22,7 +22,7 @@ SCAN = make_row("scan", "aggrescan3d", JobStatus.RUNNING, {"pdbFile": "fold/*.pd
 
 
 def names(html):
-    """What a screen reader says of each stage."""
+    """Return what a screen reader says for each stage."""
     return re.findall(r'aria-label="([^"]*)"', html)
 
 

@@ -1,4 +1,4 @@
-"""Results of tools that say something of each residue: coloured structure, plot along the chain, tables."""
+"""Results of tools with a value per residue: coloured structure, plot along the chain, tables."""
 
 import json
 import zipfile

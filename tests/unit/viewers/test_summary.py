@@ -1,4 +1,4 @@
-"""Figures of a result are told in words, with units, and the method's version once."""
+"""A result's figures are described in words, with units, and the method's version once."""
 
 import json
 import zipfile
@@ -37,7 +37,7 @@ def opened(tmp_path):
         ("mean_plddt", 88.0, ("Mean pLDDT", "88 (0 to 100)")),
     ],
 )
-def test_a_figure_is_told_by_a_name_for_people_and_its_unit(opened, name, value, line):
+def test_a_figure_is_shown_by_a_name_for_people_and_its_unit(opened, name, value, line):
     assert list(write_summary(opened({"score.json": json.dumps({name: value})})).items()) == [line]
 
 
@@ -55,7 +55,7 @@ def test_scores_of_one_metric_are_all_told(opened):
 @pytest.mark.parametrize(
     ("method", "version"), [("AutoDock Vina 1.2.7", "1.2.7"), ("AutoDock Vina", "1.2.7")]
 )
-def test_method_and_version_are_told_once(opened, method, version):
+def test_method_and_version_are_reported_once(opened, method, version):
     manifest = {"job": {"type": "vina"}, "engine": {"method": method, "version": version, "kind": "genuine"}}
 
     assert write_summary(opened({"manifest.json": json.dumps(manifest)}))["Method"] == "AutoDock Vina 1.2.7"
@@ -112,5 +112,5 @@ def test_the_programs_table_of_the_poses_is_shown_once(opened):
         (">a\nACDE\n>b\n--DF\n", "1 to 2 of them cover a column (median 2)."),
     ],
 )
-def test_coverage_is_told_in_one_number_where_it_is_one(text, words):
+def test_coverage_is_reported_in_one_number_where_it_is_one(text, words):
     assert words in plot_coverage(read_alignment(text.encode(), "x.a3m")).words

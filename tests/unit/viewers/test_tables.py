@@ -1,4 +1,4 @@
-"""Tables hold all their rows, or say how many; nothing in them becomes markup, and no number is rounded."""
+"""Tables contain all their rows, or say how many; no cell becomes markup, and no number is rounded."""
 
 import base64
 import gzip
@@ -17,7 +17,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
 def unpack(html):
-    """What the page gets."""
+    """Return the data that the page gets."""
     packed = html.rpartition('("')[2].partition('");</script>')[0]
     return json.loads(gzip.decompress(base64.b64decode(packed)))
 

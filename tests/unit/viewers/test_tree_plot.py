@@ -1,4 +1,4 @@
-"""Trees: drawn to scale with the names of their nodes, up to a hundred tips and beyond."""
+"""Trees are drawn to scale with the names of their nodes, up to a hundred tips and beyond."""
 
 import xml.etree.ElementTree as ET
 
@@ -10,7 +10,7 @@ from foldnote.viewers import plot_tree
 
 
 def make_nodes(tips=4):
-    """A ladder of tips with made-up names, as the table of nodes of a tree."""
+    """Return a ladder of tips with made-up names, as a tree's table of nodes."""
     rows = [("Node1", "", None, None, 0.9), ("tip & <1>", "Node1", 0.5, None, None)]
     for number in range(2, tips):
         rows += [

@@ -1,4 +1,4 @@
-"""Stands in for predict.py of AF2Dock: its arguments, its inputs and its files, and no model."""
+"""Stand-in for predict.py of AF2Dock: its arguments, its inputs and its files, without a model."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Stands in for prepare_templates.py of AF_unmasked: its arguments and its files."""
+"""Stand-in for prepare_templates.py of AF_unmasked: its arguments and its files."""
 
 import argparse
 from pathlib import Path

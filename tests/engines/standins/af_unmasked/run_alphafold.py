@@ -1,4 +1,4 @@
-"""Stands in for run_alphafold.py of AF_unmasked: its flags, its inputs and its files, and no model."""
+"""Stand-in for run_alphafold.py of AF_unmasked: its flags, its inputs and its files, without a model."""
 
 import json
 from pathlib import Path

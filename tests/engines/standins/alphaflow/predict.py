@@ -1,4 +1,4 @@
-"""Stands in for predict.py of AlphaFlow: its arguments, its inputs' layout and its files, and no model."""
+"""Stand-in for predict.py of AlphaFlow: its arguments, its inputs' layout and its files, without a model."""
 
 import argparse
 import csv

@@ -1,4 +1,4 @@
-"""Stands in for generate_crosslink_pickle.py of AlphaLink2: its arguments and its file."""
+"""Stand-in for generate_crosslink_pickle.py of AlphaLink2: its arguments and its file."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Stands in for inference.py of AlphaLink2: its arguments, its inputs and its files, and no model."""
+"""Stand-in for inference.py of AlphaLink2: its arguments, its inputs and its files, without a model."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Stands in for design_pdb.py of Antibody-Diffusion-Properties: its arguments and its files, and no model."""
+"""Stand-in for design_pdb.py of Antibody-Diffusion-Properties: its arguments and its files, without a model."""
 
 import argparse
 import json
@@ -23,7 +23,7 @@ tell_arguments()
 config = dict(re.findall(r"^\s*(\w+): *(\S+)$", options.config.read_text(), re.M))
 print("CONFIG", json.dumps(sorted(config.items())))
 assert Path(json.loads(config["checkpoint"])).read_text() == "weights"
-assert Path("diffab").is_dir(), "it runs in its checkout"
+assert Path("diffab").is_dir(), "it does not run in its checkout"
 assert "ATOM" in options.pdb_path.read_text()
 writes = behave()
 results = options.out_root / options.config.stem / f"{options.pdb_path.name}_2026_01_01__00_00_00"

@@ -1,4 +1,4 @@
-"""Stands in for eval.py of Antibody-Diffusion-Properties: its arguments and its table."""
+"""Stand-in for eval.py of Antibody-Diffusion-Properties: its arguments and its table."""
 
 import argparse
 from pathlib import Path

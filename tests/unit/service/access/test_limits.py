@@ -1,4 +1,4 @@
-"""The token bucket, and keys."""
+"""The token bucket and API keys."""
 
 import stat
 

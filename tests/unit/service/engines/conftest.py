@@ -1,4 +1,4 @@
-"""What the tests of installations share."""
+"""Shared by the tests of installations."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from foldnote.service.engines.install import STEPS
 
 @pytest.fixture(scope="session")
 def empty_environment(tmp_path_factory) -> Path:
-    """An environment with pip in it, which takes longer to make than all that a test installs."""
+    """Create an environment with pip, which takes longer than everything that a test installs."""
     folder = tmp_path_factory.mktemp("empty") / "env"
     venv.create(folder, symlinks=True, with_pip=True)
     return folder
@@ -23,7 +23,7 @@ def empty_environment(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def begin(empty_environment) -> Callable[[Engine], None]:
-    """Does what an installation does first: one that follows finds the environment and goes on with the steps."""
+    """Do the first part of an installation: a following one finds the environment and continues with its steps."""
 
     def copy(engine: Engine) -> None:
         shutil.copytree(empty_environment, engine.home / ENVIRONMENT, symlinks=True)

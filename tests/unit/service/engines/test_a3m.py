@@ -1,4 +1,4 @@
-"""An alignment is read row by row, and what does not fit the query ends the run with a sentence."""
+"""An alignment is read row by row; one that does not fit the query ends the run with a message."""
 
 import importlib
 import sys
@@ -13,7 +13,7 @@ LETTERS = frozenset("ACDEFGHIKLMNPQRSTVWYX-")
 
 @pytest.fixture(autouse=True)
 def a3m(monkeypatch):
-    """The module by its own name, as in an engine's environment."""
+    """Import the module by its own name, as in an engine's environment."""
     for folder in ("complex", "protocol"):
         monkeypatch.syspath_prepend(str(Path(engines.__file__).parent / folder))
     yield importlib.import_module("a3m")

@@ -1,4 +1,4 @@
-"""An add-on is offered to the engine that it adds to, and says in the manifest whether it was used."""
+"""An add-on is offered to its engine, whose manifest says whether it was used."""
 
 import io
 import json
@@ -17,7 +17,7 @@ from foldnote.service.runner.manifest import Used
 
 
 def write_pair(folder, more=""):
-    """An engine and its add-on, which needs more memory; gives both."""
+    """Write an engine and its add-on, which needs more memory; return both."""
     write_probe_engine(folder, memory_mb=300)
     write_probe_engine(folder, (), "extra", memory_mb=900, time_limit_s=7)
     path = folder / "extra" / "engine.toml"

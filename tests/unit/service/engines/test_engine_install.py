@@ -1,4 +1,4 @@
-"""The installer makes, resumes, proves and removes real environments; packages come from a local folder."""
+"""The installer creates, resumes, checks and removes real environments; packages come from a local folder."""
 
 import getpass
 import os
@@ -221,7 +221,7 @@ def test_the_lock_of_an_installer_that_died_is_taken_over(make_engine):
     assert describe_holder(lock) == "another process"
 
 
-def test_a_missing_system_program_is_told_before_anything_is_made(make_engine):
+def test_a_missing_system_program_is_reported_before_anything_is_made(make_engine):
     engine = make_engine("firstpart==1.0", more='system = [{command = "no-such-prog", debian = "nsp"}]')
     _, error = install_and_listen(engine)
     assert "apt-get install nsp" in error.message
@@ -230,7 +230,7 @@ def test_a_missing_system_program_is_told_before_anything_is_made(make_engine):
 
 @pytest.fixture
 def too_new(monkeypatch, tmp_path):
-    """We run on a Python that no engine has packages for; gives the only folder of PATH, and the older Python."""
+    """Pretend to run on a Python for which no engine has packages; return the only folder on PATH, and the older Python."""
     monkeypatch.setattr("foldnote.service.engines.engine._OURS", (3, 99))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (tmp_path / "bin").mkdir()
@@ -259,13 +259,13 @@ def test_without_an_older_python_it_says_which_one_is_needed(make_engine, too_ne
     assert not engine.python.exists()
 
 
-def test_too_little_room_is_told_before_anything_is_made(make_engine):
+def test_too_little_room_is_reported_before_anything_is_made(make_engine):
     _, error = install_and_listen(make_engine("firstpart==1.0", more="disk_mb = 1000000000"))
     assert re.search(r"needs 1000 TB more in .*; [0-9.]+ [GMT]B are free", error.message)
 
 
 @pytest.mark.parametrize("program", ["venv", "foldnote"])
-def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, program):
+def test_a_disk_that_gets_full_is_reported_and_given_back(make_engine, tmp_path, program):
     engine = make_engine("firstpart==1.0")
     layer = FaultLayer(tmp_path, engine.home.parent)
     layer.set("ENOSPC", "w", 1, program)
@@ -285,7 +285,7 @@ def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, pro
 
 def test_an_incomplete_environment_is_recreated(make_engine):
     engine = make_engine("firstpart==1.0")
-    venv.create(engine.home / "env", with_pip=False)  # so far it is when the python is there, and pip is not
+    venv.create(engine.home / "env", with_pip=False)  # the state when the Python is there, and pip is not
     events, error = install_and_listen(engine)
     assert error is None
     assert any("an earlier attempt" in event.message for event in events)
@@ -365,4 +365,5 @@ def test_uv_is_asked_for_a_python_that_is_not_here(make_engine, monkeypatch, tmp
         program.chmod(0o755)
     _, error = install_and_listen(make_engine("firstpart==1.0", more=f'{need} = "3.9"'))
     assert asked.read_text().splitlines() == ["python install 3.9", "python find 3.9"]
-    assert "python3.9" not in error.message  # the fetched one was taken; it makes no environment here
+    # the downloaded Python was chosen; it creates no environment here
+    assert "python3.9" not in error.message

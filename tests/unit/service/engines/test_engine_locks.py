@@ -1,4 +1,4 @@
-"""Locks hold what the engines declare, pip installs nothing else, and another file is refused with a sentence."""
+"""Locks contain what the engines declare, pip installs nothing else, and a changed file is refused with a message."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ each_engine = pytest.mark.parametrize("engine", BUNDLED, ids=lambda engine: engi
 
 
 def read_pins(engine, python, platform, machine):
-    """Version by package, as pip on such a machine reads the lock."""
+    """Return versions by package, as pip reads the lock on such a machine."""
     there = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": platform}
     there |= {"platform_machine": machine, "platform_system": platform.title(), "os_name": "posix"}
     pins = {}
@@ -67,7 +67,7 @@ def test_every_bundled_engine_has_a_lock_that_fulfils_its_requirements(engine):
 @each_engine
 def test_pip_gets_a_hash_for_every_package_but_the_unhashed_ones(engine, monkeypatch, tmp_path):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # without the libraries of a machine with a GPU
-    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))  # nor those that an installed PyTorch asks for
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))  # and those required by an installed PyTorch
     steps = [*plan_first(engine, with_hashes=True), *plan_last(engine, with_hashes=True)]
     unhashed = engine.environment.lock.unhashed
     for step in steps:
@@ -84,7 +84,7 @@ def test_pip_gets_a_hash_for_every_package_but_the_unhashed_ones(engine, monkeyp
 
 @each_engine
 def test_torch_needs_nothing_else_than_the_lock_has(engine):
-    """SymPy 1.14, which torch needs, is not installed beside mpmath 1.4: pip would replace that without a hash."""
+    """SymPy 1.14, which torch needs, is not installed with mpmath 1.4: pip would replace that without a hash."""
     locked = read_lock(engine.folder / engine.environment.lock.file)
     if "sympy" in {each.name for each in locked}:
         found = [Version(each.version) for each in locked if each.name == "mpmath"]
@@ -123,7 +123,7 @@ def test_what_only_a_gpu_needs_comes_in_where_there_is_one(monkeypatch):
 
 
 def write_wheel(folder, name, answer=42):
-    """A pure wheel with one module, as PEP 427 has it; gives its path."""
+    """Write a pure wheel (PEP 427) with one module; return its path."""
     folder.mkdir(exist_ok=True)
     path, info = folder / f"{name}-1.0-py3-none-any.whl", f"{name}-1.0.dist-info"
     with zipfile.ZipFile(path, "w") as wheel:
@@ -136,7 +136,7 @@ def write_wheel(folder, name, answer=42):
 
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
-    """An engine with a lock; its packages come from a local folder, as from a registry."""
+    """Return an engine with a lock; its packages come from a local folder in place of a registry."""
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "environments"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
@@ -215,7 +215,7 @@ def test_a_lock_without_exact_versions_or_hashes_is_refused(engine, text):
 
 @pytest.mark.exhaustive
 def test_a_package_outside_the_lock_is_never_brought_in(engine, begin, tmp_path):
-    """The lock is whole or the probe fails: nothing is resolved at installation."""
+    """The lock is complete or the probe fails: nothing is resolved at installation."""
     (engine.folder / "lock.txt").write_text(read_lock(engine.folder / "lock.txt")[0].text + "\n")
     changed = read_engine(engine.folder)
     begin(changed)
@@ -232,7 +232,7 @@ def test_an_address_with_a_password_is_not_recorded(engine, begin, tmp_path):
 
 @pytest.fixture
 def uv(tmp_path, monkeypatch):
-    """A stand-in for uv on PATH that writes down its arguments and installs by pip; ends with what ``fails`` says."""
+    """A stand-in for uv on PATH that records its arguments and installs with pip; exits as ``fails`` says."""
     said, fails = tmp_path / "uv.txt", tmp_path / "fails"
     program = tmp_path / "bin" / "uv"
     program.parent.mkdir()

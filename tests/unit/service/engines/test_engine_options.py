@@ -1,4 +1,4 @@
-"""Options of an engine in ``config.toml``: databases, numbers, and options that need each other."""
+"""Options of an engine in ``config.toml``: databases, numbers, and options that require each other."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def test_nothing_is_needed_and_nothing_searched_without_the_section(engine):
     assert (engine.configured().values, engine.databases, engine.state().installed) == ({}, (), True)
 
 
-def test_a_database_is_a_path_without_suffix_and_its_name_is_told(engine, tmp_path):
+def test_a_database_is_a_path_without_suffix_and_its_name_is_reported(engine, tmp_path):
     data = tmp_path / "data"
     configure(f'uniref = "{data}/uniref30_db"\nmmseqs = "{data}/mmseqs"\nsensitivity = 7.5\n')
     assert engine.configured().values == {

@@ -1,4 +1,4 @@
-"""Tables that engines write: the same bytes on every system, and no cell is lost."""
+"""Tables written by engines: identical bytes on every system, and no cell is lost."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ PROTOCOL = Path(engines.__file__).parent / "protocol"
 
 @pytest.fixture
 def write(monkeypatch, tmp_path):
-    """Write a table as an engine does, and give the bytes of its file."""
+    """Write a table as an engine does, and return the file's bytes."""
     monkeypatch.syspath_prepend(str(PROTOCOL))
     monkeypatch.chdir(tmp_path)
     Path("outputs").mkdir()

@@ -1,4 +1,4 @@
-"""What ``foldnote engines`` prints."""
+"""Output of ``foldnote engines``."""
 
 import io
 import json
@@ -57,7 +57,7 @@ def test_the_table_marks_a_substitute_and_counts(out, tmp_path, monkeypatch):
 
 
 class Terminal(io.StringIO):
-    """What is written to a terminal."""
+    """A stream that acts as a terminal."""
 
     def isatty(self):
         return True

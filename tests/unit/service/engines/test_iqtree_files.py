@@ -1,4 +1,4 @@
-"""Sequences of every format reach IQ-TREE alike, and what cannot be used ends with a sentence."""
+"""Sequences in every format reach IQ-TREE identically, and unusable ones end with a message."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ HOME = Path(engines.__file__).parent
 
 @pytest.fixture(autouse=True)
 def engine_modules(monkeypatch):
-    """The engine's modules are imported by their own names, as in its environment."""
+    """Import the engine's modules by their own names, as in its environment."""
     names = ("engine_protocol", "sequence_files", "alignments", "trees", "reconstruction", "run")
     for folder in ("iqtree", "protocol"):
         monkeypatch.syspath_prepend(str(HOME / folder))
@@ -22,7 +22,7 @@ def engine_modules(monkeypatch):
 
 
 def read(text, mode="AA"):
-    """Names and letters of the sequences, and the notes."""
+    """Return names and letters of the sequences, and the notes."""
     from sequence_files import read_sequences
 
     notes = []
@@ -30,7 +30,7 @@ def read(text, mode="AA"):
 
 
 def refuse(capsys, call, *arguments, **named):
-    """The sentence with which the call ends."""
+    """Return the message with which the call ends."""
     with pytest.raises(SystemExit) as ended:
         call(*arguments, **named)
     assert ended.value.code == 2

@@ -1,4 +1,4 @@
-"""An engine gets a small environment of its own and the limits of its file."""
+"""An engine gets a small separate environment and the limits in its file."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Terms of engines and weights are accepted before anything is installed, once a user, and that is recorded."""
+"""Terms of engines and weights must be accepted before installation, once per user, and acceptance is recorded."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def _own_engines(tmp_path, monkeypatch):
 
 @pytest.fixture
 def make_engine(tmp_path):
-    """Writes an engine whose licence must be accepted, with nothing to install in its environment."""
+    """Write an engine whose licence must be accepted, with nothing to install in its environment."""
 
     def make(more="", **changed):
         folder = tmp_path / "recipes" / "academic"
@@ -54,7 +54,7 @@ def engine(make_engine):
 
 @pytest.fixture
 def accepted(engine):
-    """The engine, with its terms accepted by this user."""
+    """Return the engine after this user has accepted its terms."""
     record_acceptances(engine.name, engine.terms)
     return engine
 

@@ -1,4 +1,4 @@
-"""A node checks an engine once for the runs that follow each other, and again when its options change."""
+"""A node checks an engine once for successive runs, and again when its options change."""
 
 import pytest
 

@@ -15,7 +15,7 @@ DICTIONARY = pytest.importorskip("biotite.structure.info.ccd", reason="biotite h
 
 @pytest.fixture
 def names(monkeypatch):
-    """The module that engines share, by its own name, as in their environments."""
+    """Import the module that engines share by its own name, as in their environments."""
     monkeypatch.syspath_prepend(str(ENGINES / "protein"))
     import residue_names
 
@@ -24,7 +24,7 @@ def names(monkeypatch):
 
 
 def list_letters() -> dict[str, str]:
-    """The letter of each amino acid of the dictionary that gemmi knows as one, too, by its name."""
+    """Return the one-letter code of each amino acid in the dictionary that gemmi also knows, by its name."""
     table = DICTIONARY.get_ccd()["chem_comp"]
     letters = dict(zip(table["id"].as_array(), table["one_letter_code"].as_array(), strict=True))
     known = {name: gemmi.find_tabulated_residue(name) for name in map(str, letters)}

@@ -1,4 +1,4 @@
-"""``foldnote engines check`` runs an engine on figures that were published, and remembers how it did."""
+"""``foldnote engines check`` compares an engine with published figures, and records the outcome."""
 
 import io
 import json
@@ -64,7 +64,7 @@ about_mb = 1
 
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
-    """An engine of the machine's own Python, whose program and case a test may change."""
+    """Return an engine that runs with this machine's own Python, whose program and case a test may change."""
     folder = tmp_path / "engines" / "tiny"
     folder.mkdir(parents=True)
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(folder.parent))

@@ -1,4 +1,4 @@
-"""Engines are found, read, checked and chosen."""
+"""Engines are discovered, parsed, checked and selected."""
 
 from importlib.metadata import EntryPoint
 
@@ -42,7 +42,7 @@ def test_the_bundled_engines_serve_their_tools():
     assert engine_for("abmap", engines) is None
 
 
-def test_files_are_told_for_each_tool_apart(tmp_path):
+def test_files_are_reported_for_each_tool_apart(tmp_path):
     text, host = GOOD.replace('["anarci"]', '["anarci", "vina"]'), '[environment]\nkind = "host"\n'
     both = read_engine(write_toml(tmp_path / "both", f'{text}outputs = ["a.csv: all"]\n{host}'))
     assert both.as_tool_engine("vina").outputs == both.as_tool_engine("anarci").outputs == ("a.csv: all",)

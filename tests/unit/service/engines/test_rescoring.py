@@ -1,4 +1,4 @@
-"""Whatever becomes of the rescoring, the docking goes on and the reason is told."""
+"""Whatever happens to the rescoring, the docking continues and the reason is reported."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ SCORES = {
 
 @pytest.fixture(autouse=True)
 def rescoring(monkeypatch, tmp_path):
-    """The module by its own name, as in the engine's environment, in a working folder."""
+    """Import the module by its own name, as in the engine's environment, in a working folder."""
     monkeypatch.syspath_prepend(str(Path(engines.__file__).parent / "vina"))
     monkeypatch.chdir(tmp_path)
     import rescoring
@@ -29,7 +29,7 @@ def rescoring(monkeypatch, tmp_path):
 
 
 def offer(program, time_limit_s=30.0):
-    """An add-on whose program is this Python text."""
+    """Return an add-on whose program is this Python text."""
     Path("program.py").write_text(program)
     return {
         "method": "Scoring of the tests",
@@ -99,7 +99,7 @@ def test_an_add_on_that_is_not_installed_is_not_a_failure(rescoring):
     ],
     ids=["message", "killed", "silent", "nothing", "few", "columns", "nan", "list", "slow"],
 )
-def test_a_failure_is_told_with_its_reason(rescoring, program, reason):
+def test_a_failure_is_reported_with_its_reason(rescoring, program, reason):
     limit_s = 1.0 if "sleep" in program else 60.0
     found = rescoring.rescore(offer(program, limit_s), RECEPTORS, POSES, print)
     assert found.rows == ()

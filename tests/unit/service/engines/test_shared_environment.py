@@ -1,4 +1,4 @@
-"""An engine may use another one's environment: it is made once, and serves both."""
+"""An engine may use another one's environment, which is created once and serves both."""
 
 import io
 
@@ -18,7 +18,7 @@ TERMS = '[[terms]]\nname = "Tiny"\nlicence = "its own"\nsource = "its authors"\n
 
 @pytest.fixture
 def write(tmp_path, monkeypatch):
-    """Writes the ``engine.toml`` of ``owner`` and that of ``guest``, which uses its environment, and reads both."""
+    """Write and read the ``engine.toml`` of ``owner`` and of ``guest``, which uses its environment."""
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path / "environments"))
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(tmp_path / "engines"))
 

@@ -1,4 +1,4 @@
-"""Environments keep one copy of equal large files, and stay independent of each other."""
+"""Environments share one copy of identical large files, and stay independent of each other."""
 
 import base64
 import errno

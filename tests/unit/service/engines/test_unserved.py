@@ -1,4 +1,4 @@
-"""Every tool of the catalog has an engine or a reason, and says in one word where it runs."""
+"""Every tool of the catalog has an engine or a reason for having none, and one word for where it runs."""
 
 import re
 from collections import Counter
@@ -64,7 +64,7 @@ def test_the_docs_count_the_tools_as_they_are():
 
 
 def tell_how(engine):
-    """Where what an engine needs comes from."""
+    """Describe the source of an engine's requirements."""
     if engine.kind == "adapter":
         return "adapter"
     return "weights" if any(not each.optional for each in engine.weights) else "packages"

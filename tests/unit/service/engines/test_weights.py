@@ -1,4 +1,4 @@
-"""Weights are fetched from a real server, verified, shared, and never counted before they are whole."""
+"""Weights are downloaded from a real server, verified, shared, and never used before they are complete."""
 
 import hashlib
 import io
@@ -49,7 +49,7 @@ def engines_dir(tmp_path, monkeypatch):
 
 @pytest.fixture
 def make_engine(tmp_path, server):
-    """Writes an engine that runs in this Python and needs one file of weights, and reads it."""
+    """Write and read an engine that runs in this Python and needs one file of weights."""
 
     def make(name="tiny", *, text=None, head="", **changed):
         row = {"name": "Tiny weights", "file": "model.pt", "url": f"{server.address}/model.pt"}
@@ -175,7 +175,7 @@ def start_installing(name):
 
 
 def next_part(engine):
-    """The partial file, once it has content."""
+    """Return the partial file, once it has content."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         for path in (engine.home.parent / ".weights/partial").glob("*"):
@@ -353,7 +353,7 @@ def test_a_second_installation_of_the_same_file_waits_and_takes_it(make_engine, 
     assert contents(engines_dir) == [SHA256]
 
 
-def test_a_disk_that_gets_full_is_told_and_given_back(make_engine, tmp_path, engines_dir):
+def test_a_disk_that_gets_full_is_reported_and_given_back(make_engine, tmp_path, engines_dir):
     engine = make_engine()
     layer = FaultLayer(tmp_path, engines_dir / ".weights/partial")
     layer.set("ENOSPC", "w", 2, "foldnote")
@@ -385,7 +385,7 @@ def test_a_folder_of_weights_is_verified_the_same_way(make_engine, server, tmp_p
     assert server.requests == []
 
 
-def test_what_a_folder_lacks_is_told_with_its_address(make_engine, tmp_path):
+def test_what_a_folder_lacks_is_reported_with_its_address(make_engine, tmp_path):
     message = refuse(make_engine(), offer=Offer(tmp_path))
     assert "there is no model.pt. It is published at http://127.0.0.1" in message
     assert "is not a folder" in refuse(make_engine(), offer=Offer(tmp_path / "absent"))
@@ -520,7 +520,7 @@ COMPLETE = '[with_optional_weights]\nmethod = "Tiny ensemble"\nnote = "Gives err
 
 @pytest.fixture
 def make_optional(make_engine, server, tmp_path):
-    """Writes an engine that runs with one file of weights, and better with a second, and reads it."""
+    """Write and read an engine that runs with one file of weights, and better with a second."""
 
     def make(needed=True, **changed):
         row = {"licence": "CC-BY-4.0", "source": "Its authors (2026)", "sha256": SHA256}
@@ -679,7 +679,7 @@ FILES = {"run.sh": b"#!/bin/sh\n", "models/a.pt": b"weights", "models-b/c": b"",
 
 @pytest.fixture
 def git_tree(tmp_path):
-    """What git calls a tree of FILES."""
+    """Return git's hash of the tree of FILES."""
     folder = tmp_path / "repo"
     for name, content in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -705,7 +705,7 @@ def test_a_git_archive_is_verified_by_its_tree(make_engine, server, git_tree):
     assert (engine.home / "weights/code/models/a.pt").read_bytes() == b"weights"
     assert os.access(engine.home / "weights/code/run.sh", os.X_OK)
     remove(engine)
-    server.files["/repo.tar.gz"] = make_tar(dict(reversed(FILES.items())))  # packed anew, the same files
+    server.files["/repo.tar.gz"] = make_tar(dict(reversed(FILES.items())))  # repacked, with the same files
     install(engine, lambda event: None)
     assert engine.state().installed
 
@@ -726,7 +726,7 @@ def test_other_files_than_those_of_the_commit_are_refused(make_engine, server, g
         (make_tar({"README": b""}), "has no models/a.pt"),
         (make_tar({"a": b""}), "has no models/a.pt"),
     ],
-    # pytest would name them after their bytes, which have the time in them
+    # pytest would name them after their bytes, which contain the time
     ids=["above", "absolute", "link", "cut", "no archive", "without weights", "other file"],
 )
 def test_an_archive_that_cannot_be_used_is_refused(make_engine, server, engines_dir, content, words):

@@ -1,4 +1,4 @@
-"""Archives that must not be read: each is refused, whatever is asked of it, and nothing is written."""
+"""Harmful archives are refused for every operation, and nothing is written."""
 
 import io
 import stat
@@ -16,7 +16,7 @@ def write(path, members, kind=zipfile.ZIP_DEFLATED, mode=stat.S_IFREG):
     with zipfile.ZipFile(path, "w", kind) as archive:
         for name, content in members.items():
             info = zipfile.ZipInfo(name)
-            info.filename = name  # the constructor would mend what is wrong with it
+            info.filename = name  # the constructor would correct the faults
             info.compress_type = kind
             info.external_attr = (mode | 0o600) << 16
             archive.writestr(info, content)
@@ -24,7 +24,7 @@ def write(path, members, kind=zipfile.ZIP_DEFLATED, mode=stat.S_IFREG):
 
 
 def read_all(path):
-    """Everything that a request may ask of an archive."""
+    """Perform every operation that a request may need from an archive."""
     for name in archives.member_names(path):
         archives.find_member(path, name)
         archives.read_member(path, name, len)
@@ -89,7 +89,7 @@ def test_a_bomb_is_refused_before_it_grows(tmp_path):
 
 
 def test_a_member_does_not_grow_beyond_what_it_declares(tmp_path):
-    """A bomb that lies about its size ends where it said, and its checksum is wrong."""
+    """A zip bomb with a wrong size ends at that size, and its checksum is wrong."""
     path = write(tmp_path / "a.zip", {"zeros.pdb": bytes(1 << 20)})
     content = bytearray(path.read_bytes())
     at = content.index(b"PK\x01\x02") + 24
@@ -130,4 +130,4 @@ def test_a_changed_bit_anywhere_is_refused_or_harmless(tmp_path):
             read = {content_of(path, name) for name in archives.member_names(path)}
         except DamagedArchiveError:
             continue
-        assert read <= set(GOOD.values()), f"bit {at % 8} of byte {at} changed a content unseen"
+        assert read <= set(GOOD.values()), f"bit {at % 8} of byte {at} changed a content without an error"

@@ -43,7 +43,7 @@ def test_a_dropped_draft_leaves_nothing(objects, tmp_path):
 
 
 def descriptor_below(folder):
-    """The file below `folder` that this process has open."""
+    """Return the file below `folder` that this process has open."""
     for link in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):
             if folder in link.readlink().parents:
@@ -91,7 +91,7 @@ def test_every_folder_on_the_way_to_a_content_is_synced(objects, tmp_path, monke
 def test_a_name_that_is_added_while_its_folder_is_being_synced_is_synced_itself(
     objects, tmp_path, monkeypatch
 ):
-    """The sync of another thread may have begun before."""
+    """A sync in another thread may have started earlier."""
     source = tmp_path / "result.zip"
     source.write_bytes(b"zip")
     objects.adopt(source, "cd" * 32)
@@ -114,7 +114,7 @@ def test_a_name_that_is_added_while_its_folder_is_being_synced_is_synced_itself(
     other.join(60)
     objects.adopt(source, "cd" + "11" * 31)
     assert "cd" + "11" * 31 in seen[1]
-    assert len(seen) == 3, "the first sync told nothing of the second name"
+    assert len(seen) == 3, "the first sync did not include the second name"
 
 
 def test_a_result_is_copied_where_a_file_has_one_name_only(objects, tmp_path, monkeypatch):

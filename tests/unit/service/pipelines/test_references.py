@@ -1,4 +1,4 @@
-"""Which files of an earlier stage a field takes."""
+"""The files of an earlier stage that a field takes."""
 
 import json
 import zipfile
@@ -85,7 +85,7 @@ def test_the_whole_result_is_what_the_tool_left(pack):
 
 
 @pytest.mark.parametrize("path", ["nothing.pdb", "models", "../x", "*.cif"])
-def test_what_is_not_there_is_told_with_what_is(pack, path):
+def test_what_is_not_there_is_reported_with_what_is(pack, path):
     with pytest.raises(ReferenceFaultError, match="m.pdb"):
         choose(pack("m.pdb"), path)
 

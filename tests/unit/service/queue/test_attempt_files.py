@@ -1,4 +1,4 @@
-"""The files of an attempt are written whole and read back the same."""
+"""The files of an attempt are written completely and read back unchanged."""
 
 import pytest
 

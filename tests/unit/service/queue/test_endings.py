@@ -1,4 +1,4 @@
-"""What an outcome means for its job, what fits, and where inputs go."""
+"""The effect of an outcome on its job, fitting archives, and the paths of inputs."""
 
 import pytest
 
@@ -74,7 +74,7 @@ def test_the_same_settings_have_the_same_seed():
     assert 0 <= seed_of(claim()) < 2**31
 
 
-def test_a_refused_input_is_told_from_other_failures_and_only_of_a_failure():
+def test_a_refused_input_is_distinguished_from_other_failures_and_only_of_a_failure():
     refused = Outcome("failed", error="No.", is_input_refused=True)
     assert ending_of(refused, cores=1, has_result=False, is_cancelled=False).is_input_refused
     assert not ending("failed", error="No.").is_input_refused

@@ -1,4 +1,4 @@
-"""Behind which running attempts others may wait, and how many."""
+"""Lines of attempts behind running ones, and their lengths."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +36,7 @@ def attempt(number, machine, executor, *, is_in_line=False):
 
 @pytest.fixture
 def lines():
-    """A tool whose runs are short."""
+    """Create a line for a tool whose runs are short."""
     lines = JobLines()
     lines.note_end(CLAIM, SHORT)
     return lines

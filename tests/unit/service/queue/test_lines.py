@@ -1,4 +1,4 @@
-"""What an engine writes becomes progress, the sentence of a failure, or a line of the log."""
+"""An engine's output becomes progress, an error message, or a line of the log."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Processes of an attempt are found by descent and by nonce, and ended."""
+"""Processes of an attempt are found by descent and by nonce, and killed."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds p
 
 @pytest.fixture
 def marked():
-    """A process in a session of its own that carries a nonce and ignores TERM."""
+    """Start a process in its own session that carries a nonce and ignores TERM."""
     nonce = uuid.uuid4().hex
     code = "import signal,time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
     with subprocess.Popen(

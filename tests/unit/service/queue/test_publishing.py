@@ -1,4 +1,4 @@
-"""The names of an engine's files in the result archive, its sync, and figures that are none."""
+"""Names of an engine's files in the result archive, syncing of the archive, and invalid figures."""
 
 import json
 import os
@@ -87,7 +87,7 @@ def test_an_archive_is_synced_before_it_is_linked_among_the_contents(
 
 
 def publish_as_nobody(folder, closed):
-    """The sentence of the archive, or of the refusal, in a process for which modes count; it is in ``folder``.
+    """Publish ``folder`` in a process for which permissions count; return the archive's message or the refusal's.
 
     Args:
         folder: an empty folder.

@@ -1,4 +1,4 @@
-"""The end of a log, in blocks from behind."""
+"""The end of a log, read backwards in blocks."""
 
 import os
 import tracemalloc

@@ -1,4 +1,4 @@
-"""What is over is removed: again, where it could not be at first, and what an earlier process left."""
+"""Cleanup: removal of finished work, retried if it failed at first, including that of earlier processes."""
 
 import os
 import threading
@@ -40,7 +40,7 @@ def tidier(store, root, tmp_path):
 
 
 def end_one(store, root, name="one"):
-    """A job that ran and ended; gives its row and the folder of its attempt, with a work folder in it."""
+    """Run a job to its end; return its row and the folder of its attempt, which contains a work folder."""
     account = store.accounts.ensure_account("a@lab.example")
     job_id = store.jobs.add(account, NewJob(name, "anarci", {}, {}))
     waiting = next(each for each in store.queue.waiting() if each.job_id == job_id)
@@ -60,7 +60,7 @@ def test_work_that_an_earlier_process_left_is_dropped_and_its_log_stays(store, r
 
 
 def test_what_may_wait_is_removed_when_no_run_has_ended_for_a_while(store, root, tidier):
-    tidier.start()  # before there is anything that an earlier process may have left
+    tidier.start()  # before there can be anything from an earlier process
     folders = [end_one(store, root, name)[2] for name in ("one", "two", "three")]
     for folder in folders:
         tidier.note(folder, may_wait=True)
@@ -106,7 +106,7 @@ def test_a_deleted_job_whose_folder_stays_is_purged_at_a_later_sweep(store, root
 
 
 def exit_status_of_nobody(folder, act):
-    """0 when `act` says True in a process that is not root's, which works in `folder`."""
+    """Return 0 if `act` returns True in a process without root's rights, which works in `folder`."""
     child = os.fork()
     if child == 0:
         status = 2
@@ -127,7 +127,7 @@ def test_what_a_tool_made_read_only_is_removed_by_its_owner(tmp_path):
     inner.mkdir(parents=True)
     (inner / "file").write_text("x")
     for folder in (tmp_path, job, job / "work", inner):
-        if os.geteuid() == 0:  # to whom nothing is read-only
+        if os.geteuid() == 0:  # for whom nothing is read-only
             os.chown(folder, NOBODY, NOBODY)
     inner.chmod(0o500)
     inner.parent.chmod(0o500)
@@ -175,7 +175,7 @@ def test_a_tidier_ends_soon_in_the_midst_of_a_large_folder(store, root, tidier, 
 
 
 def test_a_database_that_cannot_be_opened_now_is_a_fault_of_storage(store, tmp_path):
-    """What reclaims space tries again after one; any other exception would end its thread."""
+    """The thread that reclaims space retries after this one; any other exception would end it."""
     (tmp_path / "db").rename(tmp_path / "moved")
     (tmp_path / "db").mkdir()
     for work in (lambda: store.database.reclaim(threading.Event()), store.database.checkpoint):

@@ -1,4 +1,4 @@
-"""The seed and settings that an engine reports, and reports that are none."""
+"""The seed and settings that an engine reports, and invalid reports."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from foldnote.service.runner.manifest import read_used
 
 @pytest.fixture
 def work(tmp_path):
-    """The working folder of the attempt in ``tmp_path``."""
+    """Return the working folder of the attempt in ``tmp_path``."""
     (tmp_path / "work").mkdir()
     return tmp_path / "work"
 

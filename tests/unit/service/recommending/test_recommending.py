@@ -1,4 +1,4 @@
-"""What is found in a prompt, which tools it leads to, and when nothing is recommended."""
+"""What is recognized in a prompt, the tools recommended for it, and when none is recommended."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""An address names one account, however its letters are written."""
+"""An email address identifies one account regardless of case."""
 
 import pytest
 import sqlalchemy as sa

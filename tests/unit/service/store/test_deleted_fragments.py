@@ -1,4 +1,4 @@
-"""What was deleted leaves no fragment in the files of a database that is too large to be rewritten at any time."""
+"""Deleted data leave no fragments in the files of a database too large to be rewritten at any time."""
 
 import random
 import shutil
@@ -24,7 +24,7 @@ def make_job(name, draw, is_secret):
 
 @pytest.fixture(scope="module")
 def past(tmp_path_factory):
-    """A database of an account that deleted every other of its batches, whose rows had grown and moved between pages."""
+    """Return a database of an account that deleted every other batch, after rows had grown and moved between pages."""
     folder = tmp_path_factory.mktemp("past")
     store = Store(folder / DATABASE)
     account = store.accounts.ensure_account(EMAIL)
@@ -79,4 +79,4 @@ def test_who_writes_meanwhile_is_not_held_up_by_it(store, tmp_path):
     finally:
         is_over.set()
         writer.join()
-    assert MARK in read_files(tmp_path)  # it was put off
+    assert MARK in read_files(tmp_path)  # it was postponed

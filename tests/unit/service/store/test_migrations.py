@@ -1,4 +1,4 @@
-"""Every older database becomes the newest, and the newest is what the queries expect."""
+"""Every older database is migrated to the newest version, which has the schema that queries expect."""
 
 import sqlite3
 from contextlib import closing

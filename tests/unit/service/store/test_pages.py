@@ -1,4 +1,4 @@
-"""A page of jobs is what their rows say now, whatever was done to them before."""
+"""A page of jobs always shows the current rows, after any sequence of changes."""
 
 import json
 import uuid
@@ -55,7 +55,7 @@ def read(store, wanted=MINE, before=None, limit=10):
 
 
 def records(page):
-    """What the page shows, with the rows of records that are completed for each answer."""
+    """Return the records of a page, with the rows of records that are completed at each request."""
     parts = page.text.decode().split(MARK)
     parts[1::2] = [page.live[int(number)].record for number in parts[1::2]]
     return json.loads("[" + "".join(parts) + "]")
@@ -202,7 +202,7 @@ def is_live(row):
 
 
 def told(row):
-    """The record of a row, written down apart from the code that is tested."""
+    """Return a row's record, computed independently of the tested code."""
     record = {
         "jobName": row["name"],
         "type": row["type"],
@@ -234,7 +234,7 @@ def told(row):
 
 
 def take(store, account, step, number):
-    """Do one step to one of the account's jobs, where there is one that it fits."""
+    """Apply one step to a job of the account for which it is valid, if there is one."""
     name = f"j{uuid.uuid4().hex}"
     everything = rows_of(store, account, has_subjobs=True)
     running = [claim for claim in store.queue.running() if claim.account_id == account]

@@ -1,4 +1,4 @@
-"""No query that runs again and again reads all jobs there are: SQLite is asked how it would answer."""
+"""No repeated query scans all jobs, according to SQLite's query plans."""
 
 import pytest
 import sqlalchemy as sa
@@ -53,7 +53,7 @@ QUERIES = {
 
 
 def plans_of(store, act):
-    """What SQLite says of each statement of `act`."""
+    """Return SQLite's query plan for each statement of `act`."""
     statements = []
 
     def note_glance(statement):
@@ -65,7 +65,7 @@ def plans_of(store, act):
             statements.append((statement, parameters[0] if is_many else parameters))
 
     sa.event.listen(sa.engine.Engine, "before_cursor_execute", note)
-    with store.database.glance() as connection:  # the next glance is by the same connection
+    with store.database.glance() as connection:  # the next check uses the same connection
         connection.set_trace_callback(note_glance)
     try:
         act(store)

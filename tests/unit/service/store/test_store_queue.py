@@ -1,4 +1,4 @@
-"""The compare-and-set of the queue: one winner for each change, and no way out of a final state."""
+"""Compare-and-set of the queue: each change has one winner, and final states are never left."""
 
 import itertools
 import re
@@ -285,7 +285,7 @@ def add_rows(store, account, number):
 
 
 def limit_pages(store, number):
-    """Let the database have so many pages at most; never fewer than it has and a few more."""
+    """Limit the database to this many pages, but to no fewer than it has plus a few."""
     with store.database.write() as connection:
         has = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {max(number, has + 20)}")
@@ -297,7 +297,7 @@ def count_jobs(store):
 
 
 def first(find):
-    """Chooses the oldest."""
+    """Choose the oldest job."""
     return next(iter(find()), None)
 
 

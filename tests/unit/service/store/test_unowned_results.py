@@ -1,4 +1,4 @@
-"""A result that no job takes, since the job was deleted or ended otherwise meanwhile, is let go at once."""
+"""A result whose job was deleted or ended otherwise in the meantime is released at once."""
 
 import pytest
 from chosen_store import store_place
@@ -43,7 +43,7 @@ def test_of_an_attempt_whose_end_is_known_already(store):
 
 @pytest.fixture
 def aggregating(store):
-    """A batch whose one row is complete and whose archive is being built."""
+    """Return a batch whose only row is complete and whose archive is being built."""
     store.jobs.add_batch(1, NewJob("many", "anarci", {}, {}), [ROW])
     assert store.queue.finish(claim(store), complete(FIRST))
     return store.batches.aggregating()[0]

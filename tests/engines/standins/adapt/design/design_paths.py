@@ -1,1 +1,1 @@
-"""Stands where the paths of a lab are."""
+"""Stand-in for a lab's file of paths."""

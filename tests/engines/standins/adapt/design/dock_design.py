@@ -1,4 +1,4 @@
-"""Stands in for design/dock_design.py of ADAPT: its arguments, its table of targets and its files, and no model."""
+"""Stand-in for design/dock_design.py of ADAPT: its arguments, its table of targets and its files, without a model."""
 
 import argparse
 import csv

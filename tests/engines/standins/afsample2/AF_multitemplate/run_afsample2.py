@@ -1,4 +1,4 @@
-"""Stands in for run_afsample2.py of AFsample2: its flags, its inputs and its files, and no model."""
+"""Stand-in for run_afsample2.py of AFsample2: its flags, its inputs and its files, without a model."""
 
 import json
 import sys

@@ -1,1 +1,1 @@
-"""Stands where AlphaFlow's package is."""
+"""Stand-in for AlphaFlow's package."""

@@ -1,4 +1,4 @@
-"""Stands in for unifold/homo_search.py of AlphaLink2: its flags and its files."""
+"""Stand-in for unifold/homo_search.py of AlphaLink2: its flags and its files."""
 
 import sys
 from pathlib import Path

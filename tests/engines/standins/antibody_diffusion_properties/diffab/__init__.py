@@ -1,1 +1,1 @@
-"""Stands where the package of DiffAb is."""
+"""Stand-in for DiffAb's package."""

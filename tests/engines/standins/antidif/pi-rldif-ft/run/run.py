@@ -1,4 +1,4 @@
-"""Stands in for run.run of AntiDIF: its configuration, its list of structures and its table, and no model."""
+"""Stand-in for run.run of AntiDIF: its configuration, its list of structures and its table, without a model."""
 
 import json
 import re
