@@ -62,6 +62,8 @@ LIBRARY_VERSION = "2.5.5"
 SERVED_LIBRARY = f"foldnote/api/static/3Dmol-min.js?v={LIBRARY_VERSION}"
 """URL of 3Dmol.js on the notebook server, relative to its base URL."""
 
+_CSS_COMMENT = re.compile(r"""("[^"]*"|'[^']*')|/\*.*?\*/""", re.DOTALL)
+"""String literals in CSS, which are kept, and comments."""
 _CSS_SPACE = re.compile(r"""("[^"]*"|'[^']*')|\s*([{};,])\s*|(?<=:) """)
 """String literals in CSS, which are kept, and insignificant white space."""
 _COLORING = {"name", "palette", "shades", "values"}
@@ -187,11 +189,11 @@ def read_asset(name: str) -> str:
     """Read a CSS or JavaScript file of this package, minified by the build if possible.
 
     A file that the build did not minify, or that has changed since, is returned without comments and
-    indentation; CSS without insignificant white space.
+    indentation; CSS without comments and insignificant white space.
     """
     text = files("foldnote.viewers").joinpath("assets", name).read_text("utf-8")
     if name.endswith(".css"):
-        return _CSS_SPACE.sub(r"\1\2", text).replace(";}", "}")
+        return _CSS_SPACE.sub(r"\1\2", _CSS_COMMENT.sub(r"\1", text)).replace(";}", "}").strip()
     return _shorten(name, text)
 
 
