@@ -61,7 +61,11 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     settings_=st.dictionaries(st.sampled_from(["sequence", "scheme", "x"]), JSON),
     tool=st.sampled_from(["anarci", "abmpnn", "af2bind", "align-pdbs", "alphafold"]),

@@ -52,7 +52,11 @@ def read_all(client, headers, **params):
     return pages
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(count=st.integers(0, 12), limit=st.integers(1, 14), stopped=st.sets(st.integers(0, 11)))
 def test_pages_have_every_job_once(client, store, count, limit, stopped):
     headers, account = new_account(client)

@@ -107,7 +107,7 @@ async def test_a_link_to_one_job_of_a_batch_opens_neither_the_batch_nor_its_othe
 
 @pytest.mark.parametrize("end", ["revoked", "expired", "deleted"])
 async def test_a_link_that_has_ended_opens_no_row_no_file_and_no_tab(jupyter, make_link, service, end):
-    link = await make_link("cats", days=8 / 86_400 if end == "expired" else 1)
+    link = await make_link("cats", days=15 / 86_400 if end == "expired" else 1)
     opened = (await ask(jupyter, {"url": link.url})).json()
     assert (await ask(jupyter, {"url": link.url, "row": "cats-two"})).status_code == 200
     async with service.client() as client:
@@ -115,9 +115,9 @@ async def test_a_link_that_has_ended_opens_no_row_no_file_and_no_tab(jupyter, ma
             await client.shares.revoke(link)
         elif end == "deleted":
             await client.jobs.delete("cats")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while (await ask(jupyter, {"url": link.url, "row": "none"})).json()["error"].startswith("The shared"):
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.5)
     asked = [
         {"url": link.url},
         {"url": link.url, "row": "cats-two"},

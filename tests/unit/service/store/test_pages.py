@@ -161,7 +161,11 @@ STEPS = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     steps=st.lists(st.tuples(STEPS, st.integers(0, 50)), max_size=25),
     limit=st.integers(1, 6),
