@@ -92,7 +92,7 @@ def test_an_add_on_that_is_not_installed_is_not_a_failure(rescoring):
         (write_scores(SCORES | {"scores": [{"CNNscore": 1}] * 3}), "CNNaffinity"),
         (
             write_scores(SCORES | {"scores": [dict.fromkeys(SCORES["scores"][0], float("nan"))] * 3}),
-            "no numbers",
+            "not numbers",
         ),
         (write_scores([]), "It failed"),
         ("import time; time.sleep(60)", "it took longer than 1 s"),
