@@ -108,10 +108,11 @@ class ServiceProcess:
         return answer.json()
 
     def wait(self, name: str, statuses: tuple[str, ...] = FINAL, patience_s: float = 60) -> dict:
-        until = time.monotonic() + patience_s
+        until, pause_s = time.monotonic() + patience_s, 0.05
         while (job := self.job(name))["status"] not in statuses:
             assert time.monotonic() < until, job
-            time.sleep(0.05)
+            time.sleep(pause_s)
+            pause_s = min(1.3 * pause_s, 0.2)
         return job
 
     def run(self, name: str, **more) -> dict:
