@@ -3,7 +3,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import { MessageLoop, type Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
-import { hasStyles, loadStyles } from '../styles';
+import { areStylesSettled, loadStyles } from '../styles';
 
 /** Base class that tracks its visibility. */
 export abstract class SeenWidget extends ReactWidget {
@@ -14,6 +14,7 @@ export abstract class SeenWidget extends ReactWidget {
 
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
+    void loadStyles(); // retries after a failure
     MessageLoop.sendMessage(this, Widget.Msg.UpdateRequest);
     this.watch();
   }
@@ -23,7 +24,7 @@ export abstract class SeenWidget extends ReactWidget {
     if (!this.isVisible) {
       return;
     }
-    if (hasStyles()) {
+    if (areStylesSettled()) {
       super.onUpdateRequest(message);
     } else {
       void loadStyles().then(() => this.update());
