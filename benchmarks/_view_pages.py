@@ -6,6 +6,7 @@ Pages are files that include 3Dmol.js, so the figures contain no time of a serve
 from __future__ import annotations
 
 import base64
+import json
 import math
 import os
 import random
@@ -61,6 +62,22 @@ limit_ms => new Promise((done, fail) => {
   };
   look();
 })
+"""
+_DRAW_MOLSTAR = """
+molstar.Viewer.create('app', { layoutIsExpanded: false, layoutShowControls: false }).then(async viewer => {
+  await viewer.loadStructureFromData(text, 'pdb');
+  const canvas = viewer.plugin.canvas3d;
+  await new Promise(done => {
+    const watch = canvas.didDraw.subscribe(() => {
+      if (canvas.reprCount.value > 0) { watch.unsubscribe(); done(); }
+    });
+    canvas.requestDraw();
+  });
+  const flat = document.createElement('canvas').getContext('2d');
+  flat.drawImage(document.querySelector('canvas'), 0, 0, 8, 8);
+  flat.getImageData(0, 0, 8, 8);
+  window.fnDrawn = performance.now();
+});
 """
 _THROUGH = """
 async () => {
@@ -187,6 +204,28 @@ def write_plain_page(path: Path, html: str, library: str) -> Path:
         "utf-8",
     )
     return path
+
+
+def write_molstar_page(path: Path, text: str) -> Path:
+    """Write a page beside the unpacked npm package of Mol*, which draws a structure in PDB format."""
+    path.write_text(
+        "<!doctype html><meta charset=utf-8><body>"
+        '<div id=app style="position:relative;width:640px;height:480px"></div>'
+        '<script src="package/build/viewer/molstar.js"></script>'
+        f"<script>window.fnLoaded = performance.now(); const text = {json.dumps(text)};"
+        f"{_DRAW_MOLSTAR}</script>",
+        "utf-8",
+    )
+    return path
+
+
+def molstar_picture_ms(browser: Browser, path: Path) -> float:
+    """Return the milliseconds from loading Mol* to its first picture that can be read back."""
+    page = open_page(browser, path)
+    page.wait_for_function("window.fnDrawn !== undefined")
+    taken: float = page.evaluate("window.fnDrawn - window.fnLoaded")
+    page.close()
+    return taken
 
 
 def mark_loaded(path: Path) -> Path:

@@ -1,8 +1,8 @@
 """The cost of views: bytes in the notebook, time to the first picture, contexts, tables, and drawing offline.
 
-Figures are compared with our limits and with plain py3Dmol, nglview, ipymolstar and molviewspec, which are
-installed into a separate environment if possible. Chromium draws without a graphics card here, so times are
-upper bounds, and on a busy machine only the ratios are meaningful. ``--parts`` names what is measured.
+Figures are compared with our limits and with plain py3Dmol, Mol*, nglview, ipymolstar and molviewspec, which
+are installed into a separate environment if possible. Chromium draws without a graphics card here, so times
+are upper bounds, and on a busy machine only the ratios are meaningful. ``--parts`` names what is measured.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import argparse
 import gzip
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import venv
@@ -32,8 +34,10 @@ from _view_pages import (
     insert_ms,
     launch,
     mark_loaded,
+    molstar_picture_ms,
     time_table,
     walk_through,
+    write_molstar_page,
     write_plain_page,
     write_structure,
 )
@@ -61,6 +65,7 @@ CAPSID_RESIDUES = 35_400
 WAIT_S = 12
 PEER_FOLDER = Path(sys.prefix) / ".view-peers"
 LAB = "jupyterlab>=4.6,<4.7"
+MOLSTAR = "molstar@5.6.1"
 PEERS = {
     "py3Dmol": "import py3Dmol\nview = py3Dmol.view(width=640, height=480)\nview.addModel(text, 'pdb')\n"
     "view.setStyle({'cartoon': {'color': 'spectrum'}})\nview.zoomTo()\nview.show()",
@@ -165,7 +170,29 @@ def measure_large(browser: Browser, folder: Path) -> None:
     atoms = text.count("\nATOM") + 1
     show(f"page of {atoms:,} atoms, processor time", laid_cpu, 4.0, "s")
     show("its first picture, 3Dmol.js being there", drawn, 5.0, "s")
-    print(f"    (laid out in {laid:.1f} s by the clock; {page.stat().st_size / 1e6:.1f} MB)")
+    print(
+        f"    (laid out in {laid:.1f} s by the clock, {laid + drawn:.1f} s together;"
+        f" {page.stat().st_size / 1e6:.1f} MB)"
+    )
+    measure_molstar(browser, folder, text, laid + drawn)
+
+
+def measure_molstar(browser: Browser, folder: Path, text: str, ours_s: float) -> None:
+    """Measure Mol*'s first picture of the same text, its library being there; print why there is none."""
+    npm = shutil.which("npm")
+    command = [str(npm), "pack", "--silent", MOLSTAR, "--pack-destination", str(folder)]
+    if npm is None or subprocess.run(command, capture_output=True).returncode:
+        print("Mol* could not be installed for comparison")
+        return
+    with tarfile.open(next(folder.glob("molstar-*.tgz"))) as archive:
+        archive.extractall(folder, filter="data")
+    page = write_molstar_page(folder / "molstar.html", text)
+    beside(
+        f"{MOLSTAR} from the PDB text, in its default for this size",
+        _median_s(lambda: molstar_picture_ms(browser, page)),
+        ours_s,
+        "s",
+    )
 
 
 def _median_s(measure: Callable[[], float]) -> float:
