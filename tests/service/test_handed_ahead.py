@@ -34,11 +34,12 @@ tools = ["anarci"]
 kind = "host"
 """
 RUN = """
-import time
+import os, time
 from pathlib import Path
 
 def main():
-    Path("outputs/begun").touch()
+    with open("outputs/begun", "a") as begun:
+        begun.write(f"{os.getpid()}\\n")
     while not Path("end").exists():
         time.sleep(0.005)
 
@@ -178,6 +179,120 @@ def test_one_goes_on_when_its_service_is_gone(start, runners):
     end(first)
     end(second)
     assert outcome_of(second).state == "succeeded"
+
+
+# sent to the process that runs another job
+
+
+def pids_of(folder: Path) -> list[int]:
+    """Return the processes that have run the attempt's engine."""
+    path = folder / files.WORK / "outputs/begun"
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def has_received(folder: Path) -> bool:
+    """Return whether a runner has prepared the attempt, which it does when it receives the order."""
+    return files.scratch_folder(folder.name).exists()
+
+
+@pytest.fixture
+def send_ahead(start):
+    """Start attempts until one runs and the next has been sent to its process; return both.
+
+    A busy machine may be so slow that the next one is given back.
+    """
+
+    def send() -> tuple[Path, Path]:
+        for _ in range(20):
+            first, second, third = start(), start(at_once=1), start(at_once=1)
+            wait_until(lambda: has_begun(first), "the first")  # noqa: B023
+            end(first)
+            wait_until(lambda: has_begun(second), "the second")  # noqa: B023
+            deadline = time.monotonic() + 0.2
+            while time.monotonic() < deadline:
+                if has_received(third) and pids_of(first) == pids_of(second):
+                    return second, third
+                time.sleep(0.001)
+            for each in (second, third):
+                end(each)
+                outcome_of(each)
+        raise AssertionError("The machine is too busy for this test.")
+
+    return send
+
+
+def test_the_next_one_begins_without_waiting_for_the_runner(send_ahead):
+    for _ in range(20):
+        before, after = send_ahead()
+        runner = runner_of(before)
+        os.kill(runner, signal.SIGSTOP)
+        try:
+            end(before)
+            deadline = time.monotonic() + 0.5
+            while not has_begun(after) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            has_overtaken, is_marked = has_begun(after), (after / files.RUNNER).exists()
+        finally:
+            os.kill(runner, signal.SIGCONT)
+        end(after)
+        outcomes = outcome_of(before), outcome_of(after)
+        assert [each.state for each in outcomes] == ["succeeded"] * 2
+        assert len(pids_of(after)) == 1
+        if has_overtaken:
+            break
+    assert (has_overtaken, is_marked) == (True, True)
+    assert pids_of(before) == pids_of(after)
+    assert outcomes[0].ended <= outcomes[1].ended
+    assert not has_received(before)
+    assert not has_received(after)
+
+
+@pytest.mark.parametrize("way", ["stopped", "killed"])
+def test_the_next_one_runs_once_in_a_new_process_if_the_first_does_not_succeed(send_ahead, runners, way):
+    before, after = send_ahead()
+    if way == "stopped":
+        runners.cancel(before, 1.0)
+    else:
+        os.kill(*pids_of(before), signal.SIGKILL)
+    end(after)
+    assert outcome_of(before).state == ("stopped" if way == "stopped" else "failed")
+    assert outcome_of(after).state == "succeeded"
+    assert len(pids_of(after)) == 1
+    assert pids_of(after) != pids_of(before)
+
+
+def test_the_next_one_is_taken_back_from_a_process_whose_job_takes_long(send_ahead, told):
+    before, after = send_ahead()
+    runner = runner_of(before)
+    wait_until(lambda: not has_received(after), "the return of the order")
+    end(before)
+    end(after)
+    assert outcome_of(before).state == "succeeded"
+    assert (after in told and not has_begun(after)) or outcome_of(after).state == "succeeded"
+    assert len(pids_of(after)) <= 1
+    assert runner_of(before) == runner
+
+
+def test_the_next_one_can_be_stopped_before_and_after_it_begins(send_ahead, runners):
+    before, after = send_ahead()
+    runners.cancel(after, 1.0)
+    end(before)
+    assert outcome_of(before).state == "succeeded"
+    assert outcome_of(after).state == "stopped"
+    for pid in pids_of(after):
+        wait_until(lambda pid=pid: not Path(f"/proc/{pid}").exists(), "the end of its process")
+
+
+def test_both_end_with_their_runner_and_neither_is_repeated_by_itself(send_ahead, runners):
+    before, after = send_ahead()
+    runner = runner_of(before)
+    os.kill(runner, signal.SIGKILL)
+    end(after)
+    wait_until(lambda: runners.revoke(before), "the end of the first")
+    assert Outcome.read(before) is None
+    outcome = wait_until(lambda: Outcome.read(after) or runners.revoke(after), "the end of the next one")
+    assert outcome is True or outcome.state == "succeeded"
+    assert len(pids_of(after)) <= 1
 
 
 # short jobs

@@ -385,6 +385,17 @@ def test_each_job_of_a_shared_process_has_its_own_usage(run_owned):
     assert small_mb + 250 < large_mb
 
 
+def test_a_job_after_which_its_process_is_replaced_has_its_own_usage_too(run_owned, engine_dir):
+    manifest = engine_dir / "engine.toml"
+    manifest.write_text(MANIFEST + "[resources]\nmemory_mb = 64\n")
+    burn = "end = time.process_time() + 0.5\nwhile time.process_time() < end: pass\n"
+    first = run_owned(burn)
+    last = run_owned(burn + "import run; run.BALLAST = b'x' * (100 << 20)")
+    assert pid_of(first) == pid_of(last)
+    for each in (first, last):
+        assert 0.5 <= outcome_of(each).cpu_seconds < 0.9
+
+
 def test_a_shared_process_larger_than_its_engine_declares_is_not_kept(run_owned, engine_dir):
     manifest = engine_dir / "engine.toml"
     manifest.write_text(MANIFEST + "[resources]\nmemory_mb = 64\n")

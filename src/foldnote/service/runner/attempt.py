@@ -269,6 +269,28 @@ def scratch_folder(nonce: str) -> Path:
     return Path(tempfile.gettempdir(), f"{SCRATCH}{nonce}")
 
 
+def make_scratch(nonce: str) -> Path:
+    """Create the temporary folder of an attempt's engine, for this user only, and return it.
+
+    A runner that died before the attempt began may have left an empty one.
+
+    Raises:
+        OSError: it cannot be created, or something else is there.
+    """
+    folder = scratch_folder(nonce)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        folder.rmdir()
+        folder.mkdir(mode=0o700)
+    return folder
+
+
+def is_spent(attempt_dir: Path) -> bool:
+    """Return whether the attempt must not be started: it was begun, revoked or ended before."""
+    return any(os.path.lexists(f"{attempt_dir}/{name}") for name in (RUNNER, REVOKED, OUTCOME))
+
+
 def make_folders(*nested: Path) -> None:
     """Create nested folders; the parents of the first usually exist."""
     for folder in nested:

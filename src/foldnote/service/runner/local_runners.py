@@ -17,9 +17,8 @@ from pathlib import Path
 from foldnote.errors import EngineError
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
-from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome
+from foldnote.service.runner.attempt import AttemptSpec, AttemptState, Outcome, is_spent
 from foldnote.service.runner.locking import is_locked, take_lock
-from foldnote.service.runner.runner import is_spent
 from foldnote.service.runner.starting import StarterDiedError, StarterLink
 from foldnote.service.runner.worker import worker_key
 

@@ -84,6 +84,18 @@ class ReadyOrder(NamedTuple):
     """The attempt's specification; None if it cannot be read."""
     mark: Path | None
     """Path of a file that becomes the start marker of the attempt; None if it could not be written."""
+    scratch: Path | None
+    """Its temporary folder; None if it could not be created."""
+
+    @property
+    def can_begin(self) -> bool:
+        """Whether it is completely prepared, and neither begun, revoked nor asked to stop."""
+        is_prepared = self.spec is not None and self.mark is not None and self.scratch is not None
+        return is_prepared and not files.is_spent(self.order.folder) and not _is_cancelled(self.order.folder)
+
+
+def _is_cancelled(attempt_dir: Path) -> bool:
+    return os.path.lexists(f"{attempt_dir}/{files.CANCEL}")
 
 
 class OrderQueue:
@@ -120,22 +132,24 @@ class OrderQueue:
         """Return the queued order to the starter, if there is one."""
         if self.look() is not None:
             self.close()
-            self._tell(GIVEN_BACK)
+            self._report(GIVEN_BACK)
 
-    def tell_done(self) -> None:
+    def report_done(self) -> None:
         """Report that the oldest attempt taken has ended and its lock is free."""
-        self._tell(DONE)
+        self._report(DONE)
 
     def close(self) -> None:
         """Release the lock of the queued order, when this runner is about to end."""
         if self._ready is not None:
-            if self._ready.mark is not None:
-                with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):
+                if self._ready.scratch is not None:
+                    self._ready.scratch.rmdir()
+                if self._ready.mark is not None:
                     self._ready.mark.unlink()
             os.close(self._ready.order.lock)
             self._ready = None
 
-    def _tell(self, word: bytes) -> None:
+    def _report(self, word: bytes) -> None:
         with contextlib.suppress(OSError):  # the other end is closed, as the next read shows
             self._orders.sendall(word)
 
@@ -144,7 +158,15 @@ class OrderQueue:
         self.is_open = order is not None
         if order is not None:
             spec = read_spec_or_none(order.folder)
-            self._ready = ReadyOrder(order, spec, draft_mark(order.folder, spec))
+            self._ready = ReadyOrder(order, spec, draft_mark(order.folder, spec), _try_scratch(spec))
+
+
+def _try_scratch(spec: AttemptSpec | None) -> Path | None:
+    """Create the temporary folder; return None if that fails, which running the attempt will explain."""
+    if spec is not None:
+        with contextlib.suppress(OSError):
+            return files.make_scratch(spec.nonce)
+    return None
 
 
 def draft_mark(attempt_dir: Path, spec: AttemptSpec | None) -> Path | None:

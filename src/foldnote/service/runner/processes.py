@@ -220,21 +220,20 @@ def reap_children() -> None:
             return
 
 
+def has_ended(child: int) -> bool:
+    """Return whether a child has ended, without reaping it; True if it has been reaped."""
+    try:
+        return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
 def find_children() -> set[int] | None:
     """Return all children of this single-threaded process; None if the system does not list them."""
     try:
         return {int(pid) for pid in _read(f"/proc/self/task/{os.getpid()}/children").split()}
     except OSError:
         return None
-
-
-def has_children(pid: int) -> bool:
-    """Return whether another process has unreaped children; True if the system does not say."""
-    try:
-        with os.scandir(f"/proc/{pid}/task") as tasks:
-            return any(_read(f"{task.path}/children") for task in tasks)
-    except OSError:
-        return True
 
 
 def _read(path: str) -> bytes:

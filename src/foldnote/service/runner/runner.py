@@ -12,6 +12,7 @@ library, since there is one runner per running job.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import socket
 import sys
@@ -25,7 +26,7 @@ from pathlib import Path
 from foldnote.errors import EngineError
 from foldnote.io import FULL_DISK, write_atomically
 from foldnote.service.runner import attempt as files
-from foldnote.service.runner.attempt import AttemptSpec, Outcome, OutcomeState
+from foldnote.service.runner.attempt import AttemptSpec, Outcome, OutcomeState, is_spent
 from foldnote.service.runner.locking import take_lock
 from foldnote.service.runner.manifest import STAND_IN_NOTE, has_stand_ins
 from foldnote.service.runner.orders import (
@@ -88,7 +89,7 @@ def serve(orders: socket.socket) -> int:
         while ready := queue.take():
             if not _run_in_turn(queue, workers, ready):
                 return EXIT_UNPUBLISHED
-            workers.tidy()
+            workers.release_memory()
         return EXIT_DONE
     finally:
         queue.close()
@@ -102,26 +103,32 @@ def _run_in_turn(queue: OrderQueue, workers: WorkerSlot, first: ReadyOrder) -> b
     with SignalWatch() as watch:  # without an attempt, signals end the runner at once
         while True:
             assert ready is not None
-            order, spec, mark = ready
-            spare = last.run.spare_scratch() if last is not None else None
-            resources = RunnerResources(watch, workers, order.worker_key, queue, spare)
+            order, spec, mark, scratch = ready
+            resources = RunnerResources(
+                watch, workers, order.worker_key, queue, scratch, may_overlap=last is not None
+            )
             run = AttemptRun(order.folder, spec, mark, resources)
             turn = _Turn(queue, order, run)
-            run.compute(last.end_at_once if last is not None else _nothing)
+            run.compute(last.end_at_once if last is not None else _do_nothing)
             if last is not None and not last.end():
-                turn.end_untold()
+                turn.publish()
                 return False
-            if not run.is_quickly_packed or not _may_go_on(queue, workers):
+            if not workers.has_begun_next and not _may_begin_next(queue, workers, run):
                 return turn.end()
             last, ready = turn, queue.take()
 
 
-def _may_go_on(queue: OrderQueue, workers: WorkerSlot) -> bool:
-    """Return whether the queued order can begin before another attempt is published."""
-    ready = queue.look()
-    if ready is None or ready.spec is None or ready.mark is None:
+def _may_begin_next(queue: OrderQueue, workers: WorkerSlot, run: AttemptRun) -> bool:
+    """Return whether the queued order can begin before this attempt is published.
+
+    If publishing takes long, the order is given back.
+    """
+    if not run.is_small:
+        queue.give_back()
+    if not run.is_small or not run.has_succeeded:
         return False
-    return workers.goes_on(ready.spec, ready.order.worker_key) and not ready.spec.has(files.CANCEL)
+    ready = queue.look()
+    return ready is not None and ready.can_begin and workers.can_run(ready)
 
 
 class _Turn:
@@ -131,21 +138,21 @@ class _Turn:
         self.run = run
         self._queue = queue
         self._order = order
-        self._is_well: bool | None = None
+        self._is_published: bool | None = None
 
     def end(self, *, may_wait: bool = True) -> bool:
         """Publish the outcome, release the lock and report it; return False if the attempt was lost."""
-        if self._is_well is None:
-            self._is_well = self.end_untold(may_wait=may_wait)
-            if self._is_well:
-                self._queue.tell_done()
-        return self._is_well
+        if self._is_published is None:
+            self._is_published = self.publish(may_wait=may_wait)
+            if self._is_published:
+                self._queue.report_done()
+        return self._is_published
 
     def end_at_once(self) -> bool:
         """Do the same without waiting for disk space, since the next engine is already running."""
         return self.end(may_wait=False)
 
-    def end_untold(self, *, may_wait: bool = True) -> bool:
+    def publish(self, *, may_wait: bool = True) -> bool:
         """Publish the outcome and release the lock; return False if the attempt was lost."""
         try:
             return self.run.publish(may_wait=may_wait)
@@ -153,14 +160,8 @@ class _Turn:
             os.close(self._order.lock)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing meanwhile."""
-
-
-def is_spent(attempt_dir: Path) -> bool:
-    """Return whether the attempt must not be started: it was begun, revoked or ended before."""
-    names = (files.RUNNER, files.REVOKED, files.OUTCOME)
-    return any(os.path.lexists(f"{attempt_dir}/{name}") for name in names)
 
 
 class AttemptRun:
@@ -177,8 +178,6 @@ class AttemptRun:
         self, attempt_dir: Path, spec: AttemptSpec | None, mark: Path | None, resources: RunnerResources
     ) -> None:
         self._resources = resources
-        self._spare = resources.spare
-        self._supervisor: Supervisor | None = None
         self._folder = attempt_dir
         self._spec = spec
         self._mark = mark
@@ -190,43 +189,47 @@ class AttemptRun:
         self._usage: Usage | None = None
         self._left = ExitStack()
 
-    def compute(self, meanwhile: Callable[[], object] = _nothing) -> None:
+    def compute(self, meanwhile: Callable[[], object] = _do_nothing) -> None:
         """Mark the attempt as begun, and run its engine until none of its processes is left.
 
         An attempt that must not be started is skipped. ``meanwhile`` is called once the engine is running.
         """
+        workers = self._resources.workers
+        is_running = workers is not None and workers.has_begun_next
+        self._is_spent = not is_running and is_spent(self._folder)
         try:
-            self._is_spent = is_spent(self._folder)
             if not self._is_spent:
-                self._begin(meanwhile)
+                self._begin(meanwhile, is_running=is_running)
         finally:
-            if self._spare is not None:
-                with contextlib.suppress(OSError):
-                    self._spare.rmdir()
+            if self._resources.scratch is not None:
+                with contextlib.suppress(OSError):  # removed by the supervisor, or something is in it
+                    self._resources.scratch.rmdir()
 
-    def _begin(self, meanwhile: Callable[[], object]) -> None:
+    def _begin(self, meanwhile: Callable[[], object], *, is_running: bool) -> None:
         self._started = files.now()
         self._began_s = time.monotonic()
         try:
-            mark = self._mark or write_mark(self._folder, self._spec)
-            mark.rename(self._folder / files.RUNNER)
+            if not is_running:
+                mark = self._mark or write_mark(self._folder, self._spec)
+                mark.rename(self._folder / files.RUNNER)
         except OSError:
             _note_trouble(self._folder)
             return
         self._is_begun = True
         try:
             self._spec = self._spec or files.read_spec(self._folder)  # raises the reason
-            self._run_engine(self._spec, meanwhile)
+            self._run_engine(self._spec, meanwhile, is_running=is_running)
         except Exception as exc:  # noqa: BLE001  any fault must end up in the outcome
+            if is_running and self._resources.workers is not None:
+                self._resources.workers.clear()
             self._lose(exc)
 
-    def _run_engine(self, spec: AttemptSpec, meanwhile: Callable[[], object]) -> None:
-        if spec.has(files.CANCEL):
+    def _run_engine(self, spec: AttemptSpec, meanwhile: Callable[[], object], *, is_running: bool) -> None:
+        if not is_running and spec.has(files.CANCEL):
             self._ending = EngineExit("stopped", "The job was stopped before its engine started.")
             return
         try:
             supervisor = self._left.enter_context(Supervisor(spec, self._resources))
-            self._supervisor, self._spare = supervisor, None
             self._left.callback(supervisor.finish_log)
             meanwhile()
             self._ending = supervisor.run()
@@ -234,22 +237,15 @@ class AttemptRun:
         except EngineError as exc:
             self._ending = EngineExit("failed", exc.message)
 
-    def spare_scratch(self) -> Path | None:
-        """Return the temporary folder for the next attempt; None if there is none or it is not empty."""
-        return self._supervisor.spare_scratch() if self._supervisor is not None else None
-
     @property
-    def is_quickly_packed(self) -> bool:
-        """Whether it succeeded with so little output that the next attempt need not wait for packing.
+    def has_succeeded(self) -> bool:
+        """Whether its engine has succeeded."""
+        return self._ending is not None and self._ending.state == "succeeded"
 
-        A queued order that would have to wait for long is given back.
-        """
-        if self._ending is None or self._spec is None:
-            return False
-        is_little = measure_left(self._spec) <= _SMALL_BYTES
-        if not is_little and self._resources.orders is not None:
-            self._resources.orders.give_back()
-        return is_little and self._ending.state == "succeeded"
+    @functools.cached_property
+    def is_small(self) -> bool:
+        """Whether its output is so small that the next attempt need not wait for packing."""
+        return self._spec is not None and measure_left(self._spec) <= _SMALL_BYTES
 
     def publish(self, *, may_wait: bool = True) -> bool:
         """Publish the outcome; return False if the attempt was lost.

@@ -36,7 +36,7 @@ from typing import Never
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.orders import GIVEN_BACK, RunnerOrder, receive_order, send_order
-from foldnote.service.runner.runner import EXIT_UNPUBLISHED, is_spent, serve, wait_for_lock
+from foldnote.service.runner.runner import EXIT_UNPUBLISHED, serve, wait_for_lock
 
 TIED = "--tied"
 """Argument of a starter whose runners are killed when its other end is closed."""
@@ -311,7 +311,7 @@ class Starter:
         if runner.folder is None:
             return
         is_over = self._is_tied and self._is_closed
-        if runner.ready is not None and not is_over and not is_spent(runner.ready[0].folder):
+        if runner.ready is not None and not is_over and not files.is_spent(runner.ready[0].folder):
             self._take_back(runner)
         while runner.folder is not None:
             folder = runner.folder

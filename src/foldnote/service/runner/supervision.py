@@ -6,7 +6,6 @@ is cancelled, too slow or too large. This module publishes nothing.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import selectors
@@ -95,8 +94,10 @@ class RunnerResources:
     """``worker_key`` of the attempt's specification."""
     orders: OrderQueue | None = None
     """The queue of orders; a queued one is given back if the run takes long."""
-    spare: Path | None = None
-    """An empty temporary folder that an earlier run no longer needs."""
+    scratch: Path | None = None
+    """The temporary folder of the attempt; None if it has not been created yet."""
+    may_overlap: bool = False
+    """Whether the queued order may begin before the outcome of the attempt is published."""
 
 
 class Supervisor:
@@ -119,26 +120,21 @@ class Supervisor:
         self._workers = resources.workers or WorkerSlot(is_open=False)
         self._worker_key = resources.worker_key
         self._orders = resources.orders
+        self._may_overlap = resources.may_overlap
         self._selector = selectors.DefaultSelector()
         self._sorter = LineSorter(spec.folder)
         self._is_fenced = False
         self._has_succeeded = False
         self._is_cleared = False
-        self._has_spared = False
         self._started = time.monotonic()
         self._memory_checked = self._started
         self._guard: processes.ProcessGroupGuard | None = None
         self._gpu_meter = GpuMeter()
-        self._scratch = files.scratch_folder(spec.nonce)
-        if resources.spare is None:
-            self._scratch.mkdir(mode=0o700)
-        else:
-            resources.spare.rename(self._scratch)
-            self._scratch.chmod(0o700)
+        self._scratch = resources.scratch or files.make_scratch(spec.nonce)
 
     def __enter__(self) -> Self:
         self._selector.register(self._watch.waker.receiver, selectors.EVENT_READ)
-        if self._orders is not None and self._orders.look() is None and self._orders.is_open:
+        if self._orders is not None:
             self._selector.register(self._orders, selectors.EVENT_READ)
         try:
             self._process = self._start()
@@ -151,6 +147,7 @@ class Supervisor:
                 f"The engine {name} could not be started: {exc.strerror}: {exc.filename}."
                 f" Run `foldnote engines install {name}` again."
             ) from exc
+        self._look_at_orders()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -164,17 +161,10 @@ class Supervisor:
         self._selector.close()
         if self._guard is not None:
             self._guard.cut()
-        if not self._has_spared:
-            try:
-                self._scratch.rmdir()  # most engines leave it empty
-            except OSError:
-                shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def spare_scratch(self) -> Path | None:
-        """Return the temporary folder for the next attempt; None if this one left anything there."""
-        with contextlib.suppress(OSError):
-            self._has_spared = self._is_cleared and next(self._scratch.iterdir(), None) is None
-        return self._scratch if self._has_spared else None
+        try:
+            self._scratch.rmdir()  # most engines leave it empty
+        except OSError:
+            shutil.rmtree(self._scratch, ignore_errors=True)
 
     def run(self) -> EngineExit:
         """Wait for the engine, or end it; return how it ended once none of its processes is left."""
@@ -199,7 +189,11 @@ class Supervisor:
 
     def _let_others_begin(self, after_s: float = SHORT_S) -> None:
         """Give back the queued order if this run takes longer than ``after_s``."""
-        if self._orders is not None and time.monotonic() - self._started > after_s:
+        if (
+            self._orders is not None
+            and time.monotonic() - self._started > after_s
+            and self._workers.take_back_next()
+        ):
             self._orders.give_back()
 
     def finish_log(self) -> None:
@@ -255,7 +249,10 @@ class Supervisor:
             if code == 0:
                 return EngineExit("succeeded")
             return self._terminated() if self._ended_with_runner(code) else EngineExit("failed")
-        return self._check_orders() or self._check_memory()
+        reason = self._check_orders() or self._check_memory()
+        if reason is not None and not self._workers.take_back_next():
+            return self._check()  # it has just ended, and its process has begun the next job
+        return reason
 
     def _ended_with_runner(self, code: int) -> bool:
         """Return whether the engine was ended together with the runner, by a shutdown or a batch system."""
@@ -367,8 +364,12 @@ class Supervisor:
 
     def _look_at_orders(self) -> None:
         """Read the queued order, now that the engine is running; there is at most one at a time."""
-        if self._orders is not None and (self._orders.look() is not None or not self._orders.is_open):
-            self._selector.unregister(self._orders)
+        if self._orders is None or (self._orders.look() is None and self._orders.is_open):
+            return
+        self._selector.unregister(self._orders)
+        ready = self._orders.look()
+        if self._may_overlap and ready is not None and ready.can_begin:
+            self._workers.send_next(ready)
 
     def _drain(self) -> None:
         deadline = time.monotonic() + _DRAIN_S

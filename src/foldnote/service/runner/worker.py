@@ -7,6 +7,10 @@ other engine, with the same results as ``run.py``. If the engine allows it, a co
 same owner in sequence; it is replaced after a fault, after ``MAX_JOBS``, when its memory has grown, or when a
 job left a process behind.
 
+Such a copy may receive its next job while it runs one, and then begins it without waiting for the runner. The
+runner can take that job back until the copy has received it: both read from the same end of a socket, so only
+one of them gets it.
+
 A process that has used CUDA cannot be forked. Therefore an engine whose run has GPUs is loaded with all GPUs
 hidden; a copy receives its GPUs with its job, and moves the model there. It ends with that job, since only
 the end of a process frees all of its GPU memory. Thus no worker ever holds GPU memory, and the next job may
@@ -23,17 +27,20 @@ import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from foldnote.io import hash_bytes
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner import processes
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec
 from foldnote.service.runner.gpus import ASSIGNED
+from foldnote.service.runner.orders import ReadyOrder
 from foldnote.service.runner.usage import MeasuredProcess
 
 _TICK_S = 0.2
 _ANSWER_BYTES = 1000
+_ORDER_BYTES = 65_536
+_MOST_DESCRIPTORS = 8
 MAX_JOBS = 200
 """Jobs after which a copy is replaced."""
 _ASK_DRIVER = "PYTORCH_NVML_BASED_CUDA_CHECK"
@@ -85,8 +92,10 @@ class WorkerCopy:
 
     Attributes:
         pid: its process id, session and process group; 0 until it is known.
-        is_idle: whether it has reported the end of its last job, and waits for another.
+        owner: owner of its jobs.
+        is_idle: whether it has reported the end of the job that was supervised last, and can run others.
         cpu_seconds: processor time of all jobs that it has reported.
+        reaped_cpu_seconds: its processor time, once its end has been observed by ``close``.
     """
 
     def __init__(self, owner: str) -> None:
@@ -94,6 +103,7 @@ class WorkerCopy:
         self.owner = owner
         self.is_idle = False
         self.cpu_seconds = 0.0
+        self.reaped_cpu_seconds = 0.0
         self._jobs = 1
         self._guard = processes.ProcessGroupGuard()
         self._orders, self._other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -112,7 +122,6 @@ class WorkerCopy:
     def note_start(self, pid: int) -> None:
         """Note its creation and its process id."""
         self.pid = pid
-        self._other.close()
         self._guard.tie(pid)
 
     def receive_report(self) -> dict[str, float] | None:
@@ -124,35 +133,46 @@ class WorkerCopy:
         if not message:
             return None
         report: dict[str, float] = json.loads(message)
-        self.is_idle = "cpuSeconds" in report
+        self.is_idle = bool(report.get("canContinue"))
         return report
 
+    @property
+    def can_take_another(self) -> bool:
+        """Whether it may receive a job in addition to those that it has received."""
+        return self._jobs < MAX_JOBS
+
     def send_job(self, message: bytes, descriptors: list[int]) -> bool:
-        """Run another job in it; return False if it has ended."""
+        """Send a job, to run after the one that it may be running; return False if it has ended."""
         try:
+            if processes.has_ended(self.pid):
+                return False
             socket.send_fds(self._orders, [message], descriptors)
         except OSError:
             return False
-        self.is_idle = False
         self._jobs += 1
         return True
 
-    def is_useful(self, memory_mb: int) -> bool:
-        """Return whether it is idle, uses at most ``memory_mb``, and has no process left of the last job."""
-        return (
-            self.is_idle
-            and self._jobs < MAX_JOBS
-            and not processes.has_children(self.pid)
-            and processes.measure_memory_bytes([self.pid]) >> 20 <= memory_mb
-        )
+    def take_back_job(self) -> bool:
+        """Take back the job that it has been sent; return False if it has already received it."""
+        try:
+            message, descriptors, _, _ = socket.recv_fds(
+                self._other, _ORDER_BYTES, _MOST_DESCRIPTORS, socket.MSG_DONTWAIT
+            )
+        except OSError:
+            return False
+        for each in descriptors:
+            os.close(each)
+        self._jobs -= bool(message)
+        return bool(message)
 
     def close(self) -> None:
-        """End it if it is idle, and the rest of its process group."""
+        """End it and the rest of its process group."""
         self._other.close()
         self._orders.close()
-        if self.is_idle and self.pid in (processes.find_children() or ()):
+        if self.pid in (processes.find_children() or ()):
             processes.send_to_group(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
+            _, _, usage = os.wait4(self.pid, 0)
+            self.reaped_cpu_seconds = usage.ru_utime + usage.ru_stime
         self._guard.cut()
 
 
@@ -164,8 +184,6 @@ class WorkerJob(MeasuredProcess):
         is_first: whether it is the first job of its process.
         stdout: its standard output.
         stderr: its standard error.
-        cpu_correction_s: correction to the processor time of ended children: the job's own time if its
-            process continues; otherwise the negative time that the process had used before.
         peak_gpu_memory_mb: its GPU memory at its end in MB (2**20 bytes); None if unknown.
     """
 
@@ -174,15 +192,25 @@ class WorkerJob(MeasuredProcess):
         self.is_first = copy.is_new
         self.stdout = stdout
         self.stderr = stderr
-        self.cpu_correction_s = -copy.cpu_seconds
         self.peak_gpu_memory_mb: float | None = None
         self._copy = copy
+        self._own_cpu_s = -copy.cpu_seconds
+
+    @property
+    def cpu_correction_s(self) -> float:
+        """Correction to the processor time of ended children, which includes that of an ended copy.
+
+        If the copy continues, it is the job's own time; otherwise the negative time that the copy had used
+        before.
+        """
+        return self._own_cpu_s - self._copy.reaped_cpu_seconds
 
     def _await(self, options: int) -> int | None:
         if self.returncode is None:
             self._take_report()
-            if super()._await(options) is not None:
-                self._take_report()  # its last report may have come just before its end
+        # A report that comes after that of this job belongs to the next one.
+        if self.returncode is None and super()._await(options) is not None:
+            self._take_report()  # it may have come just before the end of the process
         return self.returncode
 
     def _take_report(self) -> None:
@@ -192,8 +220,69 @@ class WorkerJob(MeasuredProcess):
         elif report:
             self.returncode = 0
             self.peak_memory_mb = report["peakMemoryMb"]
-            self.cpu_correction_s += report["cpuSeconds"]
+            self._own_cpu_s += report["cpuSeconds"]
             self._copy.cpu_seconds = report["cpuSeconds"]
+
+
+class JobPipes:
+    """Pipes of a job's output and errors; a context manager that closes the ends that the job inherits.
+
+    Unless ``keep`` or ``make_job`` is called, it closes the other ends, too.
+
+    Raises:
+        OSError: they cannot be opened.
+    """
+
+    def __init__(self) -> None:
+        self._read: list[int] = []
+        self.inherited: list[int] = []
+        self._is_kept = False
+        try:
+            for _ in range(2):
+                reading, writing = os.pipe()
+                self._read.append(reading)
+                self.inherited.append(writing)
+        except OSError:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self.inherited:
+            os.close(each)
+        if not self._is_kept:
+            self.close()
+
+    def keep(self) -> Self:
+        """Leave the ends for reading open."""
+        self._is_kept = True
+        return self
+
+    def make_job(self, copy: WorkerCopy) -> WorkerJob:
+        """Return the job that writes to these pipes and runs in ``copy``."""
+        self._is_kept = True
+        output, errors = (os.fdopen(each, "rb", 0) for each in self._read)
+        return WorkerJob(copy, output, errors)
+
+    def close(self) -> None:
+        """Close the ends for reading."""
+        for each in self._read:
+            os.close(each)
+
+
+def _make_message(spec: AttemptSpec, scratch: Path, marks: tuple[str, ...] = ()) -> bytes:
+    """Return the order of a job for its copy, which renames the first of ``marks`` to the second."""
+    order = {
+        "work": os.fspath(spec.folder / files.WORK),
+        "variables": _job_variables(spec, scratch),
+        "hasGpu": bool(spec.gpus),
+        "mayContinue": bool(spec.owner) and not spec.gpus,
+        "memoryMb": spec.memory_mb,
+        "marks": marks,
+    }
+    return json.dumps(order).encode()
 
 
 class Worker:
@@ -247,26 +336,11 @@ class Worker:
             The copy and the job's process; None if the engine could not be loaded or copied, or the wait was
             ended. The worker is then unusable.
         """
-        output, output_end = os.pipe()
-        errors, errors_end = os.pipe()
-        order = {
-            "work": os.fspath(spec.folder / files.WORK),
-            "variables": _job_variables(spec, scratch),
-            "hasGpu": bool(spec.gpus),
-            "goesOn": bool(spec.owner) and not spec.gpus,
-        }
-        message, ends = json.dumps(order).encode(), [output_end, errors_end]
-        try:
-            has_begun = idle is not None and idle.send_job(message, ends)
-            copy = idle if has_begun else self._make_copy(spec.owner, message, ends, is_over)
-        finally:
-            os.close(output_end)
-            os.close(errors_end)
-        if copy is not None:
-            return copy, WorkerJob(copy, os.fdopen(output, "rb", 0), os.fdopen(errors, "rb", 0))
-        os.close(output)
-        os.close(errors)
-        return None
+        message = _make_message(spec, scratch)
+        with JobPipes() as pipes:
+            has_begun = idle is not None and idle.send_job(message, pipes.inherited)
+            copy = idle if has_begun else self._make_copy(spec.owner, message, pipes.inherited, is_over)
+            return None if copy is None else (copy, pipes.make_job(copy))
 
     def _make_copy(
         self, owner: str, message: bytes, descriptors: list[int], is_over: Callable[[], bool]
@@ -291,7 +365,7 @@ class Worker:
         return 0
 
     @property
-    def is_small_enough(self) -> bool:
+    def has_acceptable_memory(self) -> bool:
         """Whether the loaded process uses no more memory than its engine declares."""
         return processes.measure_memory_bytes([self.pid]) >> 20 <= self.memory_mb
 
@@ -313,10 +387,12 @@ class WorkerSlot:
         self._is_open = is_open
         self._worker: Worker | None = None
         self._copy: WorkerCopy | None = None
+        self._next: JobPipes | None = None
+        """Pipes of the job that was sent to the copy while it runs another."""
 
     @property
     def pids(self) -> set[int]:
-        """Processes that belong to no attempt; a copy belongs to one while it runs a job."""
+        """Processes that do not belong to the supervised attempt; a copy belongs to it until its job ends."""
         idle = {self._copy.pid} if self._copy and self._copy.is_idle else set()
         return idle | ({self._worker.pid} if self._worker else set())
 
@@ -327,6 +403,10 @@ class WorkerSlot:
 
         ``key`` is ``worker_key(spec)``.
         """
+        following, self._next = self._next, None
+        if following is not None and self._copy is not None and self._copy.is_idle:
+            self._copy.is_idle = False
+            return following.make_job(self._copy)
         key = key if self._is_open else ""
         if self._worker and self._worker.key != key:
             self.clear()
@@ -348,32 +428,73 @@ class WorkerSlot:
         if copy is not self._copy:
             self._end_copy()
             self._copy = copy
+        copy.is_idle = False
         return job
 
-    def goes_on(self, spec: AttemptSpec, key: str) -> bool:
-        """Return whether the copy is idle and may run ``spec``, which has this key, right away."""
-        if self._copy is None or self._worker is None or not key:
+    def can_run(self, ready: ReadyOrder) -> bool:
+        """Return whether the copy is idle and may run the attempt right away."""
+        return self._copy is not None and self._copy.is_idle and self._may_share(self._copy, ready)
+
+    def _may_share(self, copy: WorkerCopy, ready: ReadyOrder) -> bool:
+        key, spec = ready.order.worker_key, ready.spec
+        is_same = self._worker is not None and self._worker.key == key and bool(key)
+        return is_same and spec is not None and copy.owner == spec.owner and copy.can_take_another
+
+    def send_next(self, ready: ReadyOrder) -> None:
+        """Send an attempt to the copy while it runs another, if it may run both.
+
+        The copy has run several jobs before, so it is known that its engine allows this.
+        """
+        copy = self._copy
+        if copy is None or copy.is_new or not self._may_share(copy, ready):
+            return
+        assert ready.spec is not None
+        assert ready.mark is not None
+        assert ready.scratch is not None
+        marks = (os.fspath(ready.mark), os.fspath(ready.order.folder / files.RUNNER))
+        message = _make_message(ready.spec, ready.scratch, marks)
+        with contextlib.suppress(OSError), JobPipes() as pipes:
+            if copy.send_job(message, pipes.inherited):
+                self._next = pipes.keep()
+
+    @property
+    def has_begun_next(self) -> bool:
+        """Whether the copy, having ended the supervised job, runs the next one already."""
+        return self._next is not None and self._copy is not None and self._copy.is_idle
+
+    def take_back_next(self) -> bool:
+        """Make sure that the copy does not begin the next job; return False if it has begun."""
+        if self._next is None:
+            return True
+        if self._copy is not None and not self._copy.take_back_job():
             return False
-        return self._copy.is_idle and self._copy.owner == spec.owner and self._worker.key == key
+        self._drop_next()
+        return True
 
     def settle(self, *, has_succeeded: bool) -> None:
         """After a job, keep the copy if it can run another; otherwise end it and the rest of its group.
 
         After a job that did not succeed, a signal may still be on its way to the copy.
         """
-        if self._copy and not (
-            has_succeeded and self._worker and self._copy.is_useful(self._worker.memory_mb)
-        ):
+        if self._copy is None or self.has_begun_next:
+            return
+        if not (has_succeeded and self._copy.is_idle and self._copy.can_take_another):
             self._end_copy()
 
     def _end_copy(self) -> None:
+        self._drop_next()
         if self._copy:
             self._copy.close()
             self._copy = None
 
-    def tidy(self) -> None:
-        """Keep the worker for the next attempt unless it uses more memory than its engine declares."""
-        if self._worker and not self._worker.is_small_enough:
+    def _drop_next(self) -> None:
+        if self._next is not None:
+            self._next.close()
+            self._next = None
+
+    def release_memory(self) -> None:
+        """End the worker if it uses more memory than its engine declares; otherwise keep it."""
+        if self._worker and not self._worker.has_acceptable_memory:
             self.clear()
 
     def clear(self) -> None:

@@ -12,11 +12,15 @@ A copy is a forked process in its own session. This process receives no job's da
 (Linux). This process ends when the other end of the socket is closed. It runs inside the engines' own
 environments and uses only the standard library.
 
-A copy ends with its job, unless the order says ``goesOn`` and ``serve.py`` says ``RUNS_MANY = True``: that
-``main()`` leaves nothing behind that a later call could find. Then it receives further jobs from its own
+A copy ends with its job, unless the order says ``mayContinue`` and ``serve.py`` says ``RUNS_MANY = True``:
+that ``main()`` leaves nothing behind that a later call could find. Then it receives further jobs from its own
 socket, with the descriptors of their output and errors. After each success it answers with the processor time
-of all its jobs (``cpuSeconds``) and the peak memory of the last (``peakMemoryMb``, 2**20 bytes). It ends
-after any other outcome, and if a job left a thread running.
+of all its jobs (``cpuSeconds``), the peak memory of the last (``peakMemoryMb``, 2**20 bytes) and whether it
+continues (``canContinue``). It does not if the job left a thread or a process, or if it uses more memory than
+the order allows (``memoryMb``). It ends after any other outcome.
+
+The runner may send the next job before the last has ended; that job names the file that marks its start and
+the name that the file then receives (``marks``).
 
 If jobs have GPUs, none is visible to this process, since a fork could not use CUDA after it. An order says
 ``hasGpu`` and names the GPUs among its variables, and the copy calls ``use_gpu()`` of ``serve.py``, which
@@ -45,6 +49,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,10 +78,11 @@ def main() -> None:
         serve.__dict__["use_gpu"] = load_anew
     gc.collect()
     gc.freeze()  # a collection in a copy would write to every page that it shares
+    runner, worker = os.getppid(), os.getpid()
     while order := receive_order(orders):
         job, descriptors = order
         if copy_process(orders):
-            run_jobs(job, descriptors, run.main, serve, ending)
+            run_jobs(job, descriptors, run.main, serve, ending, (runner, worker))
             return
         for each in descriptors:
             os.close(each)
@@ -129,13 +135,21 @@ def load_anew() -> None:
 
 
 def run_jobs(
-    job: dict[str, Any], descriptors: list[int], program: Callable[[], int | None], serve: Any, ending: Ending
+    job: dict[str, Any],
+    descriptors: list[int],
+    program: Callable[[], int | None],
+    serve: Any,
+    ending: Ending,
+    origin: tuple[int, int],
 ) -> None:
-    """In a copy, run the job, and those that follow it if the engine and the order allow any."""
+    """In a copy, run the job, and those that follow it if engine and order allow any.
+
+    ``origin`` holds the process ids of the runner and of the process that was copied.
+    """
     os.setsid()
     following = socket.socket(fileno=descriptors.pop(2))
     following.set_inheritable(False)
-    goes_on = job["goesOn"] and getattr(serve, "RUNS_MANY", False)
+    may_continue = job["mayContinue"] and getattr(serve, "RUNS_MANY", False)
     begin_job(job, descriptors)
     getattr(serve, "begin", _nothing)()
     if job["hasGpu"]:
@@ -143,19 +157,55 @@ def run_jobs(
     while ending.run(program):
         if job["hasGpu"]:
             report_gpu_memory(following)
-        if not goes_on or not has_one_thread():
+        if not may_continue or not has_one_thread():
             return
-        end_job(job, following)
-        order = receive_order(following)
+        can_continue = leaves_nothing(*origin, job["memoryMb"])
+        end_job(job, following, can_continue=can_continue)
+        order = receive_order(following) if can_continue else None
         if order is None:
             os._exit(0)  # the runner no longer needs it
         job, descriptors = order
+        if job["marks"]:
+            mark_start(*job["marks"])
         begin_job(job, descriptors)
 
 
 def has_one_thread() -> bool:
     """Return whether the job left no thread for which this process would wait at its end."""
     return all(each is threading.main_thread() or each.daemon for each in threading.enumerate())
+
+
+def leaves_nothing(runner: int, worker: int, memory_mb: int) -> bool:
+    """Return whether the job left no process, and this copy of ``worker`` uses at most ``memory_mb``.
+
+    Orphans of the job became children of the runner, as this copy did; the runner has no others.
+    """
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+        return False  # there are children
+    wait_for_adoption(runner)
+    try:
+        children = Path(f"/proc/{runner}/task/{runner}/children").read_text().split()
+        resident_bytes = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        return False
+    return set(children) == {str(worker), str(os.getpid())} and resident_bytes >> 20 <= memory_mb
+
+
+def wait_for_adoption(runner: int) -> None:
+    """Wait until the intermediate process that made this copy has ended, at most a tenth of a second."""
+    for _ in range(100):
+        if os.getppid() == runner:
+            return
+        time.sleep(0.001)
+
+
+def mark_start(mark: str, name: str) -> None:
+    """Mark the job as begun; end if that is impossible, since then it must not run."""
+    try:
+        Path(mark).rename(name)
+    except OSError:
+        os._exit(1)
 
 
 def report_gpu_memory(following: socket.socket) -> None:
@@ -171,7 +221,7 @@ def report_gpu_memory(following: socket.socket) -> None:
             following.send(json.dumps({"peakGpuMemoryMb": used}).encode())
 
 
-def end_job(job: dict[str, Any], following: socket.socket) -> None:
+def end_job(job: dict[str, Any], following: socket.socket, *, can_continue: bool) -> None:
     """Leave the job's folder, report the resources used, and close its output and errors."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -183,6 +233,7 @@ def end_job(job: dict[str, Any], following: socket.socket) -> None:
     answer = {
         "cpuSeconds": sum(each.ru_utime + each.ru_stime for each in used),
         "peakMemoryMb": max(each.ru_maxrss for each in used) / 1024,
+        "canContinue": can_continue,
     }
     following.send(json.dumps(answer).encode())
     nothing = os.open(os.devnull, os.O_RDWR)
