@@ -205,6 +205,12 @@ def test_a_failed_job_has_its_own_exit_code_and_shows_its_log(foldnote):
     assert foldnote("wait", "cli.fail")[2].count("The probe was asked to fail") == 1
 
 
+def test_an_empty_log_is_said_to_be_empty(foldnote):
+    foldnote(*ANARCI, "--name", "quiet", "--wait")
+    assert foldnote("logs", "quiet") == (0, "", "The log of quiet is empty.\n")
+    assert json.loads(foldnote("logs", "quiet", "--json")[1]) == {"log": ""}
+
+
 def test_a_job_that_is_not_finished_in_time_has_its_own_exit_code(foldnote):
     foldnote(*ANARCI, "--name", "cli.sleep-60")
     code, _, err = foldnote("wait", "cli.sleep-60", "--timeout", "0.1")

@@ -243,7 +243,10 @@ def run_log(options: argparse.Namespace) -> int:
     jobs = connect(options).jobs
     if not options.follow:
         text = jobs.logs(options.name, options.lines)
-        return report(options, {"log": text}, text)
+        if not text.strip() and not options.json:
+            tell(f"The log of {options.name} is empty.")
+            return Exit.DONE
+        return report(options, {"log": text}, text.rstrip("\n"))
     parts = []
     for part in jobs.follow_log(options.name, options.lines):
         parts.append(part)
