@@ -181,6 +181,14 @@ def test_the_letters_that_do_not_belong_are_named_by_position():
 
 
 @pytest.mark.parametrize(
+    ("value", "hint"), [(["MK", "MKV"], " To run one job for each item, submit a batch."), (["MK"], "")]
+)
+def test_several_sequences_in_place_of_one_lead_to_a_batch(value, hint):
+    (problem,) = catalog.check(catalog.tool("anarci"), {"sequence": value}).problems
+    assert problem.message == f"This must be text, not a list.{hint}"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "~/seqs/vh.fasta",
