@@ -22,6 +22,20 @@ import foldnote as fn
 
 fn.submit("abodybuilder", heavy="{VH}", light="{VL}", job_name="NAME")
 """
+_TEXT_AND_FRAME = """
+node => {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  return [range, node].map(each => each.getBoundingClientRect().toJSON());
+}
+"""
+_IS_AT_TOP = """
+node => {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  return range.getBoundingClientRect().top >= node.getBoundingClientRect().top;
+}
+"""
 JOB_MS = 60_000
 SHARES_SERVER = True
 
@@ -173,6 +187,19 @@ def test_a_failure_says_why_and_shows_its_log(submit, notebook):
     expect(card.get_by_label("Log", exact=True)).to_contain_text("line 2")
     notebook.picture("card-failed", output(notebook))
     assert notebook.accessibility_faults(".foldnote-card") == []
+
+
+def test_a_log_is_shown_from_its_end(submit, notebook):
+    card = submit("end-first.chatter-60.fail")
+    expect(card).to_contain_text("Failed", timeout=JOB_MS)
+    card.get_by_role("button", name="Log").click()
+    log = card.get_by_label("Log", exact=True)
+    expect(log).to_contain_text("The probe was asked to fail.")
+    text, frame = log.evaluate(_TEXT_AND_FRAME)
+    assert text["top"] < frame["top"] - 200
+    assert abs(frame["bottom"] - text["bottom"]) < 20
+    log.press("Home")
+    notebook.page.wait_for_function(_IS_AT_TOP, arg=log.element_handle())
 
 
 def test_a_card_outlives_its_service(submit, notebook, server):

@@ -156,6 +156,18 @@ def test_its_result_opens_in_a_tab_without_a_kernel(lab):
     assert lab.accessibility_faults(".fn-Result") == []
 
 
+def test_a_long_title_of_a_narrow_result_is_above_the_buttons(lab):
+    head = lab.page.locator(".fn-Result-head")
+    expect(head.get_by_role("heading")).to_have_text("from-a-form.structure.score.sleep-12")
+    lab.resize(1060, 900)
+    title, actions = (find_place(head.locator(f".fn-Result-{part}")) for part in ("title", "actions"))
+    lab.picture("result-narrow")
+    assert title["y"] + title["height"] <= actions["y"]
+    lab.resize(1600, 1000)
+    title, actions = (find_place(head.locator(f".fn-Result-{part}")) for part in ("title", "actions"))
+    assert title["x"] + title["width"] <= actions["x"]
+
+
 def test_a_result_is_downloaded_whole_and_file_by_file(lab):
     panel = lab.page.locator(".fn-ResultPanel")
     with lab.page.expect_download() as whole:

@@ -6,6 +6,8 @@ VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADT
 JOB = f"""import foldnote as fn
 job = fn.submit("anarci", sequence="{VH}", scheme="imgt", job_name="before-restart").wait(progress=False)
 job"""
+RUNNING = f"""import foldnote as fn
+fn.submit("anarci", sequence="{VH}", job_name="in-restart.sleep-20")"""
 _RESTART = """
 () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => null)
 """
@@ -30,4 +32,17 @@ def test_form_and_card_say_once_that_their_cell_is_to_be_run_again(lab, server):
     assert lab.page.evaluate(_SAID) == [
         '"No longer connected to the kernel: run the cell again to use the buttons."',
         '"No longer connected to the kernel: run the cell again to use the form."',
+    ]
+
+
+def test_the_card_of_a_running_job_says_that_its_state_may_be_old(lab, server):
+    server.write_notebook("running.ipynb", RUNNING)
+    lab.open("running.ipynb")
+    lab.run_all()
+    card = lab.page.locator(".foldnote-card")
+    card.get_by_text("Sleeping").wait_for()
+    lab.page.evaluate(_RESTART)
+    lab.page.locator(".foldnote-card.jupyter-widgets-disconnected").wait_for()
+    assert lab.page.evaluate(_SAID) == [
+        '"No longer connected to the kernel: run the cell again to see the current state."'
     ]

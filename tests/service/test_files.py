@@ -116,7 +116,8 @@ def test_hostile_folders_are_refused(client, folder):
 
 
 def test_an_empty_file_is_invalid(client):
-    assert upload(client, "empty.pdb", b"").json()["code"] == "invalid_file"
+    refusal = upload(client, "empty.pdb", b"").json()
+    assert (refusal["code"], refusal["error"]) == ("invalid_file", "The file 'empty.pdb' is empty.")
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,17 @@
 """The command ``foldnote`` in process, with its own embedded service and the probe engine."""
 
+import fcntl
 import io
 import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import zipfile
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,6 +25,7 @@ from foldnote import catalog, errors, settings
 from foldnote.cli import build_parser, main
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, find_code
+from foldnote.cli.printing import format_table
 from foldnote.cli.tables import map_columns
 from foldnote.models import Tool, read_runtime
 from foldnote.results import open_export
@@ -70,6 +75,22 @@ def alone(capsys):
         return code, said.out, said.err
 
     return run
+
+
+def run_on_a_terminal(columns, *arguments):
+    """Run a command on a terminal of this width; return its exit code and output."""
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    command = [sys.executable, "-m", "foldnote", *arguments]
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment)
+    os.close(slave)
+    said = b""
+    with suppress(OSError):  # raised at the end of the output
+        while block := os.read(master, 65536):
+            said += block
+    os.close(master)
+    return process.wait(60), said.decode()
 
 
 def test_a_job_from_its_submission_to_its_result(foldnote, tmp_path):
@@ -180,6 +201,14 @@ def test_a_failed_job_has_its_own_exit_code_and_shows_its_log(foldnote):
     assert "line 1" in err
     code, out, _ = foldnote("log", "cli.chatter-2.fail", "--json")
     assert "line 1" in json.loads(out)["log"]
+    foldnote(*ANARCI, "--name", "cli.fail")
+    assert foldnote("wait", "cli.fail")[2].count("The probe was asked to fail") == 1
+
+
+def test_an_empty_log_is_said_to_be_empty(foldnote):
+    foldnote(*ANARCI, "--name", "quiet", "--wait")
+    assert foldnote("logs", "quiet") == (0, "", "The log of quiet is empty.\n")
+    assert json.loads(foldnote("logs", "quiet", "--json")[1]) == {"log": ""}
 
 
 def test_a_job_that_is_not_finished_in_time_has_its_own_exit_code(foldnote):
@@ -486,6 +515,40 @@ def test_without_a_command_the_help_is_shown(alone):
     code, out, _ = alone()
     assert code == 2
     assert all(re.search(f"^    {command.name}\\b", out, re.M) for command in COMMANDS)
+
+
+@pytest.mark.parametrize("columns", [80, 132])
+@pytest.mark.parametrize("arguments", [("--help",), ("jobs",), ("schema", "vina"), ("tools",)], ids=" ".join)
+def test_a_table_fits_the_terminal(foldnote, arguments, columns):
+    foldnote(*ANARCI, "--name", "tall.fail", "--wait")
+    code, text = run_on_a_terminal(columns, *arguments)
+    assert code == 0
+    assert max(map(len, text.splitlines())) < columns
+
+
+def test_in_a_pipe_each_job_is_one_line_with_the_second(foldnote):
+    foldnote(*ANARCI, "--name", "tall.fail", "--wait")
+    lines = foldnote("jobs")[1].splitlines()
+    (line,) = [line for line in lines if line.startswith("tall.fail ")]
+    assert re.search(r"\d\d:\d\d:\d\d[+-]\d\d:\d\d .* The probe was asked to fail\.$", line)
+
+
+def test_a_long_last_cell_is_below_its_row_where_its_column_would_be_narrow():
+    titles, rows = (
+        ("JOB", "STATUS", "REASON"),
+        [("a" * 30, "Failed", "no chain B in it"), ("b", "Complete", "")],
+    )
+    assert format_table(titles, rows, 54).splitlines() == [
+        f"JOB{' ' * 29}STATUS    REASON",
+        f"{'a' * 30}  Failed",
+        "    no chain B in it",
+        f"b{' ' * 31}Complete",
+    ]
+    assert format_table(titles, [("a", "Failed", "it has no chain B, only A and C")], 40).splitlines() == [
+        "JOB  STATUS  REASON",
+        "a    Failed  it has no chain B, only A",
+        "             and C",
+    ]
 
 
 def test_the_version_is_the_package_s(alone):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +19,13 @@ MAX_FAULTS: Final = 20
 """Maximum number of faults of one text that are described; the others are only counted."""
 _CHUNK = 1 << 16
 _LINE_END = re.compile(r"[\r\n]")
+_SUFFIXES = "fasta|fa|fas|faa|fna|a3m|seq|txt|csv|tsv|xlsx|json|pdb|cif|gb"
+_PATH = re.compile(
+    rf"(~|\.\.?)[/\\][^\s>]+|/[^\s>/]+/[^\s>]+|[a-z]:\\[^\s>]+|[^\s>.]+\.(fasta|faa|a3m|txt|csv|tsv|xlsx|json|pdb|cif)"
+    rf"|[^\s>]*[/\\][^\s>/\\]+\.({_SUFFIXES})",
+    re.IGNORECASE,
+)
+_LONGEST_PATH = 1000
 _NUCLEOTIDE_LIKE: Final = 60
 """Minimum length at which a text of only A, C, G, T (U, N) is taken for a nucleotide sequence."""
 
@@ -124,6 +132,9 @@ def _walk(text: str, alphabet: Alphabet, separator: str | None) -> Iterator[tupl
     wrong = {letter for letter in set(text) if not _is_known(letter, alphabet, separator)}
     if not wrong:
         return
+    if _is_path(text):
+        yield 1, 0, len(text) - len(text.lstrip())
+        return
     position, chain, index = 0, 0, 0
     while index < len(text):
         letter = text[index]
@@ -145,8 +156,16 @@ def _is_known(letter: str, alphabet: Alphabet, separator: str | None) -> bool:
     return letter != ">" and (is_of_alphabet or letter == separator or letter.isspace())
 
 
+def _is_path(text: str) -> bool:
+    """Return whether a text that is not a sequence is the path or name of a file."""
+    return len(text) <= _LONGEST_PATH and _PATH.fullmatch(text.strip()) is not None
+
+
 def _describe(text: str, alphabet: Alphabet, position: int, chain: int, index: int) -> Fault:
     letter = text[index]
+    if _is_path(text):
+        message = "this is the path of a file; give the letters of the sequence in it"
+        return Fault(position, letter, chain, message, index)
     if letter == ">":
         line = text[index : min(_end_of_line(text, index), index + 40)]
         return Fault(position, letter, chain, _explain_header(line), index)
@@ -167,4 +186,7 @@ def _explain_letter(letter: str, alphabet: Alphabet) -> str:
         return _EXPLANATIONS[letter.upper()]
     if letter.isdigit():
         return f"{letter!r} is a digit; leave line and position numbers out"
+    if not letter.isprintable():
+        name = unicodedata.name(letter, "control character").lower()
+        return f"here is an invisible character (U+{ord(letter):04X}, {name}); delete it"
     return f"{letter!r} is not a valid {alphabet.noun}; use the letters {''.join(sorted(alphabet.letters))}"

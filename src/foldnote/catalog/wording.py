@@ -110,6 +110,8 @@ def _hint_type(value: Any, kinds: list[str]) -> str:
         return f" Write {value.strip()} without quotation marks."
     if isinstance(value, str) and "boolean" in kinds and value.lower() in ("true", "false"):
         return f" Write {value.lower()} without quotation marks."
+    if isinstance(value, list) and len(value) > 1 and "string" in kinds:
+        return " To run one job for each item, submit a batch."
     if isinstance(value, int | float) and not isinstance(value, bool) and "string" in kinds:
         return f' Write "{value}" in quotation marks.' if abs(value) < 1e15 else ""
     if isinstance(value, float) and "integer" in kinds:

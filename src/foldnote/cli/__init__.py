@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -47,7 +49,11 @@ class _CommandParser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of all commands."""
-    codes = "\n".join(f"  {row.code:3}  {row.meaning}" for row in sorted(CODES, key=lambda row: row.code))
+    width = shutil.get_terminal_size().columns - 2  # as argparse wraps the rest
+    codes = "\n".join(
+        textwrap.fill(row.meaning, width, initial_indent=f"  {row.code:3}  ", subsequent_indent=" " * 7)
+        for row in sorted(CODES, key=lambda row: row.code)
+    )
     parser = argparse.ArgumentParser(
         prog="foldnote",
         description="Protein-analysis jobs, in JupyterLab and on the command line.",

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING
 from foldnote.cli.connection import add_connection, add_name, add_names, complete_by, connect, offer_jobs
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.job_upkeep import ACTIONS, run_upkeep
-from foldnote.cli.printing import format_table, print_json, report, report_change, show, state_of, tell
+from foldnote.cli.printing import (
+    find_columns,
+    format_table,
+    print_json,
+    report,
+    report_change,
+    show,
+    state_of,
+    tell,
+)
 from foldnote.number_arguments import read_positive, read_seconds
 from foldnote.text import format_duration, format_local_time, visible
 
@@ -27,6 +36,8 @@ if TYPE_CHECKING:
     from foldnote.models import Job
 
 _TITLES = ("JOB", "TOOL", "STATUS", "CREATED", "TOOK", "REASON")
+_TO_MINUTES = len("2026-11-01 01:30")
+"""Part of a time that a terminal shows, so that a row fits in 80 characters."""
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +67,7 @@ def run_jobs(options: argparse.Namespace) -> int:
     if options.json:
         print_json([job.to_wire() for job in page.jobs])
         return Exit.DONE
-    show(_tabulate(page.jobs))
+    show(_tabulate(page.jobs, find_columns()))
     if page.start_key:
         tell("There are more jobs; --limit shows them.")
     return Exit.DONE
@@ -95,17 +106,18 @@ def _redraw(lines: Sequence[str], drawn: int) -> int:
     return len(shown)
 
 
-def _tabulate(jobs: Sequence[Job]) -> str:
-    return format_table(_TITLES, [_row(job) for job in jobs])
+def _tabulate(jobs: Sequence[Job], columns: int | None = None) -> str:
+    return format_table(_TITLES, [_row(job, in_minutes=columns is not None) for job in jobs], columns)
 
 
-def _row(job: Job) -> tuple[str, ...]:
+def _row(job: Job, *, in_minutes: bool) -> tuple[str, ...]:
     took = format_duration(job.duration_s) if job.duration_s is not None else ""
+    created = format_local_time(job.created)
     return (
         job.job_name,
         job.tool_type,
         state_of(job),
-        format_local_time(job.created),
+        created[:_TO_MINUTES] if in_minutes else created,
         took,
         " ".join((job.error or "").split()),
     )
@@ -231,7 +243,10 @@ def run_log(options: argparse.Namespace) -> int:
     jobs = connect(options).jobs
     if not options.follow:
         text = jobs.logs(options.name, options.lines)
-        return report(options, {"log": text}, text)
+        if not text.strip() and not options.json:
+            tell(f"The log of {options.name} is empty.")
+            return Exit.DONE
+        return report(options, {"log": text}, text.rstrip("\n"))
     parts = []
     for part in jobs.follow_log(options.name, options.lines):
         parts.append(part)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +48,8 @@ _OPTIONS = {
 }
 """Arguments that messages name before a colon, and the corresponding options."""
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)}): ")
+_MIN_LAST_COLUMN = 24
+_INDENT = 4
 _RETRIES = re.compile(r"\bretries=(\d+)")
 
 
@@ -70,14 +74,48 @@ def tell(sentence: str) -> None:
     print(visible(sentence), file=sys.stderr)
 
 
-def format_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align the columns of a table; the last is not padded."""
+def find_columns() -> int | None:
+    """Return the width of the terminal in characters; None if standard output is not a terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def format_table(titles: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None = None) -> str:
+    """Align the columns of a table; the last is not padded.
+
+    Args:
+        titles: the heading of each column.
+        rows: the cells of each row.
+        columns: width of the terminal in characters. Where the last cell of a row is longer than the rest of
+            the line, it is wrapped in its column, or below the row if its column would be narrower than 24
+            characters. None: one line per row.
+    """
     titles, *rows = ([visible(cell) for cell in row] for row in (titles, *rows))
     widths = [max(len(row[column]) for row in (titles, *rows)) for column in range(len(titles))]
-    return "\n".join(
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+    heads = [
+        "".join(f"{text:{width}}  " for text, width in zip(row[:-1], widths[:-1], strict=True))
         for row in (titles, *rows)
-    )
+    ]
+    if columns is None:
+        return "\n".join(
+            f"{head}{row[-1]}".rstrip() for head, row in zip(heads, (titles, *rows), strict=True)
+        )
+    title = titles[-1] if len(heads[0]) + len(titles[-1]) < columns else ""
+    lines = [f"{heads[0]}{title}".rstrip()]
+    for head, row in zip(heads[1:], rows, strict=True):
+        lines += _wrap_last(head, row[-1], columns)
+    return "\n".join(lines)
+
+
+def _wrap_last(head: str, last: str, columns: int) -> list[str]:
+    """Return the lines of a row: ``head``, the padded cells, and its last cell."""
+    if not last or len(head) + len(last) < columns:
+        return [f"{head}{last}".rstrip()]
+    beside = columns - 1 - len(head)
+    if beside >= _MIN_LAST_COLUMN:
+        first, *more = textwrap.wrap(last, beside, break_on_hyphens=False)
+        return [f"{head}{first}", *(" " * len(head) + line for line in more)]
+    below = textwrap.wrap(last, max(_MIN_LAST_COLUMN, columns - 1 - _INDENT), break_on_hyphens=False)
+    return [head.rstrip(), *(" " * _INDENT + line for line in below)]
 
 
 def state_of(job: Job) -> str:
@@ -98,7 +136,7 @@ def print_failure(exc: BaseException, row: ExitMeaning, *, as_json: bool) -> Non
     """Print the message of an exception, and with ``--json`` its details."""
     sentence = describe_failure(exc)
     tail = exc.log_tail if isinstance(exc, JobFailedError) else ""
-    if tail.strip():
+    if tail.strip() not in sentence:
         tell(f"The end of the job's log:\n{tail.rstrip()}")
     tell(f"foldnote: {sentence}")
     if as_json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldnote.cli.arguments import add_extensions, add_settings, read_extensions, read_given
 from foldnote.cli.connection import add_connection, add_tool, connect
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import format_table, name_commands, print_json, report, show
+from foldnote.cli.printing import find_columns, format_table, name_commands, print_json, report, show
 from foldnote.errors import ArgumentError
 from foldnote.text import describe_path
 
@@ -32,12 +32,12 @@ def run_tools(options: argparse.Namespace) -> int:
         if (tool.available or not options.available) and _matches(tool, options.words)
     ]
     table = [
-        (tool.type, tool.status, tool.engine.method if tool.engine else "", tool.family) for tool in rows
+        (tool.type, tool.status, tool.family, tool.engine.method if tool.engine else "") for tool in rows
     ]
     return report(
         options,
         [tool.to_wire() for tool in rows],
-        format_table(("TOOL", "STATUS", "METHOD", "FAMILY"), table),
+        format_table(("TOOL", "STATUS", "FAMILY", "METHOD"), table, find_columns()),
     )
 
 
@@ -62,7 +62,8 @@ def run_schema(options: argparse.Namespace) -> int:
     for name, field in schema.get("properties", {}).items():
         need = "yes" if name in required and "default" not in field else ""
         rows.append((name, _kind(field), need, str(field.get("default", "")), field.get("description", "")))
-    return report(options, schema, format_table(("SETTING", "TYPE", "NEEDED", "DEFAULT", "MEANING"), rows))
+    titles = ("SETTING", "TYPE", "NEEDED", "DEFAULT", "MEANING")
+    return report(options, schema, format_table(titles, rows, find_columns()))
 
 
 def _kind(field: dict[str, object]) -> str:
@@ -127,7 +128,7 @@ def run_validate(options: argparse.Namespace) -> int:
             )
             for row in verdict.results
         ]
-        show(format_table(("ROW", "VALID", "SETTING", "REASON"), rows))
+        show(format_table(("ROW", "VALID", "SETTING", "REASON"), rows, find_columns()))
     elif verdict.valid:
         show("valid")
     else:

@@ -180,6 +180,47 @@ def test_the_letters_that_do_not_belong_are_named_by_position():
     assert message.endswith("And 3 more.")
 
 
+@pytest.mark.parametrize(
+    ("value", "hint"), [(["MK", "MKV"], " To run one job for each item, submit a batch."), (["MK"], "")]
+)
+def test_several_sequences_in_place_of_one_lead_to_a_batch(value, hint):
+    (problem,) = catalog.check(catalog.tool("anarci"), {"sequence": value}).problems
+    assert problem.message == f"This must be text, not a list.{hint}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "~/seqs/vh.fasta",
+        " vh.fasta\n",
+        "../data/her2",
+        "/home/ada/vh",
+        "C:\\data\\vh.txt",
+        "run1/vh.fa",
+        "MKV.pdb",
+    ],
+)
+def test_the_path_of_a_file_is_one_fault(text):
+    (fault,) = catalog.find_sequence_faults(text)
+    assert (fault.position, fault.letter) == (1, text.strip()[0])
+    assert fault.message == "this is the path of a file; give the letters of the sequence in it"
+
+
+@pytest.mark.parametrize(
+    "text", ["MKV/MKL", "MKV.MKL", "MKV..FASTA", "/MKV", "MKV.FA", "M./K.FAS A", ">a/b.fasta\nM"]
+)
+def test_a_chain_break_or_a_gap_makes_no_path(text):
+    assert "path" not in catalog.find_sequence_faults(text)[0].message
+
+
+@pytest.mark.parametrize(
+    ("letter", "name"), [("\u200b", "U+200B, zero width space"), ("\x02", "U+0002, control character")]
+)
+def test_an_invisible_character_is_named(letter, name):
+    (fault,) = catalog.find_sequence_faults(f"MK{letter}V")
+    assert (fault.position, fault.message) == (3, f"here is an invisible character ({name}); delete it")
+
+
 def test_faults_tell_chain_position_and_place_in_the_raw_text():
     faults = catalog.find_sequence_faults("MK V:M b\nK", "amino-acid", ":")
     assert [(fault.chain, fault.position, fault.letter, fault.index) for fault in faults] == [(1, 2, "b", 7)]

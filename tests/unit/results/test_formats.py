@@ -414,3 +414,10 @@ def test_mmcif_is_recognized_below_its_comments(tmp_path, name):
     (tmp_path / name).write_text(text)
 
     assert Structure.open(tmp_path / name).chains[0].sequence == "S"
+
+
+@pytest.mark.parametrize(("source", "name"), [("altloc.cif", "4x8u.pdb"), ("c143_h3.pdb", "c143.cif")])
+def test_a_file_with_the_suffix_of_the_other_format_is_read(tmp_path, source, name):
+    (tmp_path / name).write_bytes((DATA / source).read_bytes())
+
+    assert Structure.open(tmp_path / name).to_frame().equals(Structure.open(DATA / source).to_frame())

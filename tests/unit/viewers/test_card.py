@@ -15,6 +15,7 @@ from foldnote.models.job import StatusCounts
 from foldnote.viewers import JobCard
 from foldnote.viewers.card import watch
 from foldnote.viewers.card.card_html import write_card, write_log
+from foldnote.viewers.card.output import ProgressOutput
 from foldnote.viewers.card.watch import find_watcher
 
 NOW = datetime.now(UTC)
@@ -372,3 +373,10 @@ def test_jobs_that_did_not_run_are_no_failures_in_the_bar():
     html = write_card(batch)
     assert 'fnc-share-failed" style="width:25.00%' in html
     assert 'fnc-share-stopped" style="width:50.00%' in html
+
+
+def test_the_progress_in_a_script_says_failed_of_a_job_that_failed(capsys):
+    progress = ProgressOutput(make_job())
+    for error in ("No domain found.", None):
+        progress.show(make_job(status=JobStatus.STOPPED, error=error))
+    assert capsys.readouterr().err.splitlines() == ["fv: Failed", "fv: Stopped"]

@@ -42,6 +42,16 @@ def close_figures():
 HOSTILE = "</svg><script>alert(1)</script>\"'&"
 
 
+SVG_TEXT = "{http://www.w3.org/2000/svg}text"
+
+
+def matplotlib_pixels(path):
+    """Return the colours of a PNG, shape (height, width, 4), 0 to 1."""
+    from matplotlib.image import imread
+
+    return imread(path)
+
+
 def read_svg(plot):
     """Return the drawing, which must be well-formed."""
     return ET.fromstring(plot.svg)
@@ -334,3 +344,35 @@ def test_the_names_of_a_legend_stay_within_the_picture():
     for each in names:
         wide_px = 6.5 * len("".join(each.itertext()))
         assert float(each.get("x")) + wide_px <= float(svg.get("width"))
+
+
+def make_curves():
+    frame = pd.DataFrame({"x": range(200), "a": np.linspace(0, 90, 200), "b": np.linspace(80, 10, 200)})
+    return plot_curves(frame, "x", {"a": "heavy chain", "b": "light chain"}, "Curves", labels=("x", "pLDDT"))
+
+
+@pytest.mark.parametrize("width_mm", [85, 180])
+@pytest.mark.parametrize("kind", ["curves", "matrix", "scatter"])
+def test_a_figure_of_a_given_width_is_legible_and_nothing_is_cut_off(scatter, tmp_path, kind, width_mm):
+    plot = {"curves": make_curves(), "matrix": plot_pae(make_pae(50)), "scatter": scatter}[kind]
+    root = ET.parse(plot.save(tmp_path / "plot.svg", width_mm=width_mm)).getroot()
+    assert float(root.get("width").removesuffix("pt")) == pytest.approx(width_mm / 25.4 * 72, abs=0.01)
+    points = [float(re.search(r"([\d.]+)px", each.get("style"))[1]) for each in root.iter(SVG_TEXT)]
+    assert 6 <= min(points) <= max(points) <= 8
+    pixels = matplotlib_pixels(plot.save(tmp_path / "plot.png", width_mm=width_mm))
+    assert pixels.shape[1] == pytest.approx(width_mm / 25.4 * 300, abs=1)
+    assert all((edge == 1).all() for edge in (pixels[:2], pixels[-2:], pixels[:, :2], pixels[:, -2:]))
+
+
+def test_a_figure_without_a_width_keeps_the_size_of_its_text(scatter, tmp_path):
+    root = ET.parse(scatter.save(tmp_path / "plot.svg")).getroot()
+    assert float(root.get("width").removesuffix("pt")) == scatter.drawing.width / 80 * 72
+    assert {re.search(r"([\d.]+)px", each.get("style"))[1] for each in root.iter(SVG_TEXT)} == {"10", "12"}
+
+
+@pytest.mark.parametrize(
+    ("name", "width_mm"), [("a.pdf", 8.5), ("a.pdf", 8500), ("a.pdf", np.nan), ("a.html", 85)]
+)
+def test_a_width_that_cannot_be_used_is_refused(scatter, tmp_path, name, width_mm):
+    with pytest.raises(ArgumentError, match="width_mm is"):
+        scatter.save(tmp_path / name, width_mm=width_mm)

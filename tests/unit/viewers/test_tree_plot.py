@@ -1,5 +1,6 @@
 """Trees are drawn to scale with the names of their nodes, up to a hundred tips and beyond."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import pandas as pd
@@ -49,6 +50,30 @@ def test_a_tree_of_very_many_tips_says_that_it_has_no_names():
     plot = plot_tree(make_nodes(400))
     assert "too many tips to name" in plot.words
     assert "tip7" not in read_texts(plot)
+
+
+def read_printed(plot, path):
+    """Return the texts of a figure as wide as a journal's column, and the size of each in points."""
+    texts = ET.parse(plot.save(path, width_mm=85)).getroot().findall(".//{*}text")
+    return {each.text: float(re.search(r"([\d.]+)px", each.get("style"))[1]) for each in texts}
+
+
+def test_a_tree_in_a_column_of_a_journal_is_legible(tmp_path):
+    nodes = make_nodes(30)
+    nodes["node"] = nodes["node"].str.replace("tip", "ubiquitin_like_modifier_")
+    printed = read_printed(plot_tree(nodes), tmp_path / "tree.svg")
+    assert min(printed.values()) >= 5
+    assert set(nodes["node"]) == {name.removesuffix(" 95") for name in printed} & set(nodes["node"])
+
+
+def test_in_print_ancestors_whose_names_would_overlap_are_not_named(tmp_path):
+    rows = [(f"Node{number}", f"Node{number - 1}", 1.0, 95.0) for number in range(2, 10)]
+    rows = [("Node1", "", None, None), *rows, ("tip", "Node9", 1.0, None)]
+    plot = plot_tree(pd.DataFrame(rows, columns=["node", "parent", "branch_length", "branch_support"]))
+    assert {"Node1", "Node2 95", "Node3 95", "tip"} <= set(read_texts(plot))
+    printed = read_printed(plot, tmp_path / "tree.svg")
+    assert {"Node1", "Node3 95", "tip"} <= set(printed)
+    assert "Node2 95" not in printed
 
 
 def test_a_tree_is_a_figure_of_matplotlib(tmp_path):

@@ -31,12 +31,15 @@ _SUFFIXES = {
 }  # fmt: skip
 _CIF_START = re.compile(rb"(?:\s|#[^\n]*\n)*data_")
 """A CIF file begins with its first block; comments may precede it."""
+_PDB_START = re.compile(rb"(?:HEADER|TITLE |REMARK|CRYST1|MODEL |ATOM  |HETATM)[ 0-9]")
 MOLECULE_FORMATS = {"sdf": read_sdf, "mol2": read_mol2, "pdbqt": read_pdbqt, "smiles": read_smiles}
 """Formats of small molecules, with their readers."""
 
 
 def find_format(name: str, head: bytes = b"") -> str:
     """Recognise the format of a file by its name or else by its first bytes.
+
+    The first bytes distinguish PDB and mmCIF whatever the name, since their suffixes are often interchanged.
 
     Returns:
         ``pdb``, ``mmcif``, ``sdf``, ``mol2``, ``pdbqt`` or ``smiles``; ``pdb`` if nothing is recognised.
@@ -45,6 +48,10 @@ def find_format(name: str, head: bytes = b"") -> str:
     if head and is_receptor(head, name):
         return "pdb"
     known = next((form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix)), "")
+    if known == "pdb" and _CIF_START.match(head):
+        return "mmcif"
+    if known == "mmcif" and _PDB_START.match(head):
+        return "pdb"
     if known:
         return known
     if _CIF_START.match(head) or b"BinaryCIF" in head[:200] or b"dataBlocks" in head[:200]:

@@ -87,7 +87,9 @@ class DirectUploads:
         tier = self._store.accounts.tier_of(upload.account_id)
         try:
             if not found.size_bytes:
-                raise bad_request("The file is empty.", code="invalid_file", field="filename")
+                raise bad_request(
+                    f"The file {upload.name!r} is empty.", code="invalid_file", field="filename"
+                )
             if found.size_bytes > self._limits.upload_bytes:
                 raise too_large(self._limits.upload_bytes, f"The file {upload.name}")
             with self._storage.upload(upload.account_id, tier, found.size_bytes):

@@ -43,4 +43,4 @@ def _make_bundle(job: Job) -> dict[str, str]:
 
 def _print_progress(job: Job) -> None:
     percent = f" {job.progress:.0%}" if job.progress is not None and not job.is_final else ""
-    sys.stderr.write(f"{job.job_name}: {job.status}{percent}  {job.message or ''}".rstrip() + "\n")
+    sys.stderr.write(f"{job.job_name}: {job.word}{percent}  {job.message or ''}".rstrip() + "\n")

@@ -20,6 +20,19 @@ _PIXELS_PER_INCH = 80
 _POINTS_PER_PIXEL = 72 / _PIXELS_PER_INCH
 _TITLE_LETTER_INCHES = 0.092
 """Mean width in inches of a letter in matplotlib's 12-point titles."""
+_MM_PER_INCH = 25.4
+_PRINT_SCALE = 0.7
+"""Size of text and lines in print, relative to matplotlib's default of 10 points."""
+_LABEL_GAP = 0.02
+"""Space beside a label, as a part of the width of the axes."""
+_LABEL_SCALE = 0.62
+"""Least size of labels in print, relative to a figure of no given width."""
+_PRINT_STYLE = {
+    "font.size": 7, "axes.titlesize": 8, "legend.fontsize": 6, "lines.markersize": 3.6, "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
+    "patch.linewidth": 0.6, "axes.titlepad": 4, "legend.framealpha": 0.7, "legend.borderpad": 0.3,
+}  # fmt: skip
+"""matplotlib's settings for figures of a given width."""
 
 
 def make_axes(drawing: Drawing) -> Axes:
@@ -33,8 +46,16 @@ def make_axes(drawing: Drawing) -> Axes:
     return pyplot.subplots(figsize=_find_size(drawing), layout="constrained")[1]
 
 
-def save_figure(drawing: Drawing, title: str, path: Path, dpi: int) -> None:
+def save_figure(drawing: Drawing, title: str, path: Path, dpi: int, width_mm: float | None = None) -> None:
     """Save a new figure in the format of the file suffix.
+
+    Args:
+        drawing: the axes and marks.
+        title: heading of the figure.
+        path: path of the file; an existing one is replaced.
+        dpi: resolution in dots per inch.
+        width_mm: width for print, with text of 5 to 8 points; None for 80 pixels of the drawing per inch,
+            with text of 10 to 12 points.
 
     Raises:
         ImportError: matplotlib is not installed.
@@ -43,10 +64,18 @@ def save_figure(drawing: Drawing, title: str, path: Path, dpi: int) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=_find_size(drawing), layout="constrained")
-    draw(drawing, title, figure.add_subplot())
     # Keep text editable: as text elements in SVG, with TrueType fonts in PDF.
-    with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
+    style: Any = {"svg.fonttype": "none", "pdf.fonttype": 42}
+    size, scale = _find_size(drawing), 1.0
+    if width_mm is not None:
+        size, scale = _find_print_size(drawing, width_mm)
+        style |= _PRINT_STYLE
+    with matplotlib.rc_context(style):
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.add_subplot()
+        draw(drawing, title, axes, scale)
+        if width_mm is not None:
+            _fit_labels(figure, axes)
         save_drawn(figure, path, dpi=dpi)
 
 
@@ -66,17 +95,19 @@ def save_drawn(figure: Figure, path: Path, **look: Any) -> None:
     save_file(path, drawn.getvalue())
 
 
-def draw(drawing: Drawing, title: str, axes: Axes) -> None:
-    """Draw all marks on ``axes``, and set labels, limits and title."""
+def draw(drawing: Drawing, title: str, axes: Axes, scale: float = 1.0) -> None:
+    """Draw all marks on ``axes``, lines and labels scaled by ``scale``, and set axis labels and title."""
     x, y = drawing.x, drawing.y
     ends = {"xlim": (x.low, x.high), "ylim": (y.low, y.high)}
     axes.set(**ends, xlabel=_escape(x.label), ylabel=_escape(y.label), title=_break_title(title, axes))
     for mark in drawing.marks:
-        _draw_mark(mark, axes)
+        _draw_mark(mark, axes, scale)
     axes.set(**ends)
     for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
         if wanted.ticks:
             axis.set_ticks(wanted.ticks, labels=wanted.names or None)
+            if wanted.names and not any(wanted.names):
+                axis.set_tick_params(length=0)
     if len(axes.get_legend_handles_labels()[0]) > 1:
         axes.legend(reverse=True)  # the best model is drawn last, above the others
 
@@ -84,7 +115,8 @@ def draw(drawing: Drawing, title: str, axes: Axes) -> None:
 def _break_title(title: str, axes: Axes) -> str:
     """Break the title into lines as wide as the axes, since matplotlib cuts off longer lines."""
     width_inches = axes.get_window_extent().width / axes.figure.dpi
-    return _escape(textwrap.fill(title, max(20, int(width_inches / _TITLE_LETTER_INCHES))))
+    letter_inches = _TITLE_LETTER_INCHES * float(axes.title.get_fontsize()) / 12
+    return _escape(textwrap.fill(title, max(20, int(width_inches / letter_inches))))
 
 
 def _escape(text: str) -> str:
@@ -96,7 +128,49 @@ def _find_size(drawing: Drawing) -> tuple[float, float]:
     return drawing.width / _PIXELS_PER_INCH, drawing.height / _PIXELS_PER_INCH
 
 
-def _draw_mark(mark: Mark, axes: Axes) -> None:
+def _find_print_size(drawing: Drawing, width_mm: float) -> tuple[tuple[float, float], float]:
+    """Return width and height in inches, and the scale of lines and labels.
+
+    The height shrinks no more than the text, except that of a matrix. Labels shrink with the width, but not
+    below 5 points.
+    """
+    width, height = _find_size(drawing)
+    shrunk = width_mm / _MM_PER_INCH / width
+    is_matrix = any(isinstance(mark, Raster) for mark in drawing.marks)
+    has_labels = any(isinstance(mark, Label) for mark in drawing.marks)
+    size = width_mm / _MM_PER_INCH, height * (shrunk if is_matrix else max(shrunk, _PRINT_SCALE))
+    return size, min(_PRINT_SCALE, max(shrunk, _LABEL_SCALE)) if has_labels else _PRINT_SCALE
+
+
+def _fit_labels(figure: Figure, axes: Axes) -> None:
+    """Extend the x axis to the ends of the labels, and hide those left of their point that overlap others."""
+    from matplotlib.text import Annotation
+
+    labels = [each for each in axes.texts if isinstance(each, Annotation)]
+    tips = [label for label in labels if label.get_horizontalalignment() == "left"]
+    ancestors = [label for label in labels if label not in tips]
+    if not labels:
+        return
+    figure.draw_without_rendering()
+    (low, high), width = axes.get_xlim(), axes.bbox.width
+    for label in labels:
+        x, room = label.xy[0], width * (1 - _LABEL_GAP) - label.get_window_extent().width
+        if room > 0 and label in tips:
+            high = max(high, low + (x - low) * width / room)
+        elif room > 0:
+            low = min(low, high - (high - x) * width / room)
+    axes.set_xlim(low, high)
+    figure.draw_without_rendering()
+    taken = [label.get_window_extent() for label in tips]
+    for label in ancestors:
+        box = label.get_window_extent()
+        if any(box.overlaps(other) for other in taken):
+            label.set_visible(False)
+        else:
+            taken.append(box)
+
+
+def _draw_mark(mark: Mark, axes: Axes, scale: float) -> None:
     ink = axes.xaxis.label.get_color()
     match mark:
         case Band():
@@ -104,7 +178,7 @@ def _draw_mark(mark: Mark, axes: Axes) -> None:
         case Curve():
             style = (0, tuple(part / mark.width for part in mark.dash)) if mark.dash else "-"
             (line,) = axes.plot(mark.xs, mark.ys, color=mark.color or ink, label=mark.name or None)
-            line.set(linewidth=mark.width, linestyle=style)
+            line.set(linewidth=mark.width * scale, linestyle=style)
         case Dots():
             color, label = mark.color or ink, mark.name or None
             axes.scatter(mark.xs, mark.ys, color=color, alpha=0.8, linewidths=0, label=label)
@@ -114,23 +188,24 @@ def _draw_mark(mark: Mark, axes: Axes) -> None:
             )
         case Border():
             across = axes.axvline if mark.axis == "x" else axes.axhline
-            across(mark.place, color=ink, linestyle=(0, (3, 3)), linewidth=1, alpha=0.6)
+            across(mark.place, color=ink, linestyle=(0, (3, 3)), linewidth=scale, alpha=0.6)
         case Label():
-            _draw_label(mark, axes)
+            _draw_label(mark, axes, scale)
         case Raster():
             _draw_raster(mark, axes)
 
 
-def _draw_label(label: Label, axes: Axes) -> None:
+def _draw_label(label: Label, axes: Axes, scale: float) -> None:
+    points = _POINTS_PER_PIXEL * scale
     aside, ha = (5, "left") if label.anchor == "start" else (-5, "right")
     axes.annotate(
         _escape(label.text),
         (label.x, label.y),
-        xytext=(aside * _POINTS_PER_PIXEL, label.rise * _POINTS_PER_PIXEL),
+        xytext=(aside * points, label.rise * points),
         textcoords="offset points",
         ha=ha,
         va="baseline",
-        fontsize=label.size * _POINTS_PER_PIXEL,
+        fontsize=label.size * points,
     )
 
 

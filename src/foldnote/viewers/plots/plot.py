@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SUFFIXES = (".svg", ".pdf", ".png", ".html")
+_NARROWEST_MM, _WIDEST_MM = 40, 400
 MISSING = (
     "Figures are drawn by matplotlib, which is not installed here: pip install 'foldnote[plots]'. "
     "Without it a plot is shown in cells and saved as .svg and .html."
@@ -51,6 +52,17 @@ def check_suffix(path: str | Path, subject: str, suffixes: Sequence[str]) -> Pat
             f" {suffix or 'a name without a suffix'}: save({str(place.with_suffix('.svg'))!r})."
         )
     return place
+
+
+def _check_width(width_mm: float | None, suffix: str) -> None:
+    if width_mm is None:
+        return
+    if suffix == ".html":
+        raise ArgumentError("width_mm is for figures in print: save them as .svg, .pdf or .png.")
+    if not _NARROWEST_MM <= width_mm <= _WIDEST_MM:
+        raise ArgumentError(
+            f"width_mm is the width in mm, {_NARROWEST_MM} to {_WIDEST_MM}, not {width_mm:g}."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +105,7 @@ class Plot:
         draw(self.drawing, self.title, ax)
         return ax
 
-    def save(self, path: str | Path, *, dpi: int = 300) -> Path:
+    def save(self, path: str | Path, *, dpi: int = 300, width_mm: float | None = None) -> Path:
         """Save the plot in the format of the file suffix, and return its path.
 
         Args:
@@ -101,20 +113,25 @@ class Plot:
                 drawing and description. An existing file is overwritten. All but ``.html`` are drawn by
                 matplotlib; without it ``.svg`` is the drawing shown in cells.
             dpi: resolution of a PNG, and of a matrix in a PDF or SVG, in dots per inch.
+            width_mm: width in print, 40 to 400 mm, such as 85 for a column of a journal; text is then 5 to 8
+                points high. By default the figure is for a screen: 80 pixels of the drawing per inch, with
+                text of 10 to 12 points, in matplotlib's current style.
 
         Raises:
-            ArgumentError: the suffix is not one of these.
-            ConfigurationError: matplotlib, which draws ``.pdf`` and ``.png``, is not installed.
+            ArgumentError: the suffix is not one of these, or ``width_mm`` is out of range or for a page.
+            ConfigurationError: matplotlib, which draws ``.pdf``, ``.png`` and all figures of a given width,
+                is not installed.
             ResultError: the file cannot be written; no partial file remains.
         """
         place = check_suffix(path, "plot", _SUFFIXES)
         suffix = place.suffix.lower()
+        _check_width(width_mm, suffix)
         if suffix == ".html":
             return save_file(place, self._write_page())
         try:
-            save_figure(self.drawing, self.title, place, dpi)
+            save_figure(self.drawing, self.title, place, dpi, width_mm)
         except ImportError as exc:
-            if suffix != ".svg":
+            if suffix != ".svg" or width_mm is not None:
                 raise ConfigurationError(MISSING) from exc
             save_file(place, self.svg)
         return place

@@ -149,12 +149,12 @@ async def receive(request: Request, service: Service, owner: Owner, folder: str,
     text = request.headers.get("content-length", "0")
     declared = int(text[:19]) if text.isascii() and text.isdigit() else 0
     with service.storage.upload(*owner, declared) as room:
-        sha256, size = await _receive(request, service, owner, room.left, declared)
+        sha256, size = await _receive(request, service, owner, name, room.left, declared)
         return await run_in_threadpool(service.store.files.put, owner.account_id, folder, name, size, sha256)
 
 
 async def _receive(
-    request: Request, service: Service, owner: Owner, left: int | None, declared: int
+    request: Request, service: Service, owner: Owner, name: str, left: int | None, declared: int
 ) -> tuple[str, int]:
     """Store the body as it arrives; return its hash and size."""
     largest = service.config.limits.upload_bytes
@@ -170,7 +170,7 @@ async def _receive(
                 buffer.clear()
         draft.write(bytes(buffer))
         if not draft.size:
-            raise bad_request("The file is empty.", code="invalid_file", field="filename")
+            raise bad_request(f"The file {name!r} is empty.", code="invalid_file", field="filename")
         await run_in_threadpool(service.storage.arrive, *owner, draft.size, declared)
         return await run_in_threadpool(draft.keep), draft.size
 
