@@ -48,8 +48,10 @@ def run_share(options: argparse.Namespace) -> int:
         shutil.copyfile(path, place)
         return report(options, {"path": str(place), "job": job.to_wire()}, place)
     if options.revoke:
+        from foldnote.models.share import LINK_REVOKED
+
         shares.revoke(options.revoke)
-        return report(options, {"revoked": options.revoke}, f"The link {options.revoke} leads nowhere now.")
+        return report(options, {"revoked": options.revoke}, LINK_REVOKED)
     if options.list:
         found = shares.list(options.name)
         return report(options, [_as_data(each) for each in found], found)
