@@ -192,7 +192,7 @@ def test_the_box_of_a_docking_is_moved_in_3d_and_by_numbers(notebook):
     page.mouse.down()
     page.mouse.move(spot["x"] + 49, spot["y"] + 9, steps=4)
     page.mouse.up()
-    expect(form.get_by_label("Where to search")).to_have_value("By numbers")
+    expect(form.get_by_label("Where to search")).to_have_value("By coordinates")
     assert float(form.get_by_label("Size x").input_value()) > 22
     assert form.get_by_label("Size y").input_value() in ("20", "20.0")
     form.get_by_role("button", name="Face of the box towards −z", exact=True).press("ArrowRight")

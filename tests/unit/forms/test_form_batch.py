@@ -150,7 +150,7 @@ def test_a_sheet_is_named_in_code(workbook):
     form = Form(FV, None)
     form.batch_table.add_table(workbook, sheet="Plate 2")
     assert form.batch_table.job_names() == ["new"]
-    with pytest.raises(ArgumentError, match="A sheet is chosen of an Excel workbook"):
+    with pytest.raises(ArgumentError, match="A sheet can be chosen only in an Excel workbook"):
         form.batch_table.add_table([{"heavy": HEAVY}], sheet="Plate 2")
     with pytest.raises(
         ArgumentError, match="has no sheet 'Plate 3'. Its sheets are: 'Plate 1', 'Plate 2', 'empty'"

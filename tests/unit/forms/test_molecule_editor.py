@@ -86,7 +86,7 @@ def test_what_the_editor_cannot_show_is_said(answers):
     form = make_form({"m": ONE})
     drawn = write_molfile("CC(N)C(=O)O")
     message, _ = answers(form, "drawing", "m", turn=1, molfile=drawn, original="C[C@H](N)C(=O)O")
-    assert "cannot show everything" in message["caution"]
+    assert "cannot show all features" in message["caution"]
     message, _ = answers(form, "drawing", "m", turn=2, molfile=drawn, original="OC(=O)C(C)N")
     assert message["caution"] == ""
 

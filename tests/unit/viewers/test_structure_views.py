@@ -167,7 +167,7 @@ def test_cyclic_designs_come_as_table_then_the_loss_of_each_then_the_peptides(tm
     result = make_result(tmp_path, "afcycdesign", **files)
     designs, course, *rest = show_cyclic_designs(result)
 
-    assert designs["text/plain"].startswith("Designs, the lowest loss first")
+    assert designs["text/plain"].startswith("Designs, lowest loss first")
     assert designs["text/plain"].index("design_2") < designs["text/plain"].index("design_1")
     assert course.data["design_2"].tolist() == [2.5, 1.5]
     assert course.words == "design_2: 2.5 at 1, 1.5 at 2; design_1: 3 at 1, 2 at 2."
