@@ -118,7 +118,7 @@ def test_a_batch_of_which_a_job_failed_says_so_on_its_card_in_its_row_and_in_its
     tab = notebook_page.page.locator(".fn-ResultPanel:visible")
     expect(tab.locator(".fn-Result-facts").first).to_contain_text("ANARCI · Complete, 1 failed · 6 of 7")
     tab.get_by_role("tab", name="Log").click()
-    expect(tab.get_by_role("status")).to_contain_text("each of its jobs has a log of its own")
+    expect(tab.get_by_role("status")).to_contain_text("each of its jobs has its own")
     notebook_page.picture("batch-mixed-tab")
     notebook_page.execute("application:close")
     notebook_page.execute("application:toggle-left-area")

@@ -233,7 +233,7 @@ def test_a_job_is_shared_from_its_tab_and_the_link_is_revoked(lab, hosted):
     dialog = lab.page.get_by_role("dialog")
     dialog.get_by_label("Valid for").select_option("7 days")
     dialog.get_by_role("button", name="Create link").click()
-    link = dialog.get_by_label("The new link")
+    link = dialog.get_by_label("New link")
     expect(link).to_have_value(re.compile(rf"^{re.escape(hosted.url)}/shared#\S{{40,}}$"))
     expect(dialog).to_contain_text("Not opened yet")
     for theme in ("dark", "light"):

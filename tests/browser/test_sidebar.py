@@ -533,7 +533,7 @@ def test_a_result_stays_open_when_its_batch_is_folded(filled):
     sidebar.locator("[data-job=row-1]").dblclick()
     panel = filled.page.locator(".fn-ResultPanel:visible")
     expect(panel).to_contain_text("what came out")
-    batch.get_by_role("button", name="Fold").click()
+    batch.get_by_role("button", name="Collapse").click()
     expect(sidebar.locator("[data-job=row-1]")).to_have_count(0)
     filled.answer("jobs", jobs_body(*JOBS[:-1]))
     filled.execute("foldnote:refresh")
