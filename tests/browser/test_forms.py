@@ -274,7 +274,7 @@ def test_a_form_is_filled_in_and_submitted_with_the_keyboard_alone(show, noteboo
     expect(code_of(form)).to_contain_text("scheme='chothia'")
 
 
-def test_keys_of_a_control_are_no_shortcuts_of_the_notebook(show, notebook):
+def test_keys_of_a_control_are_not_shortcuts_of_the_notebook(show, notebook):
     form, keyboard = show("ablang"), notebook.page.keyboard
     control(form, "Task").focus()
     for key in ("ArrowDown", "ArrowDown", "a", "b", "d", "d", "s", "m"):

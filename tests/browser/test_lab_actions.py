@@ -224,7 +224,7 @@ def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, ser
     lab.page.keyboard.press("Escape")
 
 
-def test_a_folder_is_made_entered_filled_and_deleted(lab):
+def test_a_folder_is_created_opened_filled_and_deleted(lab):
     sidebar = lab.show_sidebar("files", 300)
     sidebar.get_by_role("button", name="New folder").click()
     sidebar.get_by_label("Folder name").fill("targets & more")
@@ -263,7 +263,7 @@ def test_an_upload_is_dragged_into_a_cell(lab):
     expect(editor).to_contain_text('fn.uploaded("dragged.pdb")')
 
 
-def test_an_upload_goes_on_after_the_pages_connection_broke(lab, tmp_path):
+def test_an_upload_resumes_after_the_pages_connection_broke(lab, tmp_path):
     (tmp_path / "long.pdb").write_bytes(b"ATOM\n" * 2_400_000)
     sidebar = lab.show_sidebar("files", 300)
     lab.page.evaluate(LIFE)
@@ -304,7 +304,7 @@ def test_an_upload_is_passed_on_again_after_the_service_was_killed(lab, server, 
     assert service_of(server)["pid"] != before
 
 
-def test_the_browser_tells_nothing_without_leave(lab, server):
+def test_the_browser_shows_no_notification_without_permission(lab, server):
     lab.page.evaluate(RECORDER)
     end_unseen(lab, server, "untold.sleep-600")
     expect(lab.page.get_by_role("alert").filter(has_text="untold.sleep-600")).to_be_visible(timeout=60_000)

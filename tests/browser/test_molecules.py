@@ -138,7 +138,7 @@ id => {
 """
 
 
-def test_a_reset_shows_all_of_the_receptor_and_a_button_leads_to_the_pose(notebook):
+def test_a_reset_shows_the_whole_receptor_and_a_button_shows_the_pose(notebook):
     view = show(notebook, _POSES)
     outside = f"() => ({_OUTSIDE})('{view.get_attribute('id')}')"
     view.locator(".fnv-stage").focus()

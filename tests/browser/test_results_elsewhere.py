@@ -414,7 +414,7 @@ def paste_link(lab, url, *, is_asked=False):
     dialog.get_by_role("button", name="Open").click()
 
 
-def test_an_upload_goes_on_after_the_jupyter_server_was_killed_in_the_middle(lab, server, tmp_path):
+def test_an_upload_resumes_after_the_jupyter_server_was_killed(lab, server, tmp_path):
     (tmp_path / "long.pdb").write_bytes(b"ATOM\n" * 2_400_000)
     sidebar = lab.show_sidebar("files", 300)
     offsets = []

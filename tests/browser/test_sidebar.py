@@ -70,7 +70,7 @@ def test_it_is_readable_in_every_width_and_theme(opened, view):
         assert opened.accessibility_faults("#foldnote-sidebar") == []
 
 
-def test_words_stand_beside_the_icons_of_a_row(filled):
+def test_rows_show_text_beside_their_icons(filled):
     sidebar = filled.show_sidebar("jobs", 300)
     row = sidebar.get_by_role("row", name="trastuzumab-fv, AbodyBuilder, Running")
     expect(row).to_contain_text("Running")
@@ -444,7 +444,7 @@ def test_tags_projects_and_what_is_about_to_go_are_seen(filled):
     expect(leaving).not_to_contain_text("Deletion pending.")
 
 
-def test_what_the_account_has_left_stands_at_the_foot(opened):
+def test_the_remaining_allowance_is_shown_at_the_bottom(opened):
     sidebar = opened.show_sidebar("jobs", 300)
     expect(sidebar.locator(".fn-Account")).to_have_count(0)
     opened.answer("account", ACCOUNT)
@@ -614,7 +614,7 @@ def test_an_unreachable_jupyter_server_is_reported_and_recovered_from(opened):
     expect(sidebar.get_by_text("No connection to the Jupyter server")).to_have_count(0)
 
 
-def test_it_asks_nothing_while_it_is_hidden_and_no_job_can_end(opened):
+def test_no_request_is_sent_while_the_panel_is_hidden_and_no_job_can_end(opened):
     opened.answer("jobs", jobs_body(*(job for job in JOBS if job.is_final)))
     opened.execute("foldnote:refresh")
     asked = []

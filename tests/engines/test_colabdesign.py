@@ -199,7 +199,7 @@ def test_ranks_follow_the_chances_and_rows_the_chain(binding):
     assert [row["number"] for row in rows] == [str(number) for number in range(1, 21)]
 
 
-def test_chances_are_in_the_b_factors_except_with_stand_ins(binding, tmp_path):
+def test_probabilities_are_in_the_b_factors_except_with_stand_ins(binding, tmp_path):
     assert {line[60:66].strip() for line in read_atoms(binding / "af2bind.pdb")} == {"0.00"}
     outputs = run_as_published("af2bind", tmp_path)
     told = {row["number"]: float(row["p_bind"]) for row in read(outputs, "residues.csv")}

@@ -114,13 +114,13 @@ def test_numbers_are_typed_one_by_one_or_pasted_at_once(form):
 
 
 @pytest.mark.parametrize("pasted", ["[42.3, 45.4, 18.2]", "(42.3,45.4,18.2)", "[42.3  45.4 18.2]"])
-def test_numbers_are_pasted_as_a_list_of_python_and_numpy_too(form, pasted):
+def test_numbers_can_also_be_pasted_as_a_python_or_numpy_list(form, pasted):
     choose(form, "By coordinates")
     form.fields["boxCenter"].boxes[0].value = pasted
     assert form.value["boxCenter"] == [42.3, 45.4, 18.2]
 
 
-def test_what_is_no_number_is_said_before_what_is_missing(form):
+def test_invalid_numbers_are_reported_before_missing_ones(form):
     choose(form, "By coordinates")
     form.fields["boxCenter"].boxes[0].value = "42,3"
     assert "Write the decimals with a point: 42.3" in said(form, "boxCenter")
@@ -153,7 +153,7 @@ def test_values_that_code_gives_are_recognized_as_a_ligands_box(form):
     assert "Blind docking" in said(again, "boxCenter")
 
 
-def test_with_flexible_residues_and_no_site_the_box_is_said_to_be_about_them(form):
+def test_with_flexible_residues_and_no_site_the_box_is_described_as_around_them(form):
     form.set(flexibleResidues={"A": "102 118"})
     words = said(form, "boxCenter")
     assert "Searched: a box around the flexible residues, 20 Å or more along each edge." in words
@@ -200,7 +200,7 @@ def test_the_3d_view_and_the_numbers_move_the_same_box(form):
     assert field.editor is None
 
 
-def test_of_a_receptor_that_is_not_at_hand_nothing_is_invented():
+def test_nothing_is_assumed_about_a_receptor_that_is_not_available():
     form = Form(catalog.tool("vina"), values={"receptorFile": "JobName/model.pdb"})
     assert "its extent is not known" in said(form, "boxCenter")
     assert len(form.fields["boxCenter"].places.options) == 2
@@ -275,7 +275,7 @@ def test_a_schema_of_ones_own_may_have_the_fields():
     assert [box.value for box in form.fields["size"].boxes] == ["1", "2.5", "3"]
 
 
-def test_what_is_left_out_of_the_receptor_is_said_at_its_file(form):
+def test_omitted_parts_of_the_receptor_are_reported_at_its_file(form):
     words = said(form, "receptorFile")
     assert "docked to 162 of 163 residues without waters; left out: TMP A 163" in words
 

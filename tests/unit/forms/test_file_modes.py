@@ -161,7 +161,7 @@ def test_a_local_file_that_is_gone_is_not_taken_for_an_upload(client, tmp_path):
     assert "x.pdb does not exist on this computer." in label_of(form, "pdbFile")
 
 
-def test_an_upload_and_a_local_file_of_one_name_stand_beside_each_other(client):
+def test_an_upload_and_a_local_file_with_the_same_name_are_both_offered(client):
     form = Form(catalog.tool("align-pdbs"), client)
     form.set(pdbFiles=[uploaded("x.pdb"), LocalFile("x.pdb"), inline(PDB)])
     form.fields["pdbFiles"].control.value += "\nmade/x.pdb"

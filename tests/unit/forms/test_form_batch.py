@@ -202,7 +202,7 @@ def test_a_verdict_is_a_mark_with_a_sentence():
     assert marks(form)[1] == ("The same settings as row 1: the job would be run twice.", "!")
 
 
-def test_a_row_is_mended_in_fields_of_its_own():
+def test_a_row_is_corrected_in_its_own_fields():
     form = make_batch()
     send(form, {"kind": "row", "act": "edit", "row": 2})
     field = next(part for part in Page(form.widget).shown if getattr(part, "value", "") == f"{HEAVY}1")

@@ -148,7 +148,7 @@ def test_one_chain_of_several_is_named():
 
 
 @pytest.mark.parametrize("letters", ["AAAAAAAAAAAAAAAA", "GAGAGAGAGAGAGA", "GIGKFLHSAKKFGKAFVGEIMNS"])
-def test_poly_alanine_and_peptides_are_no_dna(letters):
+def test_poly_alanine_and_peptides_are_not_dna(letters):
     assert find_doubts(letters, read_specs({"properties": {"sequence": {"type": "string"}}})[0]) == []
 
 

@@ -126,7 +126,7 @@ def test_pka_shifts_colour_the_protein_and_curves_show_charge_and_stability_by_p
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 
-def test_binding_sites_colour_the_protein_and_the_baits_of_the_likeliest_residues_are_drawn(tmp_path):
+def test_binding_sites_colour_the_protein_and_the_baits_of_the_most_likely_residues_are_drawn(tmp_path):
     files = {"af2bind.pdb": TRP_CAGE, "residues.csv": BINDING, "baits.csv": BAITS}
     result = make_result(tmp_path, "af2bind", **files)
     scene, profile, residues, baits, *rest = show_binding_sites(result)
@@ -144,7 +144,7 @@ def test_binding_sites_colour_the_protein_and_the_baits_of_the_likeliest_residue
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 
-def test_of_a_long_chain_the_baits_of_the_likeliest_residues_are_drawn_in_the_chains_order(tmp_path):
+def test_for_a_long_chain_the_baits_of_the_most_likely_residues_are_drawn_in_chain_order(tmp_path):
     chances = "chain,number,residue,p_bind,rank\n" + "".join(
         f"A,{number},A,{0.9 if number % 2 else 0.1},1\n" for number in range(1, 101)
     )
