@@ -221,7 +221,7 @@ def test_a_table_with_other_columns_is_mapped_corrected_and_submitted(notebook_p
     notebook_page.picture("batch-form-dark", batch)
     notebook_page.resize(760, 900)
     notebook_page.picture("batch-form-narrow", batch)
-    form.get_by_role("button", name="Check 3 jobs").click()
+    form.get_by_role("button", name="Validate 3 jobs").click()
     form.get_by_role("button", name="Submit 3 jobs").click()
     expect(form).to_contain_text("Submitted as the batch")  # a card of the same class comes beside it
     notebook_page.run_code("form.batch.wait().results()[['Lot', 'KD_nM', 'job_name', 'status']]")

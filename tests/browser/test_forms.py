@@ -367,7 +367,7 @@ def test_fields_and_buttons_stay_where_they_are_when_the_service_answers(noteboo
         expect(form.locator(".fn-method")).to_contain_text("Runs", timeout=60_000)
         notebook.page.wait_for_timeout(500)
         seen = notebook.page.evaluate("window.seenPlaces")
-        before = [each for each in seen if "Waiting for the service" in each["said"]]
+        before = [each for each in seen if "Checking whether the service" in each["said"]]
         after = [each for each in seen if "Runs" in each["said"]]
         assert before
         assert before[-1]["places"] == after[-1]["places"]

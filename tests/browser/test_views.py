@@ -392,7 +392,7 @@ def test_a_reader_looks_closely_and_measures(notebook):
     view.get_by_role("button", name="Measure").click()
     measured = view.locator(".fnv-measured li")
     for number, kind in enumerate(("distance", "angle", "torsion"), 1):
-        view.get_by_label("What is measured").select_option(kind)
+        view.get_by_label("Quantity to measure").select_option(kind)
         click_atoms(view, "sticks", lambda number=number: measured.count() == number)
         value, names = re.fullmatch(
             r"\w+\s+(\S+?)(?: Å|°)\s+(.+?)\s+Remove", measured.nth(number - 1).inner_text().replace("\n", " ")
@@ -917,7 +917,7 @@ def test_without_webgl_the_view_says_so(chromium_without_webgl, server):
     page = open_notebook(chromium_without_webgl, server, "no-webgl.ipynb")
     view = show(page, _SHOW_RESULT)
     assert state(view) == "failed"
-    expect(view).to_contain_text("this browser gives no WebGL")
+    expect(view).to_contain_text("this browser does not provide WebGL")
     expect(view).to_contain_text("120 residues")
     page.picture("view-no-webgl", view)
     page.page.context.close()

@@ -91,10 +91,10 @@ def test_a_service_of_an_older_foldnote_is_replaced(monkeypatch):
 
 async def test_a_form_is_shown_before_the_request_and_then_says_whether_the_tool_can_run():
     form = fn.form("anarci", **SETTINGS)
-    assert "Waiting for the service" in form.frame.header.value
+    assert "Checking whether the service" in form.frame.header.value
     assert (read_runtime(settings.runtime_dir()), form.wanted, form.value) == (None, "anarci", SETTINGS)
     async with asyncio.timeout(60):
-        while "Waiting for the service" in form.frame.header.value:
+        while "Checking whether the service" in form.frame.header.value:
             await asyncio.sleep(0.02)
     assert "Runs " in form.frame.header.value, form.frame.header.value
     assert form.tool.available

@@ -199,7 +199,7 @@ def test_the_client_asks_about_a_local_file_that_a_form_gave(client):
 def test_files_of_several_kinds_are_counted_as_what_they_are(client):
     form = Form(catalog.tool("align-pdbs"), client)
     form.set(pdbFiles=[uploaded("x.pdb"), uploaded("made/x.pdb"), job_file("made", "x.pdb"), "x.pdb"])
-    assert "4 files: 1 on this computer, 2 at the service, 1 of jobs" in label_of(form, "pdbFiles")
+    assert "4 files: 1 on this computer, 2 at the service, 1 from jobs" in label_of(form, "pdbFiles")
     form.set(pdbFiles=[uploaded("x.pdb"), LocalFile("gone.pdb")])
     assert "Line 2: gone.pdb does not exist on this computer." in label_of(form, "pdbFiles")
 

@@ -295,7 +295,7 @@ def test_a_batch_that_changed_after_its_price_is_priced_again(client):
     form.frame.add_row.click()
     form.batch_table.press()
     form.set(light="DIQMTQ")
-    assert Page(form.widget).find(widgets.Button, "Check and price 2 jobs")
+    assert Page(form.widget).find(widgets.Button, "Validate and estimate 2 jobs")
 
 
 async def test_a_taken_name_is_reported_once_typing_has_ended(app, client):
@@ -380,7 +380,7 @@ def test_a_verdict_on_the_rows_goes_when_the_form_changes(client):
     assert "It counts as 2 jobs" in Page(form.widget).text
     form.set(light="DIQMTQ")
     assert "It counts as 2 jobs" not in Page(form.widget).text
-    assert Page(form.widget).find(widgets.Button, "Check and price 2 jobs")
+    assert Page(form.widget).find(widgets.Button, "Validate and estimate 2 jobs")
 
 
 def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):

@@ -59,7 +59,8 @@ def test_a_plot_is_as_wide_as_its_drawing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"), [("md.xtc", "md.xtc is a trajectory"), ("readme.txt", "No file is of a kind")]
+    ("name", "sentence"),
+    [("md.xtc", "md.xtc is a trajectory"), ("readme.txt", "foldnote cannot display any of these")],
 )
 def test_a_result_that_cannot_be_displayed_says_why(tmp_path, name, sentence):
     (tmp_path / name).write_bytes(b"0")

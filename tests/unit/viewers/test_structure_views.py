@@ -159,7 +159,7 @@ def test_for_a_long_chain_the_baits_of_the_most_likely_residues_are_drawn_in_cha
         f"A{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
     ]
     assert plot.data.columns[-1] == "A99"
-    assert "60 likeliest residues" in plot.title
+    assert "60 most likely residues" in plot.title
 
 
 def test_cyclic_designs_come_as_table_then_the_loss_of_each_then_the_peptides(tmp_path):

@@ -63,7 +63,9 @@ class Frame:
             "", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first problem"
         )
         self.validate = looks.button(
-            "Validate", "foldnote-second", tooltip="Check the settings at the service; nothing is submitted"
+            "Validate",
+            "foldnote-second",
+            tooltip="Validate the settings at the service; nothing is submitted",
         )
         self.add_row = looks.button(
             "Add to batch", "foldnote-second", tooltip="Add these settings as a row of a batch"
