@@ -169,7 +169,7 @@ def test_contributing_lists_the_layers_that_import_linter_checks():
     assert drawn == layers
 
 
-def test_what_stands_beside_the_rooms_imports_none_of_them():
+def test_modules_beside_the_rooms_import_none_of_them():
     basis = CONTRACTS[0]
     modules = {path.stem for path in (ROOT / "src/foldnote").glob("[a-z]*.py")}
     assert {name.rpartition(".")[2] for name in basis["source_modules"]} == modules

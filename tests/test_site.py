@@ -91,7 +91,7 @@ def test_the_page_of_the_interface_has_every_route_and_links_records_that_it_has
     assert set(re.findall(r"\]\(#(\w+)\)", page)) <= titles
 
 
-def test_every_page_and_notebook_stands_in_the_menu():
+def test_every_page_and_notebook_is_in_the_menu():
     menu = (DOCS / "index.md").read_text()
     listed = {
         entry for block in re.findall(r"```\{toctree\}\n(.*?)```", menu, re.S) for entry in block.split()

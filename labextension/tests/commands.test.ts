@@ -47,7 +47,7 @@ describe('the form of a cell that was not run', () => {
     await press('Open');
     await done;
     expect(notebook.runs()).toEqual([VINA.code]);
-    expect(notices()[0]).toContain('could not be read from the cell: receptor.');
+    expect(notices()[0]).toContain('could not be read from the cell are missing from the form: receptor.');
   });
 
   it('is not shown after Cancel', async () => {
@@ -245,8 +245,8 @@ describe('connecting to a service', () => {
   };
 
   async function fill(name: string, url: string, key: string): Promise<void> {
-    (await field('Name of the profile')).value = name;
-    (await field('Address of the service')).value = url;
+    (await field('Profile name')).value = name;
+    (await field('Service address')).value = url;
     (await field('API key')).value = key;
   }
 
@@ -275,7 +275,7 @@ describe('connecting to a service', () => {
     await vi.waitFor(async () =>
       expect((await openDialog()).querySelector('[role=alert]')?.textContent).toBe('The service refuses the key.')
     );
-    const values = [await field('Name of the profile'), await field('Address of the service'), await field('API key')];
+    const values = [await field('Profile name'), await field('Service address'), await field('API key')];
     expect(values.map(each => each.value)).toEqual(['lab', 'https://lab.example.org', '']);
     await press('Cancel');
     await act;
@@ -296,8 +296,8 @@ describe('connecting to a service', () => {
     running.server.report = { ...SERVICE, profile: 'lab', url: 'https://lab.example.org', isEmbedded: false };
     await running.foldnote.jobs.refresh();
     const act = run(CommandIDs.connect);
-    expect((await field('Name of the profile')).value).toBe('lab');
-    expect((await field('Address of the service')).value).toBe('https://lab.example.org');
+    expect((await field('Profile name')).value).toBe('lab');
+    expect((await field('Service address')).value).toBe('https://lab.example.org');
     await press('Cancel');
     await act;
     expect(running.server.bodyOf('profiles')).toBeUndefined();

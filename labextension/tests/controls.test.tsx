@@ -234,7 +234,7 @@ describe('the service bar', () => {
 
   it.each([
     ['ok', 'Connected'],
-    ['unreachable', 'No answer'],
+    ['unreachable', 'Not responding'],
     ['unauthorized', 'Key refused'],
     ['starting', 'Starting']
   ] as const)('says of a service that is %s: %s', (state, said) => {

@@ -86,7 +86,7 @@ describe('JobFacts', () => {
   it('tells with the duration what the run used', () => {
     const { container } = render(<JobFacts job={job} toolName="AbodyBuilder" now={now} details={['duration']} />);
     const title = container.querySelector('.fn-JobRow-duration')?.getAttribute('title');
-    expect(title).toContain('Processor time: 1 min 23 s\nMost memory of a process: 537 MB');
+    expect(title).toContain('CPU time: 1 min 23 s\nPeak memory of one process: 537 MB');
   });
 
   it('leaves a narrow line to what undoes a deletion', () => {
@@ -120,10 +120,10 @@ function Chosen(): ReactElement {
 describe('DetailsMenu', () => {
   it('is used with the keyboard, stays open while one chooses, and gives the keyboard back', async () => {
     render(<Chosen />);
-    const button = screen.getByRole('button', { name: 'Choose the details of rows' });
+    const button = screen.getByRole('button', { name: 'Choose the details shown in rows' });
     button.focus();
     await userEvent.keyboard('{Enter}');
-    const menu = screen.getByRole('menu', { name: 'Details of rows' });
+    const menu = screen.getByRole('menu', { name: 'Details shown in rows' });
     expect(document.activeElement?.textContent).toBe('Tool');
     await userEvent.keyboard('{ArrowDown} {End}{Enter}');
     const isChecked = (name: string): string | null =>
@@ -141,7 +141,7 @@ describe('DetailsMenu', () => {
 
   it('closes when something else is pressed', async () => {
     render(<Chosen />);
-    await userEvent.click(screen.getByRole('button', { name: 'Choose the details of rows' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Choose the details shown in rows' }));
     await userEvent.click(screen.getByRole('menuitemcheckbox', { name: 'Age' }));
     expect(screen.getByRole('menuitemcheckbox', { name: 'Age' }).getAttribute('aria-checked')).toBe('false');
     await userEvent.click(document.body);

@@ -38,10 +38,10 @@ describe('the list of engines', () => {
 
   it('says that it looks for them, and why it finds none', () => {
     const { rerender } = render(view({}));
-    expect(screen.getByText('Looking for engines')).toBeTruthy();
+    expect(screen.getByText('Loading engines')).toBeTruthy();
     rerender(view({ complaint: 'No answer.' }));
     expect(screen.getByText('No answer.')).toBeTruthy();
-    expect(screen.queryByText('Looking for engines')).toBeNull();
+    expect(screen.queryByText('Loading engines')).toBeNull();
   });
 
   it('says what an engine runs, under which licence, and what it takes', () => {
@@ -59,7 +59,7 @@ describe('the list of engines', () => {
 
   it('says which engine an add-on adds to', () => {
     render(view({ engines: [makeEngine({ tools: [], addsTo: ['vina'] })] }));
-    expect(screen.getByText(/^Adds to vina where it is installed/)).toBeTruthy();
+    expect(screen.getByText(/^Used by vina where it is installed/)).toBeTruthy();
     expect(screen.queryByText(/Runs/)).toBeNull();
   });
 

@@ -170,7 +170,7 @@ describe('a page that is older than foldnote', () => {
   it('says above the table of a form that it should be reloaded, with a link', async () => {
     const node = await show(true, { version: 2, view: { model_id: 'one' } });
     expect(node.querySelector('[role=status]')?.textContent).toBe(
-      'foldnote was updated since this page was opened. Reload this page'
+      'foldnote has been updated since this page was opened. Reload this page'
     );
     expect(node.querySelector('a')?.href).toBe(window.location.href);
     expect(node.querySelector('table')).not.toBeNull();

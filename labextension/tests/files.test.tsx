@@ -91,7 +91,7 @@ describe('the list', () => {
     await userEvent.type(screen.getByLabelText('Search files'), ' CSV ');
     expect(shown()).toEqual(['table.csv']);
     await userEvent.type(screen.getByLabelText('Search files'), 'zzz');
-    expect(screen.getByText('Only the files loaded so far were searched.')).toBeTruthy();
+    expect(screen.getByText('Only the files loaded so far are searched.')).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: 'Show all files' }));
     expect(shown()).toHaveLength(2);
   });
@@ -107,7 +107,7 @@ describe('the list', () => {
 describe('without files', () => {
   it('says that it asks', () => {
     render(view({ files: null }));
-    expect(screen.getByText('Loading the files')).toBeTruthy();
+    expect(screen.getByText('Loading files')).toBeTruthy();
   });
 
   it('says what to do, at the top and in a folder', () => {
@@ -120,7 +120,7 @@ describe('without files', () => {
   it('says why there are none, and asks again on demand', async () => {
     const onRetry = vi.fn();
     render(view({ files: null, complaint: 'The service does not answer.' }, { onRetry }));
-    expect(screen.queryByText('Loading the files')).toBeNull();
+    expect(screen.queryByText('Loading files')).toBeNull();
     expect(screen.getByText('The service does not answer.')).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: 'Try now' }));
     expect(onRetry).toHaveBeenCalledOnce();
@@ -142,16 +142,16 @@ describe('folders', () => {
     const onOpenFolder = vi.fn();
     render(view({ folder: 'a' }, { onOpenFolder }));
     await userEvent.click(screen.getByRole('button', { name: 'New folder' }));
-    await userEvent.type(screen.getByRole('textbox', { name: 'Name of the folder' }), ' new {Enter}');
+    await userEvent.type(screen.getByRole('textbox', { name: 'Folder name' }), ' new {Enter}');
     expect(onOpenFolder).toHaveBeenCalledWith('a/new');
-    expect(screen.queryByRole('textbox', { name: 'Name of the folder' })).toBeNull();
+    expect(screen.queryByRole('textbox', { name: 'Folder name' })).toBeNull();
   });
 
   it.each(['a/b', 'a\\b', '.', '..'])('are not called %s', async name => {
     const onOpenFolder = vi.fn();
     render(view({}, { onOpenFolder }));
     await userEvent.click(screen.getByRole('button', { name: 'New folder' }));
-    const field = screen.getByRole('textbox', { name: 'Name of the folder' });
+    const field = screen.getByRole('textbox', { name: 'Folder name' });
     await userEvent.type(field, `${name}{Enter}`);
     expect(onOpenFolder).not.toHaveBeenCalled();
     expect(field.getAttribute('aria-invalid')).toBe('true');
@@ -166,7 +166,7 @@ describe('folders', () => {
     ]) {
       await userEvent.click(screen.getByRole('button', { name: 'New folder' }));
       await giveUp();
-      expect(screen.queryByRole('textbox', { name: 'Name of the folder' })).toBeNull();
+      expect(screen.queryByRole('textbox', { name: 'Folder name' })).toBeNull();
     }
   });
 });
@@ -213,7 +213,7 @@ describe('sending', () => {
 
   it('shows no bar for what waits for its turn', () => {
     render(view({ uploads: [makeUpload({ phase: 'queued', fraction: null })] }));
-    expect(screen.getByText('Waiting for its turn')).toBeTruthy();
+    expect(screen.getByText('Waiting for other uploads')).toBeTruthy();
     expect(screen.queryByRole('progressbar')).toBeNull();
   });
 

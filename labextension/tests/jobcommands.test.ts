@@ -75,7 +75,7 @@ describe('opening a result', () => {
     await run(CommandIDs.openJob, { job: 'done' });
     await run(CommandIDs.openJob, { job: 'done', member: 'bo@x' });
     await run(CommandIDs.openJob, { job: 'done', profile: 'lab' });
-    expect(tabs().map(tab => tab.title.caption)).toEqual(['', 'A job of bo@x', 'at lab']);
+    expect(tabs().map(tab => tab.title.caption)).toEqual(['', 'Owner: bo@x', 'at lab']);
   });
 
   it('of several selected jobs opens each', async () => {

@@ -277,7 +277,7 @@ describe('the mouse', () => {
     const note = (event: Event): void => void menus.push((event.target as HTMLElement).dataset.job);
     document.addEventListener('contextmenu', note);
     show({ jobs: [DONE, LIVE] });
-    await userEvent.click(screen.getByRole('button', { name: 'More for live' }));
+    await userEvent.click(screen.getByRole('button', { name: 'More actions for live' }));
     expect(menus).toEqual(['live']);
     document.removeEventListener('contextmenu', note);
   });
@@ -379,7 +379,7 @@ describe('a row', () => {
       'Open the result of done',
       'Show the log of done',
       'Insert a cell that loads done',
-      'More for done'
+      'More actions for done'
     ]);
     expect(buttons(/^live/)[0]).toBe('Stop live');
     expect(buttons(/^screen/)).not.toContain('Show the log of screen');
@@ -422,7 +422,7 @@ describe('several selected jobs', () => {
     for (const act of Object.values(acts)) {
       expect(act).toHaveBeenCalledWith(['done', 'live']);
     }
-    await userEvent.click(within(bar()).getByRole('button', { name: 'Select none' }));
+    await userEvent.click(within(bar()).getByRole('button', { name: 'Clear the selection' }));
     expect(screen.queryByRole('toolbar')).toBeNull();
   });
 
@@ -458,14 +458,14 @@ describe('the list says', () => {
   it('that older jobs follow, and that an order is of those that are known', () => {
     show({ jobs: [DONE, LIVE], hasOlder: true }, {}, { sort: 'name' });
     expect(document.querySelector('.fn-Remainder')?.textContent).toBe(
-      'The newest 2 jobs are loaded. Older jobs follow …'
+      'The newest 2 jobs are loaded. Loading older jobs …'
     );
   });
 
   it('that one job is loaded, in the singular', () => {
     show({ jobs: [DONE], hasOlder: true }, {}, { sort: 'name' });
     expect(document.querySelector('.fn-Remainder')?.textContent).toBe(
-      'Only the newest job is loaded. Older jobs follow …'
+      'Only the newest job is loaded. Loading older jobs …'
     );
   });
 

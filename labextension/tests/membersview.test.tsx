@@ -86,7 +86,7 @@ it('they are searched and filtered like one’s own', async () => {
   await userEvent.type(screen.getByLabelText('Search jobs'), 'anarci');
   expect(rows()).toEqual(['screen, anarci, Running, b@x']);
   await userEvent.click(screen.getByRole('button', { name: 'Complete, 2 jobs' }));
-  expect(screen.getByText('No job matches')).toBeTruthy();
+  expect(screen.getByText('No matching jobs')).toBeTruthy();
 });
 
 it('the keyboard goes through them and opens a result', async () => {
@@ -122,7 +122,7 @@ it('a press chooses a row and may become a drag, a press on a button may not', a
 
 it('a job without an owner has nothing that can be done', async () => {
   await show();
-  expect(screen.queryByRole('button', { name: 'More for lost' })).toBeNull();
+  expect(screen.queryByRole('button', { name: 'More actions for lost' })).toBeNull();
   expect(screen.getByText('No chain.')).toBeTruthy();
 });
 

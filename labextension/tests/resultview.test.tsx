@@ -66,7 +66,7 @@ describe('a complete job', () => {
 
   it('says whose it is and where, when that is not here', () => {
     render(view({}, { owner: 'a\u202e@x', isElsewhere: true, service: 'lab' }));
-    expect(facts()).toMatch(/^A job of a\ufffd@x · at lab · /);
+    expect(facts()).toMatch(/^Owner: a\ufffd@x · at lab · /);
   });
 
   it('is put into a cell, run again and downloaded', async () => {
@@ -136,7 +136,7 @@ describe('a complete job', () => {
 describe('a job without a result', () => {
   it('that waits or runs says so, and how far it is', () => {
     const { rerender } = render(view({ job: makeJob({ status: 'In Queue' }), result: null }));
-    expect(screen.getByText('Waiting for its turn')).toBeTruthy();
+    expect(screen.getByText('Waiting in the queue')).toBeTruthy();
     rerender(view({ job: makeJob({ progress: 0.4, message: 'Refining' }), result: null }));
     expect(screen.getByText('40 % · Refining')).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Download' }).disabled).toBe(true);
@@ -172,29 +172,29 @@ describe('a job that is not there', () => {
 
   it('is looked for before anything is said', () => {
     render(view({ job: undefined, result: null }));
-    expect(screen.getByText('Looking for the job')).toBeTruthy();
+    expect(screen.getByText('Loading the job')).toBeTruthy();
     expect(screen.queryByRole('tab')).toBeNull();
   });
 
   it('may be at another service, where one can look', async () => {
     const onLook = vi.fn();
     render(view(GONE, { service: 'lab', elsewhere: [{ place: 'at hosted', onLook }] }));
-    expect(screen.getByText('There is no such job')).toBeTruthy();
-    expect(screen.getByRole('status').textContent).toContain('The service “lab” had no job of this name');
+    expect(screen.getByText('No such job')).toBeTruthy();
+    expect(screen.getByRole('status').textContent).toContain('The service “lab” had no job with this name');
     await press('Look for it at hosted');
     expect(onLook).toHaveBeenCalledOnce();
   });
 
   it('of a member is said to be none of that member', () => {
     render(view(GONE, { owner: 'a@x' }));
-    expect(screen.getByRole('status').textContent).toContain('no job of this name by a@x');
+    expect(screen.getByRole('status').textContent).toContain('no job with this name by a@x');
   });
 
   it('keeps what was read of it, and can be closed', async () => {
     const onClose = vi.fn();
     render(view({ goneAt: NOW }, { onClose }));
     expect(screen.getByText('This job no longer exists')).toBeTruthy();
-    expect(screen.getByText(/remain until this tab is closed/)).toBeTruthy();
+    expect(screen.getByText(/stay available until this tab is closed/)).toBeTruthy();
     expect(screen.getByText('A structure')).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Insert cell' }).disabled).toBe(true);
     await press('Close');
@@ -219,7 +219,7 @@ describe('a service that does not answer', () => {
 
   it('that refuses is not waited for', () => {
     render(view({ job: undefined, result: null, fault: { sentence: 'Wrong key.', isPassing: false } }));
-    expect(screen.getByText('The job cannot be requested from the service')).toBeTruthy();
+    expect(screen.getByText('The job cannot be fetched from the service')).toBeTruthy();
     expect(screen.getByText('Wrong key.')).toBeTruthy();
     expect(screen.getByRole('button', { name: 'Close' })).toBeTruthy();
   });

@@ -33,7 +33,7 @@ function open(shares: ShareRecord[] = []) {
         shares.findIndex(each => each.name === name),
         1
       );
-      return Promise.resolve();
+      return Promise.resolve('Revoked, says the service.');
     }),
     copy: (text: string) => void copied.push(text)
   };
@@ -66,10 +66,10 @@ describe('the links to a job', () => {
   it('are made for the chosen time; the address is shown once, can be copied, and is in no list', async () => {
     const { made, copied, container } = open();
     await userEvent.selectOptions(screen.getByRole('combobox'), '1 year');
-    await userEvent.click(button('Make a link'));
-    const address = await screen.findByRole('textbox', { name: 'The new link' });
+    await userEvent.click(button('Create link'));
+    const address = await screen.findByRole('textbox', { name: 'New link' });
     expect([made, (address as HTMLInputElement).value]).toEqual([[366], URL]);
-    expect(container.textContent).toMatch(/For whoever has an account at the service, until .*30/);
+    expect(container.textContent).toMatch(/For anyone with an account at the service, until .*30/);
     expect(container.textContent).not.toContain('secret-token');
     await userEvent.click(button('Copy'));
     expect([copied, screen.getByRole('status').textContent]).toEqual([[URL], 'Copied.']);
@@ -81,25 +81,25 @@ describe('the links to a job', () => {
   it('name the organization whose members can open them', async () => {
     const { service, container } = open();
     service.make.mockResolvedValueOnce({ ...MADE, organization: 'Lab <A>' });
-    await userEvent.click(button('Make a link'));
+    await userEvent.click(button('Create link'));
     await screen.findByRole('textbox');
     expect(container.textContent).toContain('For members of Lab <A>, until ');
   });
 
   it('are revoked one at a time; the address of a revoked one is not shown any more', async () => {
     const { service } = open([KEPT]);
-    await userEvent.click(button('Make a link'));
+    await userEvent.click(button('Create link'));
     await screen.findByRole('textbox');
     await userEvent.click(await screen.findByRole('button', { name: /^Revoke the link that is valid until .*30/ }));
     await waitFor(() => expect(screen.queryByRole('textbox')).toBeNull());
     expect(service.revoke.mock.calls).toEqual([['made']]);
-    expect(screen.getByRole('status').textContent).toBe('The link leads nowhere now.');
+    expect(screen.getByRole('status').textContent).toBe('Revoked, says the service.');
     expect(screen.getAllByRole('button', { name: /^Revoke/ })).toHaveLength(1);
   });
 
   it('keep the new address where another one is revoked', async () => {
     open([KEPT]);
-    await userEvent.click(button('Make a link'));
+    await userEvent.click(button('Create link'));
     await screen.findByRole('textbox');
     await userEvent.click(await screen.findByRole('button', { name: /^Revoke the link that is valid until .*24/ }));
     await waitFor(() => expect(screen.getAllByRole('button', { name: /^Revoke/ })).toHaveLength(1));
@@ -115,8 +115,8 @@ describe('the links to a job', () => {
         answer = resolve;
       })
     );
-    await userEvent.click(button('Make a link'));
-    const buttons = [button('Make a link'), button(/^Revoke/)];
+    await userEvent.click(button('Create link'));
+    const buttons = [button('Create link'), button(/^Revoke/)];
     expect(buttons.map(each => each.hasAttribute('disabled'))).toEqual([true, true]);
     act(() => answer(MADE));
     await waitFor(() => expect(buttons.map(each => each.hasAttribute('disabled'))).toEqual([false, false]));
@@ -128,7 +128,7 @@ describe('the links to a job', () => {
     await userEvent.click(await screen.findByRole('button', { name: /^Revoke/ }));
     expect((await screen.findByRole('alert')).textContent).toBe('The service is gone.');
     expect(screen.getAllByRole('button', { name: /^Revoke/ })).toHaveLength(1);
-    await userEvent.click(button('Make a link'));
+    await userEvent.click(button('Create link'));
     await screen.findByRole('textbox');
     expect(screen.queryByRole('alert')).toBeNull();
   });

@@ -170,11 +170,11 @@ describe('the list of jobs', () => {
     running.server.members = [{ ...DONE, email: 'bo@x' }];
     await know(LIVE);
     running.foldnote.selection.chooseAll(['live']);
-    const whose = await find('select', 'Whose jobs');
+    const whose = await find('select', 'Owner of the jobs');
     await userEvent.selectOptions(whose, 'organization');
     await find('[role=row]', /done.*bo@x/);
     expect(running.foldnote.selection.state().names.size).toBe(0);
-    const mine = await find('select', 'Whose jobs');
+    const mine = await find('select', 'Owner of the jobs');
     await userEvent.selectOptions(mine, 'mine');
     await find('[role=row]', /^live/);
   });
@@ -227,7 +227,7 @@ describe('engines', () => {
     await shown();
     (await find('button', /^Install/)).click();
     const link = (await openDialog()).querySelector('a');
-    expect([link?.textContent, link?.href, link?.rel]).toEqual(['Read it', TERMS.url, 'noopener']);
+    expect([link?.textContent, link?.href, link?.rel]).toEqual(['Read the licence', TERMS.url, 'noopener']);
     const said = await press('Accept and Install');
     expect(said).toContain('You must accept the licence of Fold: Academic licence (Example University).');
     expect(said).toContain('Your acceptance is recorded on this computer');

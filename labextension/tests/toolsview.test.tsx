@@ -98,7 +98,7 @@ describe('the question box', () => {
     const field = box({ onAsk: () => Promise.resolve({ tools: [], abstain: true, summary: '' }) });
     await userEvent.type(field, 'make coffee{Enter}');
     expect(await screen.findByText('No tool is recommended.')).toBeTruthy();
-    expect(screen.getByText(/^Say which molecules you have/)).toBeTruthy();
+    expect(screen.getByText(/^Name your molecules/)).toBeTruthy();
   });
 });
 
@@ -144,7 +144,7 @@ describe('the catalog', () => {
     await screen.findByText('receptor');
     expect(screen.queryByText('seed')).toBeNull();
     await userEvent.click(screen.getByRole('button', { name: 'Show one more setting' }));
-    expect(screen.getByText('text · 1 if left out')).toBeTruthy();
+    expect(screen.getByText('text · default: 1')).toBeTruthy();
     expect(screen.getByText('kcal/mol: lower is better')).toBeTruthy();
     expect(screen.getByText('Dock ligand')).toBeTruthy();
     const link = screen.getByRole<HTMLAnchorElement>('link', { name: 'doi:10.1021/acs.jcim.1c00203' });
@@ -234,9 +234,9 @@ describe('the catalog', () => {
   it('says that it asks, that there is nothing, and that nobody answers', () => {
     const onRetry = vi.fn();
     const { rerender } = render(view({ tools: null, service: null, isAsking: true }));
-    expect(screen.getByText('Loading the tools')).toBeTruthy();
+    expect(screen.getByText('Loading tools')).toBeTruthy();
     rerender(view({ tools: [] }, { onRetry }));
-    fireEvent.click(screen.getByRole('button', { name: 'Ask again' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
     expect(onRetry).toHaveBeenCalledOnce();
     rerender(view({ tools: null, service: null, lost: 'The Jupyter server does not answer.' }));
     expect(screen.getByRole('alert').textContent).toContain('The Jupyter server does not answer.');

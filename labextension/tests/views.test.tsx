@@ -232,8 +232,8 @@ describe('JobsView', () => {
   });
 
   it.each<[Partial<ServiceReport>, string]>([
-    [{ state: 'starting', url: null }, 'Starting the service of this computer'],
-    [{ state: 'unreachable', error: 'Connection refused.' }, 'The service of this computer does not answer'],
+    [{ state: 'starting', url: null }, 'Starting the service on this computer'],
+    [{ state: 'unreachable', error: 'Connection refused.' }, 'The service on this computer does not answer'],
     [
       { state: 'unauthorized', profile: 'lab', isEmbedded: false, error: 'Wrong key.' },
       'The service “lab” refuses the key'
@@ -328,7 +328,7 @@ describe('ToolsView', () => {
     expect(await screen.findByText('· not available here')).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: 'Ask' }));
     expect(await screen.findByText('No tool is recommended.')).toBeTruthy();
-    expect(screen.getByText(/Say which molecules you have/)).toBeTruthy();
+    expect(screen.getByText(/Name your molecules/)).toBeTruthy();
   });
 
   it('says what a tool takes and whom to cite when it is unfolded', async () => {
@@ -341,7 +341,7 @@ describe('ToolsView', () => {
     expect(screen.getByText('Abanades et al.')).toBeTruthy();
     expect(screen.queryByText('Steps')).toBeNull();
     await userEvent.click(screen.getByRole('button', { name: 'Show one more setting' }));
-    expect(screen.getByText('whole number, from 1 · 3 if left out')).toBeTruthy();
+    expect(screen.getByText('whole number, from 1 · default: 3')).toBeTruthy();
   });
 
   it('says what files a tool gives, with licence and whom to cite for what runs it', async () => {

@@ -306,7 +306,7 @@ class LabPage:
 
     def choose_member(self, sidebar: Locator, member: str) -> None:
         """Choose a member of the organization. The list of members is read on request only, so it is refreshed first."""
-        sidebar.get_by_label("Whose jobs").select_option("organization")
+        sidebar.get_by_label("Owner of the jobs").select_option("organization")
         select = sidebar.get_by_label("Member")
         for _ in range(30):
             if select.locator(f"option[value='{member}']").count():

@@ -91,7 +91,7 @@ fn.submit_batch("anarci", mixed, columns={"sequence": "VH"}, names="id", scheme=
 """
 
 
-def test_a_batch_of_which_a_job_failed_says_so_on_its_card_in_its_row_and_in_its_tab(notebook_page):
+def test_a_batch_with_a_failed_job_says_so_on_its_card_in_its_row_and_in_its_tab(notebook_page):
     notebook_page.run_code(_LOOK, _MIXED)
     card = notebook_page.page.locator(".foldnote-card", has_text="which-one-job-fails")
     expect(card.locator(".fnc-state")).to_have_text("Complete, 1 failed", timeout=60_000)
@@ -103,14 +103,14 @@ def test_a_batch_of_which_a_job_failed_says_so_on_its_card_in_its_row_and_in_its
     row.click()
     row.hover()
     cut = row.locator(".fn-Middle")
-    expect(row.get_by_role("button", name="More for a-batch")).to_be_visible()
+    expect(row.get_by_role("button", name="More actions for a-batch")).to_be_visible()
     assert cut.evaluate("name => name.firstChild.scrollWidth > name.firstChild.clientWidth")
     notebook_page.page.wait_for_function(f"name => Math.abs(({_GAP})(name)) < 1.5", arg=cut.element_handle())
     notebook_page.picture("batch-mixed")
     notebook_page.show_sidebar("jobs", 215)
     row.hover()
     expect(row.get_by_role("button", name="Insert a cell")).to_be_hidden()
-    expect(row.get_by_role("button", name="More for a-batch")).to_be_visible()
+    expect(row.get_by_role("button", name="More actions for a-batch")).to_be_visible()
     assert cut.evaluate("name => name.firstChild.scrollWidth > name.firstChild.clientWidth")
     notebook_page.page.wait_for_function(f"name => Math.abs(({_GAP})(name)) < 1.5", arg=cut.element_handle())
     notebook_page.picture("batch-mixed-narrow", panel)
@@ -118,7 +118,7 @@ def test_a_batch_of_which_a_job_failed_says_so_on_its_card_in_its_row_and_in_its
     tab = notebook_page.page.locator(".fn-ResultPanel:visible")
     expect(tab.locator(".fn-Result-facts").first).to_contain_text("ANARCI · Complete, 1 failed · 6 of 7")
     tab.get_by_role("tab", name="Log").click()
-    expect(tab.get_by_role("status")).to_contain_text("each of its jobs has a log of its own")
+    expect(tab.get_by_role("status")).to_contain_text("each of its jobs has its own")
     notebook_page.picture("batch-mixed-tab")
     notebook_page.execute("application:close")
     notebook_page.execute("application:toggle-left-area")
@@ -145,7 +145,7 @@ def test_a_batch_that_stops_at_a_failure_says_so_on_its_card_in_its_table_and_in
     notebook_page.picture("batch-stopped-dark")
 
 
-def test_a_batch_is_looked_at_waited_for_and_joined(notebook_page):
+def test_a_batch_is_inspected_awaited_and_joined(notebook_page):
     notebook_page.run_code(_LOOK, _WAIT, _RESULTS)
     outputs = notebook_page.page.locator(".jp-OutputArea")
     looked, waited, joined = (outputs.nth(number).inner_text() for number in range(3))
@@ -170,7 +170,7 @@ _VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISAD
 _VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
 
 
-def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(notebook_page, tmp_path):
+def test_a_table_with_other_columns_is_mapped_corrected_and_submitted(notebook_page, tmp_path):
     csv = tmp_path / "plate.csv"
     csv.write_text(f"Seq1;Seq2;Lot;KD_nM\n{_VH};{_VL};Größe 7;0.5\n{_VH[1:]};{_VL[1:]}1;8;12\n", "utf-16")
     notebook_page.set_theme("light")
@@ -221,7 +221,7 @@ def test_a_table_with_columns_of_its_own_is_mapped_mended_and_submitted(notebook
     notebook_page.picture("batch-form-dark", batch)
     notebook_page.resize(760, 900)
     notebook_page.picture("batch-form-narrow", batch)
-    form.get_by_role("button", name="Check 3 jobs").click()
+    form.get_by_role("button", name="Validate 3 jobs").click()
     form.get_by_role("button", name="Submit 3 jobs").click()
     expect(form).to_contain_text("Submitted as the batch")  # a card of the same class comes beside it
     notebook_page.run_code("form.batch.wait().results()[['Lot', 'KD_nM', 'job_name', 'status']]")

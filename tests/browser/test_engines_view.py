@@ -191,7 +191,7 @@ def test_the_licence_and_the_space_are_shown_before_anything_is_installed(opened
         ("Quick's model", "CC BY-NC 4.0", "the group of the tests"),
     ):
         expect(dialog).to_contain_text(f"You must accept the licence of {name}: {licence} ({source}).")
-    expect(dialog.get_by_role("link", name="Read it")).to_have_attribute(
+    expect(dialog.get_by_role("link", name="Read the licence")).to_have_attribute(
         "href", "https://example.org/quick-licence"
     )
     expect(dialog).to_contain_text("Your acceptance is recorded on this computer")

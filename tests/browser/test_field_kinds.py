@@ -241,9 +241,7 @@ def test_a_molecule_is_typed_in_the_editor_and_used_by_keyboard(editor, form):
     expect(editor).to_have_count(0)
 
 
-def test_letters_in_the_editor_are_no_shortcuts_and_escape_discards_at_the_second_press(
-    editor, form, notebook
-):
+def test_letters_in_the_editor_are_not_shortcuts_and_pressing_escape_twice_discards(editor, form, notebook):
     cells = notebook.cells()
     editor.get_by_label("Drawing of the molecule").hover(position={"x": 200, "y": 150})
     for key in "ddab":

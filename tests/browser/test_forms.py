@@ -274,7 +274,7 @@ def test_a_form_is_filled_in_and_submitted_with_the_keyboard_alone(show, noteboo
     expect(code_of(form)).to_contain_text("scheme='chothia'")
 
 
-def test_keys_of_a_control_are_no_shortcuts_of_the_notebook(show, notebook):
+def test_keys_of_a_control_are_not_shortcuts_of_the_notebook(show, notebook):
     form, keyboard = show("ablang"), notebook.page.keyboard
     control(form, "Task").focus()
     for key in ("ArrowDown", "ArrowDown", "a", "b", "d", "d", "s", "m"):
@@ -367,7 +367,7 @@ def test_fields_and_buttons_stay_where_they_are_when_the_service_answers(noteboo
         expect(form.locator(".fn-method")).to_contain_text("Runs", timeout=60_000)
         notebook.page.wait_for_timeout(500)
         seen = notebook.page.evaluate("window.seenPlaces")
-        before = [each for each in seen if "Waiting for the service" in each["said"]]
+        before = [each for each in seen if "Checking whether the service" in each["said"]]
         after = [each for each in seen if "Runs" in each["said"]]
         assert before
         assert before[-1]["places"] == after[-1]["places"]

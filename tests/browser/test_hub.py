@@ -103,7 +103,7 @@ def test_a_file_is_uploaded_through_the_hubs_proxy(ann):
     expect(sidebar.get_by_role("listitem").filter(has_text="target.pdb")).to_contain_text("2.5 MB")
 
 
-def test_another_user_has_a_service_and_a_list_of_its_own(ann, bob):
+def test_another_user_has_a_separate_service_and_list(ann, bob):
     sidebar = bob.show_sidebar("jobs", 300)
     expect(sidebar.locator(".fn-ServiceBar-word")).to_have_text("Connected", timeout=120_000)
     expect(sidebar.get_by_text("No jobs yet")).to_be_visible()

@@ -89,7 +89,7 @@ def service_that_cannot_start(server):
         yield
 
 
-def test_a_card_follows_its_job_and_the_result_stands_below(submit, notebook):
+def test_a_card_follows_its_job_and_shows_the_result_below(submit, notebook):
     card = submit("followed.chatter-9.sleep-12")
     expect(card.get_by_role("progressbar")).to_be_visible()
     expect(card).to_contain_text("Sleeping")

@@ -307,7 +307,7 @@ def test_the_router_ranks_tools_for_a_described_task(lab):
     expect(sidebar.locator(".fn-Advice li").first).to_be_visible(timeout=60_000)
     lab.picture("tools-advice", sidebar)
     sidebar.locator(".fn-Advice .fn-Link").first.click()
-    expect(sidebar.get_by_text("Takes", exact=True)).to_be_visible()
+    expect(sidebar.get_by_text("Inputs", exact=True)).to_be_visible()
     lab.picture("tools-open", sidebar)
     sidebar.get_by_role("button", name="Not available on this computer").click()
     sidebar.locator("#fn-tool-abmap").get_by_role("button", name="AbMAP", exact=True).click()
@@ -326,8 +326,8 @@ def test_a_wrong_key_is_refused_in_the_dialog_and_kept_nowhere(lab, server):
     )
     dialog = lab.page.get_by_role("dialog")
     for label, text in (
-        ("Name of the profile", "lab"),
-        ("Address of the service", url),
+        ("Profile name", "lab"),
+        ("Service address", url),
         ("API key", "wrong-key"),
     ):
         dialog.get_by_label(label).fill(text)
@@ -346,8 +346,8 @@ def test_a_good_key_is_stored_and_the_other_service_is_shown(lab, server):
     lab.page.evaluate("void window.jupyterapp.commands.execute('foldnote:connect')")
     dialog = lab.page.get_by_role("dialog")
     given = {
-        "Name of the profile": "lab",
-        "Address of the service": running["url"],
+        "Profile name": "lab",
+        "Service address": running["url"],
         "API key": running["key"],
     }
     for label, text in given.items():
@@ -372,7 +372,7 @@ def test_a_members_result_is_opened_saved_and_loaded_from_its_row(lab, server):
     row.dblclick()
     panel = lab.page.locator(".fn-ResultPanel:visible")
     assert lab.wait_until_drawn(panel.locator(".fnv-stage canvas").first)["drawn"] > 500
-    expect(panel).to_contain_text(f"A job of {MEMBER}")
+    expect(panel).to_contain_text(f"Owner: {MEMBER}")
     lab.picture("member-result")
     for tab, text in (("Settings", "kabat"), ("Log", "Only the owner of a job"), ("Files", "model.pdb")):
         panel.get_by_role("tab", name=tab).click()
@@ -387,7 +387,7 @@ def test_a_members_result_is_opened_saved_and_loaded_from_its_row(lab, server):
     expect(loaded).to_contain_text(f'jobs.download("theirs.structure", job_email="{MEMBER}")')
     expect(loaded.locator(".fnv-stage").first).to_be_visible(timeout=90_000)
     assert lab.accessibility_faults("#foldnote-sidebar") == []
-    sidebar.get_by_label("Whose jobs").select_option("mine")
+    sidebar.get_by_label("Owner of the jobs").select_option("mine")
 
 
 def test_back_at_the_service_of_this_computer_its_jobs_are_shown(lab):

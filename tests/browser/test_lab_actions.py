@@ -28,7 +28,7 @@ OF_JOBS = (
 COMMANDS = {
     *(f"{label} (Selected Jobs)" for label in OF_JOBS),
     *("Refresh Jobs, Tools and Files", "Connect to a Service …", "Notify in the Browser When Jobs End"),
-    *("Show Jobs", "Show Tools", "Show Files", "Show Engines of This Computer", "New cell: AbodyBuilder"),
+    *("Show Jobs", "Show Tools", "Show Files", "Show Engines on This Computer", "New cell: AbodyBuilder"),
 }
 RECORDER = """
 () => {
@@ -124,7 +124,7 @@ def test_the_main_menu_has_the_tools_by_family_the_views_and_the_service(lab):
     bar = lab.page.locator("#jp-MainMenu")
     bar.get_by_text("Protein Analysis").click()
     menu = lab.page.locator(".lm-Menu")
-    for label in ("Show Jobs", "Show Tools", "Show Files", "Show Engines of This Computer", "Refresh"):
+    for label in ("Show Jobs", "Show Tools", "Show Files", "Show Engines on This Computer", "Refresh"):
         expect(menu.get_by_text(label, exact=True)).to_be_visible()
     expect(menu.get_by_text("Connect to a Service …")).to_be_visible()
     active = menu.locator(".lm-Menu-item.lm-mod-active")
@@ -199,7 +199,7 @@ def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, ser
     sidebar.get_by_label("Order").select_option("name")
     sidebar.get_by_label("Groups").select_option("tool")
     sidebar.get_by_role("button", name="Complete, 2 jobs").click()
-    sidebar.get_by_role("button", name="Choose the details of rows").click()
+    sidebar.get_by_role("button", name="Choose the details shown in rows").click()
     sidebar.get_by_role("menuitemcheckbox", name="Age").click()
     lab.page.keyboard.press("Escape")
     details = "tool score duration progress tags reason"
@@ -218,16 +218,16 @@ def test_order_groups_filter_and_what_rows_show_are_kept_after_a_reload(lab, ser
     sidebar.get_by_label("Groups").select_option("none")
     expect(sidebar.locator(".fn-JobRow-tool")).to_have_count(2)
     expect(sidebar.locator(".fn-JobRow-age")).to_have_count(0)
-    sidebar.get_by_role("button", name="Choose the details of rows").click()
+    sidebar.get_by_role("button", name="Choose the details shown in rows").click()
     sidebar.get_by_role("menuitemcheckbox", name="Age").click()
     expect(sidebar.locator(".fn-JobRow-age")).to_have_count(2)
     lab.page.keyboard.press("Escape")
 
 
-def test_a_folder_is_made_entered_filled_and_deleted(lab):
+def test_a_folder_is_created_opened_filled_and_deleted(lab):
     sidebar = lab.show_sidebar("files", 300)
     sidebar.get_by_role("button", name="New folder").click()
-    sidebar.get_by_label("Name of the folder").fill("targets & more")
+    sidebar.get_by_label("Folder name").fill("targets & more")
     lab.page.keyboard.press("Enter")
     expect(sidebar.get_by_text("No files in this folder")).to_be_visible()
     for name in ("one.pdb", "two.pdb"):
@@ -263,7 +263,7 @@ def test_an_upload_is_dragged_into_a_cell(lab):
     expect(editor).to_contain_text('fn.uploaded("dragged.pdb")')
 
 
-def test_an_upload_goes_on_after_the_pages_connection_broke(lab, tmp_path):
+def test_an_upload_resumes_after_the_pages_connection_broke(lab, tmp_path):
     (tmp_path / "long.pdb").write_bytes(b"ATOM\n" * 2_400_000)
     sidebar = lab.show_sidebar("files", 300)
     lab.page.evaluate(LIFE)
@@ -304,7 +304,7 @@ def test_an_upload_is_passed_on_again_after_the_service_was_killed(lab, server, 
     assert service_of(server)["pid"] != before
 
 
-def test_the_browser_tells_nothing_without_leave(lab, server):
+def test_the_browser_shows_no_notification_without_permission(lab, server):
     lab.page.evaluate(RECORDER)
     end_unseen(lab, server, "untold.sleep-600")
     expect(lab.page.get_by_role("alert").filter(has_text="untold.sleep-600")).to_be_visible(timeout=60_000)

@@ -107,7 +107,7 @@ def test_jobs_are_followed_below_the_prefix(lab):
     expect(row).to_contain_text("Running", timeout=60_000)
 
 
-def test_a_killed_service_is_started_again_and_its_job_goes_on(lab, server):
+def test_a_killed_service_is_restarted_and_its_job_continues(lab, server):
     before = service_of(server)["pid"]
     os.kill(before, signal.SIGKILL)
     sidebar = lab.show_sidebar("jobs", 300)

@@ -138,7 +138,7 @@ id => {
 """
 
 
-def test_a_reset_shows_all_of_the_receptor_and_a_button_leads_to_the_pose(notebook):
+def test_a_reset_shows_the_whole_receptor_and_a_button_shows_the_pose(notebook):
     view = show(notebook, _POSES)
     outside = f"() => ({_OUTSIDE})('{view.get_attribute('id')}')"
     view.locator(".fnv-stage").focus()
@@ -192,7 +192,7 @@ def test_the_box_of_a_docking_is_moved_in_3d_and_by_numbers(notebook):
     page.mouse.down()
     page.mouse.move(spot["x"] + 49, spot["y"] + 9, steps=4)
     page.mouse.up()
-    expect(form.get_by_label("Where to search")).to_have_value("By numbers")
+    expect(form.get_by_label("Where to search")).to_have_value("By coordinates")
     assert float(form.get_by_label("Size x").input_value()) > 22
     assert form.get_by_label("Size y").input_value() in ("20", "20.0")
     form.get_by_role("button", name="Face of the box towards −z", exact=True).press("ArrowRight")

@@ -266,7 +266,7 @@ def test_a_second_page_sees_what_is_done_in_the_first(lab, server):
 def connect(lab, url, key, name="hosted"):
     """Fill in and confirm the open dialog."""
     dialog = lab.page.get_by_role("dialog")
-    for label, text in (("Name of the profile", name), ("Address of the service", url), ("API key", key)):
+    for label, text in (("Profile name", name), ("Service address", url), ("API key", key)):
         dialog.get_by_label(label).fill(text)
     dialog.get_by_role("button", name="Test and store").click()
     expect(dialog).to_have_count(0)

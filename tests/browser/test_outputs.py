@@ -130,7 +130,7 @@ def test_a_page_that_is_older_than_foldnote_offers_to_be_reloaded(lab, server):
     lab.open("later.ipynb")
     lab.run_all()
     output = lab.page.locator(".fn-WidgetOutput-saved")
-    expect(output).to_contain_text("foldnote was updated since this page was opened. Reload this page")
+    expect(output).to_contain_text("foldnote has been updated since this page was opened. Reload this page")
     expect(output).to_contain_text("The saved text")
     lab.picture("page-older-than-foldnote", output)
     lab.save()

@@ -14,7 +14,7 @@ fn.pipeline("goes-on", [fold, align, last], job_name="goes-on", label="Fold and 
 _STATE = "Run again goes on from align.fail: fold.structure is reused, align.fail and last.structure run."
 
 
-def test_a_failed_pipeline_goes_on_from_its_failed_stage(notebook_page):
+def test_a_failed_pipeline_continues_from_its_failed_stage(notebook_page):
     notebook_page.run_code(_FAILING)
     card = notebook_page.page.locator(".foldnote-card").first
     expect(card).to_contain_text(_STATE, timeout=60_000)

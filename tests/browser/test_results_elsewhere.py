@@ -105,8 +105,8 @@ def look(lab, picture, *themes):
 def test_an_unknown_job_is_reported_with_the_services_that_may_have_it(lab):
     lab.execute("foldnote:open-job", job="<i>no such</i> job")
     panel = panel_of(lab, "<i>no such</i> job")
-    notice = panel.get_by_role("status").filter(has_text="There is no such job")
-    expect(notice).to_contain_text("The service of this computer had no job of this name at")
+    notice = panel.get_by_role("status").filter(has_text="No such job")
+    expect(notice).to_contain_text("The service on this computer had no job with this name at")
     look(lab, "result-unknown", "dark", "light")
     expect(panel.get_by_role("button", name="Insert cell")).to_be_disabled()
     panel.get_by_role("button", name="Close").click()
@@ -138,7 +138,7 @@ def test_tabs_of_two_services_are_there_after_a_reload_whichever_is_chosen(lab, 
     )
     for name, words in (
         ("theirs.output-2", "Complete"),
-        ("not-here", "The service of this computer had no job"),
+        ("not-here", "The service on this computer had no job"),
     ):
         lab.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab", has_text=name).click()
         expect(panel_of(lab, name)).to_contain_text(words, timeout=60_000)
@@ -213,7 +213,7 @@ def test_another_members_batch_unfolds_into_its_jobs_whose_results_open(lab, hos
     assert lab.accessibility_faults("#foldnote-sidebar") == []
     child.dblclick()
     panel = panel_of(lab, "row-two.output-1")
-    expect(panel).to_contain_text(f"A job of {MEMBER}")
+    expect(panel).to_contain_text(f"Owner: {MEMBER}")
     panel.get_by_role("tab", name="Files").click()
     expect(panel).to_contain_text("file-0.txt", timeout=60_000)
     row.click()
@@ -232,8 +232,8 @@ def test_a_job_is_shared_from_its_tab_and_the_link_is_revoked(lab, hosted):
     panel.get_by_role("button", name="Share …").click()
     dialog = lab.page.get_by_role("dialog")
     dialog.get_by_label("Valid for").select_option("7 days")
-    dialog.get_by_role("button", name="Make a link").click()
-    link = dialog.get_by_label("The new link")
+    dialog.get_by_role("button", name="Create link").click()
+    link = dialog.get_by_label("New link")
     expect(link).to_have_value(re.compile(rf"^{re.escape(hosted.url)}/shared#\S{{40,}}$"))
     expect(dialog).to_contain_text("Not opened yet")
     for theme in ("dark", "light"):
@@ -244,7 +244,7 @@ def test_a_job_is_shared_from_its_tab_and_the_link_is_revoked(lab, hosted):
     dialog.get_by_role("button", name="Copy", exact=True).click()
     expect(dialog).to_contain_text("Copied.")
     dialog.get_by_role("button", name="Revoke").click()
-    expect(dialog).to_contain_text("The link leads nowhere now.")
+    expect(dialog).to_contain_text("The link no longer works.")
     expect(link).to_have_count(0)
     expect(dialog.get_by_role("listitem")).to_have_count(0)
     asked = {"json": {"token": url.partition("#")[2]}, "headers": {"x-api-key": hosted.key}, "timeout": 60}
@@ -414,7 +414,7 @@ def paste_link(lab, url, *, is_asked=False):
     dialog.get_by_role("button", name="Open").click()
 
 
-def test_an_upload_goes_on_after_the_jupyter_server_was_killed_in_the_middle(lab, server, tmp_path):
+def test_an_upload_resumes_after_the_jupyter_server_was_killed(lab, server, tmp_path):
     (tmp_path / "long.pdb").write_bytes(b"ATOM\n" * 2_400_000)
     sidebar = lab.show_sidebar("files", 300)
     offsets = []

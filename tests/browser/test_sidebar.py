@@ -70,7 +70,7 @@ def test_it_is_readable_in_every_width_and_theme(opened, view):
         assert opened.accessibility_faults("#foldnote-sidebar") == []
 
 
-def test_words_stand_beside_the_icons_of_a_row(filled):
+def test_rows_show_text_beside_their_icons(filled):
     sidebar = filled.show_sidebar("jobs", 300)
     row = sidebar.get_by_role("row", name="trastuzumab-fv, AbodyBuilder, Running")
     expect(row).to_contain_text("Running")
@@ -198,7 +198,7 @@ def test_counts_are_filters(filled):
     sidebar.get_by_role("button", name="Running, 3 jobs").click()
     expect(sidebar.get_by_role("row")).to_have_count(3)
     sidebar.get_by_label("Search jobs").fill("nothing is called so")
-    expect(sidebar.get_by_text("No job matches")).to_be_visible()
+    expect(sidebar.get_by_text("No matching jobs")).to_be_visible()
     sidebar.get_by_role("button", name="Show all jobs").click()
     expect(sidebar.get_by_role("row")).to_have_count(9)
 
@@ -275,7 +275,7 @@ def test_jobs_are_grouped_by_day_and_a_group_folds(filled):
 
 def toggle_details(lab, sidebar, *names):
     """Switch a detail of the rows on or off."""
-    sidebar.get_by_role("button", name="Choose the details of rows").click()
+    sidebar.get_by_role("button", name="Choose the details shown in rows").click()
     for name in names:
         item = sidebar.get_by_role("menuitemcheckbox", name=name, exact=True)
         was = item.get_attribute("aria-checked")
@@ -294,7 +294,7 @@ def test_a_person_chooses_what_rows_show(filled):
     height = sidebar.locator("[data-job=rituximab-fv] .fn-JobRow-facts").bounding_box()["height"]
     for theme in ("light", "dark", "dark high contrast"):
         filled.set_theme(theme)
-        sidebar.get_by_role("button", name="Choose the details of rows").click()
+        sidebar.get_by_role("button", name="Choose the details shown in rows").click()
         expect(sidebar.get_by_role("menuitemcheckbox", name="Tool")).to_be_focused()
         filled.picture(f"sidebar-details-{theme.replace(' ', '-')}", sidebar)
         assert filled.accessibility_faults("#foldnote-sidebar") == []
@@ -405,7 +405,7 @@ def test_every_act_is_in_the_context_menu_and_asks_before_it_destroys(filled):
 def test_the_button_of_a_row_opens_the_same_menu(filled):
     sidebar = filled.show_sidebar("jobs", 300)
     sidebar.locator("[data-job=rituximab-fv]").hover()
-    sidebar.get_by_role("button", name="More for rituximab-fv").click()
+    sidebar.get_by_role("button", name="More actions for rituximab-fv").click()
     menu = filled.page.locator(".lm-Menu")
     expect(menu.get_by_text("Copy the Name")).to_be_visible()
     filled.page.keyboard.press("Escape")
@@ -444,7 +444,7 @@ def test_tags_projects_and_what_is_about_to_go_are_seen(filled):
     expect(leaving).not_to_contain_text("Deletion pending.")
 
 
-def test_what_the_account_has_left_stands_at_the_foot(opened):
+def test_the_remaining_allowance_is_shown_at_the_bottom(opened):
     sidebar = opened.show_sidebar("jobs", 300)
     expect(sidebar.locator(".fn-Account")).to_have_count(0)
     opened.answer("account", ACCOUNT)
@@ -475,7 +475,7 @@ def test_the_organizations_jobs_are_looked_at_and_narrowed_to_a_member(opened):
     opened.execute("foldnote:refresh")
     sidebar = opened.show_sidebar("jobs", 300)
     opened.picture("sidebar-whose", sidebar)
-    sidebar.get_by_label("Whose jobs").select_option("organization")
+    sidebar.get_by_label("Owner of the jobs").select_option("organization")
     rows = sidebar.get_by_role("treegrid").get_by_role("row")
     expect(rows).to_have_count(9)
     for theme, width in (("light", 300), ("dark", 500)):
@@ -515,11 +515,11 @@ def test_a_refused_result_of_a_member_is_reported_in_its_row_and_its_menu(opened
     opened.page.keyboard.press("Escape")
     assert opened.accessibility_faults("#foldnote-sidebar") == []
     opened.execute("application:close")
-    sidebar.get_by_label("Whose jobs").select_option("mine")
+    sidebar.get_by_label("Owner of the jobs").select_option("mine")
     opened.answer("jobs", jobs_body(*JOBS))
     opened.execute("foldnote:refresh")
     expect(sidebar.get_by_role("button", name="All, 9 jobs")).to_be_visible()
-    expect(sidebar.get_by_label("Whose jobs")).to_have_count(0)
+    expect(sidebar.get_by_label("Owner of the jobs")).to_have_count(0)
 
 
 def test_a_result_stays_open_when_its_batch_is_folded(filled):
@@ -533,7 +533,7 @@ def test_a_result_stays_open_when_its_batch_is_folded(filled):
     sidebar.locator("[data-job=row-1]").dblclick()
     panel = filled.page.locator(".fn-ResultPanel:visible")
     expect(panel).to_contain_text("what came out")
-    batch.get_by_role("button", name="Fold").click()
+    batch.get_by_role("button", name="Collapse").click()
     expect(sidebar.locator("[data-job=row-1]")).to_have_count(0)
     filled.answer("jobs", jobs_body(*JOBS[:-1]))
     filled.execute("foldnote:refresh")
@@ -579,8 +579,8 @@ def test_ten_thousand_jobs_are_a_hundred_rows(opened):
 
 
 _STATES = (
-    (ServiceState.STARTING, {"url": None}, "Starting the service of this computer"),
-    (ServiceState.UNREACHABLE, {"error": "Refused."}, "The service of this computer does not answer"),
+    (ServiceState.STARTING, {"url": None}, "Starting the service on this computer"),
+    (ServiceState.UNREACHABLE, {"error": "Refused."}, "The service on this computer does not answer"),
     (
         ServiceState.UNAUTHORIZED,
         {"profile": "lab", "is_embedded": False},
@@ -614,7 +614,7 @@ def test_an_unreachable_jupyter_server_is_reported_and_recovered_from(opened):
     expect(sidebar.get_by_text("No connection to the Jupyter server")).to_have_count(0)
 
 
-def test_it_asks_nothing_while_it_is_hidden_and_no_job_can_end(opened):
+def test_no_request_is_sent_while_the_panel_is_hidden_and_no_job_can_end(opened):
     opened.answer("jobs", jobs_body(*(job for job in JOBS if job.is_final)))
     opened.execute("foldnote:refresh")
     asked = []
@@ -650,7 +650,7 @@ def test_selected_jobs_are_compared_in_a_cell(opened):
     compare.click()
     opened.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[3]:").wait_for(timeout=60_000)
     assert opened.cells()[-1] == 'import foldnote as fn\n\nfn.compare("rituximab-fv", "trastuzumab-fv")'
-    sidebar.get_by_role("button", name="Select none").click()
+    sidebar.get_by_role("button", name="Clear the selection").click()
 
 
 def test_no_request_leaves_this_computer(opened, server):

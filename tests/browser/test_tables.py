@@ -217,7 +217,7 @@ def test_dots_of_a_plot_choose_the_rows_of_a_batch_and_open_them(table):
 
 
 @pytest.mark.parametrize(("width", "is_beside"), [(1900, True), (1000, False)])
-def test_the_result_of_a_row_stands_beside_the_table_where_there_is_room(table, width, is_beside):
+def test_the_result_of_a_row_is_shown_beside_the_table_if_there_is_space(table, width, is_beside):
     page, _ = table
     page.resize(width, 1000)
     page.run_code(_ROWS)

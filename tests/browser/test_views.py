@@ -208,7 +208,7 @@ def test_plots_are_as_wide_as_they_are_drawn(notebook):
     assert state(view) == "drawn"
 
 
-def test_long_terms_of_a_summary_leave_room_for_what_is_said_of_them(notebook):
+def test_long_terms_of_a_summary_leave_space_for_their_descriptions(notebook):
     """The scores of each model stood one word a line beside its name and rank, where the window is narrow."""
     notebook.resize(800, 900)
     show(notebook, _SHOW_PREDICTION)
@@ -286,7 +286,7 @@ _TOOL_LINES = """tools => {
 
 
 @pytest.mark.parametrize("width", [540, 640, 700, 760])
-def test_no_button_stands_alone_in_a_second_line(notebook, width):
+def test_no_button_wraps_alone_to_a_second_line(notebook, width):
     view = show(notebook, _SHOW_RESULT)
     view.evaluate("(view, width) => { view.style.width = `${width}px`; }", width)
     notebook.picture(f"view-tools-{width}", view)
@@ -392,7 +392,7 @@ def test_a_reader_looks_closely_and_measures(notebook):
     view.get_by_role("button", name="Measure").click()
     measured = view.locator(".fnv-measured li")
     for number, kind in enumerate(("distance", "angle", "torsion"), 1):
-        view.get_by_label("What is measured").select_option(kind)
+        view.get_by_label("Quantity to measure").select_option(kind)
         click_atoms(view, "sticks", lambda number=number: measured.count() == number)
         value, names = re.fullmatch(
             r"\w+\s+(\S+?)(?: Å|°)\s+(.+?)\s+Remove", measured.nth(number - 1).inner_text().replace("\n", " ")
@@ -431,7 +431,7 @@ async ([id, act]) => {
 """Return how often 3Dmol.js draws the whole scene after a click."""
 
 
-def test_the_sequence_leads_to_a_residue_whose_contacts_are_those_of_python(notebook):
+def test_a_click_in_the_sequence_selects_a_residue_with_the_contacts_of_python(notebook):
     """Compared for the residues at the interface with the tables of ``Structure``, which other tests compare with
     other programs.
     """
@@ -917,7 +917,7 @@ def test_without_webgl_the_view_says_so(chromium_without_webgl, server):
     page = open_notebook(chromium_without_webgl, server, "no-webgl.ipynb")
     view = show(page, _SHOW_RESULT)
     assert state(view) == "failed"
-    expect(view).to_contain_text("this browser gives no WebGL")
+    expect(view).to_contain_text("this browser does not provide WebGL")
     expect(view).to_contain_text("120 residues")
     page.picture("view-no-webgl", view)
     page.page.context.close()

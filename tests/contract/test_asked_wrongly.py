@@ -25,12 +25,12 @@ async def test_an_invalid_limit_is_refused(api, settle, resource, limit):
 
 
 @pytest.mark.parametrize("settings", [None, "EVQ", [{"sequence": "EVQ"}]], ids=["none", "text", "rows"])
-async def test_settings_that_are_no_mapping_are_refused(api, settle, settings):
+async def test_settings_that_are_not_a_mapping_are_refused(api, settle, settings):
     with pytest.raises(FoldnoteError, match=r"Settings are a mapping such as .*batches\.submit\(\)"):
         await settle(api.jobs.submit("anarci", settings))
 
 
-async def test_a_tool_that_is_no_text_is_refused(api, settle):
+async def test_a_tool_that_is_not_text_is_refused(api, settle):
     with pytest.raises(FoldnoteError, match="A tool is given by its type, such as 'anarci', not int"):
         await settle(api.tools.get(5))
 

@@ -25,7 +25,7 @@ async def test_the_results_say_how_often_each_row_ran_and_why_it_has_no_result(a
     assert "failed with exit code 1" in frame["error"][1]
 
 
-async def test_the_service_keeps_the_policy_and_a_retry_of_the_batch_has_it_too(api, settle, rows, name):
+async def test_the_service_keeps_the_policy_also_for_a_retry_of_the_batch(api, settle, rows, name):
     names = [f"{name}.a.fail", f"{name}.b.fail"]
     batch = await settle(api.batches.submit("anarci", rows, name, names, on_failure="stop", retries=2))
     await settle(batch.finish(60))

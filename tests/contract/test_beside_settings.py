@@ -285,7 +285,7 @@ def test_the_client_refuses_what_no_service_could_read(client, extensions, field
     assert [problem.field for problem in refused.value.problems] == [field]
 
 
-def test_an_alignment_that_is_a_local_file_is_asked_about(client, tmp_path):
+def test_an_alignment_that_is_a_local_file_must_be_confirmed(client, tmp_path):
     path = tmp_path / "own.a3m"
     path.write_text(A3M)
     with pytest.raises(SettingsError, match=r"fn\.upload"):
@@ -322,7 +322,7 @@ def test_a_stage_of_the_client_sends_it(client):
         }
 
 
-def test_deleting_a_job_deletes_it_too(http, client):
+def test_deleting_a_job_also_deletes_its_label_and_alignment(http, client):
     submit(http, "gone", {"label": "secret", "alignment": A3M})
     client.jobs.get("gone").wait(timeout_s=30)
     assert "secret" in http.get("/jobs").text

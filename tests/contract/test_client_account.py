@@ -129,7 +129,7 @@ async def test_a_full_key_has_no_known_limits(api, settle):
     assert account.has_key
 
 
-def test_a_profile_with_a_key_of_its_own_is_not_given_another(client):
+def test_a_profile_with_its_own_key_is_not_given_another(client):
     with pytest.raises(ConfigurationError, match="already has a key"):
         client.account.provision()
 

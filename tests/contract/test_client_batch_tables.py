@@ -56,7 +56,7 @@ async def test_a_preview_knows_what_earlier_jobs_took(api, settle, rows, name, s
     assert "of computing (median of" in str(preview)
 
 
-async def test_results_stand_beside_the_rows_that_went_in(api, settle, rows, table, name):
+async def test_results_are_listed_beside_their_input_rows(api, settle, rows, table, name):
     batch = await settle(api.batches.submit("anarci", rows, name))
     await settle(batch.finish(60))
     frame = await settle(batch.results())
@@ -286,7 +286,7 @@ async def test_another_batch_of_the_same_name_has_not_the_old_table(api, settle,
     assert "id" not in frame
 
 
-def test_rows_that_a_service_lists_in_any_order_stand_by_their_numbers(scripted, connect):
+def test_rows_listed_in_any_order_are_sorted_by_their_numbers(scripted, connect):
     names = [f"b-{number}" for number in (10, 2, 11, 1, 3)]
     records = [{"jobName": each, "type": "anarci", "status": "Complete", "batch": "b"} for each in names]
     parent = {"jobName": "b", "type": "batch", "tool": "anarci", "status": "Complete"}

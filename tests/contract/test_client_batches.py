@@ -45,7 +45,7 @@ async def test_the_same_rows_are_the_same_batch(api, settle, rows):
     assert (await settle(api.batches.get(first.job_name))).record.batch_size == 3
 
 
-async def test_without_the_ledger_the_name_leads_to_the_same_batch(api, settle, rows, home):
+async def test_without_the_ledger_the_name_finds_the_same_batch(api, settle, rows, home):
     first = await settle(api.batches.submit("anarci", rows))
     for file in (home / "data").glob("ledger.db*"):
         file.unlink()
@@ -169,7 +169,7 @@ async def submit_sheet(api, settle, sheet, scheme):
     return await settle(api.batches.submit("anarci", sheet(scheme)))
 
 
-async def test_again_and_a_preview_rename_the_jobs_of_a_table_too(api, settle, sheet, name):
+async def test_again_and_a_preview_also_rename_the_jobs_of_a_table(api, settle, sheet, name):
     await submit_sheet(api, settle, sheet, "imgt")
     second = await settle(api.batches.submit("anarci", sheet("imgt"), again=True))
     third = await settle(api.batches.send(await settle(api.batches.preview("anarci", sheet("kabat")))))

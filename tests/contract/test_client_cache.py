@@ -46,7 +46,7 @@ def damage(path, place: float, *, is_cut: bool) -> None:
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def test_a_flipped_bit_or_a_cut_anywhere_is_mended(client):
+def test_a_flipped_bit_or_a_truncation_anywhere_is_repaired(client):
     chance = random.Random(7)
     for number in range(30 if "FOLDNOTE_TEST_EXAMPLES" in os.environ else 10):
         path = client.jobs.download("a")
@@ -70,7 +70,7 @@ def test_what_is_intact_is_not_transferred_again(client, scripted):
     assert scripted.count("GET", "/f") == 1
 
 
-def test_a_damaged_note_of_the_hash_is_mended_too(client, tmp_path):
+def test_a_damaged_record_of_the_hash_is_also_repaired(client, tmp_path):
     path = client.jobs.download("a")
     path.with_name(f".{path.name}.sha256").write_bytes(b"\xff")
     assert client.jobs.download("a").read_bytes() == archive()

@@ -223,7 +223,7 @@ def hasty(monkeypatch):
     monkeypatch.setattr("foldnote.client.core.connection.retry_delays", lambda *_: iter([0.0]))
 
 
-def test_the_next_process_goes_on_with_a_download(scripted, connect, hasty):
+def test_the_next_process_resumes_a_download(scripted, connect, hasty):
     interrupted(scripted, connect, '"v1"')
     scripted.on("GET", "/m.pdb", serves(b"ATOM" * 200, etag='"v1"'))
     path = connect().jobs.download("a", "m.pdb")

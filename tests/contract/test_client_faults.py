@@ -141,7 +141,7 @@ def test_waiting_for_a_deleted_job_ends(scripted, client):
         client.jobs.finish("a", 30)
 
 
-def test_an_interrupted_download_goes_on_where_it_was(scripted, client):
+def test_an_interrupted_download_resumes_where_it_was(scripted, client):
     content = archive()
     digest = hashlib.sha256(content).hexdigest()
     half = breaks(content[:1_500_000], len(content), etag=f'"{digest}"')
@@ -152,7 +152,7 @@ def test_an_interrupted_download_goes_on_where_it_was(scripted, client):
     assert resumed == [None, "bytes=1500000-"]
 
 
-async def test_an_interrupted_download_goes_on_when_awaited(scripted, client):
+async def test_an_interrupted_download_resumes_when_awaited(scripted, client):
     content = archive()
     scripted.on("POST", "/result", answers({"url": f"{scripted.url}/f"}))
     scripted.on("GET", "/f", breaks(content[:1_500_000], len(content)), breaks(), serves(content))
@@ -160,7 +160,7 @@ async def test_an_interrupted_download_goes_on_when_awaited(scripted, client):
         assert (await api.jobs.download("a")).read_bytes() == content
 
 
-def test_a_service_without_ranges_is_asked_from_the_beginning(scripted, client):
+def test_a_download_without_range_support_restarts_from_the_beginning(scripted, client):
     content = archive()
     scripted.on("POST", "/result", answers({"url": f"{scripted.url}/f"}))
     scripted.on("GET", "/f", breaks(content[:1_500_000], len(content)), answers(content))

@@ -30,7 +30,7 @@ async def test_an_upload_is_used_as_it_is(api, settle, here):
     assert (await settle(job.finish(60))).status is JobStatus.COMPLETE
 
 
-async def test_a_text_that_is_a_file_here_is_asked_about(api, settle, here):
+async def test_a_text_that_is_also_a_local_file_must_be_confirmed(api, settle, here):
     await settle(api.files.upload(here))
     with pytest.raises(SettingsError) as caught:
         await settle(api.jobs.submit("align-pdbs", {"pdbFiles": [here, here]}))
@@ -189,7 +189,7 @@ def test_what_each_kind_refuses():
     assert inline("MKV") == "MKV\n"
 
 
-async def test_text_fields_are_no_files(api, settle, tmp_path, monkeypatch):
+async def test_text_fields_are_not_files(api, settle, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     settings = {"sequence": "EVQLVESGGGLVQPGGSLRLSCAAS", "scheme": "imgt"}
     (tmp_path / settings["sequence"]).write_text("x")

@@ -158,7 +158,7 @@ async def test_files_as_a_frame_over_all_pages(api, settle, name):
     assert (frame["size_bytes"].tolist(), str(frame["uploaded"].dt.tz)) == ([4, 4, 4], "UTC")
 
 
-def test_a_deployment_that_ignores_paging_ends_where_nothing_new_comes(scripted, connect):
+def test_paging_ends_at_the_first_page_without_new_rows(scripted, connect):
     row = {"fileId": "1", "fileName": "a.pdb"}
     scripted.on("GET", "/files", answers({"files": [row], "total": 9, "hasMore": True}))
     assert list(connect().files.to_frame().index) == ["a.pdb"]

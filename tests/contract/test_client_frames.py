@@ -50,7 +50,7 @@ async def test_a_failed_job_is_failed_in_every_table_and_says_why(api, settle, s
     assert row["completed"] >= row["created"]
 
 
-async def test_the_jobs_of_a_batch_that_does_not_exist_are_no_empty_table(api, settle):
+async def test_listing_the_jobs_of_a_missing_batch_is_an_error_not_an_empty_table(api, settle):
     for listed in (api.jobs.to_frame, api.jobs.list):
         with pytest.raises(NotFoundError, match=r"There is no batch 'no-such-batch'\."):
             await settle(listed(batch="no-such-batch"))

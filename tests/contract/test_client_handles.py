@@ -38,7 +38,7 @@ async def test_a_failed_job_whose_log_only_repeats_the_reason_has_no_end_of_it(a
     assert not hasattr(waited.value, "__notes__")
 
 
-async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(api, settle, name, settings):
+async def test_the_errors_about_a_failed_job_have_the_end_of_its_log(api, settle, name, settings):
     job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.chatter-30.fail"))
     with pytest.raises(JobFailedError, match="asked to fail") as waited:
         await settle(job.wait(60))
@@ -52,7 +52,7 @@ async def test_a_failed_job_has_the_end_of_its_log_wherever_it_is_asked(api, set
     assert "logs() returns the output of the tool" in (await settle(job.refresh()))._repr_html_()
 
 
-async def test_a_result_is_waited_for_as_long_as_is_said(api, settle, name, settings):
+async def test_waiting_for_a_result_ends_at_the_given_timeout(api, settle, name, settings):
     job = await settle(api.jobs.submit("anarci", settings, job_name=f"{name}.output-2"))
     result = await settle(job.result(timeout_s=60))
     assert len(result.files) >= 2

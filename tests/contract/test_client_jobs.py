@@ -46,7 +46,7 @@ async def test_the_same_submission_is_the_same_job(api, settle, settings, http):
     assert second.created is not None
 
 
-async def test_without_the_ledger_the_name_leads_to_the_same_job(api, settle, settings, home):
+async def test_without_the_ledger_the_name_finds_the_same_job(api, settle, settings, home):
     first = await settle(api.jobs.submit("anarci", settings))
     for file in (home / "data").glob("ledger.db*"):
         file.unlink()
@@ -65,7 +65,7 @@ async def test_after_again_the_submission_is_the_new_job(api, settle, settings):
     assert (await settle(api.jobs.submit("anarci", settings))).job_name == second.job_name
 
 
-async def test_a_job_that_failed_is_run_again_under_a_name_of_its_own(api, settle, settings, name):
+async def test_a_failed_job_is_run_again_under_a_new_name(api, settle, settings, name):
     job = await settle(
         api.jobs.submit("anarci", settings, job_name=f"{name}.fail", extensions={"label": "x"})
     )
@@ -83,7 +83,7 @@ async def test_a_taken_name_shows_the_difference(api, settle, settings, name):
         await settle(api.jobs.submit("anarci", settings | {"scheme": "kabat"}, job_name=name))
 
 
-async def test_a_deleted_job_is_submitted_anew(api, settle, settings):
+async def test_a_deleted_job_is_submitted_again(api, settle, settings):
     first = await settle(api.jobs.submit("anarci", settings))
     await settle(first.finish(60))
     await settle(first.delete())

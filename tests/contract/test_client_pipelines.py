@@ -135,7 +135,7 @@ def test_an_unknown_stage_of_the_inputs_and_an_unknown_pipeline(client, name, st
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../b", "a\nb"])
-def test_a_reference_that_leads_out_of_a_result_is_none(path):
+def test_a_reference_out_of_a_result_is_ignored(path):
     with pytest.raises(FoldnoteError, match="not a path inside"):
         FOLD.file(path)
 
@@ -183,7 +183,7 @@ def test_a_lost_answer_to_a_run_is_looked_up_before_it_is_repeated(scripted, for
     assert scripted.count("POST", "/run-pipeline") == 1
 
 
-def test_an_unclaimed_key_is_told_why(scripted, foreign):
+def test_an_unclaimed_key_is_reported_as_the_reason(scripted, foreign):
     scripted.on("POST", "/submit-pipeline", answers({"error": "Not open."}, 403))
     scripted.on("POST", "/virtual-screening", answers({"error": "Not open."}, 403))
     with pytest.raises(RestrictedRouteError):
@@ -359,7 +359,7 @@ def test_a_file_that_the_service_would_take_for_a_stages_is_refused(client, name
 
 
 @pytest.mark.parametrize("is_nested", [True, False])
-def test_a_doubtful_file_in_a_runs_inputs_is_asked_about(client, name, tmp_path, monkeypatch, is_nested):
+def test_a_doubtful_file_in_a_runs_inputs_must_be_confirmed(client, name, tmp_path, monkeypatch, is_nested):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.pdb").write_text(PDB)
     saved = client.pipelines.submit(name, [Stage("align", "align-pdbs", {})])
@@ -388,7 +388,7 @@ async def _fail(api, settle, name, stages, **more):
     return await settle(run.refresh())
 
 
-async def test_a_failed_run_says_what_it_would_reuse_and_goes_on_from_the_failed_stage(
+async def test_a_failed_run_reports_what_it_would_reuse_and_continues_from_the_failed_stage(
     api, settle, name, failing
 ):
     run = await _fail(api, settle, name, failing())
@@ -464,7 +464,7 @@ async def test_going_on_leaves_a_pipeline_that_was_changed_meanwhile(api, settle
     assert len(await settle(changed.stages())) == 1
 
 
-async def test_a_stage_whose_result_was_deleted_runs_again_and_that_is_said(api, settle, name, failing):
+async def test_a_stage_whose_result_was_deleted_runs_again_and_this_is_reported(api, settle, name, failing):
     run = await _fail(api, settle, name, failing())
     (first, *_) = await settle(run.stages())
     await settle(first.delete())
@@ -529,7 +529,7 @@ async def test_a_run_that_has_not_ended_is_not_run_again(api, settle, name, fail
     await settle(run.stop())
 
 
-async def test_the_run_of_a_pipeline_is_no_other_batch(api, settle, name, settings):
+async def test_the_run_of_a_pipeline_is_not_an_ordinary_batch(api, settle, name, settings):
     batch = await settle(api.batches.submit("anarci", [settings], name))
     with pytest.raises(ArgumentError, match="is a batch of anarci, not the run of a pipeline"):
         await settle(api.pipelines.get(batch.job_name))
@@ -553,7 +553,7 @@ def _plan(*jobs, version="probe 1", extensions=("reuse",), stages=("a", "b")):
     return describe_plan(plan_stages(run, rows, jobs, {tool.type: tool}))
 
 
-def test_what_is_not_reused_is_said_with_the_reason():
+def test_stages_that_are_not_reused_are_reported_with_the_reason():
     done, failed = _stage_job("r-a"), _stage_job("r-b", "Stopped", error="No memory.")
     assert _plan(done, failed) == "Run again goes on from b: a is reused, b runs."
     assert _plan(done, failed, version="probe 2") == (

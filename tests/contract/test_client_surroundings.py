@@ -143,7 +143,7 @@ client.jobs.get("a")
 """
 
 
-def test_a_forked_process_has_connections_of_its_own(ready):
+def test_a_forked_process_has_its_own_connections(ready):
     subprocess.run([sys.executable, "-c", FORKS, ready.url], check=True, timeout=120)
     assert (ready.connections, len(ready.asked)) == (2, 3)
 
@@ -319,7 +319,7 @@ def test_a_cache_that_cannot_be_used_is_reported(ready):
         client.jobs.download("a")
 
 
-def test_what_goes_while_room_is_made_disturbs_no_download(ready):
+def test_files_that_vanish_while_space_is_freed_do_not_disturb_a_download(ready):
     other = options.cache_dir() / "results" / "other"
     other.mkdir(parents=True)
     (other / "b.zip.part").symlink_to("gone")  # looks like a part that got its final name a moment ago

@@ -106,14 +106,14 @@ NO_ADDRESSES = [
 
 
 @pytest.mark.parametrize("address", [*NO_ADDRESSES, ""])
-def test_what_is_no_address_is_refused_when_the_client_is_made(address):
+def test_an_invalid_address_is_refused_when_the_client_is_created(address):
     with pytest.raises(ConfigurationError, match="base_url is .* begins with https://") as refusal:
         fn.Client(base_url=address)
     assert "sentinel" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("address", NO_ADDRESSES)
-def test_what_is_no_address_is_refused_in_a_profile_as_in_a_program(monkeypatch, address):
+def test_an_invalid_address_is_refused_in_a_profile_as_in_a_program(monkeypatch, address):
     monkeypatch.setenv("FOLDNOTE_BASE_URL", address)
     with pytest.raises(
         ConfigurationError, match="FOLDNOTE_BASE_URL needs a base_url that begins with https://"

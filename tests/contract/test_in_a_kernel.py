@@ -84,7 +84,7 @@ def shown(cell):
     return re.sub(r"\x1b\[[0-9;]*m", "", lines)
 
 
-def test_a_page_made_of_the_notebook_shows_forms_and_cards_without_kernel_and_network(book):
+def test_an_exported_notebook_page_shows_forms_and_cards_without_kernel_and_network(book):
     """The notebook has the state of widgets, whose display in nbconvert's pages needs a script from the network."""
     from nbconvert import HTMLExporter
 
@@ -112,7 +112,7 @@ def test_a_mistake_is_a_sentence_with_its_line_and_not_a_traceback(cells):
     assert lines[1] == "Line 2 of the cell. %tb shows the traceback."
 
 
-def test_an_interrupted_cell_says_that_the_job_continues_and_goes_on_when_it_is_run_again(cells):
+def test_an_interrupted_cell_says_that_the_job_continues_and_resumes_when_run_again(cells):
     kept = shown(cells[16]).splitlines()[-2:]
     assert (
         kept[0] == "Interrupted: Jobs that the service has accepted continue there; run this again to go on."
@@ -121,7 +121,7 @@ def test_an_interrupted_cell_says_that_the_job_continues_and_goes_on_when_it_is_
     assert "kernel.sleep-5 (ANARCI): Complete" in shown(cells[17])
 
 
-def test_the_traceback_is_there_when_it_is_asked_for(cells):
+def test_the_traceback_is_shown_on_request(cells):
     assert "Traceback (most recent call last)" in shown(cells[2])
     assert "submission_verbs.py" in shown(cells[2])
     assert shown(cells[3]).strip() == "SettingsError True"

@@ -48,7 +48,7 @@ def folder():
 
 @pytest.mark.parametrize("prefix", ["", "/v1", "/api"])
 @pytest.mark.parametrize(("method", "path"), KEYED)
-def test_the_key_is_asked_for_before_anything_is_read(served, method, path, prefix):
+def test_the_key_is_checked_before_anything_is_read(served, method, path, prefix):
     missing = served.open.request(method, prefix + path, content=b"{")
     assert (missing.status_code, missing.json()["code"]) == (401, "missing_api_key")
     assert "POST /agent/provision" in missing.json()["error"]

@@ -115,7 +115,7 @@ async def test_without_consent_nothing_changes(connect, served):
     assert served.http.get("/jobs", params={"jobName": "declined"}).status_code == 404
 
 
-async def test_nothing_is_asked_for_what_cannot_be_done(connect, served):
+async def test_no_confirmation_is_requested_for_what_cannot_be_done(connect, served):
     async with connect(answer=True) as client:
         await call(client, "submit", tool="anarci", settings=SETTINGS, job_name="ended")
         await call(client, "watch_job", job_name="ended", seconds=60)
@@ -190,7 +190,7 @@ async def test_what_engines_say_and_draw_is_marked_wherever_an_assistant_reads_i
         assert said["text"] not in refused
 
 
-async def test_nothing_is_asked_for_a_file_outside_of_the_folder(connect, tmp_path):
+async def test_no_request_is_sent_for_a_file_outside_the_folder(connect, tmp_path):
     async with connect("--folder", str(tmp_path), answer=True) as client:
         assert "has no file" in await call(client, "upload_file", path="/etc/passwd")
         assert client.questions == []
@@ -209,6 +209,6 @@ async def test_nothing_is_asked_for_a_file_outside_of_the_folder(connect, tmp_pa
         ),
     ],
 )
-def test_an_assistant_is_told_rows_and_items_counted_from_one_and_each_once(error, told):
+def test_an_assistant_gets_rows_and_items_counted_from_one_and_each_once(error, told):
     assert told in explain(error)
     assert explain(error).count("Required.") <= 1

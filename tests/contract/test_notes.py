@@ -40,7 +40,7 @@ def test_a_note_and_tags_are_found_again_and_shown_by_the_panel(here, settings, 
         job.note("x" * 5001)
 
 
-def test_notes_and_tags_that_are_no_text_are_refused_in_a_sentence(here, settings, name):
+def test_notes_and_tags_that_are_not_text_are_refused_with_a_message(here, settings, name):
     job = fn.submit("anarci", **settings, job_name=name)
     with pytest.raises(ConfigurationError, match="A note is text, not int"):
         job.note(5)

@@ -126,7 +126,7 @@ def test_the_crate_has_what_the_workflow_run_profile_requires(result, tmp_path):
     ("account", "author"),
     [("ada@lab.org", "ada@lab.org"), ("local@foldnote.invalid", "User of the computer (not named)")],
 )
-def test_the_author_of_a_crate_is_an_account_that_somebody_has(result, tmp_path, account, author):
+def test_the_author_of_a_crate_is_an_existing_account(result, tmp_path, account, author):
     origin = {**result.origin, "job": {**result.origin["job"], "email": account}}
     made = open_result(result.save_to(tmp_path / "r"), origin=origin).save_crate(tmp_path / "crate")
     assert ROCrate(made).root_dataset["author"]["name"] == author

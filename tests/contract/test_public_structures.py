@@ -94,7 +94,7 @@ def test_a_file_of_that_name_wins(database, tmp_path):
         pytest.param("2dam", TransportError, "2DAM.cif.gz is damaged", id="damaged"),
     ],
 )
-def test_what_cannot_be_fetched_is_said_and_not_kept(database, tmp_path, name, error, said):
+def test_a_failed_fetch_is_reported_and_not_kept(database, tmp_path, name, error, said):
     for _ in range(2):
         with pytest.raises(error, match=said):
             fn.view(name)

@@ -61,7 +61,7 @@ def test_a_job_whose_estimate_is_above_a_limit_is_not_submitted(theirs, scripted
     assert scripted.count("POST", "/submit-job") == 0
 
 
-def test_a_job_below_its_limits_is_submitted_and_what_is_not_enforced_is_said(theirs, scripted):
+def test_a_job_below_its_limits_is_submitted_and_unenforced_limits_are_reported(theirs, scripted):
     with pytest.warns(NotSentWarning, match="takes no time limit for single jobs"):
         theirs.jobs.submit("anarci", SETTINGS, max_runtime_s=121, weighted_hours_budget=0.5)
     (sent,) = [asked.body for asked in scripted.asked if asked.path == "/submit-job"]
@@ -69,7 +69,7 @@ def test_a_job_below_its_limits_is_submitted_and_what_is_not_enforced_is_said(th
     assert b"udget" not in sent
 
 
-def test_without_an_estimate_the_job_is_submitted_and_the_lack_is_said(client, name):
+def test_without_an_estimate_the_job_is_submitted_with_a_warning(client, name):
     settings = client.tools.get("align-pdbs").example_job["settings"]
     lack = "to compare max_runtime_s and weighted_hours_budget with: no job of align-pdbs"
     assert not client.jobs.quote("align-pdbs", settings).has_estimate

@@ -115,7 +115,7 @@ async def test_a_service_without_webhooks_is_sent_nothing(api, settle, settings,
         await settle(api.webhook.get())
 
 
-async def test_an_empty_address_asks_for_nothing_of_any_service(api, settle, settings, name):
+async def test_an_empty_webhook_address_needs_no_support_by_the_service(api, settle, settings, name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         job = await settle(api.jobs.submit("anarci", settings, job_name=name, webhook=""))

@@ -209,7 +209,7 @@ class AdapterContract:
         assert "exit code 1. The GPU's memory was not enough" in error
         assert "Its last line: RuntimeError: CUDA out of memory" in error
 
-    def test_a_program_that_writes_nothing_is_no_success(self, lab, configure):
+    def test_a_program_that_writes_nothing_has_failed(self, lab, configure):
         configure("silent")
         assert "ended without an error, but wrote no" in self.fail(lab)
 

@@ -78,7 +78,7 @@ class TestContract(EngineContract):
         super().test_the_example_runs(tmp_path)
 
 
-def test_the_seed_of_the_direct_run_stands_in_the_manifest(prediction):
+def test_the_seed_of_the_direct_run_is_in_the_manifest(prediction):
     assert read_manifest(prediction[1])["job"]["seed"] == SEED
 
 

@@ -66,7 +66,7 @@ def test_figures_of_the_whole_are_means(run):
         assert figures[name] == pytest.approx(expected, abs=1e-3)
 
 
-def test_what_ran_with_stand_ins_shows_no_figure(run):
+def test_a_run_with_stand_ins_shows_no_scores(run):
     outcome, outputs = run
     assert outcome.score is None
     manifest = read_manifest(outputs)

@@ -31,7 +31,7 @@ class TestAFsample2(AdapterContract):
         assert len(rows) == 1 + int(samples)
         assert rows[0] == "rank,file,network,ranking_confidence,ptm,iptm,mean_plddt"
 
-    def test_one_chain_may_have_an_alignment_of_its_own(self, lab, run):
+    def test_one_chain_may_have_its_own_alignment(self, lab, run):
         alignment = f">query\n{CHAIN}\n>other\n{CHAIN}\n"
         done = run(sequence=CHAIN, beside={"alignment": alignment})
         assert {"--msa_file=target.a3m", "--model_preset=monomer"} <= set(done.arguments()[0])

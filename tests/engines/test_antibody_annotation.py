@@ -107,7 +107,7 @@ def test_germlines_are_those_of_the_program(outcome_and_outputs, tmp_path):
     assert outcome.score["heavy_CDR3_length"] == 13
 
 
-def test_each_place_leads_back_to_the_given_sequence(outcome_and_outputs):
+def test_each_position_maps_back_to_the_given_sequence(outcome_and_outputs):
     _, outputs = outcome_and_outputs
     given = {"H": HEAVY, "L": LIGHT}
     for row in read(outputs, "regions.csv"):

@@ -126,7 +126,7 @@ def test_only_the_wanted_region_is_changed(run):
         assert all(105 <= int(number.rstrip("ABCDEFGH")) <= 117 for number in changed)
 
 
-def test_the_antigen_counts_where_it_is_included(run, direct, tmp_path):
+def test_the_antigen_counts_if_included(run, direct, tmp_path):
     outputs = run_job(tmp_path, pdbFile=COMPLEX, includeAntigen=True, numSequences=0)
     np.testing.assert_allclose(read_logs(outputs), direct["logs"]["whole"], atol=1e-3)
     assert {row["chain"] for row in read(outputs, "residues.csv")} == {"H", "L", "A"}

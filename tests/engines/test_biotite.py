@@ -161,7 +161,7 @@ def test_written_structures_lie_as_the_tables_say(lysozymes):
     assert len(gemmi.read_structure(str(lysozymes / "superposed.pdb"))) == 2
 
 
-def test_alignments_hold_every_residue_and_the_pairs_of_the_table(lysozymes):
+def test_alignments_contain_every_residue_and_the_pairs_of_the_table(lysozymes):
     (path,) = (lysozymes / "alignments").iterdir()
     _, first, _, second = path.read_text().split()
     columns = [(a, b) for a, b in zip(first, second, strict=True) if "-" not in (a, b)]

@@ -130,7 +130,7 @@ def test_the_chains_are_named_in_the_order_of_the_settings(run):
     assert sorted(chain.name for chain in model) == list("ABCDEF")
 
 
-def test_what_ran_with_stand_ins_shows_no_confidence_and_says_so(run):
+def test_a_run_with_stand_ins_shows_no_confidence_and_says_so(run):
     assert sorted(path.name for path in run.iterdir()) == [
         "chains.csv",
         "prediction.yaml",

@@ -199,7 +199,7 @@ def test_ranks_follow_the_chances_and_rows_the_chain(binding):
     assert [row["number"] for row in rows] == [str(number) for number in range(1, 21)]
 
 
-def test_chances_are_in_the_b_factors_except_with_stand_ins(binding, tmp_path):
+def test_probabilities_are_in_the_b_factors_except_with_stand_ins(binding, tmp_path):
     assert {line[60:66].strip() for line in read_atoms(binding / "af2bind.pdb")} == {"0.00"}
     outputs = run_as_published("af2bind", tmp_path)
     told = {row["number"]: float(row["p_bind"]) for row in read(outputs, "residues.csv")}
@@ -283,10 +283,10 @@ def test_without_stand_ins_all_steps_are_taken_and_confidences_shown(engine, tmp
 def test_the_cells_show_sites_and_designs(binding, designs):
     texts = [each["text/plain"] for each in open_result(binding.parents[1] / "result.zip").bundles()]
     assert any("p(bind) along the chain" in text for text in texts)
-    assert any("What each bait adds" in text for text in texts)
+    assert any("Contribution of each bait" in text for text in texts)
     texts = [each["text/plain"] for each in open_result(designs.parents[1] / "result.zip").bundles()]
     assert texts[0].startswith("This ran with stand-in weights")
-    assert texts[1].startswith("Designs, the lowest loss first")
+    assert texts[1].startswith("Designs, lowest loss first")
     assert any("Loss by step" in text for text in texts)
 
 

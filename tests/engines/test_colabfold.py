@@ -52,7 +52,7 @@ class TestContract(EngineContract):
     needs_seed = True
 
 
-def test_what_ran_with_stand_ins_shows_no_confidence_and_says_so(run):
+def test_a_run_with_stand_ins_shows_no_confidence_and_says_so(run):
     assert sorted(path.name for path in run.iterdir()) == [
         "cite.bibtex",
         "config.json",
@@ -228,7 +228,7 @@ def server():
         made.shutdown()
 
 
-def test_the_labs_own_server_is_asked_without_consent_of_the_job(server, tmp_path):
+def test_the_labs_own_server_is_queried_without_consent_for_the_job(server, tmp_path):
     done, work = predict_as_published(tmp_path, FSD, environment={"FOLDNOTE_MSA_SERVER": server}, useMSA=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert FSD in Server.asked[0]
@@ -237,7 +237,7 @@ def test_the_labs_own_server_is_asked_without_consent_of_the_job(server, tmp_pat
     assert "The sequence was sent to 127.0.0.1." in json.loads((work / "notes.json").read_text())
 
 
-def test_without_consent_no_server_is_asked_whatever_is_set(tmp_path):
+def test_without_consent_no_server_is_queried_whatever_is_set(tmp_path):
     a3m = {ALIGNMENT: f">a\n{FSD}\n"}
     outcome, outputs = predict(tmp_path, texts=a3m, templateMode="pdb100", useMSA=True)
     assert outcome.state == "succeeded", outcome.error

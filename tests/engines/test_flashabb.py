@@ -129,7 +129,7 @@ def test_constant_domains_are_left_out_and_reported(tmp_path):
     ],
     ids=["exchanged", "half", "unknown"],
 )
-def test_what_is_no_pair_of_variable_domains_is_refused(tmp_path, settings, sentence):
+def test_sequences_that_are_not_a_pair_of_variable_domains_are_refused(tmp_path, settings, sentence):
     outcome, _ = run_engine("flashabb", tmp_path, {"heavy": HEAVY, "light": LIGHT, **settings})
     assert outcome.state == "failed"
     assert sentence in outcome.error

@@ -147,7 +147,7 @@ def test_without_refinement_there_are_backbone_and_cb_and_no_seed(pair):
     ],
     ids=["exchanged", "half", "unknown"],
 )
-def test_what_is_no_variable_domain_is_refused(tmp_path, settings, sentence):
+def test_a_sequence_without_a_variable_domain_is_refused(tmp_path, settings, sentence):
     outcome, _ = run_engine("igfold", tmp_path, {"heavy": NANOBODY, **settings})
     assert outcome.state == "failed"
     assert sentence in outcome.error

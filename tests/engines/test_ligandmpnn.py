@@ -89,7 +89,7 @@ def test_packed_side_chains_are_those_of_the_program(run):
             assert found[name] == pytest.approx(place, abs=0.02), (number, name)
 
 
-def test_what_is_fixed_or_beside_the_protein_stays_where_it_was(run, tmp_path):
+def test_fixed_and_non_protein_atoms_keep_their_positions(run, tmp_path):
     (tmp_path / "given.pdb").write_text(REPRESSOR)
     given, designed = read_atoms(tmp_path / "given.pdb"), read_atoms(run / "design_1.pdb")
     kept = {

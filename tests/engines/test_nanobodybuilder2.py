@@ -88,7 +88,7 @@ def test_a_tag_is_left_out_and_reported(run):
     ],
     ids=["light", "receptor", "cut"],
 )
-def test_what_is_no_nanobody_is_a_plain_sentence(tmp_path, sequence, sentence):
+def test_a_sequence_that_is_not_a_nanobody_is_reported_in_a_plain_sentence(tmp_path, sequence, sentence):
     outcome, _ = run_engine("nanobodybuilder2", tmp_path, {"heavy": sequence})
     assert outcome.state == "failed"
     assert sentence in outcome.error

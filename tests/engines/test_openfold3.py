@@ -181,7 +181,7 @@ def test_the_chains_are_named_in_the_order_of_the_settings(run):
     assert [chain.name for chain in model] == list("ABCDEFG")
 
 
-def test_what_ran_with_stand_ins_shows_no_confidence_and_says_so(run):
+def test_a_run_with_stand_ins_shows_no_confidence_and_says_so(run):
     names = ["chains.csv", "prediction.json", *(f"{name}_stand_in.cif" for name in MODELS), "runner.yml"]
     assert sorted(path.name for path in run.iterdir()) == sorted(names)
     block = gemmi.cif.read(str(run / names[2])).sole_block()

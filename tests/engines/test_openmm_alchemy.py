@@ -275,7 +275,7 @@ def test_the_tables_agree_with_one_another(run):
     assert (run / "parameters" / "001-methanol.mol2").exists()
 
 
-def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_figures(run, tmp_path):
+def test_a_killed_run_resumes_and_gives_the_same_values(run, tmp_path):
     job = json.loads((run.parent / "job.json").read_text())
     folder = kill_in_the_middle(ENGINE, TOOL, tmp_path / "first", job["seed"], 120)
     settings, texts = make_settings(TOOL)

@@ -165,7 +165,7 @@ def test_unpaired_chains_have_no_rows_in_common(configured, tmp_path):
     assert f"{OTHER}{PARTNER}" not in text
 
 
-def test_a_protein_that_nothing_is_like_has_no_row_but_its_own(configured, databases, tmp_path):
+def test_a_protein_without_similar_sequences_has_only_its_own_row(configured, databases, tmp_path):
     alone = "MSGGTWPHCNDLLYFVKESRQAIMTGHWKDPECN"
     text, said = search(tmp_path, [alone])
     assert text == search_by_hand(databases, tmp_path, [alone], "--use-env", "1")

@@ -44,7 +44,7 @@ def test_random_weights_give_every_figure_and_do_not_reach_the_case(engine, tmp_
     assert reached == []
 
 
-def test_what_is_known_as_a_stand_in_is_refused_and_has_no_figures(engine):
+def test_a_known_stand_in_is_refused_and_reaches_no_figure(engine):
     with pytest.raises(EngineError, match="has stand-in weights, whose figures mean nothing"):
         check_engine(engine, read_defaults(engine), io.StringIO())
     compared = run_case(engine, find_case(engine), read_defaults(engine))

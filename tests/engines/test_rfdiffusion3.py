@@ -211,7 +211,7 @@ def test_the_figures_of_a_run_are_means_of_its_designs(whole):
     )
 
 
-def test_what_ran_with_stand_ins_shows_no_figures_and_says_so(run):
+def test_a_run_with_stand_ins_shows_no_scores_and_says_so(run):
     assert sorted(path.name for path in run.iterdir()) == [
         "design.json",
         "design_stand_in_1.cif",

@@ -93,7 +93,7 @@ def test_what_is_outside_of_the_domain_is_reported(run):
     assert f"{len(CONSTANT)} residues of the alpha sequence" in " ".join(read_manifest(run)["notes"])
 
 
-def test_stand_ins_show_no_figure(prediction):
+def test_stand_ins_show_no_scores(prediction):
     outcome, outputs = prediction
     assert outcome.score is None
     assert "stand-in weights" in read_manifest(outputs)["notes"][0]

@@ -115,7 +115,7 @@ class TestContract(EngineContract):
         return example
 
 
-def test_the_seed_that_is_asked_for_is_used_and_recorded(example):
+def test_the_requested_seed_is_used_and_recorded(example):
     manifest = read_manifest(example)
     assert (manifest["job"]["seed"], manifest["job"]["seedOffered"], manifest["settings"]["seed"]) == (
         SEED,
@@ -124,7 +124,7 @@ def test_the_seed_that_is_asked_for_is_used_and_recorded(example):
     )
 
 
-def test_the_seed_that_is_offered_is_used_and_recorded_where_none_is_asked_for(site):
+def test_the_offered_seed_is_used_and_recorded_if_none_is_requested(site):
     manifest = read_manifest(site)
     assert (manifest["job"]["seed"], manifest["settings"]["seed"]) == (7, 7)
 
@@ -324,7 +324,7 @@ def test_as_many_bonds_turn_as_the_form_says(flexible):
     }
 
 
-def test_each_pose_has_flexible_side_chains_of_its_own(flexible):
+def test_each_pose_has_its_own_flexible_side_chains(flexible):
     result = open_result(flexible)
     assert set(result.pose_table["flexible residues"]) == {"MET A 102, VAL A 111, LEU A 118"}
     assert result.pose_table["affinity"].tolist() == [float(row["affinity"]) for row in read_table(flexible)]
@@ -388,7 +388,7 @@ def test_hydrogens_of_the_file_are_replaced_by_those_of_the_residue_names_and_th
 
 
 @pytest.mark.exhaustive  # prepares a separate receptor
-def test_protonation_of_the_file_is_kept_if_that_is_asked_for(tmp_path):
+def test_protonation_of_the_file_is_kept_on_request(tmp_path):
     """HIS 31 has a hydrogen only at Nδ, ASP 10 one at Oδ2; without hydrogens residue names decide, which is reported."""
     lines = [line for line in LYSOZYME.read_text().splitlines(keepends=True) if line.startswith("ATOM")]
     for name, residue, place in (

@@ -41,7 +41,7 @@ def test_a_machine_with_all_of_it_is_accepted(machine):
     assert machine("demo", node="exit 0", npm="exit 0") == ""
 
 
-def test_without_node_it_is_said_what_to_install(machine):
+def test_without_node_the_error_says_what_to_install(machine):
     assert "apt-get install nodejs npm" in machine("demo")
 
 

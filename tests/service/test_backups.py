@@ -168,7 +168,7 @@ def test_jobs_after_a_restore_have_folders_that_no_run_had_before(lab, tmp_path)
     assert before.isdisjoint(rows(lab, "SELECT name FROM identity"))
 
 
-def test_what_ran_when_the_backup_was_made_runs_again_once(lab, tmp_path):
+def test_jobs_running_at_the_time_of_the_backup_run_again_once(lab, tmp_path):
     lab.submit("long.alone.sleep-4.output-1")
     lab.wait("long.alone.sleep-4.output-1", ("Running",))
     back_up(lab, tmp_path / "backup")
@@ -250,7 +250,7 @@ def test_root_restores_nothing_into_the_folder_of_another_user(backup, tmp_path,
     assert list(folder.iterdir()) == []
 
 
-def test_a_service_goes_on_after_a_damaged_backup_was_refused(stopped, backup, tmp_path):
+def test_a_service_keeps_running_after_refusing_a_damaged_backup(stopped, backup, tmp_path):
     copy = shutil.copytree(backup, tmp_path / "backup")
     next((copy / "objects").rglob("??/*")).unlink()
     refused = admin(stopped, "restore", copy, "--replace")
@@ -272,7 +272,7 @@ def test_a_backup_of_a_later_version_is_refused(stopped, tmp_path):
     assert "later version of foldnote" in done.stderr
 
 
-def test_folders_that_are_none_of_it_are_told_so(stopped, tmp_path):
+def test_folders_that_are_not_backups_are_reported(stopped, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "other").touch()
     for arguments, sentence in (

@@ -186,7 +186,7 @@ def test_nodes_fetch_inputs_where_they_reach_the_service_and_not_where_users_do(
 
 
 @pytest.mark.exhaustive
-def test_without_bundles_each_run_has_a_batch_job_of_its_own(tmp_path, system):
+def test_without_bundles_each_run_has_its_own_batch_job(tmp_path, system):
     variables = slurm_stand_in.install(system)
     service = BatchService(tmp_path / "alone", variables, lease_s=30, bundle_s=0, max_jobs=1)
     service.start()

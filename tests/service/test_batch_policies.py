@@ -43,7 +43,7 @@ def test_no_job_begins_after_the_first_failure(one_by_one):
     assert [row["message"] for row in rows] == ["", "", last["message"], last["message"]]
 
 
-def test_by_default_a_batch_goes_on(one_by_one):
+def test_by_default_a_batch_continues_after_a_failure(one_by_one):
     submit(one_by_one, "going", ["g1.fail", "g2"], onFailure="continue")
     assert one_by_one.wait("going")["statuses"]["Complete"] == 1
     assert "foldnote" not in one_by_one.job("going")
@@ -74,7 +74,7 @@ def test_a_retried_job_costs_the_hours_of_all_its_runs(service, name):
     assert service.job(f"{name}a.sleep-1.flaky-1")["weightedHours"] > 2 / 3600
 
 
-def test_a_job_that_a_retry_mends_stops_no_batch(one_by_one):
+def test_a_job_that_succeeds_on_retry_does_not_stop_its_batch(one_by_one):
     submit(one_by_one, "mended", ["m1.flaky-1", "m2"], retries=1, onFailure="stop")
     assert one_by_one.wait("mended")["statuses"]["Complete"] == 2
 
@@ -86,7 +86,7 @@ def test_a_stopped_job_is_not_run_again(service, name):
     assert service.wait(job)["retries"] is None
 
 
-def test_a_single_job_may_be_retried_but_has_nothing_to_go_on_with(service, name):
+def test_a_single_job_may_be_retried_but_has_nothing_to_continue(service, name):
     body = {"jobName": f"{name}.flaky-1", "type": "anarci", "settings": SETTINGS, "foldnote": {"retries": 1}}
     assert service.client.post("/submit-job", json=body).status_code == 200
     assert service.wait(f"{name}.flaky-1")["status"] == "Complete"

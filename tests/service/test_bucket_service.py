@@ -174,7 +174,7 @@ def test_a_service_that_is_killed_while_it_stores_a_result_stores_it_when_it_sta
     assert own.client.get("/jobs").json()["statuses"]["Complete"] == 1
 
 
-def test_a_full_store_is_said_to_be_full(own):
+def test_a_full_store_is_reported(own):
     own.gate.answer = refusal("507 Insufficient Storage", "XMinioStorageFull")
     assert own.client.put("/upload/a.txt", content=b"one").status_code == 507
     own.gate.answer = None
@@ -202,7 +202,7 @@ def test_a_store_that_users_cannot_reach_is_read_by_the_service(tmp_path):
     hidden.end()
 
 
-def test_a_result_that_is_gone_from_the_bucket_is_said_to_be(shared, name):
+def test_a_result_missing_from_the_bucket_is_reported(shared, name):
     job = f"{name}.output-1"
     shared.run(job)
     link = shared.result(job).json()
@@ -246,7 +246,7 @@ def presign(service: BucketService, name: str) -> dict:
     return answer.json()
 
 
-def test_an_upload_goes_to_the_bucket_and_becomes_a_file_when_it_is_asked_for(shared, name):
+def test_an_upload_goes_to_the_bucket_and_becomes_a_file_on_request(shared, name):
     links = presign(shared, f"{name}/a.pdb")
     assert links["uploadUrl"].startswith(f"{shared.gate.url}/{shared.bucket}/lab/uploads/")
     assert httpx.head(links["headUrl"]).status_code == 404
@@ -256,7 +256,7 @@ def test_an_upload_goes_to_the_bucket_and_becomes_a_file_when_it_is_asked_for(sh
     assert shared.client.get(f"/files/{links['key']}").content == PDB.encode()
 
 
-def test_a_job_takes_an_upload_that_nobody_asked_for_yet(shared, name):
+def test_a_job_takes_an_upload_that_was_not_requested_before(shared, name):
     values = []
     for number in "12":
         links = presign(shared, f"{name}{number}.pdb")

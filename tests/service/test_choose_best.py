@@ -72,7 +72,7 @@ def atoms(service, name, stage):
     return [own[each]["score"]["atoms"] for each in sorted(own)]
 
 
-def test_the_best_model_alone_goes_on_unless_asked_otherwise(lab, name):
+def test_only_the_best_model_is_passed_on_by_default(lab, name):
     parent = run(lab, name, ("fold", "modeller", {}), ("count", "counter", {"structure": "fold/"}))
     assert (parent["status"], parent["batchSize"]) == ("Complete", 2)
     assert atoms(lab, name, "count") == [1]

@@ -206,7 +206,7 @@ def test_a_table_without_a_known_column_is_refused_with_its_columns(foldnote, tm
     )
 
 
-def test_a_large_batch_is_asked_about(foldnote, tmp_path):
+def test_a_large_batch_must_be_confirmed(foldnote, tmp_path):
     table = tmp_path / "many.jsonl"
     table.write_text("".join(json.dumps({"sequence": SEQUENCE[:-n]}) + "\n" for n in range(1, 52)))
     foldnote("batch", "anarci", str(table), "--set", "scheme=imgt", code=2)
@@ -284,7 +284,7 @@ def test_a_service_whose_folder_is_named_relative_to_the_current_one_runs_its_jo
         service.communicate(timeout=20)
 
 
-def test_a_trial_key_is_asked_for_once_and_never_shown(foldnote):
+def test_a_trial_key_is_requested_once_and_never_shown(foldnote):
     service = foldnote.start("serve", "--port", "0", "--data-dir", str(foldnote.folder / "lab"), "--json")
     try:
         url = json.loads(service.stdout.readline())["url"]
@@ -301,7 +301,7 @@ def test_a_trial_key_is_asked_for_once_and_never_shown(foldnote):
         service.communicate(timeout=20)
 
 
-def test_options_may_stand_between_the_arguments(foldnote, tmp_path):
+def test_options_may_be_placed_between_the_arguments(foldnote, tmp_path):
     table = tmp_path / "one.csv"
     table.write_text(f"id,sequence\nbetween,{SEQUENCE}\n")
     assert foldnote.data("batch", "anarci", "--set", "scheme=imgt", str(table), "--preview")["count"] == 1
@@ -343,7 +343,7 @@ def test_characters_that_the_output_cannot_encode_are_escaped(foldnote, tmp_path
         ("wait nobody 2>&1 | true", 141),
     ],
 )
-def test_a_closed_stream_is_no_fault_of_the_program(foldnote, line, code):
+def test_a_closed_stream_is_not_an_error_of_the_program(foldnote, line, code):
     shell = ["bash", "-c", f'set -o pipefail; "$0" {line}', str(COMMAND)]
     done = subprocess.run(shell, env=foldnote.environment, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr

@@ -63,7 +63,7 @@ def test_the_soft_limit_of_files_is_raised_to_the_hard_one(house):
     assert resource.prlimit(house.process.pid, resource.RLIMIT_NOFILE) == (FILES, FILES)
 
 
-def test_a_connection_that_says_nothing_is_closed(house):
+def test_a_silent_connection_is_closed(house):
     with connect(house) as connection:
         assert read_all(connection) == b""
 

@@ -31,7 +31,7 @@ def wait_until_it_runs(service, name):
     raise AssertionError(f"no runner of {name} started")
 
 
-def test_a_job_goes_on_when_the_service_is_killed(make_service):
+def test_a_job_continues_when_the_service_is_killed(make_service):
     service = make_service("--no-rate-limit")
     service.submit("long.sleep-3")
     wait_until_it_runs(service, "long.sleep-3")

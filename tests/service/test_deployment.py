@@ -154,7 +154,7 @@ def remove(service, tool_type):
 SLEEPER = COUNTER | {"command": [sys.executable, "-c", "import time; time.sleep(2);" + SCRIPT]}
 
 
-def test_a_removed_tool_takes_no_more_jobs_and_those_that_run_go_on(make_service):
+def test_a_removed_tool_takes_no_new_jobs_and_running_ones_continue(make_service):
     service = make_service("--no-rate-limit", "--allow-deploy-model", "--workers", "1")
     deploy(service, type="sleeper", command=SLEEPER["command"])
     for job in ("runs", "waits"):

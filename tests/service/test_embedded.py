@@ -89,12 +89,12 @@ def test_a_service_of_an_older_foldnote_is_replaced(monkeypatch):
     assert embedded.ensure_service().pid != old.pid
 
 
-async def test_a_form_is_shown_before_the_service_is_asked_and_then_says_whether_it_can_run():
+async def test_a_form_is_shown_before_the_request_and_then_says_whether_the_tool_can_run():
     form = fn.form("anarci", **SETTINGS)
-    assert "Waiting for the service" in form.frame.header.value
+    assert "Checking whether the service" in form.frame.header.value
     assert (read_runtime(settings.runtime_dir()), form.wanted, form.value) == (None, "anarci", SETTINGS)
     async with asyncio.timeout(60):
-        while "Waiting for the service" in form.frame.header.value:
+        while "Checking whether the service" in form.frame.header.value:
             await asyncio.sleep(0.02)
     assert "Runs " in form.frame.header.value, form.frame.header.value
     assert form.tool.available
@@ -102,7 +102,7 @@ async def test_a_form_is_shown_before_the_service_is_asked_and_then_says_whether
     assert form.value == SETTINGS
 
 
-def test_the_tool_of_a_form_that_no_event_loop_updates_is_asked_for_when_it_is_used():
+def test_without_an_event_loop_the_tool_of_a_form_is_requested_when_used():
     form = fn.form("anarci", **SETTINGS)
     assert read_runtime(settings.runtime_dir()) is None
     assert form.tool.available
@@ -180,7 +180,7 @@ def test_a_damaged_runtime_file_is_ignored(content):
     assert embedded.find_service() is None
 
 
-def test_the_log_does_not_hold_the_key():
+def test_the_log_does_not_contain_the_key():
     info = embedded.ensure_service()
     assert info.key.get_secret_value() not in (settings.data_dir() / "service.log").read_text()
     assert info.key.get_secret_value() not in repr(info)

@@ -319,7 +319,7 @@ def runner_of_started(spec: Attempt) -> int:
     return runner_of(spec)
 
 
-def test_a_failure_for_the_user_is_told_in_the_engines_words(any_machine):
+def test_a_failure_for_the_user_has_the_engines_message(any_machine):
     spec = any_machine.make("fail")
     any_machine.executor.submit(spec.order)
     outcome = wait_for_outcome(spec)

@@ -129,7 +129,7 @@ def test_a_job_that_fills_the_disk_is_deleted_and_its_room_comes_back(small):
     assert small.run("after.output-1")["status"] == "Complete"
 
 
-def test_a_run_goes_on_while_the_disk_has_no_room_for_its_progress(small):
+def test_a_run_continues_without_disk_space_for_its_progress(small):
     name = "through.sleep-10.output-1"
     assert small.submit(name).status_code == 200
     wait_until(

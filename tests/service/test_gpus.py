@@ -90,7 +90,7 @@ def on_gpus(make_service, tmp_path):
 
 
 @pytest.mark.parametrize("declared", ["gpus = 1", "may_use_gpu = true"], ids=["needed", "used"])
-def test_each_run_has_a_gpu_of_its_own_also_after_a_kill(on_gpus, declared):
+def test_each_run_has_its_own_gpu_even_after_a_kill(on_gpus, declared):
     service = on_gpus(anarci=declared)
     for name in ("one", "two", "three"):
         service.submit(name)
@@ -292,7 +292,7 @@ def test_the_gpus_are_described_with_their_memory(tmp_path):
     ],
     ids=["failure", "words", "none", "empty variable", "another number", "no driver"],
 )
-def test_that_there_is_no_gpu_is_said_with_the_reason(tmp_path, answer, allowed, reason):
+def test_a_missing_gpu_is_reported_with_the_reason(tmp_path, answer, allowed, reason):
     if answer:
         program = tmp_path / "nvidia-smi"
         program.write_text(f"#!/bin/sh\n{answer}\n")
@@ -304,7 +304,7 @@ def test_that_there_is_no_gpu_is_said_with_the_reason(tmp_path, answer, allowed,
     assert found.describe().endswith(f"{reason}.")
 
 
-def test_a_service_and_its_administrator_are_told_the_gpus(on_gpus, monkeypatch, capsys):
+def test_a_service_and_its_administrator_see_the_gpus(on_gpus, monkeypatch, capsys):
     service = on_gpus(anarci="gpus = 1", amplify="gpus = 3")
     told = "2 NVIDIA GPUs can be used: 0 (1.0 GiB), 1 (1.0 GiB)."
     log = (service.process.folder / "service.log").read_text()
@@ -373,7 +373,7 @@ def test_the_gpu_memory_of_a_run_of_less_than_a_second_is_seen(make_service, tmp
     assert ended["peakGpuMemoryMb"] == 300
 
 
-def test_the_gpu_memory_of_a_run_that_is_stopped_is_asked_for_once_more(make_service, tmp_path):
+def test_the_gpu_memory_of_a_stopped_run_is_read_once_more(make_service, tmp_path):
     """Between two regular polls, the second of which would be too late."""
     service = GpuService(make_service, tmp_path, anarci="gpus = 1")
     service.submit("grows")

@@ -172,7 +172,7 @@ def test_one_that_is_stopped_before_its_turn_never_begins(start, runners):
     assert not has_begun(second)
 
 
-def test_one_goes_on_when_its_service_is_gone(start, runners):
+def test_an_attempt_in_line_continues_when_its_service_is_gone(start, runners):
     first, second = start(), start(at_once=1)
     wait_until(lambda: has_begun(first), "the first")
     runners.close()
@@ -351,7 +351,7 @@ def test_while_much_is_published_no_other_one_runs(run_short):
 
 
 @pytest.mark.parametrize("leave", ["pass", "(scratch / 'left').touch()", "scratch.chmod(0o777)"])
-def test_every_one_finds_an_empty_folder_for_temporary_files_of_its_own(run_short, leave):
+def test_every_run_has_its_own_empty_folder_for_temporary_files(run_short, leave):
     folders = run_short(1000, leave)
     for folder in folders:
         told = (folder / files.WORK / "outputs/scratch").read_text()

@@ -91,7 +91,7 @@ def test_a_wrong_parameter_names_itself(client, params):
 
 
 @pytest.mark.parametrize("text", ["%ff", "%00", "%ed%a0%80", "%", "a%0d%0aX-Y:%20z"])
-def test_hostile_queries_are_no_faults(service, text):
+def test_hostile_queries_are_not_internal_errors(service, text):
     for target in (
         f"/jobs?jobName={text}",
         f"/jobs?batch={text}",

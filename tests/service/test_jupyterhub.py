@@ -94,7 +94,7 @@ def test_all_programs_of_a_server_have_one_key(hub, service):
     assert key_of(service, token) == key_of(service, token) != key_of(service, hub.issue("ann"))
 
 
-def test_a_token_is_no_key_and_a_key_no_token(hub, service):
+def test_a_token_is_not_a_key_and_a_key_is_not_a_token(hub, service):
     token = hub.issue("ann")
     with client_of(service, token) as wrong:
         assert refusal_of(wrong.get("/tools")) == (401, "invalid_api_key")
@@ -116,7 +116,7 @@ def test_a_token_without_the_scope_is_refused_with_its_name(hub, service):
     assert SCOPE in answer.json()["error"]
 
 
-def test_a_service_of_the_hub_is_no_user(hub, service):
+def test_a_service_of_the_hub_is_not_a_user(hub, service):
     answer = exchange(service, hub.operator_token)
     assert refusal_of(answer) == (403, "hub_user_refused")
 
@@ -287,7 +287,7 @@ def whole_names(begin, false_hub):
     ],
     ids=lambda answer: f"{answer[0]} {answer[1][:24]!r}",
 )
-def test_an_answer_that_is_no_hubs_admits_nobody(whole_names, false_hub, answer):
+def test_a_response_not_from_a_hub_admits_no_user(whole_names, false_hub, answer):
     false_hub.status, false_hub.body = answer
     try:
         assert refusal_of(exchange(whole_names, "k" * 32)) == (503, "hub_unreachable")
@@ -295,7 +295,7 @@ def test_an_answer_that_is_no_hubs_admits_nobody(whole_names, false_hub, answer)
         false_hub.status = 200
 
 
-def test_a_hub_that_answers_later_than_a_key_is_valid_revokes_nobody(begin):
+def test_a_hub_that_answers_after_a_key_has_expired_revokes_no_user(begin):
     slow = FalseHub()
     slow.body, slow.delay_s = model_of("kim"), 4.5
     try:
@@ -330,7 +330,7 @@ def test_a_proxy_of_the_environment_gets_no_token(make_service, false_hub):
     assert proxy.tokens == []
 
 
-def test_while_the_hub_is_away_known_users_go_on_and_others_are_asked_to_wait(begin, false_hub):
+def test_while_the_hub_is_down_known_users_continue_and_others_must_wait(begin, false_hub):
     service = begin(false_hub.url)
     false_hub.body = model_of("mia")
     key = key_of(service, "n" * 32)

@@ -45,7 +45,7 @@ def content_of(service: ServiceProcess, name: str) -> bytes:
     return service.client.get(service.result(name, noAsync=True).json()).content
 
 
-def test_jobs_files_and_what_runs_go_on_at_postgresql(moved):
+def test_jobs_files_and_running_attempts_move_to_postgresql(moved):
     service, before = moved
     assert listing(service) == before
     assert content_of(service, "first.output-1").startswith(b"PK")

@@ -134,7 +134,7 @@ def test_a_worker_that_was_cut_off_for_longer_than_a_lease_does_not_commit(servi
     assert_once(service, name, after)
 
 
-def test_a_worker_that_was_cut_off_for_less_than_a_lease_goes_on(service, network):
+def test_a_worker_cut_off_for_less_than_a_lease_continues(service, network):
     name = "brief.alone.sleep-7.copy"
     contents, host = start_and_cut(service, network, name)
     time.sleep(LEASE_S / 3)

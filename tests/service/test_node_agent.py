@@ -34,7 +34,7 @@ def start_agent(tmp_path):
         each.stdout.close()
 
 
-def test_an_agent_removes_what_one_that_was_killed_left_and_nothing_of_one_that_runs(start_agent, tmp_path):
+def test_an_agent_removes_files_of_a_killed_agent_but_not_of_a_running_one(start_agent, tmp_path):
     killed, left = start_agent()
     _, used = start_agent()
     elsewhere = [tmp_path / f"agent-{name}-abcdefgh" for name in ("another", f"{os.uname().nodename}-gpu")]

@@ -210,7 +210,7 @@ def test_a_place_with_an_end_takes_only_what_ends_before_it(service):
 
 
 @pytest.mark.parametrize("is_expected", [True, False], ids=["old-node", "no-place"])
-def test_a_node_that_cannot_go_on_or_is_not_expected_to_is_answered_at_once(service, is_expected):
+def test_a_node_that_cannot_or_need_not_continue_gets_an_immediate_response(service, is_expected):
     _, identity = prepare(service)
     if is_expected:
         expect(service, identity)
@@ -333,7 +333,7 @@ def test_the_first_in_line_is_delivered_if_the_place_went_back(service, line, no
     assert RunningNode(service, first).beat().status_code == 200, "another node can start it"
 
 
-def test_an_outcome_that_is_refused_begins_nothing_in_line(service, line, node):
+def test_a_refused_outcome_starts_no_attempt_in_line(service, line, node):
     identity = line.add()
     assert refused(node.finish(archive(), takesNext=True), 400, "result_missing")
     assert not begun(service, identity)
@@ -413,7 +413,7 @@ def test_a_heartbeat_that_an_outcome_has_overtaken_does_not_set_the_progress_bac
     assert service.attempts.poll(node.identity, is_held=False).progress == 1.0
 
 
-def test_a_heartbeat_that_crosses_the_outcome_is_no_fault(service, node):
+def test_a_heartbeat_that_crosses_the_outcome_is_not_an_error(service, node):
     assert node.finish(**LOST).status_code == 204
     assert node.beat(log="aGVsbG8=", logOffset=0).json() == {"cancelGraceS": None, "logBytes": 0}
 

@@ -74,7 +74,7 @@ def test_a_content_is_kept_under_its_hash(objects):
     assert objects.path(sha256).read_bytes() == b"one"
 
 
-def test_a_content_that_is_missing_is_said_to_be(objects):
+def test_missing_content_is_reported(objects):
     assert not objects.has("ab" * 32)
     with pytest.raises(FileNotFoundError):
         objects.path("ab" * 32).read_bytes()
@@ -156,7 +156,7 @@ def test_a_content_that_was_changed_in_the_bucket_is_not_taken(bucket, tmp_path)
     assert not bucket.is_near(sha256)
 
 
-def test_the_bucket_gets_nothing_of_an_upload_that_was_cut(bucket, gate, tmp_path):
+def test_the_bucket_gets_nothing_of_an_interrupted_upload(bucket, gate, tmp_path):
     gate.bytes_left = 9 * MB
     with pytest.raises(BucketError):
         bucket.put_bytes(os.urandom(20 * MB))

@@ -91,7 +91,7 @@ def wait(client, name):
         time.sleep(0.05)
 
 
-def test_members_see_each_other_and_nobody_else_does(lab):
+def test_members_see_each_other_and_no_one_else_does(lab):
     _, clients = lab
     for each, client in clients.items():
         assert submit(client, f"of-{each}.output-1").status_code == 200

@@ -62,7 +62,7 @@ def test_a_failed_stage_stops_the_rest_and_is_named(service, name):
     assert all(job["started"] is None for job in rest)
 
 
-def test_a_path_that_leads_nowhere_says_what_there_is(service, name):
+def test_a_missing_path_reports_what_exists(service, name):
     save(service, name, fold(), bind("fold.output-2/nothing.txt"))
     run(service, name)
     assert service.wait(f"{name}r")["status"] == "Stopped"
@@ -216,7 +216,7 @@ def test_reuse_belongs_to_runs_only(service, name):
     assert (wrong.status_code, wrong.json()["field"]) == (400, "foldnote.retries")
 
 
-def test_a_run_that_reuses_goes_on_after_a_crash(make_service):
+def test_a_run_that_reuses_results_continues_after_a_crash(make_service):
     service = make_service("--no-rate-limit")
     save(service, "p", fold("fold.output-2"), bind("fold.output-2/file-1.txt", "slow.sleep-2"))
     run(service, "p")
@@ -238,7 +238,7 @@ def test_a_run_keeps_its_stages_whatever_is_saved_later(service, name):
     assert kept == {"pipelineName": name, "inputs": {"bind": {"chain": "L"}}, "stages": stages}
 
 
-def test_a_run_goes_on_from_the_stage_that_was_stopped(service, name):
+def test_a_run_continues_from_the_stopped_stage(service, name):
     stages = (fold(heavy=HEAVY[7:]), bind("fold.output-2/file-1.txt", "slow.sleep-30", chain="Q"))
     save(service, name, *stages, bind("slow.sleep-30/", "last"))
     run(service, name)
@@ -265,7 +265,7 @@ def test_a_run_goes_on_from_the_stage_that_was_stopped(service, name):
         ("slow.sleep-30", "was ended at its time limit of 3 s."),
     ],
 )
-def test_a_run_goes_on_from_the_stage_that_met_a_limit(make_service, stage, reason):
+def test_a_run_continues_from_the_stage_that_reached_a_limit(make_service, stage, reason):
     service = make_service("--no-rate-limit")
     recipe = service.engines / "probe" / "engine.toml"
     plain = recipe.read_text()

@@ -259,7 +259,7 @@ def test_a_signal_drains_one_replica_and_the_other_takes_jobs(pair):
 
 
 @pytest.mark.cluster
-def test_the_replicas_go_on_after_the_server_was_restarted(pair):
+def test_the_replicas_continue_after_the_server_was_restarted(pair):
     cluster().restart()
     for number, each in enumerate(pair):
         until = time.monotonic() + 10

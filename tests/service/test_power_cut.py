@@ -300,7 +300,7 @@ def test_writes_that_a_disk_keeps_in_part_are_not_taken_for_whole(story):
 
 
 @pytest.mark.parametrize("keeps_a_part", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
-def test_a_service_goes_on_after_a_power_cut(story, keeps_a_part):
+def test_a_service_recovers_after_a_power_cut(story, keeps_a_part):
     chance = random.Random(SEED) if keeps_a_part else None
     for at in cuts(story, moments(story, STARTS - keeps_a_part), chance):
         assert_promises(story, at)

@@ -156,7 +156,7 @@ def small():
     folder.rmdir()
 
 
-def test_a_server_whose_disk_is_full_refuses_and_goes_on_when_there_is_room(make_replicas, small):
+def test_a_server_with_a_full_disk_refuses_and_continues_when_there_is_space(make_replicas, small):
     replicas = make_replicas(2, url=small.make_database())
     other = small.folder.parent / "other"
     with Load(replicas) as load:

@@ -82,7 +82,7 @@ def test_an_outcome_without_the_nonce_of_its_attempt_is_not_taken(make_service):
     assert (second / "foreign-outcome.json").exists()
 
 
-def test_a_data_folder_of_the_version_before_goes_on(make_service):
+def test_a_data_folder_of_the_previous_version_still_works(make_service):
     service = make_service("--no-rate-limit")
     service.end()
     shutil.rmtree(data(service))

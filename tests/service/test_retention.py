@@ -112,7 +112,7 @@ def test_after_a_crash_between_row_and_files_the_rest_is_whole_and_the_files_go(
 
 
 @pytest.mark.parametrize("conditions", [(), ("--apply",), ("--account", "ada@lab.org", "--apply")])
-def test_without_a_condition_nothing_goes(service, conditions, capsys):
+def test_without_a_condition_purge_deletes_nothing(service, conditions, capsys):
     command = ["admin", "--data-dir", str(service.folder / "data"), "purge", *conditions]
     assert run_command(command) == 2
     assert "--older-than-days" in capsys.readouterr().err

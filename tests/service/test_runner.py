@@ -143,7 +143,7 @@ def test_an_engine_that_ends_by_a_signal_without_a_name_has_failed(make_attempt)
 
 
 @pytest.mark.parametrize("number", range(8, 20))
-def test_a_machine_that_can_open_no_more_files_is_no_fault_of_the_engine(make_attempt, number):
+def test_too_many_open_files_are_not_an_error_of_the_engine(make_attempt, number):
     spec = make_attempt("short.output-1")
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({number}, {number}))"
     code = f"from foldnote.service.runner.runner import main; {limit}; main()"
@@ -206,7 +206,7 @@ def test_the_runner_needs_only_light_modules():
     assert result.stdout.strip() == "[]"
 
 
-def test_a_scratch_folder_that_somebody_planted_is_not_used(make_attempt, tmp_path):
+def test_a_scratch_folder_planted_by_another_user_is_not_used(make_attempt, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "kept").touch()
     spec = make_attempt("output-1")

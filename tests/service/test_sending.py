@@ -93,7 +93,7 @@ def open_files(service):
     return [each for each in found if "/objects/" in each]
 
 
-def test_a_whole_content_comes_and_the_connection_goes_on(link):
+def test_a_complete_content_is_sent_and_the_connection_stays_open(link):
     with httpx.Client(timeout=60) as client:
         for _ in range(2):
             answer = client.get(link)

@@ -67,7 +67,7 @@ def test_the_project_of_a_batch_is_that_of_its_jobs(service, name):
     assert [service.job(each)["projectTag"] for each in (name, f"{name}a", f"{name}b")] == ["p7"] * 3
 
 
-def test_names_are_made_where_none_are_given(service, name):
+def test_names_are_generated_if_none_are_given(service, name):
     body = {"batchName": name, "type": "anarci", "settings": [SETTINGS] * 2}
     assert service.client.post("/submit-batch", json=body).json()["jobNames"] == [f"{name}-1", f"{name}-2"]
 
@@ -153,7 +153,7 @@ class TestListedForm:
         assert (answer["type"], answer["jobNames"]) == ("anarci", [f"{name}a", f"{name}b"])
         assert service.wait(name)["status"] == "Complete"
 
-    def test_names_are_made_for_all_or_none(self, service, name):
+    def test_names_are_generated_for_all_or_none(self, service, name):
         assert self.submit(service, name, [{"settings": SETTINGS}]).json()["jobNames"] == [f"{name}-1"]
         mixed = self.submit(
             service, f"{name}m", [{"settings": SETTINGS}, {"jobName": "x", "settings": SETTINGS}]

@@ -127,7 +127,7 @@ def test_a_body_above_the_size_is_413_and_names_the_limit(small, method, path):
     assert answer.json()["limitBytes"] == 2**20
 
 
-def test_a_page_of_jobs_has_so_many_rows_and_a_key_to_go_on(small, name):
+def test_a_page_of_jobs_has_a_limited_number_of_rows_and_a_key_for_the_next_page(small, name):
     small.client.post("/submit-batch", json=batch(name, 3))
     first = small.client.get("/jobs", params={"batch": name}).json()
     assert len(first["jobs"]) == 2

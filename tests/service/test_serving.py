@@ -38,7 +38,7 @@ def end(process: subprocess.Popen) -> None:
     process.communicate(timeout=30)
 
 
-def test_the_key_is_made_once_and_private(make_service):
+def test_the_key_is_created_once_and_private(make_service):
     service = make_service()
     first = service.key
     path = service.folder / "data" / "key"
@@ -110,7 +110,7 @@ def test_a_service_stops_when_idle_also_after_a_fault_of_its_storage():
     asyncio.run(watch())
 
 
-def test_an_embedded_service_publishes_where_it_is(tmp_path):
+def test_an_embedded_service_publishes_its_address(tmp_path):
     process = serve(tmp_path, "--embedded")
     try:
         ready = json.loads(process.stdout.readline())

@@ -110,7 +110,7 @@ def test_without_the_link_nothing_of_the_job_is_seen(house, name):
         assert ask(house, who, "GET", "/shares").json() == {"shares": []}
 
 
-def test_every_link_that_leads_nowhere_gives_the_same_answer(house, name):
+def test_every_invalid_link_gives_the_same_response(house, name):
     finish(house, "owner", name)
     revoked, foreign, expired = (make(house, "owner", name) for _ in range(3))
     assert ask(house, "owner", "DELETE", f"/shares/{revoked['name']}").status_code == 200
@@ -193,7 +193,7 @@ def test_no_token_is_stored(house, name):
 
 
 @pytest.mark.parametrize("days", [0, -1, 367, "soon"])
-def test_a_time_that_is_no_time_is_refused(house, name, days):
+def test_an_invalid_time_is_refused(house, name, days):
     body = json.dumps({"jobName": name, "expiresInDays": days})
     answer = ask(
         house,
@@ -240,7 +240,7 @@ def test_the_client_opens_a_link_and_sends_its_key_to_no_other_service(house, na
     ],
     ids=["no key", "a wrong key"],
 )
-def test_a_reader_without_a_valid_key_is_told_what_is_wrong_and_what_to_do(house, name, key, wrong):
+def test_a_reader_without_a_valid_key_learns_what_is_wrong_and_what_to_do(house, name, key, wrong):
     finish(house, "owner", name)
     made = make(house, "owner", name)
     settings.save_profile("lab", house.url)

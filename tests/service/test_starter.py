@@ -62,7 +62,7 @@ def lives(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def test_every_runner_has_a_session_of_its_own(executor, make_attempt):
+def test_every_runner_has_its_own_session(executor, make_attempt):
     runners = [start_and_find_runner(executor, make_attempt("sleep 60")) for _ in range(2)]
     assert [os.getsid(pid) for pid in runners] == runners
     assert len({parent_of(pid) for pid in runners}) == 1

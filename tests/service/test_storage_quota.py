@@ -82,7 +82,7 @@ def test_settings_and_inline_files_count_and_a_full_account_submits_nothing(hous
     wait_until_empty(house)
 
 
-def test_a_presigned_upload_counts_too(house):
+def test_a_presigned_upload_also_counts(house):
     links = house.client.post("/getPresignedUploadUrl", json={"filename": "p.pdb"}).json()
     assert house.client.put(links["uploadUrl"], content=b"x" * 11 * MB).status_code == 413
     assert house.client.put(links["uploadUrl"], content=b"x" * MB).status_code == 200

@@ -61,7 +61,7 @@ def members(spec: AttemptSpec) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-def test_special_files_in_the_place_of_files_hold_nothing_up(run, kind):
+def test_special_files_in_place_of_files_do_not_block_anything(run, kind):
     began = time.monotonic()
     code = "\n".join(SPECIAL[kind].format(name=name) for name in PLACES)
     spec, outcome = run(f"{OUTPUT}{code}\nprint('said')", time_limit_s=20)

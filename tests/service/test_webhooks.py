@@ -144,7 +144,7 @@ def test_the_signature_is_what_a_library_for_standard_webhooks_computes():
     assert headers["webhook-signature"] == "v1,SPaIzYAfOxgg3ppcB+5JaURsU6WQBZMbnZwCU9WMDwA="
 
 
-def test_a_batch_is_reported_once_as_a_whole_and_a_failure_is_said(calling, receiver, name):
+def test_a_batch_is_reported_once_as_a_whole_with_its_failures(calling, receiver, name):
     body = {
         "batchName": name,
         "type": "anarci",
@@ -217,7 +217,7 @@ def test_the_run_of_a_pipeline_is_reported_once_as_a_whole(calling, receiver, na
     assert len(receiver.of(f"/hooks/{name}")) == 1
 
 
-def test_a_job_that_is_stopped_while_it_waits_is_told_too(calling, receiver, name):
+def test_a_job_stopped_in_the_queue_is_also_reported(calling, receiver, name):
     submit(calling, f"{name}.sleep-60", f"{receiver.url}/hooks/{name}")
     calling.client.post("/stop-job", json={"jobName": f"{name}.sleep-60"})
     ((_, content),) = receiver.wait_for(f"/hooks/{name}")
@@ -302,7 +302,7 @@ def test_a_host_that_is_not_public_is_called_only_where_the_entry_names_its_netw
     assert receiver.of(f"/hooks/{name}") == []
 
 
-def test_an_address_is_judged_anew_when_it_is_called(make_service, receiver, name):
+def test_an_address_is_validated_again_when_it_is_called(make_service, receiver, name):
     service = make_service("--no-rate-limit", is_started=False)
     write_options(service.folder, allow(receiver))
     service.start()

@@ -166,7 +166,7 @@ def test_a_file_in_a_table_is_the_name_of_an_upload_also_where_such_a_file_is_he
     assert foldnote("batch", "align-pdbs", "rows.jsonl", "--preview")[0] == 0
 
 
-def test_a_file_that_is_missing_leads_to_the_command_that_uploads_it(foldnote):
+def test_a_missing_file_names_the_command_that_uploads_it(foldnote):
     code, out, _ = foldnote("validate", "align-pdbs", "--set", 'pdbFiles=["none.pdb", "two.pdb"]')
     assert (code, "Upload it with `foldnote files upload`" in out) == (2, True)
 
@@ -187,7 +187,7 @@ def test_jobs_of_a_batch_that_does_not_exist_are_not_an_empty_list(foldnote, mor
     assert (code, err) == (4, "foldnote: There is no batch 'NOPE'.\n")
 
 
-def test_jobs_of_a_job_that_is_no_batch_are_refused(foldnote):
+def test_listing_the_jobs_of_a_job_that_is_not_a_batch_is_refused(foldnote):
     foldnote(*ANARCI, "--name", "single")
     code, out, err = foldnote("jobs", "--batch", "single")
     assert (code, out, err) == (2, "", "foldnote: 'single' is a job, not a batch.\n")
@@ -681,7 +681,7 @@ def test_an_unknown_option_shows_the_usage_of_its_command(capsys):
     assert "unrecognized arguments: --forever" in said
 
 
-def test_what_follows_lab_is_for_jupyterlab_options_too():
+def test_arguments_after_lab_go_to_jupyterlab_including_options():
     code = "import sys; from foldnote.cli import main; sys.exit(main(['lab', '--version']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == version("jupyterlab")

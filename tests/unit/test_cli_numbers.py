@@ -21,7 +21,7 @@ PAIRS = [(command, option) for command, options in OPTIONS.items() for option in
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf", "-1", "1e999", "many"])
 @pytest.mark.parametrize(("command", "option"), PAIRS)
-def test_an_option_refuses_what_is_no_number_for_it(command, option, value, capsys):
+def test_an_option_refuses_an_invalid_number(command, option, value, capsys):
     with pytest.raises(SystemExit) as ended:
         build_parser().parse_args([command, *FIRST.get(command, []), f"{option}={value}"])
     assert ended.value.code == 2
@@ -35,7 +35,7 @@ def test_an_option_takes_a_number(command, option):
 
 
 @pytest.mark.parametrize("command", ["wait", "watch", "jobs"])
-def test_a_time_for_which_no_clock_can_wait_is_refused(command, capsys):
+def test_a_time_too_long_to_wait_for_is_refused(command, capsys):
     option = "--interval" if command == "jobs" else "--timeout"
     with pytest.raises(SystemExit):
         build_parser().parse_args([command, *FIRST.get(command, []), option, "1e300"])

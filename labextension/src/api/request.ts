@@ -100,7 +100,7 @@ export class Requests {
         if (request.status < 300) {
           done(JSON.parse(request.responseText) as T);
         } else {
-          const text = readFault(request.responseText) ?? `The Jupyter server answered ${request.status}.`;
+          const text = readFault(request.responseText) ?? `The Jupyter server responded with status ${request.status}.`;
           refuse(new LabRequestError(text, request.status));
         }
       };
@@ -121,10 +121,10 @@ function isTimeout({ reason }: AbortSignal): boolean {
 }
 
 async function explain(response: Response): Promise<string> {
-  const fallback = `The Jupyter server answered ${response.status} ${response.statusText}.`;
+  const fallback = `The Jupyter server responded with status ${response.status} ${response.statusText}.`;
   const sentence = readFault(await response.text());
   if (sentence === null && response.status === 424) {
-    return 'Your Jupyter server is not running any more. Reload the page to let the hub restart it.';
+    return 'Your Jupyter server is no longer running. Reload the page to let the hub restart it.';
   }
   if (sentence === null && response.status === 404) {
     return 'foldnote’s server extension is not running. Restart JupyterLab; “jupyter server extension list” should name foldnote.';

@@ -15,9 +15,10 @@ export function makeShare({ requests }: LabApi, place: JobPlace, days: number): 
   return requests.post(sharesOf(place), { days }, at(place));
 }
 
-/** Revokes the link of this name. */
-export async function revokeShare({ requests }: LabApi, place: JobPlace, name: string): Promise<void> {
-  await requests.delete(`shares/${encodeURIComponent(name)}`, at(place));
+/** Revokes the link of this name, and returns the confirmation for the user. */
+export async function revokeShare({ requests }: LabApi, place: JobPlace, name: string): Promise<string> {
+  const response = await requests.send(`shares/${encodeURIComponent(name)}`, at(place), { method: 'DELETE' });
+  return ((await response.json()) as { readonly message: string }).message;
 }
 
 /** Opens a colleague's link, with the key of the profile that has its address. */

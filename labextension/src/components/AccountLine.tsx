@@ -38,7 +38,7 @@ export function AccountLine({ account, claimAddress }: AccountLineProps): ReactE
             href={claimAddress}
             target="_blank"
             rel="noopener noreferrer"
-            title={trans.__('Opens the service’s page in a new tab. Whoever claims the account owns its jobs.')}
+            title={trans.__('Opens the service’s page in a new tab. The person who claims the account owns its jobs.')}
           >
             {trans.__('Claim …')}
           </a>

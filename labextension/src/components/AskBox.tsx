@@ -68,7 +68,7 @@ export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): Reac
       </div>
       {isAsking && (
         <Notice tone="busy" title={trans.__('Comparing the tools')}>
-          {trans.__('This may take half a minute.')}
+          {trans.__('This may take up to half a minute.')}
         </Notice>
       )}
       {fault !== null && (
@@ -82,7 +82,7 @@ export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): Reac
           {(answer.summary !== '' || answer.tools.length === 0) && (
             <p className="fn-Tool-method">
               {visibleText(answer.summary) ||
-                trans.__('Say which molecules you have and what you want to know, or search the list below.')}
+                trans.__('Name your molecules and what you want to know, or search the list below.')}
             </p>
           )}
           <ol>

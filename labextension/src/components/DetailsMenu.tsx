@@ -41,7 +41,7 @@ export function DetailsMenu({ details, onChoose }: DetailsMenuProps): ReactEleme
     <div className="fn-Details" ref={box}>
       <IconButton
         icon={columnsIcon}
-        label={trans.__('Choose the details of rows')}
+        label={trans.__('Choose the details shown in rows')}
         isMenuOpen={isOpen}
         onClick={() => setOpen(!isOpen)}
       />
@@ -87,7 +87,7 @@ function Menu(props: DetailsMenuProps & { readonly onClose: () => void }): React
       className="fn-Details-menu"
       role="menu"
       tabIndex={-1}
-      aria-label={trans.__('Details of rows')}
+      aria-label={trans.__('Details shown in rows')}
       onKeyDown={onKeyDown}
     >
       {DETAILS.map(detail => (

@@ -34,13 +34,13 @@ export function EnginesView(props: EnginesViewProps): ReactElement {
   const installed = trans.__('Installed');
   return (
     <div className="fn-View">
-      <section className="fn-Engines" aria-label={trans.__('Engines of this computer')}>
+      <section className="fn-Engines" aria-label={trans.__('Engines on this computer')}>
         {complaint !== null && (
           <Notice tone="warning" title={trans.__('The engines cannot be listed')}>
             {complaint}
           </Notice>
         )}
-        {engines === null && complaint === null && <Notice tone="busy" title={trans.__('Looking for engines')} />}
+        {engines === null && complaint === null && <Notice tone="busy" title={trans.__('Loading engines')} />}
         <EngineGroup
           {...props}
           title={bytes > 0 ? `${installed} · ${formatSize(bytes)}` : installed}
@@ -99,7 +99,7 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
       <p className="fn-Tool-method">
         {[
           engine.tools.length > 0 && trans.__('Runs %1', engine.tools.join(', ')),
-          engine.addsTo.length > 0 && trans.__('Adds to %1 where it is installed', engine.addsTo.join(', ')),
+          engine.addsTo.length > 0 && trans.__('Used by %1 where it is installed', engine.addsTo.join(', ')),
           bytes > 0 && formatSize(bytes),
           !engine.isInstalled && engine.diskMb > 0 && trans.__('at least %1', formatSize(engine.diskMb * 1e6))
         ]

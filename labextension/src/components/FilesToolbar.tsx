@@ -98,8 +98,8 @@ function NewFolder(props: { readonly onName: (name: string) => void; readonly on
         className="fn-Input"
         autoFocus
         value={name}
-        placeholder={trans.__('Name of the folder')}
-        aria-label={trans.__('Name of the folder')}
+        placeholder={trans.__('Folder name')}
+        aria-label={trans.__('Folder name')}
         aria-invalid={name !== '' && !isGood}
         aria-describedby={name !== '' && !isGood ? 'fn-folder-rule' : undefined}
         onChange={event => setName(event.currentTarget.value)}

@@ -68,16 +68,16 @@ export function FilesView(props: FilesViewProps): ReactElement {
           onDismiss={() => props.onDismiss(upload.id)}
         />
       ))}
-      {files === null && complaint === null && <Notice tone="busy" title={trans.__('Loading the files')} isWhole />}
+      {files === null && complaint === null && <Notice tone="busy" title={trans.__('Loading files')} isWhole />}
       {files?.length === 0 && complaint === null && <Nothing isTop={folder === null} />}
       {files !== null && files.length > 0 && shown.length === 0 && (
         <Notice
           tone="plain"
-          title={trans.__('No file matches')}
+          title={trans.__('No matching files')}
           isWhole
           action={{ label: trans.__('Show all files'), onClick: () => setQuery('') }}
         >
-          {state.hasMore && trans.__('Only the files loaded so far were searched.')}
+          {state.hasMore && trans.__('Only the files loaded so far are searched.')}
         </Notice>
       )}
       {shown.length > 0 && (

@@ -171,7 +171,7 @@ function FoldButton(props: {
   return (
     <IconButton
       icon={isUnfolded ? caretDownIcon : caretRightIcon}
-      label={isUnfolded ? trans.__('Fold %1', name) : trans.__('Show the jobs of %1', name)}
+      label={isUnfolded ? trans.__('Collapse %1', name) : trans.__('Show the jobs of %1', name)}
       tabIndex={-1}
       onClick={props.onUnfold}
     />
@@ -276,9 +276,9 @@ function usageOf({ cpuSeconds, peakMemoryMb, peakGpuMemoryMb }: JobRowProps['job
   return cpuSeconds === null || peakMemoryMb === null
     ? []
     : [
-        trans.__('Processor time: %1', formatDuration(cpuSeconds)),
-        trans.__('Most memory of a process: %1', formatSize(peakMemoryMb * 2 ** 20)),
-        ...(peakGpuMemoryMb === null ? [] : [trans.__('Most GPU memory: %1', formatSize(peakGpuMemoryMb * 2 ** 20))])
+        trans.__('CPU time: %1', formatDuration(cpuSeconds)),
+        trans.__('Peak memory of one process: %1', formatSize(peakMemoryMb * 2 ** 20)),
+        ...(peakGpuMemoryMb === null ? [] : [trans.__('Peak GPU memory: %1', formatSize(peakGpuMemoryMb * 2 ** 20))])
       ];
 }
 
@@ -321,7 +321,12 @@ function RowActions(props: JobRowProps): ReactElement {
         tabIndex={tabIndex}
         onClick={() => actions.onInsert(job.jobName)}
       />
-      <IconButton icon={dotsIcon} label={trans.__('More for %1', name)} tabIndex={tabIndex} onPress={openMenu} />
+      <IconButton
+        icon={dotsIcon}
+        label={trans.__('More actions for %1', name)}
+        tabIndex={tabIndex}
+        onPress={openMenu}
+      />
     </div>
   );
 }
@@ -389,7 +394,7 @@ function runWords(job: JobRecord, trans: Trans): { readonly text: string; readon
   if (!job.retries) {
     return null;
   }
-  const title = trans.__('The tool failed before and was run again: %1×', job.retries);
+  const title = trans.__('Run again after the tool failed: %1×', job.retries);
   return { text: trans.__('run %1', job.retries + 1), title };
 }
 

@@ -136,7 +136,7 @@ function Rows(props: JobsViewProps): ReactElement {
       onClick: () => onChoose({ state: null, query: '' })
     };
     return (
-      <Notice tone="plain" title={trans.__('No job matches')} isWhole action={action}>
+      <Notice tone="plain" title={trans.__('No matching jobs')} isWhole action={action}>
         {trans._n(
           '%2 job is hidden by the filter.',
           '%2 jobs are hidden by the filter.',
@@ -184,7 +184,7 @@ function Foot(props: { readonly state: JobsState; readonly choices: Choices }): 
   return (
     <p className="fn-Remainder" aria-hidden="true">
       {isSorted ? `${known} ` : ''}
-      {trans.__('Older jobs follow …')}
+      {trans.__('Loading older jobs …')}
     </p>
   );
 }
@@ -232,7 +232,7 @@ function ManyBar(props: JobsViewProps): ReactElement | null {
         label={trans.__('Delete the selected jobs')}
         onClick={() => props.onDelete(names)}
       />
-      <IconButton icon={closeIcon} label={trans.__('Select none')} onClick={() => selection.clear()} />
+      <IconButton icon={closeIcon} label={trans.__('Clear the selection')} onClick={() => selection.clear()} />
     </div>
   );
 }

@@ -17,7 +17,7 @@ export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactEleme
   const sorts: Readonly<Record<Sort, string>> = {
     newest: trans.__('Newest first'),
     oldest: trans.__('Oldest first'),
-    ended: trans.__('Last ended first'),
+    ended: trans.__('Most recently ended first'),
     name: trans.__('By name'),
     status: trans.__('By status'),
     duration: trans.__('Longest first'),
@@ -25,7 +25,7 @@ export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactEleme
     score: trans.__('Best score first')
   };
   const groups: Readonly<Record<Grouping, string>> = {
-    none: trans.__('No groups'),
+    none: trans.__('No grouping'),
     tool: trans.__('Group by tool'),
     day: trans.__('Group by day'),
     project: trans.__('Group by project'),

@@ -66,8 +66,8 @@ export function LogPane({ name, isLive, isBatch = false, read, paceMs = PACE_MS 
     return (
       <Notice tone="plain" title={trans.__('No log')}>
         {isBatch
-          ? trans.__('A batch writes none; each of its jobs has a log of its own.')
-          : trans.__('The tool wrote nothing while the job ran.')}
+          ? trans.__('A batch has no log; each of its jobs has its own.')
+          : trans.__('The tool wrote no log while the job ran.')}
       </Notice>
     );
   }
@@ -87,7 +87,7 @@ export function LogPane({ name, isLive, isBatch = false, read, paceMs = PACE_MS 
         ? trans.__('The log cannot be read. %1', fault)
         : text?.trim() === ''
           ? trans.__('The log is empty.')
-          : (text ?? trans.__('Reading the log …'))}
+          : (text ?? trans.__('Loading the log …'))}
     </pre>
   );
 }

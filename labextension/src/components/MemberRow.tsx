@@ -101,7 +101,12 @@ function Buttons(props: MemberRowProps & { readonly name: string }): ReactElemen
           />
         </>
       )}
-      <IconButton icon={dotsIcon} label={trans.__('More for %1', name)} tabIndex={tabIndex} onPress={openMenu} />
+      <IconButton
+        icon={dotsIcon}
+        label={trans.__('More actions for %1', name)}
+        tabIndex={tabIndex}
+        onPress={openMenu}
+      />
     </div>
   );
 }

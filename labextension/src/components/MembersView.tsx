@@ -107,7 +107,7 @@ function Outcome(props: MembersViewProps & { readonly count: number }): ReactEle
       {trans.__('Nobody in your organization has submitted a job.')}
     </Notice>
   ) : (
-    <Notice tone="plain" title={trans.__('No job matches')} isWhole />
+    <Notice tone="plain" title={trans.__('No matching jobs')} isWhole />
   );
 }
 

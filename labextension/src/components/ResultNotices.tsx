@@ -15,7 +15,7 @@ export interface ResultNoticeProps {
   readonly name: string;
   /** Address of the organization's member who owns the job; null for your own. */
   readonly owner: string | null;
-  /** Name of the service; null for the service of this computer. */
+  /** Name of the service; null for the service on this computer. */
   readonly service: string | null;
   /** Whether it was opened with a colleague's link. */
   readonly isShared?: boolean;
@@ -52,7 +52,7 @@ export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
     ? trans.__('The service does not answer')
     : props.isShared
       ? trans.__('The shared job cannot be opened')
-      : trans.__('The job cannot be requested from the service');
+      : trans.__('The job cannot be fetched from the service');
   return (
     <Notice
       tone="warning"
@@ -70,21 +70,21 @@ function Gone(props: ResultNoticeProps & { readonly goneAt: number }): ReactElem
   const { state, goneAt, service, owner, onClose } = props;
   const trans = useWords();
   const where =
-    service === null ? trans.__('The service of this computer') : trans.__('The service “%1”', visibleText(service));
+    service === null ? trans.__('The service on this computer') : trans.__('The service “%1”', visibleText(service));
   const close = { label: trans.__('Close'), onClick: onClose };
   const wasThere = state.job !== undefined;
   const asked = wasThere
     ? trans.__('%1 had this job at %2 but not at %3: it was deleted.', where, momentOf(state.seenAt), momentOf(goneAt))
     : owner === null
-      ? trans.__('%1 had no job of this name at %2.', where, momentOf(goneAt))
-      : trans.__('%1 had no job of this name by %2 at %3.', where, visibleText(owner), momentOf(goneAt));
+      ? trans.__('%1 had no job with this name at %2.', where, momentOf(goneAt))
+      : trans.__('%1 had no job with this name by %2 at %3.', where, visibleText(owner), momentOf(goneAt));
   const why = wasThere
-    ? state.result !== null && trans.__('The data loaded earlier remain until this tab is closed.')
+    ? state.result !== null && trans.__('The data already loaded stay available until this tab is closed.')
     : trans.__('It was deleted, or it belongs to another service or account.');
   return (
     <Notice
       tone="warning"
-      title={wasThere ? trans.__('This job no longer exists') : trans.__('There is no such job')}
+      title={wasThere ? trans.__('This job no longer exists') : trans.__('No such job')}
       action={close}
       others={wasThere ? [] : lookElsewhere(props, trans)}
     >
@@ -99,7 +99,7 @@ export function ResultPending({ state, onRetry }: ResultNoticeProps): ReactEleme
   const { job, fault, resultFault, goneAt } = state;
   if (!job) {
     return fault === null && goneAt === null ? (
-      <Notice tone="busy" title={trans.__('Looking for the job')} isWhole />
+      <Notice tone="busy" title={trans.__('Loading the job')} isWhole />
     ) : null;
   }
   if (goneAt !== null) {
@@ -108,7 +108,7 @@ export function ResultPending({ state, onRetry }: ResultNoticeProps): ReactEleme
   if (isLive(job)) {
     const isRunning = shownState(job) === 'running';
     return (
-      <Notice tone="plain" title={isRunning ? trans.__('Running') : trans.__('Waiting for its turn')} isWhole>
+      <Notice tone="plain" title={isRunning ? trans.__('Running') : trans.__('Waiting in the queue')} isWhole>
         {isRunning && <Progress job={job} />}
         <p>{trans.__('The result appears here when the job is complete.')}</p>
       </Notice>

@@ -114,7 +114,7 @@ function Head(props: ResultViewProps): ReactElement {
   const facts = job
     ? [
         props.isShared ? trans.__('Shared with you, read-only') : '',
-        props.owner ? trans.__('A job of %1', visibleText(props.owner)) : '',
+        props.owner ? trans.__('Owner: %1', visibleText(props.owner)) : '',
         props.isElsewhere ? servicePlace(props.service, trans) : '',
         findLabel(job) === '' ? '' : visibleText(props.name),
         toolName,
@@ -215,8 +215,8 @@ function Settings({ readSettings, state }: ResultViewProps): ReactElement {
       text={value}
       empty={
         isBatch(state.job)
-          ? [trans.__('No settings of its own'), trans.__('The table of the result has the settings of each job.')]
-          : [trans.__('No settings'), trans.__('The job was submitted without any.')]
+          ? [trans.__('No settings of its own'), trans.__('The settings of each job are in the result’s table.')]
+          : [trans.__('No settings'), trans.__('The job was submitted without settings.')]
       }
     />
   );

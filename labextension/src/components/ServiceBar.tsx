@@ -23,7 +23,7 @@ export function ServiceBar({ service, isLost, state, onChoose, onConnect }: Serv
   const words = {
     starting: trans.__('Starting'),
     ok: trans.__('Connected'),
-    unreachable: trans.__('No answer'),
+    unreachable: trans.__('Not responding'),
     unauthorized: trans.__('Key refused')
   };
   const active = state.profiles.find(profile => profile.isActive)?.name;

@@ -39,7 +39,7 @@ export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
     case 'starting':
       return (
         <Notice tone="busy" title={startingTitle(service, trans)} isWhole={isWhole}>
-          {service.isEmbedded ? trans.__('This takes a few seconds, once.') : service.url}
+          {service.isEmbedded ? trans.__('This takes a few seconds.') : service.url}
         </Notice>
       );
     case 'unreachable': {
@@ -82,9 +82,9 @@ function lastGood(service: ServiceReport, now: number, trans: Trans): string {
 }
 
 function startingTitle(service: ServiceReport, trans: Trans): string {
-  return service.isEmbedded ? trans.__('Starting the service of this computer') : trans.__('Connecting to the service');
+  return service.isEmbedded ? trans.__('Starting the service on this computer') : trans.__('Connecting to the service');
 }
 
 function nameOf(service: ServiceReport, trans: Trans): string {
-  return service.isEmbedded ? trans.__('The service of this computer') : trans.__('The service “%1”', service.profile);
+  return service.isEmbedded ? trans.__('The service on this computer') : trans.__('The service “%1”', service.profile);
 }

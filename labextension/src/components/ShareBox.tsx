@@ -14,7 +14,8 @@ const DAYS = [7, 30, 90, 366] as const;
 export interface ShareBoxProps {
   readonly list: () => Promise<readonly ShareRecord[]>;
   readonly make: (days: number) => Promise<ShareRecord>;
-  readonly revoke: (name: string) => Promise<void>;
+  /** Revokes a link, and returns the confirmation to show. */
+  readonly revoke: (name: string) => Promise<string>;
   readonly copy: (text: string) => void;
 }
 
@@ -53,7 +54,7 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
     <div className="fn-Share" aria-busy={isBusy}>
       <p>
         {trans.__(
-          'A colleague opens the link with a key of their own, and sees settings and result, read-only: a member of your organization or, if you are in none, whoever has an account at the service.'
+          'A colleague opens the link with their own key and sees the settings and the result, read-only. The link works for members of your organization or, if you are in none, for anyone with an account at the service.'
         )}
       </p>
       <div className="fn-Share-row">
@@ -78,7 +79,7 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
             })
           }
         >
-          {trans.__('Make a link')}
+          {trans.__('Create link')}
         </button>
       </div>
       {made?.url && (
@@ -88,7 +89,7 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
               className="jp-mod-styled"
               readOnly
               value={made.url}
-              aria-label={trans.__('The new link')}
+              aria-label={trans.__('New link')}
               onFocus={event => event.currentTarget.select()}
             />
             <button
@@ -103,7 +104,7 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
             </button>
           </div>
           <p>
-            {readersOf(made, trans)} {trans.__('Copy it now: it is not shown again.')}
+            {readersOf(made, trans)} {trans.__('Copy it now; it will not be shown again.')}
           </p>
         </div>
       )}
@@ -133,9 +134,9 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
                   )}
                   onClick={() =>
                     void act(async () => {
-                      await revoke(share.name);
+                      const confirmation = await revoke(share.name);
                       setMade(before => (before?.name === share.name ? null : before));
-                      return trans.__('The link leads nowhere now.');
+                      return confirmation;
                     })
                   }
                 >
@@ -155,7 +156,7 @@ function readersOf({ expires, organization }: ShareRecord, trans: Trans): string
   const until = formatClock(expires, Date.now());
   return organization
     ? trans.__('For members of %1, until %2.', visibleText(organization), until)
-    : trans.__('For whoever has an account at the service, until %1.', until);
+    : trans.__('For anyone with an account at the service, until %1.', until);
 }
 
 /** Number of times a link was opened, and by whom. */

@@ -43,7 +43,7 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
       )}
       {outputs.length > 0 && (
         <>
-          <h4>{trans.__('Gives')}</h4>
+          <h4>{trans.__('Outputs')}</h4>
           <Terms rows={outputs.map(readOutput)} />
         </>
       )}
@@ -52,10 +52,10 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
         rows={[
           [trans.__('Family'), plainWords(tool.family)],
           [trans.__('Works on'), tool.modalities.map(plainWords).join(', ')],
-          [trans.__('Does'), tool.functions.map(plainWords).join(', ')],
+          [trans.__('Task'), tool.functions.map(plainWords).join(', ')],
           [trans.__('Note'), engine?.note ? <CodeText key="note" text={engine.note} /> : ''],
           [trans.__('Licence'), engine?.licence ?? ''],
-          [trans.__('Cite'), <Cite key="cite" tool={tool} facts={facts} />]
+          [trans.__('Citation'), <Cite key="cite" tool={tool} facts={facts} />]
         ]}
       />
     </div>
@@ -97,7 +97,7 @@ function Inputs({ inputs }: { readonly inputs: readonly Input[] }): ReactElement
   }
   return (
     <>
-      <h4>{trans.__('Takes')}</h4>
+      <h4>{trans.__('Inputs')}</h4>
       <dl className="fn-Inputs">
         {shown.map(input => (
           <div key={input.name}>
@@ -106,7 +106,7 @@ function Inputs({ inputs }: { readonly inputs: readonly Input[] }): ReactElement
               {input.isRequired && <span className="fn-Required"> {trans.__('required')}</span>}
             </dt>
             <dd className="fn-Tool-method">
-              {[visibleText(input.kind), input.default && trans.__('%1 if left out', visibleText(input.default))]
+              {[visibleText(input.kind), input.default && trans.__('default: %1', visibleText(input.default))]
                 .filter(Boolean)
                 .join(' · ')}
             </dd>

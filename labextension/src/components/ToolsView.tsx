@@ -51,13 +51,13 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
   return (
     <div className="fn-View">
       <ServiceNotice service={service} lost={lost} now={Date.now()} isWhole={!hasTools} onRetry={onRetry} />
-      {tools === null && isAsking && <Notice tone="busy" title={trans.__('Loading the tools')} isWhole />}
+      {tools === null && isAsking && <Notice tone="busy" title={trans.__('Loading tools')} isWhole />}
       {service?.state === 'ok' && tools?.length === 0 && (
         <Notice
           tone="plain"
           title={trans.__('No tools')}
           isWhole
-          action={{ label: trans.__('Ask again'), onClick: onRetry }}
+          action={{ label: trans.__('Try again'), onClick: onRetry }}
         >
           {trans.__('The service lists no tools.')}
         </Notice>
@@ -92,14 +92,14 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
           />
           <ToolSection
             title={trans.__('Run with your own copy of the program')}
-            hint={trans.__('They run once the program is there and the service’s configuration says where.')}
+            hint={trans.__('Install the program and give its location in the service’s configuration.')}
             tools={adapters}
             isFolded={isFolded}
             {...section}
           />
           <ToolSection
             title={isOwn ? trans.__('Not available on this computer') : trans.__('Not available at this service')}
-            hint={trans.__('No engine runs them here. They can run at another service, or by a command of your own.')}
+            hint={trans.__('No engine runs them here. Use another service, or configure a command of your own.')}
             tools={elsewhere}
             isFolded={isFolded}
             {...section}
@@ -107,7 +107,7 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
           {found.length === 0 && (
             <Notice
               tone="plain"
-              title={trans.__('No tool matches')}
+              title={trans.__('No matching tools')}
               isWhole
               action={{ label: trans.__('Show all tools'), onClick: () => setQuery('') }}
             />

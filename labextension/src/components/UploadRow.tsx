@@ -62,7 +62,7 @@ function wordOf(phase: Upload['phase'], percent: number | null, trans: Trans): s
   const share = percent === null ? '' : ` · ${percent} %`;
   switch (phase) {
     case 'queued':
-      return trans.__('Waiting for its turn');
+      return trans.__('Waiting for other uploads');
     case 'waiting':
       return trans.__('The connection was lost. The upload will resume.');
     case 'passing':

@@ -16,7 +16,7 @@ export function WhoseSelect({ chosen, onChoose }: WhoseSelectProps): ReactElemen
   const trans = useWords();
   return (
     <Select
-      label={trans.__('Whose jobs')}
+      label={trans.__('Owner of the jobs')}
       values={WHOSE}
       words={{ mine: trans.__('My jobs'), organization: trans.__('Organization') }}
       chosen={chosen}

@@ -33,7 +33,7 @@ function NotLoaded(): ReactElement {
       title={trans.__('This part of foldnote could not be loaded')}
       action={{ label: trans.__('Reload This Page'), onClick: () => window.location.reload() }}
     >
-      {trans.__('foldnote was updated since the page was opened, or the Jupyter server does not answer.')}
+      {trans.__('foldnote has been updated since this page was opened, or the Jupyter server does not answer.')}
     </Notice>
   );
 }

@@ -187,7 +187,7 @@ function titleOf(
     case 'tags':
       return [job.tags?.length ? job.tags.join(', ') : trans.__('No tags')];
     default:
-      return [formatDay(job.created, now, trans) || trans.__('Day unknown')];
+      return [formatDay(job.created, now, trans) || trans.__('Unknown day')];
   }
 }
 

@@ -73,7 +73,7 @@ export class ProfilesModel extends Store<ProfilesState> {
   }
 
   /**
-   * Whether jobs of this profile (by default the selected one) can be shared; the service of this computer has only one
+   * Whether jobs of this profile (by default the selected one) can be shared; the service on this computer has only one
    * user.
    */
   canShare(name: string | null): boolean {

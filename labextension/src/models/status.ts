@@ -20,11 +20,11 @@ export interface StateRow {
 
 /** All states, in the order of a job's life cycle. */
 export const STATES: readonly StateRow[] = [
-  { state: 'queued', word: 'In Queue', hint: 'Waiting for its turn', isFinal: false },
-  { state: 'running', word: 'Running', hint: 'Being computed', isFinal: false },
+  { state: 'queued', word: 'In Queue', hint: 'Waiting in the queue', isFinal: false },
+  { state: 'running', word: 'Running', hint: 'The tool is running', isFinal: false },
   { state: 'complete', word: 'Complete', hint: 'Finished, with a result', isFinal: true },
   { state: 'stopped', word: 'Stopped', hint: 'Stopped by a user', isFinal: true },
-  { state: 'failed', word: 'Failed', hint: 'Ended by an error', isFinal: true }
+  { state: 'failed', word: 'Failed', hint: 'Ended with an error', isFinal: true }
 ];
 
 const NOT_RUN = 'Not run';

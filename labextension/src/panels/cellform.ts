@@ -39,7 +39,10 @@ export async function openForm(
   if (chosen.unread.length > 0) {
     const missing = chosen.unread.map(each => each.replace(/,.*/s, '')).join(', ');
     Notification.warning(
-      trans.__('The form lacks what could not be read from the cell: %1. The comments above it say why.', missing),
+      trans.__(
+        'Settings that could not be read from the cell are missing from the form: %1. The comments above it say why.',
+        missing
+      ),
       { autoClose: 8000 }
     );
   }

@@ -56,8 +56,8 @@ class ConnectionForm extends Widget implements Dialog.IBodyWidget<Given> {
   constructor(trans: Trans, { name, url }: Omit<Given, 'key'>, fault: string) {
     super();
     this.addClass('fn-ConnectionForm');
-    this.name = this.addField(trans.__('Name of the profile'), 'text', name, 'lab');
-    this.url = this.addField(trans.__('Address of the service'), 'url', url, 'https://jobs.example.org/v1');
+    this.name = this.addField(trans.__('Profile name'), 'text', name, 'lab');
+    this.url = this.addField(trans.__('Service address'), 'url', url, 'https://jobs.example.org/v1');
     this.key = this.addField(trans.__('API key'), 'password', '', '');
     const note = this.node.appendChild(document.createElement('p'));
     note.textContent = trans.__('The key is stored on the computer that runs Jupyter and is never shown again.');

@@ -227,7 +227,7 @@ function sayUpdated(trans: Trans): HTMLElement {
   const said = document.createElement('p');
   said.className = 'fn-WidgetOutput-updated';
   said.setAttribute('role', 'status');
-  said.append(trans.__('foldnote was updated since this page was opened.'), ' ', link);
+  said.append(trans.__('foldnote has been updated since this page was opened.'), ' ', link);
   return said;
 }
 

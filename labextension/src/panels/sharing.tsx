@@ -56,7 +56,7 @@ export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote, trac
   const { api, trans } = foldnote;
   const { button, value } = await InputDialog.getText({
     title: trans.__('Open a shared link'),
-    label: trans.__('The link that a colleague has sent you, with all that is after the #'),
+    label: trans.__('The link that a colleague sent you, including everything after the #'),
     placeholder: 'https://lab.example.org/shared#…',
     okLabel: trans.__('Open')
   });

@@ -66,7 +66,7 @@ function Picture(props: StructureOptions & { readonly version: number }): ReactE
     return (
       <Notice
         tone="error"
-        title={trans.__('The file cannot be drawn')}
+        title={trans.__('The file cannot be displayed')}
         action={isPacked ? undefined : { label: trans.__('Open in the editor'), onClick: onEdit }}
       >
         {fault}
@@ -74,7 +74,7 @@ function Picture(props: StructureOptions & { readonly version: number }): ReactE
     );
   }
   return html === null ? (
-    <Notice tone="busy" title={trans.__('Reading the file')} isWhole />
+    <Notice tone="busy" title={trans.__('Loading the file')} isWhole />
   ) : (
     <div className="fn-Result-body">
       <HtmlPane html={html} />

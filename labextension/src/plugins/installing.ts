@@ -74,7 +74,7 @@ function describeTerms(engine: EngineRecord, isOptional: boolean, trans: Trans):
     said.classList.add('fn-Terms');
     if (url !== '') {
       const link = document.createElement('a');
-      Object.assign(link, { href: url, target: '_blank', rel: 'noopener', textContent: trans.__('Read it') });
+      Object.assign(link, { href: url, target: '_blank', rel: 'noopener', textContent: trans.__('Read the licence') });
       said.append(' ', link);
     }
     return said;

@@ -293,7 +293,7 @@ function isSame(one: JobPlace, other: JobPlace): boolean {
 /** Owner and service of a job, if not the default. */
 function captionOf({ member, profile }: JobPlace, { profiles, trans }: IFoldnote): string {
   return [
-    member === null ? '' : trans.__('A job of %1', visibleText(member)),
+    member === null ? '' : trans.__('Owner: %1', visibleText(member)),
     profiles.forCode(profile) === null ? '' : servicePlace(profile, trans)
   ]
     .filter(Boolean)

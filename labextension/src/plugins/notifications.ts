@@ -128,7 +128,7 @@ function addBrowserCommand(
   const isOn = (): boolean => settings.state().hasBrowserNotifications && readLeave() === 'granted';
   commands.addCommand(CommandIDs.notifyInBrowser, {
     label: trans.__('Notify in the Browser When Jobs End'),
-    caption: trans.__('Notify when jobs end while the page is hidden'),
+    caption: trans.__('Notify me when jobs end while the page is hidden'),
     describedBy: { args: null },
     isToggled: isOn,
     execute: async () => {
@@ -155,11 +155,11 @@ function offerLeave({ commands }: JupyterFrontEnd, { trans }: IFoldnote): void {
   }
   const action: Notification.IAction = {
     label: trans.__('Allow …'),
-    caption: trans.__('The browser will ask you'),
+    caption: trans.__('The browser will ask for permission'),
     displayType: 'accent',
     callback: () => void commands.execute(CommandIDs.notifyInBrowser)
   };
-  Notification.info(trans.__('Allow browser notifications to be notified of jobs while this page is hidden.'), {
+  Notification.info(trans.__('Allow browser notifications to hear about jobs while this page is hidden.'), {
     autoClose: false,
     actions: [action]
   });

@@ -45,7 +45,7 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
       [CommandIDs.showJobs, 'jobs', trans.__('Show Jobs'), 'j'],
       [CommandIDs.showTools, 'tools', trans.__('Show Tools'), 't'],
       [CommandIDs.showFiles, 'files', trans.__('Show Files'), 'f'],
-      [CommandIDs.showEngines, 'engines', trans.__('Show Engines of This Computer'), 'e']
+      [CommandIDs.showEngines, 'engines', trans.__('Show Engines on This Computer'), 'e']
     ];
     for (const [command, view, label, letter] of views) {
       app.commands.addCommand(command, {

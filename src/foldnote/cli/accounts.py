@@ -29,9 +29,11 @@ def run_provision(options: argparse.Namespace) -> int:
 def add_webhook(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``webhook``."""
     parser.add_argument("--url", metavar="URL", help="call this address at the end of every job from now on")
-    parser.add_argument("--no-url", action="store_true", help="call none, but for jobs with one of their own")
+    parser.add_argument(
+        "--no-url", action="store_true", help="call no address, except for jobs that have their own"
+    )
     parser.add_argument("--new-secret", action="store_true",
-                        help="make a new secret, which signs requests, and print it once")  # fmt: skip
+                        help="create a new secret for signing requests, and print it once")  # fmt: skip
     add_connection(parser)
 
 
@@ -53,7 +55,7 @@ def run_webhook(options: argparse.Namespace) -> int:
         "allowed": list(found.allowed),
         **({"secret": secret} if secret else {}),
     }
-    told = f"\nthe secret, which is shown this once: {secret}" if secret else ""
+    told = f"\nthe secret, which is shown only once: {secret}" if secret else ""
     return report(options, content, f"{name_commands(str(found))}{told}")
 
 

@@ -60,13 +60,13 @@ def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
 def add_extensions(parser: argparse.ArgumentParser) -> None:
     """Add the options for extensions, which are sent beside the settings."""
     parser.add_argument("--agree", action="append", default=[], metavar="PURPOSE",
-                        help="agree that its inputs leave the machine; PURPOSE: msa-server")  # fmt: skip
+                        help="allow its inputs to leave the machine; PURPOSE: msa-server")  # fmt: skip
     parser.add_argument(
         "--alignment", type=Path, metavar="PATH", help="your own alignment, which is uploaded"
     )
-    parser.add_argument("--label", help="free text that is kept with the job")
+    parser.add_argument("--label", help="free text stored with the job")
     parser.add_argument("--webhook", metavar="URL",
-                        help="address that the service calls at the end")  # fmt: skip
+                        help="address that the service calls when the job ends")  # fmt: skip
 
 
 def read_extensions(

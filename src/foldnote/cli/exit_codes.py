@@ -47,7 +47,7 @@ CODES: tuple[ExitMeaning, ...] = (
     ExitMeaning(Exit.JOB_FAILED, "job_failed",
         "A job failed or was stopped, a batch has no result, or `foldnote doctor` or `engines check` failed.",
         (errors.JobError,)),
-    ExitMeaning(Exit.NOT_FOUND, "not_found", "There is no job, file, tool or engine of this name.",
+    ExitMeaning(Exit.NOT_FOUND, "not_found", "There is no job, file, tool or engine with this name.",
         (errors.NotFoundError, errors.UnknownToolError, errors.UnknownEngineError)),
     ExitMeaning(Exit.UNREACHABLE, "unreachable",
         "The service does not answer, reports an internal error, or is not a job service.",

@@ -166,7 +166,7 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mail",
         metavar="ADDRESS",
-        help="send a mail when a job has ended, by your mail server in [mail] of config.toml",
+        help="send an email when a job has ended, through the mail server in [mail] of config.toml",
     )
     parser.add_argument(
         "--timeout",
@@ -233,7 +233,9 @@ def is_good(job: Job) -> bool:
 
 def add_log(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``logs``."""
-    parser.add_argument("--lines", type=read_positive, default=200, help="number of last lines (default 200)")
+    parser.add_argument(
+        "--lines", type=read_positive, default=200, help="number of lines from the end (default 200)"
+    )
     parser.add_argument("--follow", "-f", action="store_true", help="follow the log until the job has ended")
     add_name(parser)
 

@@ -78,13 +78,11 @@ def add_engines(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="take weights from this folder instead of fetching them; they are verified the same way",
     )
-    parser.add_argument(
-        "--no-weights", action="store_true", help="install everything but the weights, which come later"
-    )
+    parser.add_argument("--no-weights", action="store_true", help="install everything except the weights")
     parser.add_argument(
         "--optional-weights",
         action="store_true",
-        help="install the weights that an engine can run without, too; the list says what they add",
+        help="also install the optional weights; the list says what they add",
     )
     parser.add_argument(
         "--stand-in",
@@ -95,7 +93,7 @@ def add_engines(parser: argparse.ArgumentParser) -> None:
         "--accept-licences",
         "--accept-licence",
         action="store_true",
-        help="accept the terms of an engine or of its weights without being asked; the list shows them",
+        help="accept the terms of an engine or its weights without a prompt; the list shows them",
     )
     add_json(parser)
 

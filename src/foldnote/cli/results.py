@@ -37,7 +37,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--export",
         action="store_true",
-        help="write one file for a colleague, to open with fn.open_export",
+        help="write one file that a colleague can open with fn.open_export",
     )
     parser.add_argument(
         "--report", action="store_true", help="write an HTML page with the result, methods and references"

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 def add_share(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``share``."""
-    complete_by(parser.add_argument("name", nargs="?", help="the job or batch to make a link to"), offer_jobs)
+    complete_by(parser.add_argument("name", nargs="?", help="the job or batch to link to"), offer_jobs)
     parser.add_argument(
         "--days",
         type=read_up_to(read_rate, MAX_DAYS),
         default=30,
-        help="for how long it is valid (default: 30)",
+        help="days until the link expires (default: 30)",
     )
-    parser.add_argument("--list", action="store_true", help="list your links, with who has opened them")
-    parser.add_argument("--revoke", metavar="LINK", help="end the link of this name, as --list shows it")
+    parser.add_argument("--list", action="store_true", help="list your links and who has opened them")
+    parser.add_argument("--revoke", metavar="LINK", help="revoke the link with this name, as shown by --list")
     parser.add_argument("--open", metavar="URL", help="download the result of a colleague's link")
     parser.add_argument(
-        "--to", type=Path, default=Path(), metavar="FOLDER", help="where to (default: the current folder)"
+        "--to", type=Path, default=Path(), metavar="FOLDER", help="target folder (default: the current one)"
     )
     add_connection(parser)
 
@@ -48,13 +48,15 @@ def run_share(options: argparse.Namespace) -> int:
         shutil.copyfile(path, place)
         return report(options, {"path": str(place), "job": job.to_wire()}, place)
     if options.revoke:
+        from foldnote.models.share import LINK_REVOKED
+
         shares.revoke(options.revoke)
-        return report(options, {"revoked": options.revoke}, f"The link {options.revoke} leads nowhere now.")
+        return report(options, {"revoked": options.revoke}, LINK_REVOKED)
     if options.list:
         found = shares.list(options.name)
         return report(options, [_as_data(each) for each in found], found)
     if options.name is None:
-        raise ArgumentError("Name the job to make a link to; or use --list, --revoke LINK or --open URL.")
+        raise ArgumentError("Name the job to link to, or use --list, --revoke LINK or --open URL.")
     made = shares.make(options.name, options.days)
     return report(options, _as_data(made), made)
 

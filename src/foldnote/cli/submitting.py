@@ -100,13 +100,13 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", nargs="?", type=Path,
                         help="CSV, TSV, FASTA, Excel or JSON; - for standard input")  # fmt: skip
     parser.add_argument("--column", action="append", default=[], metavar="FIELD=COLUMN", dest="columns",
-                        help="the column of a setting (default: by names, then by contents)")  # fmt: skip
+                        help="the column for a setting (default: by name, then by content)")  # fmt: skip
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", dest="values",
                         help="a setting for every row")  # fmt: skip
     parser.add_argument("--sweep", action="append", default=[], metavar="FIELD=JSON_LIST", dest="sweeps",
                         help="repeat every row for each value of a setting")  # fmt: skip
     parser.add_argument(
-        "--names", metavar="COLUMN", help="the column with the jobs' names (default: id, name or jobName)"
+        "--names", metavar="COLUMN", help="the column of job names (default: id, name or jobName)"
     )
     parser.add_argument(
         "--sheet", metavar="NAME", help="the sheet of an Excel workbook (default: the one that was open)"
@@ -120,7 +120,7 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on-failure", choices=("continue", "stop"), default="continue",
                         help="stop: start no more jobs once one has failed (default: continue)")  # fmt: skip
     parser.add_argument("--retries", type=read_count, default=0, metavar="COUNT",
-                        help="how often a job is run again after its tool failed (0 to 10)")  # fmt: skip
+                        help="how many times a failed job is run again (0 to 10)")  # fmt: skip
     parser.add_argument("--again", action="store_true",
                         help="submit a new batch even if these rows were submitted before")  # fmt: skip
     parser.add_argument(

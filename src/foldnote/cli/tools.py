@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def add_tools(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``tools``."""
-    parser.add_argument("words", nargs="*", help="only tools whose description has all of these words")
-    parser.add_argument("--available", action="store_true", help="only tools that the service can run")
+    parser.add_argument("words", nargs="*", help="show only tools whose description has all of these words")
+    parser.add_argument("--available", action="store_true", help="show only tools that the service can run")
     add_connection(parser)
 
 

@@ -48,7 +48,7 @@ class ServiceReport(WireModel):
     profile: str
     """Name of the profile in use."""
     is_embedded: bool
-    """Whether it is the embedded service of this computer, which foldnote starts automatically."""
+    """Whether it is the embedded service on this computer, which foldnote starts automatically."""
     url: str | None = None
     """Base address; null until the embedded service runs."""
     last_good: datetime | None = None

@@ -12,6 +12,9 @@ from foldnote.models.html_repr import show_grid, write_grid
 from foldnote.models.wire import WireModel, read_object
 from foldnote.text import count
 
+LINK_REVOKED = "The link no longer works."
+"""Confirmation that a link was revoked, at the service, in the panel and on the command line."""
+
 _SHARE_COLUMNS = ("job", "link", "expires", "opened", "last by")
 
 

@@ -67,9 +67,9 @@ def write_next_cell(job: JobHandle, tool: str) -> str:
 
     found = {each.tool.type: each for each in list_continuations(job)}
     if tool not in found:
-        known = join_words([*found][:8], "or") or "no tool of the service does"
+        known = join_words([*found][:8], "or") or "no tool of the service"
         raise ArgumentError(
-            f"{tool!r} takes no file or sequence of {job.job_name!r}; {known} can go on from it."
+            f"{tool!r} takes no file or sequence of {job.job_name!r}; {known} can use its outputs."
         )
     return write_below(write_cell(job.job_name, found[tool], name_profile(job)))
 

@@ -76,7 +76,9 @@ class NotebookForm(KeptForm):
         try:
             tool = await call(self.client.tools, "get", self.described.type)
         except FoldnoteError as error:
-            self.verdicts.show_error(error, "The service could not be asked whether it can run this tool.")
+            self.verdicts.show_error(
+                error, "It could not be determined whether the service can run this tool."
+            )
             return
         self.verdicts.guard(lambda: self._take_answer(tool))
 

@@ -307,6 +307,6 @@ def _find_scene(item: Viewable | Sequence[Viewable], pairing: PairingMethod) -> 
     if isinstance(item, Result):
         scene = compose_result(item)
         if scene is None:
-            raise UnreadableFileError(f"{item.name} holds no structure that can be read.")
+            raise UnreadableFileError(f"{item.name} contains no readable structure.")
         return scene
     return compose_ensemble(find_structure(item))

@@ -237,7 +237,7 @@ def test_a_fasta_header_is_one_fault_and_its_letters_are_not_read():
     letter=st.sampled_from("BJOUXZ*-.1_é"),
     data=st.data(),
 )
-def test_one_wrong_letter_anywhere_is_found_where_it_stands(text, letter, data):
+def test_one_wrong_letter_is_found_at_its_position(text, letter, data):
     index = data.draw(st.integers(0, len(text)))
     faults = catalog.find_sequence_faults(text[:index] + letter + text[index:])
     assert [(fault.letter, fault.index) for fault in faults] == [(letter, index)]
@@ -305,7 +305,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("tool", "changes", "expected"), TEXTS)
-def test_a_text_without_a_bound_of_its_own_has_a_longest_length(tool, changes, expected):
+def test_a_text_without_its_own_limit_has_a_maximum_length(tool, changes, expected):
     assert codes(tool, **changes) == expected
 
 
@@ -350,7 +350,7 @@ def test_a_residue_in_place_of_a_chain_is_answered_with_its_chain(value):
     ("tool", "field"),
     [("vina", "ligandFile"), ("hydration-free-energy", "ligandsSDF"), ("admet", "smilesStrings")],
 )
-def test_what_is_no_molecule_is_refused_by_every_tool_that_takes_smiles(smiles, tool, field):
+def test_an_invalid_molecule_is_refused_by_every_tool_that_takes_smiles(smiles, tool, field):
     given = [smiles] if field == "smilesStrings" else f"{smiles} name\n"
     assert ("bad_smiles") in {code for _, code in codes(tool, **{field: given})}
 

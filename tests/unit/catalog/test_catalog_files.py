@@ -283,7 +283,7 @@ def test_a_bundled_tool_claims_no_engine():
         ("ancestral-reconstruction", "alignmentFile", "unaligned input is aligned automatically"),
         ("ancestral-reconstruction", "outgroup", "exactly"),
         ("aev-plig", "sdfFile", "bound ligand"),
-        ("vina", "receptorFile", "hydrogens are removed and set anew"),
+        ("vina", "receptorFile", "hydrogens are removed and placed again"),
         ("vina", "ligandFile", "One molecule as SDF or MOL, or its SMILES"),
     ],
 )

@@ -316,7 +316,7 @@ def test_odd_keys_are_refused():
         ((1,), "designedResidues", "This must be an object of names and values, not a Python tuple."),
     ],
 )
-def test_an_odd_part_is_reported_where_it_stands(value, path, message):
+def test_an_odd_part_is_reported_at_its_position(value, path, message):
     tool = next(row for row in TOOLS.values() if "designedResidues" in row.settings_schema["properties"])
     given_settings = {**tool.example_job["settings"], "designedResidues": value}
     problems = catalog.check_field(tool, "designedResidues", value, given_settings)

@@ -245,7 +245,7 @@ def test_checking_changes_nothing_that_was_given():
 
 
 @pytest.mark.parametrize("answer", [None, 1, "text", []])
-def test_settings_that_are_no_object_are_refused(answer):
+def test_settings_that_are_not_an_object_are_refused(answer):
     assert [problem.code for problem in catalog.check(TOOLS["amplify"], answer).problems] == ["wrong_type"]
 
 

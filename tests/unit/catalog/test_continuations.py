@@ -30,7 +30,7 @@ def test_a_structure_feeds_docking_and_design_the_best_file_first():
     assert "admet" not in found
 
 
-def test_a_new_protein_goes_on_to_sequence_design():
+def test_a_new_protein_continues_to_sequence_design():
     paths = ["design_1.cif", "design_2.cif", "design.json", "designs.csv", "input.pdb.gz"]
     found = go_on(paths, source="rfdiffusion3", settings={"contig": "80-120"})
     assert dict(found["proteinmpnn"].files) == {"pdbFile": ("design_1.cif",)}

@@ -112,7 +112,7 @@ def test_a_server_without_users_gets_mails_from_the_address_they_go_to(certifica
     assert (envelope.mail_from, mail["From"]) == (ADDRESS, ADDRESS)
 
 
-def test_a_server_that_says_later_is_asked_again_and_one_that_says_no_is_not(certificate):
+def test_a_busy_server_is_retried_and_a_refusing_one_is_not(certificate):
     box = Mailbox("451 try later", "451 try later")
     with run_server(box, certificate, "none") as section:
         assert send_at_end(read_account(section, None), ADDRESS, make_job(), pauses_s=(0.01, 0.01)) == ""
@@ -126,7 +126,7 @@ def test_a_server_that_says_later_is_asked_again_and_one_that_says_no_is_not(cer
     assert (box.mails, len(box.answers)) == ([], 1)
 
 
-def test_a_wrong_password_and_a_certificate_of_nobody_are_reported_before_anything_is_watched(
+def test_a_wrong_password_and_an_untrusted_certificate_are_reported_before_watching(
     certificate, trusted, monkeypatch
 ):
     with run_server(Mailbox(), certificate) as section:
@@ -164,7 +164,7 @@ def test_a_server_that_does_not_answer_or_speaks_otherwise_is_reported(certifica
         ({"server": "smtp.example.org", "password": "x"}, "no option 'password'"),
     ],
 )
-def test_what_is_wrong_with_the_section_is_said(section, message):
+def test_an_error_in_the_section_is_reported(section, message):
     with pytest.raises(ConfigurationError) as refused:
         read_account(section, None)
     assert message in str(refused.value)
@@ -178,7 +178,7 @@ def test_ports_follow_how_the_connection_is_secured():
 @pytest.mark.parametrize(
     "text", ["", "ada", "ada@", "@example.org", "a b@c", "ada@x\r\nBcc: b@example.org", "a,b@c"]
 )
-def test_what_is_no_address_is_refused(text):
+def test_an_invalid_address_is_refused(text):
     with pytest.raises(ArgumentError, match="is not a mail address"):
         check_address(text)
 

@@ -130,7 +130,7 @@ def recorded(tmp_path):
     return path
 
 
-def test_a_ledger_of_0_1_still_leads_to_its_jobs(recorded):
+def test_a_ledger_of_0_1_still_finds_its_jobs(recorded):
     ledger = Ledger(recorded)
     assert identify("anarci", {"sequence": "EVQL", "scheme": "imgt"}) == PLAIN
     assert identify("anarci", {"sequence": "EVQL"}, "wished") == NAMED

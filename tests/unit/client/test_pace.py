@@ -38,7 +38,7 @@ def test_a_burst_within_the_capacity_does_not_pause():
     assert bucket.reserve() > 0
 
 
-def test_a_clock_that_jumps_back_gives_nothing_away():
+def test_a_clock_that_jumps_back_grants_no_extra_requests():
     clock = Clock()
     bucket = Bucket(1.0, 1.0, clock)
     bucket.reserve()

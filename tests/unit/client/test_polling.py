@@ -109,7 +109,7 @@ def test_cards_and_waiting_share_their_requests():
     assert account.most_in_a_minute(after=10) <= 12
 
 
-def test_after_a_429_nothing_is_asked_before_the_time_that_it_named():
+def test_after_a_429_no_request_is_sent_before_the_given_time():
     account = SimulatedAccount(["a", "b", "c"])
     poll(account, "abc")
     account.refusal = ServiceResponse(429, {"retry-after": "150"}, b"{}")
@@ -121,7 +121,7 @@ def test_after_a_429_nothing_is_asked_before_the_time_that_it_named():
     assert len(account.asked) == 2
 
 
-def test_a_429_that_names_an_absurd_time_is_asked_again_after_five_minutes():
+def test_a_429_with_an_absurd_retry_time_is_retried_after_five_minutes():
     account = SimulatedAccount(["a", "b", "c"])
     account.refusal = ServiceResponse(429, {"retry-after": "3459599"}, b"{}")
     with pytest.raises(RateLimitedError):
@@ -138,7 +138,7 @@ def test_another_job_of_the_same_name_is_requested_again():
     assert not poll(account, ["a"], afresh=["a"])["a"].is_final
 
 
-def test_jobs_of_a_member_are_asked_for_with_that_member():
+def test_jobs_of_a_member_are_requested_with_that_member():
     account = SimulatedAccount(["a", "b", "c"])
     params = []
     account.answer = lambda call: (

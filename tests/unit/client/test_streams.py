@@ -56,7 +56,7 @@ async def leave(values):
         values.close()
 
 
-async def test_nothing_is_asked_before_a_value_is(make):
+async def test_no_request_is_sent_before_a_value_is_requested(make):
     api = make(says({}), says({}, 201))
     values = api.count(2)
     assert api.world.calls == []

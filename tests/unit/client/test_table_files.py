@@ -120,7 +120,7 @@ TITLES = {
 
 
 @pytest.mark.parametrize("what", TITLES)
-def test_lines_above_the_header_are_left_out_and_said(what):
+def test_lines_above_the_header_are_left_out_and_reported(what):
     text, sentence = TITLES[what]
     table = read_text(f"{text}a;{VH};1,5\nb;{VH}A;2\n", {"id", "vh"})
     assert table.rows == (("a", VH, "1,5"), ("b", f"{VH}A", "2"))
@@ -131,7 +131,7 @@ def test_lines_above_the_header_are_left_out_and_said(what):
 @pytest.mark.parametrize(
     "text", [f"clone,chain,note\na,heavy,x\nb,VH,{VH}\n", f"a,{VH}\nid,{VH}\n"], ids=["a word", "no header"]
 )
-def test_a_row_with_a_known_name_is_no_header(text):
+def test_a_row_with_a_known_name_is_not_a_header(text):
     table = read_text(text, {"heavy", "vh", "id"})
     assert (len(table.rows), table.rows[-1][-1]) == (2, VH)
 
@@ -146,7 +146,7 @@ def test_without_a_header_the_columns_are_numbered_and_nothing_is_lost(text):
     assert "looks like data" in table.notes[0]
 
 
-def test_names_that_stand_twice_are_distinguished():
+def test_repeated_names_are_distinguished():
     table = read_text("VH,VH,VH (2),\nA,B,C,D\n")
     assert table.columns == ("VH", "VH (3)", "VH (2)", "Column 4")
     assert "column 2 is called 'VH (3)'" in table.notes[0]
@@ -241,7 +241,7 @@ def test_the_sheet_that_was_open_is_read_if_no_other_has_known_names(workbook):
     assert read_table_bytes(save(), "x.xlsx", {"vh"}).columns == ("Probe", "Wert")
 
 
-def test_a_sheet_that_is_no_table_gives_way_to_one_that_is(workbook):
+def test_a_sheet_without_a_table_is_skipped_for_one_with_a_table(workbook):
     sheet, save = workbook
     sheet.append(["Only a title"])
     sheet.parent["notes"].append(["Probe", "Wert"])

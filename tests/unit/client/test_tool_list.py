@@ -66,7 +66,7 @@ def test_the_text_of_a_terminal_is_a_table_in_columns():
 
 
 def test_an_empty_list_says_where_to_look():
-    assert repr(TOOLS.search("nothing")) == "No tool matches. fn.tools() lists all of them."
+    assert repr(TOOLS.search("nothing")) == "No matching tools. fn.tools() lists all of them."
 
 
 def test_the_frame_has_the_documented_columns():

@@ -61,7 +61,7 @@ def test_jobs_on_later_pages_are_found(connection):
     assert transport.calls[1].params["startKey"] == "k"
 
 
-def test_the_last_few_are_asked_for_by_name(connection):
+def test_the_last_few_are_requested_by_name(connection):
     transport = ScriptedWorld(says(page(record("a"), record("b"), start_key="k")), says(record("c")))
     run(get_many(connection, ["a", "b", "c"]), transport)
     assert transport.calls[1].params == {"jobName": "c"}
@@ -102,7 +102,7 @@ def test_a_batch_is_final_when_its_archive_is(connection):
     assert len(transport.calls) == 2
 
 
-def test_a_name_twice_is_asked_for_once(connection):
+def test_a_repeated_name_is_requested_once(connection):
     transport = ScriptedWorld(says(record("a", "Complete")))
     assert list(run(wait_all(connection, ["a", "a"]), transport)) == ["a"]
 
@@ -135,19 +135,19 @@ def test_the_last_pause_ends_with_the_time():
 
 
 @pytest.mark.parametrize("timeout_s", [math.nan, "5", True])
-def test_a_timeout_that_is_no_number_is_refused(timeout_s):
+def test_a_timeout_that_is_not_a_number_is_refused(timeout_s):
     with pytest.raises(ArgumentError, match=f"timeout_s is {timeout_s!r}; it must be a number of seconds"):
         WaitLimit(timeout_s)
 
 
-def test_a_timeout_of_nothing_looks_once(connection):
+def test_a_timeout_of_zero_polls_once(connection):
     transport = ScriptedWorld(says(record("a")))
     with pytest.raises(WaitTimeoutError, match="'a' is still Running") as caught:
         run(wait_all(connection, ["a"], timeout_s=0), transport)
     assert caught.value.job.job_name == "a"
 
 
-def test_a_service_that_can_wait_holds_the_looks_and_nothing_is_slept(connection):
+def test_a_service_that_supports_long_polling_is_polled_without_sleeping(connection):
     names = [f"j{number}" for number in range(20)]
     running = page(*(record(name) for name in names))
     looks = [running | {"mark": "5"}, running | {"mark": "6"}, page(*(record(n, "Complete") for n in names))]
@@ -159,7 +159,7 @@ def test_a_service_that_can_wait_holds_the_looks_and_nothing_is_slept(connection
     assert transport.pauses == []
 
 
-def test_a_service_that_cannot_wait_is_asked_for_it_once(connection):
+def test_long_polling_is_tried_once_with_a_service_that_lacks_it(connection):
     names = [f"j{number}" for number in range(20)]
     running = page(*(record(name) for name in names))
     transport = ScriptedWorld(*map(says, [running, running, page(*(record(n, "Complete") for n in names))]))
@@ -168,7 +168,7 @@ def test_a_service_that_cannot_wait_is_asked_for_it_once(connection):
     assert len(transport.pauses) == 2
 
 
-def test_a_service_that_refuses_the_question_is_asked_without_it(connection):
+def test_a_request_with_a_refused_parameter_is_repeated_without_it(connection):
     names = [f"j{number}" for number in range(20)]
     done = page(*(record(n, "Complete") for n in names))
     transport = ScriptedWorld(says({"error": "unknown parameter since"}, 400), says(done))

@@ -48,9 +48,9 @@ def test_without_a_choice_the_form_says_that_the_docking_is_blind_how_large_the_
     ]
     edges = [max(axis) - min(axis) + 10 for axis in zip(*places, strict=True)]
     extent = " × ".join(f"{edge:.1f}" for edge in edges)
-    assert f"Searched: {extent} Å about the whole receptor, {math.prod(edges):,.0f} Å³, 162 of" in words
+    assert f"Searched: {extent} Å around the whole receptor, {math.prod(edges):,.0f} Å³, 162 of" in words
     assert "Blind docking: no site was chosen" in words
-    assert "27,000 Å³ that are advised at most; better: the ligand TMP A 163 or residues of the site" in words
+    assert "the advised maximum of 27,000 Å³; better: the ligand TMP A 163 or residues of the site" in words
     assert "boxCenter" not in form.value
     assert form.problems == ()
 
@@ -60,7 +60,7 @@ def test_a_ligand_of_the_file_gives_centre_and_size(form):
     assert form.value["boxCenter"] == pytest.approx([42.4, 45.6, 17.9], abs=1)
     assert form.value["boxSize"] == [20, 20, 20]
     words = said(form, "boxCenter")
-    assert "Searched: 20.0 × 20.0 × 20.0 Å about TMP A 163, 8,000 Å³" in words
+    assert "Searched: 20.0 × 20.0 × 20.0 Å around TMP A 163, 8,000 Å³" in words
     assert "Blind" not in words
     assert "8,000 Å³" in said(form, "boxSize")
     choose(form, "The whole receptor")
@@ -85,7 +85,7 @@ def test_residues_of_the_site_give_the_box_that_spans_them(form):
     field = form.fields["boxCenter"]
     field.residues.value = "99 102-103 A:153"
     assert form.problems == ()
-    assert "about the chosen residues" in said(form, "boxCenter")
+    assert "around the selected residues" in said(form, "boxCenter")
     center, size = form.value["boxCenter"], form.value["boxSize"]
     for number in ("99", "102", "103", "153"):
         for line in LYSOZYME.read_text().splitlines():
@@ -100,13 +100,13 @@ def test_residues_of_the_site_give_the_box_that_spans_them(form):
 
 
 def test_numbers_are_typed_one_by_one_or_pasted_at_once(form):
-    choose(form, "By numbers")
+    choose(form, "By coordinates")
     assert "Give the centre of the box." in said(form, "boxCenter")
     field = form.fields["boxCenter"]
     field.boxes[0].value = "42.3, 45.4 18.2"
     assert form.value["boxCenter"] == [42.3, 45.4, 18.2]
     assert [box.value for box in field.boxes] == ["42.3", "45.4", "18.2"]
-    assert "about the given centre, 8,000 Å³" in said(form, "boxCenter")
+    assert "around the given centre, 8,000 Å³" in said(form, "boxCenter")
     field.boxes[1].value = ""
     assert "Centre y is missing: give all three numbers." in said(form, "boxCenter")
     field.boxes[1].value = "45,4"
@@ -114,14 +114,14 @@ def test_numbers_are_typed_one_by_one_or_pasted_at_once(form):
 
 
 @pytest.mark.parametrize("pasted", ["[42.3, 45.4, 18.2]", "(42.3,45.4,18.2)", "[42.3  45.4 18.2]"])
-def test_numbers_are_pasted_as_a_list_of_python_and_numpy_too(form, pasted):
-    choose(form, "By numbers")
+def test_numbers_can_also_be_pasted_as_a_python_or_numpy_list(form, pasted):
+    choose(form, "By coordinates")
     form.fields["boxCenter"].boxes[0].value = pasted
     assert form.value["boxCenter"] == [42.3, 45.4, 18.2]
 
 
-def test_what_is_no_number_is_said_before_what_is_missing(form):
-    choose(form, "By numbers")
+def test_invalid_numbers_are_reported_before_missing_ones(form):
+    choose(form, "By coordinates")
     form.fields["boxCenter"].boxes[0].value = "42,3"
     assert "Write the decimals with a point: 42.3" in said(form, "boxCenter")
 
@@ -137,7 +137,7 @@ def test_an_impossible_size_is_an_error_of_the_size_alone(form, size):
 
 def test_a_box_that_does_not_touch_the_receptor_is_an_error(form):
     form.set(boxCenter=[200, 0, 0])
-    assert "The box does not touch the receptor, which reaches from (" in said(form, "boxCenter")
+    assert "The box does not touch the receptor, which extends from (" in said(form, "boxCenter")
     assert [problem.field for problem in form.problems] == ["boxCenter"]
 
 
@@ -146,24 +146,24 @@ def test_values_that_code_gives_are_recognized_as_a_ligands_box(form):
     again = Form(
         catalog.tool("vina"), values=SETTINGS | {"boxCenter": form.value["boxCenter"], "boxSize": [20] * 3}
     )
-    assert "about TMP A 163" in said(again, "boxCenter")
+    assert "around TMP A 163" in said(again, "boxCenter")
     again.set(boxSize=[22, 20, 20])
-    assert "22.0 × 20.0 × 20.0 Å about the given centre" in said(again, "boxCenter")
+    assert "22.0 × 20.0 × 20.0 Å around the given centre" in said(again, "boxCenter")
     again.reset("boxCenter", "boxSize")
     assert "Blind docking" in said(again, "boxCenter")
 
 
-def test_with_flexible_residues_and_no_site_the_box_is_said_to_be_about_them(form):
+def test_with_flexible_residues_and_no_site_the_box_is_described_as_around_them(form):
     form.set(flexibleResidues={"A": "102 118"})
     words = said(form, "boxCenter")
-    assert "Searched: a box about the flexible residues, 20 Å or more along each edge." in words
+    assert "Searched: a box around the flexible residues, 20 Å or more along each edge." in words
     assert "lind docking" not in words
     places = form.fields["boxCenter"].places
     assert places.options[places.index] == "Around the flexible residues"
     form.set(boxSize=[12, 14, 16])
-    assert "Searched: 12.0 × 14.0 × 16.0 Å about the flexible residues, 2,688 Å³." in said(form, "boxCenter")
+    assert "Searched: 12.0 × 14.0 × 16.0 Å around the flexible residues, 2,688 Å³." in said(form, "boxCenter")
     choose(form, "Around TMP")
-    assert "about TMP A 163" in said(form, "boxCenter")
+    assert "around TMP A 163" in said(form, "boxCenter")
     choose(form, "Around the flexible residues")
     assert not {"boxCenter", "boxSize"} & form.value.keys()
     form.reset("flexibleResidues")
@@ -179,7 +179,9 @@ def test_a_side_chain_without_a_bond_that_turns_is_an_error_before_submitting(fo
 
 def test_the_bonds_that_turn_are_counted(form):
     form.set(flexibleResidues={"A": "102 118"})
-    assert "A: 2 residues, ML; 5 bonds of side chains turn, at most 32" in said(form, "flexibleResidues")
+    assert "A: 2 residues, ML; 5 bonds of the side chains can rotate, at most 32" in said(
+        form, "flexibleResidues"
+    )
     form.set(flexibleResidues={"A": "8 14 16 19 35 43 48 52"})
     assert "Choose fewer residues" in said(form, "flexibleResidues")
 
@@ -193,12 +195,12 @@ def test_the_3d_view_and_the_numbers_move_the_same_box(form):
     assert field.editor.box[5] == 24
     field.editor.box = [40, 45, 18, 10, 12, 14]
     assert (form.value["boxCenter"], form.value["boxSize"]) == ([40, 45, 18], [10, 12, 14])
-    assert "about the given centre" in said(form, "boxCenter")
+    assert "around the given centre" in said(form, "boxCenter")
     field.opener.click()
     assert field.editor is None
 
 
-def test_of_a_receptor_that_is_not_at_hand_nothing_is_invented():
+def test_nothing_is_assumed_about_a_receptor_that_is_not_available():
     form = Form(catalog.tool("vina"), values={"receptorFile": "JobName/model.pdb"})
     assert "its extent is not known" in said(form, "boxCenter")
     assert len(form.fields["boxCenter"].places.options) == 2
@@ -273,7 +275,7 @@ def test_a_schema_of_ones_own_may_have_the_fields():
     assert [box.value for box in form.fields["size"].boxes] == ["1", "2.5", "3"]
 
 
-def test_what_is_left_out_of_the_receptor_is_said_at_its_file(form):
+def test_omitted_parts_of_the_receptor_are_reported_at_its_file(form):
     words = said(form, "receptorFile")
     assert "docked to 162 of 163 residues without waters; left out: TMP A 163" in words
 

@@ -119,7 +119,7 @@ def test_no_setting_is_fed_twice_and_every_column_has_one_use(names, data):
             assert target is KEPT or list(changed.targets.values()).count(target) == 1
 
 
-def test_a_setting_that_another_column_takes_over_is_said():
+def test_a_setting_taken_over_by_another_column_is_reported():
     found = propose(FV, VH=["E"], VH2=["Q"]).with_target("VH2", "heavy")
     assert found.targets == {"VH": KEPT, "VH2": "heavy"}
     assert found.notes == ("'VH2' is now 'heavy'; 'VH' is kept beside the results.",)
@@ -302,7 +302,7 @@ def test_flexible_residues_in_a_cell_are_written_as_in_the_form(text, value):
 
 
 @pytest.mark.parametrize("kind", ["table", "file"])
-def test_each_ligand_has_flexible_residues_of_its_own(kind, tmp_path):
+def test_each_ligand_has_its_own_flexible_residues(kind, tmp_path):
     flexible = ["A: 99-102", "A: 118", None]
     frame = pd.DataFrame({"id": ["a", "b", "c"], "SMILES": SMILES, "Flexible residues": flexible})
     frame.to_csv(tmp_path / "m.csv", index=False, sep=";")

@@ -135,7 +135,7 @@ def test_no_alignment_is_a_setting_and_can_be_taken_back(form):
     assert form.submit().settings["useMSA"] is False
 
 
-def test_an_own_file_is_asked_for_uploaded_and_sent(form, client, tmp_path):
+def test_a_users_own_file_is_requested_uploaded_and_sent(form, client, tmp_path):
     choose(form, "own")
     assert [problem.field for problem in form.problems] == ["foldnote.alignment"]
     assert form.submit() is None
@@ -152,7 +152,7 @@ def test_an_own_file_is_asked_for_uploaded_and_sent(form, client, tmp_path):
     assert sent.endswith("/own.a3m")
 
 
-def test_what_the_service_says_of_the_alignment_stands_at_its_file(form):
+def test_the_services_message_about_the_alignment_is_shown_at_its_file(form):
     choose(form, "own")
     file_box(form).value = "absent.a3m"
     assert form.submit() is None

@@ -16,7 +16,7 @@ CHAINS = {"type": "string", "x-foldnote": {"role": "sequences", "chains": {"sepa
 FILE = {"type": "string", "format": "binary", "x-foldnote": {"role": "file", "extensions": ["pdb"]}}
 
 
-def test_every_kind_has_a_summary_and_a_name_of_its_own():
+def test_every_kind_has_a_summary_and_a_unique_name():
     names = [kind.name for kind in kinds()]
     assert len(names) == len(set(names))
     assert all(kind.summary.endswith(".") for kind in kinds())
@@ -157,7 +157,7 @@ def test_lists_on_lines():
     assert "2 molecules" in label_of(form, "l")
 
 
-def test_words_are_separated_by_commas_and_may_hold_spaces():
+def test_words_are_separated_by_commas_and_may_contain_spaces():
     form = make_form({"c": {"type": "array", "items": {"type": "string"}, "x-foldnote": {"role": "chains"}}})
     form.fields["c"].control.value = "H L, A"
     assert form.value == {"c": ["H L", "A"]}
@@ -191,7 +191,7 @@ def test_a_sequence_is_cleaned_counted_and_its_first_wrong_letter_pointed_at():
     assert "25 residues" in label
 
 
-def test_all_wrong_letters_are_marked_and_the_error_stands_alone():
+def test_all_wrong_letters_are_marked_with_a_single_error():
     form = make_form({"heavy": SEQUENCE}, ("heavy",))
     form.fields["heavy"].widget.value = "EVQLX1"
     label = label_of(form, "heavy")

@@ -161,7 +161,7 @@ def test_a_local_file_that_is_gone_is_not_taken_for_an_upload(client, tmp_path):
     assert "x.pdb does not exist on this computer." in label_of(form, "pdbFile")
 
 
-def test_an_upload_and_a_local_file_of_one_name_stand_beside_each_other(client):
+def test_an_upload_and_a_local_file_with_the_same_name_are_both_offered(client):
     form = Form(catalog.tool("align-pdbs"), client)
     form.set(pdbFiles=[uploaded("x.pdb"), LocalFile("x.pdb"), inline(PDB)])
     form.fields["pdbFiles"].control.value += "\nmade/x.pdb"
@@ -199,7 +199,7 @@ def test_the_client_asks_about_a_local_file_that_a_form_gave(client):
 def test_files_of_several_kinds_are_counted_as_what_they_are(client):
     form = Form(catalog.tool("align-pdbs"), client)
     form.set(pdbFiles=[uploaded("x.pdb"), uploaded("made/x.pdb"), job_file("made", "x.pdb"), "x.pdb"])
-    assert "4 files: 1 on this computer, 2 at the service, 1 of jobs" in label_of(form, "pdbFiles")
+    assert "4 files: 1 on this computer, 2 at the service, 1 from jobs" in label_of(form, "pdbFiles")
     form.set(pdbFiles=[uploaded("x.pdb"), LocalFile("gone.pdb")])
     assert "Line 2: gone.pdb does not exist on this computer." in label_of(form, "pdbFiles")
 

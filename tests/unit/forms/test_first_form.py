@@ -70,7 +70,7 @@ def unanswered(tool_type, schema, extensions=("alignment", "label")):
 def answered(tool_type, schema):
     """Return a form whose service has described the settings by ``schema``."""
     form, tool = unanswered(tool_type, schema)
-    assert "Waiting for the service" in Page(form.widget).text
+    assert "Checking whether the service" in Page(form.widget).text
     form.set({next(iter(form.fields)): "EVQLVESGG"})
     assert form.tool is tool
     return form

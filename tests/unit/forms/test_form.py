@@ -122,7 +122,7 @@ def test_the_code_does_the_same_and_leaves_defaults_out():
     assert calls == [(("trial",), {"depth": 5, "job_name": "deep"})]
 
 
-def test_names_that_are_no_python_names_still_make_code_that_runs():
+def test_names_that_are_not_python_identifiers_still_make_code_that_runs():
     form = make_form(
         {"max-len": {"type": "number"}, "class": {"type": "string"}}, **{"max-len": 3, "class": "x"}
     )

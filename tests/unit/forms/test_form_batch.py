@@ -150,7 +150,7 @@ def test_a_sheet_is_named_in_code(workbook):
     form = Form(FV, None)
     form.batch_table.add_table(workbook, sheet="Plate 2")
     assert form.batch_table.job_names() == ["new"]
-    with pytest.raises(ArgumentError, match="A sheet is chosen of an Excel workbook"):
+    with pytest.raises(ArgumentError, match="A sheet can be chosen only in an Excel workbook"):
         form.batch_table.add_table([{"heavy": HEAVY}], sheet="Plate 2")
     with pytest.raises(
         ArgumentError, match="has no sheet 'Plate 3'. Its sheets are: 'Plate 1', 'Plate 2', 'empty'"
@@ -202,7 +202,7 @@ def test_a_verdict_is_a_mark_with_a_sentence():
     assert marks(form)[1] == ("The same settings as row 1: the job would be run twice.", "!")
 
 
-def test_a_row_is_mended_in_fields_of_its_own():
+def test_a_row_is_corrected_in_its_own_fields():
     form = make_batch()
     send(form, {"kind": "row", "act": "edit", "row": 2})
     field = next(part for part in Page(form.widget).shown if getattr(part, "value", "") == f"{HEAVY}1")

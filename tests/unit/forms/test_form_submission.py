@@ -87,7 +87,7 @@ def test_a_taken_name_is_reported_at_the_name_and_can_be_changed(client):
     assert form.submit().job_name == "fv-2"
 
 
-def test_the_verdict_of_the_service_stands_at_its_field_until_it_is_changed(client):
+def test_the_verdict_of_the_service_is_shown_at_its_field_until_it_is_changed(client):
     form = make_form(client, "af2bind", values={"pdbFile": "none.pdb", "chain": "A"})
     assert form.submit() is None
     assert "neither an upload" in label_of(form, "pdbFile")
@@ -262,7 +262,7 @@ def test_an_id_set_by_the_user_applies_to_a_cell_of_this_notebook_only(in_cell):
     assert cell_key("anarci").moved is None
 
 
-def test_outside_a_cell_there_is_no_key():
+def test_there_is_no_key_outside_a_cell():
     assert cell_key("anarci") is None
 
 
@@ -295,7 +295,7 @@ def test_a_batch_that_changed_after_its_price_is_priced_again(client):
     form.frame.add_row.click()
     form.batch_table.press()
     form.set(light="DIQMTQ")
-    assert Page(form.widget).find(widgets.Button, "Check and price 2 jobs")
+    assert Page(form.widget).find(widgets.Button, "Validate and estimate 2 jobs")
 
 
 async def test_a_taken_name_is_reported_once_typing_has_ended(app, client):
@@ -318,7 +318,7 @@ async def test_the_cost_of_a_job_is_shown_before_submission(client):
             await asyncio.sleep(0.05)
 
 
-def test_files_inside_objects_and_rows_are_uploaded_too(client, tmp_path):
+def test_files_inside_objects_and_rows_are_also_uploaded(client, tmp_path):
     path = tmp_path / "target.pdb"
     path.write_text(PDB)
     file = {"type": "string", "format": "binary"}
@@ -380,7 +380,7 @@ def test_a_verdict_on_the_rows_goes_when_the_form_changes(client):
     assert "It counts as 2 jobs" in Page(form.widget).text
     form.set(light="DIQMTQ")
     assert "It counts as 2 jobs" not in Page(form.widget).text
-    assert Page(form.widget).find(widgets.Button, "Check and price 2 jobs")
+    assert Page(form.widget).find(widgets.Button, "Validate and estimate 2 jobs")
 
 
 def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):
@@ -405,7 +405,7 @@ def test_a_csv_of_id_and_vh_is_a_batch_whose_jobs_have_these_names(client):
     ],
     ids=["two columns for one setting", "a misspelt setting", "one name twice"],
 )
-def test_what_was_decided_between_columns_is_said(client, text, sentence):
+def test_the_choice_between_columns_is_reported(client, text, sentence):
     form = make_form(client, values=ABB)
     assert form.batch_table.add_text(text)
     assert sentence in unescape(Page(form.widget).text)

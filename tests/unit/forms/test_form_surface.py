@@ -63,7 +63,7 @@ def test_a_number_of_a_wide_or_open_range_gets_none(schema):
     assert span_of(**schema) is None
 
 
-def test_the_slider_is_told_what_the_box_holds():
+def test_the_slider_follows_the_value_in_the_box():
     form = make_form({"n": {"type": "integer", "minimum": 1, "maximum": 20, "default": 4}}, n=7)
     assert '<span class="fn-span" title="1 20 1 4 7"></span>' in label_of(form, "n")
     form.fields["n"].widget.value = ""

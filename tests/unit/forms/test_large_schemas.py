@@ -151,7 +151,7 @@ def test_a_setting_that_code_gives_is_shown_with_its_mistake():
     assert form.value["rule600"] == 600
 
 
-def test_what_is_not_built_stands_in_the_static_rendering_and_in_the_code():
+def test_unbuilt_fields_are_in_the_static_rendering_and_in_the_code():
     form = SchemaForm(long())
     assert ">650</td>" in form._repr_mimebundle_()["text/html"]
     names = {}

@@ -30,7 +30,7 @@ def test_a_tool_that_takes_smiles_gets_them_as_contents(smiles):
     assert not [problem for problem in form.problems if problem.field == "ligandFile"]
 
 
-def test_smiles_given_by_code_are_taken_too():
+def test_smiles_given_by_code_are_also_accepted():
     form = Form(catalog.tool("vina"), values={"ligandFile": ASPIRIN})
     assert form.value["ligandFile"] == f"{ASPIRIN}\n"
 
@@ -76,7 +76,7 @@ def test_the_molecule_is_drawn_and_described():
     ],
     ids=["no configuration", "configuration", "salt", "charge", "named", "several"],
 )
-def test_what_is_open_about_a_molecule_is_said(text, words):
+def test_unspecified_features_of_a_molecule_are_reported(text, words):
     assert words in unescape(label_of(Form(catalog.tool("vina"), values={"ligandFile": text}), "ligandFile"))
 
 
@@ -117,7 +117,7 @@ def test_a_wrong_smiles_is_reported_with_its_place(typed, sentence, letter):
 
 
 @pytest.mark.parametrize("name", ["set/CCO", "P01308", "ligand", "compound-7", "ethanol"])
-def test_a_name_without_an_ending_is_no_smiles(name):
+def test_a_name_without_an_extension_is_not_a_smiles(name):
     form = Form(catalog.tool("vina"))
     form.fields["ligandFile"].control.value = name
     said = label_of(form, "ligandFile")

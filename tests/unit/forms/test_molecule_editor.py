@@ -82,11 +82,11 @@ def test_a_carbon_of_five_bonds_is_refused(answers):
     assert message["fault"] == "C with 5 bonds is too many: remove a bond, or give the atom a charge."
 
 
-def test_what_the_editor_cannot_show_is_said(answers):
+def test_features_that_the_editor_cannot_show_are_reported(answers):
     form = make_form({"m": ONE})
     drawn = write_molfile("CC(N)C(=O)O")
     message, _ = answers(form, "drawing", "m", turn=1, molfile=drawn, original="C[C@H](N)C(=O)O")
-    assert "cannot show everything" in message["caution"]
+    assert "cannot show all features" in message["caution"]
     message, _ = answers(form, "drawing", "m", turn=2, molfile=drawn, original="OC(=O)C(C)N")
     assert message["caution"] == ""
 

@@ -59,7 +59,7 @@ def test_a_long_text_is_taken_from_the_run_that_has_it():
     assert execute(code, before=(bind,)) == ("p", (bind,), {})
 
 
-def test_the_reason_of_a_failure_stands_above_its_stage():
+def test_the_reason_of_a_failure_is_shown_above_its_stage():
     stages = make_stages("fold", "align")
     notes = {"align": "align failed: first\nimport os\x1b"}
     lines = write_pipeline(Pipeline("p", stages), TOOLS, "run-1", notes, {}).splitlines()

@@ -89,9 +89,9 @@ def test_a_chain_in_the_wrong_field_moves_to_the_other():
         (f"MEFGLSWLFLVAILKGVQC{HEAVY}", "Residues 1 to 19 look like a signal peptide"),
         (
             HEAVY.replace("GDGFY", "GDCFY"),
-            "Unpaired cysteine: C103 in CDR-H3 has no partner beside the bond of C22",
+            "Unpaired cysteine: C103 in CDR-H3 has no partner apart from the bond of C22",
         ),
-        (HEAVY.replace("AVYYC", "AVYYS"), "Unpaired cysteine: C22 without the partner"),
+        (HEAVY.replace("AVYYC", "AVYYS"), "Unpaired cysteine: C22 without the usual partner"),
         (HEAVY.replace("TNGY", "TNGT"), "N-glycosylation site (N-X-S/T): N55 in CDR-H2."),
         (HEAVY.replace("TNGY", "TNPT"), ""),
     ],
@@ -129,7 +129,7 @@ def test_cautions_on_real_antibodies_are_those_that_are_published():
     }
     assert found["cetuximab", "heavy"] == ["N-glycosylation site (N-X-S/T): N88"]
     assert found["secukinumab", "light"] == [
-        "unpaired cysteine: C97 in CDR-L3 has no partner beside the bond of C23 and C89"
+        "unpaired cysteine: C97 in CDR-L3 has no partner apart from the bond of C23 and C89"
     ]
     assert sum(map(bool, found.values())) <= 10
     doubted = [
@@ -148,7 +148,7 @@ def test_one_chain_of_several_is_named():
 
 
 @pytest.mark.parametrize("letters", ["AAAAAAAAAAAAAAAA", "GAGAGAGAGAGAGA", "GIGKFLHSAKKFGKAFVGEIMNS"])
-def test_poly_alanine_and_peptides_are_no_dna(letters):
+def test_poly_alanine_and_peptides_are_not_dna(letters):
     assert find_doubts(letters, read_specs({"properties": {"sequence": {"type": "string"}}})[0]) == []
 
 

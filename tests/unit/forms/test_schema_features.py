@@ -83,7 +83,7 @@ def test_a_nullable_field_is_null_where_it_must_be_there_and_is_empty(schema):
     assert form_of({"x": schema}).value == {}
 
 
-def test_an_object_inside_has_fields_of_its_own_and_errors_at_them():
+def test_a_nested_object_has_its_own_fields_with_errors_at_them():
     box = {"type": "object", "properties": {"size": {"type": "number", "minimum": 1}}, "required": ["size"]}
     form = form_of({"box": box}, ["box"])
     assert messages(form) == {"box.size": "Required."}
@@ -244,7 +244,7 @@ def test_if_then_else_shows_the_fields_that_are_meant_and_keeps_what_was_typed()
     assert form.value == {"task": "mask", "mask": "3-9"}
 
 
-def test_conditions_in_all_of_stand_side_by_side():
+def test_conditions_in_all_of_are_combined():
     def when(name, more):
         return {
             "if": {"properties": {name: {"const": True}}, "required": [name]},
@@ -372,7 +372,7 @@ def test_a_union_without_a_mark_is_chosen_by_its_kind():
     assert form.value == {"x": 3}
 
 
-def test_several_types_are_chosen_too():
+def test_one_of_several_types_can_be_selected():
     form = form_of({"x": {"type": ["string", "integer"]}}, ["x"])
     form.fields["x"].control.index = 1
     form.fields["x"].inside()[0].widget.value = "5"

@@ -40,7 +40,7 @@ def test_line_numbers_of_databank_files_go():
         "1\nEVQLVESGGGLVQPGGSLRL\r\n21\r\nSCAAS",
     ],
 )
-def test_position_numbers_go_wherever_they_stand_alone(text):
+def test_standalone_position_numbers_are_removed(text):
     read = read_sequence(text)
     assert read.chains == ("EVQLVESGGGLVQPGGSLRLSCAAS",)
     assert read.notes == ("position numbers removed",)

@@ -101,7 +101,7 @@ def test_chains_are_ticked_or_typed(form):
     assert "has no chain 'Q'" in said(form, "chains")
 
 
-def test_pasted_contents_offer_their_chains_too(form):
+def test_pasted_contents_also_offer_their_chains(form):
     form.set(target=Path(FV).read_text())
     form.set(chain="Z")
     assert "The pasted structure has no chain" in said(form, "chain")

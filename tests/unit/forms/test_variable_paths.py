@@ -160,7 +160,7 @@ def test_a_variable_of_many_values_is_named_with_a_path_to_one_of_them(shell, pa
     shell.user_ns.update(it=FRAME, names=["EVQ", "QVQ"], array=np.array(["EVQ", "QVQ"]), dated=dated)
     form = make_form(TOOL, heavy=variable(path))
     assert [problem.message for problem in form.problems] == [
-        f"{said} For a job of each, add the table to the form's batch, or call fn.submit_batch."
+        f"{said} For one job per value, add the table to the form's batch, or call fn.submit_batch."
     ]
     one = said.partition("such as ")[2].rstrip(".")
     assert not one or not make_form(TOOL, heavy=variable(one)).problems

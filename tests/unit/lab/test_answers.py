@@ -37,7 +37,7 @@ def test_the_tag_changes_with_what_is_shown():
     assert len({_known(progress=progress).mark() for progress in (0.1, 0.2)}) == 2
 
 
-def test_a_later_good_answer_alone_is_nothing_new():
+def test_a_later_good_response_alone_is_not_a_change():
     later = OK.model_copy(update={"last_good": datetime.now(UTC)})
     assert tag_report(_known(), OK) == tag_report(_known(), later)
 

@@ -62,7 +62,7 @@ async def test_the_code_of_a_cell_is_answered_with_its_forms_and_a_reason_where_
     assert refused.json()["error"].startswith("This cell submits no job")
 
 
-async def test_a_body_that_is_no_object_is_refused_in_words(jupyter):
+async def test_a_body_that_is_not_an_object_is_refused_with_a_message(jupyter):
     routes = (
         "jobs/stop",
         "jobs/delete",

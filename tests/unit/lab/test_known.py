@@ -66,7 +66,7 @@ def test_the_look_reaches_as_far_as_something_can_change():
     assert 400 < known.window < 600
 
 
-def test_a_page_is_told_the_difference_to_what_it_has():
+def test_a_page_receives_only_what_changed():
     known = fill(3, total=3)
     mark = known.mark()
     known.take_all(page([make(4), make(3, error="late"), make(1)], total=3))

@@ -112,7 +112,7 @@ async def test_a_server_that_ends_deletes_nothing(deletions):
     assert deletions.deleted == []
 
 
-async def test_every_page_is_told_of_tags_and_of_what_is_about_to_go(jupyter, service):
+async def test_every_page_learns_of_tags_and_pending_deletions(jupyter, service):
     async with service.client() as client:
         tool = await client.tools.get("anarci")
         await client.jobs.submit(tool, tool.example_job["settings"], job_name="told")

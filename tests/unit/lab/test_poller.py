@@ -31,7 +31,7 @@ async def _until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_nothing_is_asked_before_a_look(service, poller):
+async def test_no_request_is_sent_before_a_page_asks(service, poller):
     await asyncio.sleep(0.2)
     assert service.requests == 0
     assert not poller.is_running
@@ -155,7 +155,7 @@ async def test_a_hurried_question_waits_for_nothing(service):
     await poller.close()
 
 
-async def test_a_deployment_that_refuses_unknown_parameters_is_asked_without_them(service):
+async def test_a_deployment_that_refuses_unknown_parameters_is_queried_without_them(service):
     service.is_strict = True
     poller = _poller(service)
     await _settle(poller, ServiceState.OK)

@@ -47,7 +47,7 @@ async def test_a_row_of_a_shared_batch_is_answered_with_the_result_of_its_job(ju
     assert await openings(service, "cats") == 1
 
 
-async def test_a_copy_of_a_shared_result_that_was_damaged_is_fetched_anew(jupyter, make_link):
+async def test_a_damaged_copy_of_a_shared_result_is_fetched_again(jupyter, make_link):
     link = await make_link("cats")
     assert (await ask(jupyter, {"url": link.url})).status_code == 200
     (archive,) = (path for path in Path(os.environ["FOLDNOTE_HOME"]).rglob("cats*.zip"))
@@ -87,7 +87,7 @@ async def test_a_link_to_a_batch_opens_no_other_job(jupyter, make_link):
         assert len(answer.json()["error"]) < 500
 
 
-async def test_a_row_that_is_no_name_is_refused(jupyter, make_link):
+async def test_a_row_that_is_not_a_name_is_refused(jupyter, make_link):
     link = await make_link("cats")
     for row in ("", None, 3, ["cats-one"]):
         assert (await ask(jupyter, {"url": link.url, "row": row})).status_code == 400
@@ -130,7 +130,7 @@ async def test_a_link_that_has_ended_opens_no_row_no_file_and_no_tab(jupyter, ma
     assert all(each.json()["error"].startswith("There is nothing to open by this link") for each in answers)
 
 
-async def test_a_tab_is_restored_by_a_mark_that_is_no_link_and_counts_as_no_opening(
+async def test_a_tab_is_restored_by_a_mark_that_is_not_a_link_and_not_counted_as_opened(
     jupyter, make_link, service
 ):
     link = await make_link("cats")
@@ -142,7 +142,7 @@ async def test_a_tab_is_restored_by_a_mark_that_is_no_link_and_counts_as_no_open
     assert await openings(service, "cats") == 2
 
 
-async def test_a_mark_of_another_server_is_told_to_be_forgotten(jupyter):
+async def test_a_mark_of_another_server_asks_to_open_the_link_again(jupyter):
     answer = await ask(jupyter, {"mark": "of-a-server-before"})
     assert answer.status_code == 404
     assert answer.json()["error"] == (

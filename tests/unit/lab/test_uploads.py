@@ -54,7 +54,7 @@ async def test_pieces_become_one_file_and_it_is_deleted(jupyter):
     assert await list_files(jupyter) == []
 
 
-async def test_a_broken_upload_goes_on_where_it_was(jupyter):
+async def test_a_broken_upload_resumes_where_it_stopped(jupyter):
     upload = await begin(jupyter)
     await send(jupyter, upload, end=300_000)
     again = await begin(jupyter)
@@ -176,7 +176,7 @@ async def test_a_file_of_the_file_browser_is_uploaded_as_it_is_now(jupyter, tmp_
     assert missing.status_code == 404
 
 
-async def test_a_jupyter_server_that_is_started_again_goes_on_with_what_came(tmp_path):
+async def test_a_restarted_jupyter_server_continues_with_the_received_part(tmp_path):
     before = Uploads(folder=tmp_path / "uploads")
     upload = before.begin(make_request())
     await upload.take(0, b"ab")
@@ -205,7 +205,7 @@ async def test_a_jupyter_server_that_is_started_again_goes_on_with_what_came(tmp
 
 
 @pytest.mark.parametrize("name", ["../../config/keys", "x" * 22, "-" * 21 + "/"])
-async def test_an_id_that_was_never_given_leads_nowhere(name, tmp_path):
+async def test_an_unknown_id_is_not_found(name, tmp_path):
     (tmp_path / "uploads").mkdir()
     assert Uploads(folder=tmp_path / "uploads").find(name, "ann") is None
 

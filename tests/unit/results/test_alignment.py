@@ -39,7 +39,7 @@ def test_lower_case_in_fasta_is_not_an_insertion():
     assert read_alignment(b">a\nacd\n>b\nA-D*\n", "x.fasta").sequences == ("acd", "A-D")
 
 
-def test_sequences_of_unequal_length_are_no_alignment():
+def test_sequences_of_unequal_length_are_not_an_alignment():
     found = read_alignment(b">a score=1.5\nACD\n>b\nAC\n", "designs.fa")
 
     assert not found.is_aligned

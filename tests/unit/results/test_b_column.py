@@ -47,13 +47,13 @@ def test_igfolds_errors_are_errors_of_residues():
     assert Structure("m.pdb", "pdb", text).predicted_error["error"].iloc[0] == pytest.approx(0.2)
 
 
-def test_the_zeros_of_one_model_are_no_errors():
+def test_the_zeros_of_one_model_are_not_errors():
     text = remark("ANTIBODY STRUCTURE MODELLED USING ABODYBUILDER2") + FV
 
     assert Structure("m.pdb", "pdb", text).predicted_error is None
 
 
-def test_a_relaxed_rosettafold_model_has_errors_too():
+def test_a_relaxed_rosettafold_model_also_has_errors():
     assert Structure("model/model_1.crderr.pdb", "pdb", ERRORS).b_column.meaning == "error"
 
 
@@ -100,7 +100,7 @@ def test_nothing_is_claimed_of_a_column_that_no_one_explains(header):
     )
 
 
-def test_pathogenicities_in_a_copy_of_a_database_model_are_no_plddt():
+def test_pathogenicities_in_a_copy_of_a_database_model_are_not_plddt():
     """AlphaMissense is 0 to 1; its structures keep title and name of the AlphaFold database."""
     scores = with_b_factors([value / max(VALUES) for value in VALUES])
     text = "TITLE     ALPHAFOLD MONOMER V2.0 PREDICTION FOR SOMETHING (P12345)\n" + scores

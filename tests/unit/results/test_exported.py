@@ -200,7 +200,7 @@ def test_a_dtype_that_a_file_chose_is_not_made(dtype):
         read_frame(content | {"rows": 2}, "t")
 
 
-def test_several_jobs_are_in_one_file_each_in_a_folder_of_its_own(tmp_path):
+def test_several_jobs_are_in_one_file_each_in_its_own_folder(tmp_path):
     result = open_result(write_fv_result(tmp_path / "fv.zip"))
     names = ["fv-1", "FV-1", "../../etc/passwd", "con", "α 4"]
     parts = [JobParts([result], RECORD | {"jobName": name}, label=name) for name in names]

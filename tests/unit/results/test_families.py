@@ -120,7 +120,7 @@ def test_a_program_is_known_by_the_file_of_the_same_name(opened):
     assert other.confidence is None
 
 
-def test_steps_on_the_way_are_no_models(opened):
+def test_intermediate_steps_are_not_models(opened):
     result = opened(foreign.rfdiffusion())
 
     assert [m.name for m in result.models] == ["design_0.pdb", "design_1.pdb"]
@@ -259,14 +259,14 @@ def test_predictions_in_one_archive_are_ranked_apart(opened):
     ]
 
 
-def test_models_that_nothing_ranks_say_so(opened):
+def test_models_without_a_ranking_say_so(opened):
     models = opened({"design_10.pdb": FV, "design_2.pdb": FV}).models
 
     assert [(m.name, m.ranked_by) for m in models] == [("design_2.pdb", ""), ("design_10.pdb", "")]
 
 
 @pytest.mark.parametrize("values", [[0.0] * 227, [50.0] * 227, [1.0] * 227])
-def test_equal_b_factors_are_no_confidence_whatever_the_names_say(opened, values):
+def test_equal_b_factors_are_not_confidence_values_whatever_the_names_say(opened, values):
     name = "x_unrelaxed_rank_001_alphafold2_ptm_model_1_seed_000.pdb"
 
     assert opened({name: with_b_factors(values)}).models[0].confidence is None
@@ -332,7 +332,7 @@ def test_the_prediction_is_what_names_share(name, prediction):
     assert find_prediction(name) == prediction
 
 
-def test_predictions_of_several_accessions_are_no_models_of_one(opened):
+def test_predictions_of_several_accessions_are_not_models_of_one(opened):
     """As OmegaFold and ESMFold write them, a file for each sequence."""
     models = opened({"P12345.pdb": foreign.model(), "P12399.pdb": foreign.model(-5)}).models
 

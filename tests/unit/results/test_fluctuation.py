@@ -53,6 +53,6 @@ def test_each_model_becomes_a_structure_superposed_on_the_mean(bent):
     assert fit.rmsd > 1
 
 
-def test_a_single_model_is_no_ensemble():
+def test_a_single_model_is_not_an_ensemble():
     with pytest.raises(UnreadableFileError, match=r"fv\.pdb has one model"):
         superpose_models(Structure("fv.pdb", "pdb", FV))

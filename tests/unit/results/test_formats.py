@@ -139,7 +139,7 @@ def test_formal_charges_are_read():
 @pytest.mark.parametrize(
     ("text", "value"), [("2021_0034", "2021_0034"), ("1_0.5", "1_0.5"), (" -7.5 ", -7.5)]
 )
-def test_an_identifier_with_underscores_is_no_number(text, value):
+def test_an_identifier_with_underscores_is_not_a_number(text, value):
     record = (DATA / "tyr.sdf").read_text().partition("$$$$")[0]
     (molecule,) = read_sdf(f"{record}> <id>\n{text}\n\n$$$$\n".encode(), "a.sdf").molecules
     assert molecule.properties["id"] == value
@@ -188,7 +188,7 @@ def test_pdbqt_types_become_elements():
 @pytest.mark.parametrize(
     ("name", "chain"), [("tyr.sdf", "A"), ("benzene.mol2", "A"), ("vina_poses.pdbqt", "A")]
 )
-def test_a_molecule_opens_as_a_structure_too(name, chain):
+def test_a_molecule_also_opens_as_a_structure(name, chain):
     structure = Structure.open(DATA / name)
 
     assert structure.ligands[0].chain == chain
@@ -313,7 +313,7 @@ def test_a_model_that_no_line_ends_ends_where_the_next_begins(tmp_path, last):
     assert Structure.open(path).text == ended
 
 
-def test_entry_codes_and_line_numbers_of_old_files_are_no_elements_and_charges(tmp_path):
+def test_entry_codes_and_line_numbers_of_old_files_are_not_elements_or_charges(tmp_path):
     """Until 1996 the PDB wrote them to columns 73 to 80 (1GDR)."""
     path = tmp_path / "pdb1gdr.ent"
     path.write_text(
@@ -398,7 +398,7 @@ def test_a_format_that_is_not_read_is_named_with_the_way_to_one_that_is(tmp_path
         Structure.open(tmp_path / name)
 
 
-def test_an_archive_in_place_of_a_structure_is_said_to_be_one(tmp_path):
+def test_an_archive_given_as_a_structure_is_reported(tmp_path):
     archive = write_zip(tmp_path / "boltz.zip", {"model.pdb": "END\n"})
 
     for place, what in ((archive, "an archive"), (tmp_path, "a folder")):

@@ -115,7 +115,7 @@ def test_a_crate_says_what_it_needs_and_leaves_nothing(small, large, name):
     assert re.search(r"It needs 3\.\d+ MB, and [\d.]+ kB are free\. ", said)
 
 
-def test_a_crate_says_where_there_is_no_room_for_its_temporary_files(small, large, tmp_path, monkeypatch):
+def test_a_crate_reports_missing_space_for_its_temporary_files(small, large, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(small))
     with pytest.raises(ResultError, match=r"cannot be written: No space left on device\. .* are free\. "):
         large.save_crate(tmp_path / "fv-crate")

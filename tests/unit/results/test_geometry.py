@@ -122,7 +122,7 @@ def test_a_side_chain_pushed_into_another_clashes():
     assert (clashes["unit"] == "Å").all()
 
 
-def test_disulfides_and_hydrogen_bonds_are_no_clashes():
+def test_disulfides_and_hydrogen_bonds_are_not_clashes():
     lines = ["ATOM      1  {:<3} {} A{:4d}    {:8.3f}{:8.3f}{:8.3f}  1.00  0.00           {}"]
     atoms = [
         ("CB", "CYS", 1, 0.0, 0.0, 0.0, "C"), ("SG", "CYS", 1, 1.8, 0.0, 0.0, "S"),

@@ -237,7 +237,7 @@ def test_of_alternate_locations_one_after_the_other_the_first_is_read():
 
 
 @pytest.mark.parametrize(("name", "element"), [("FE2", "Fe"), ("CU1", "Cu"), ("3CO", "Co"), ("3NI", "Ni")])
-def test_an_ion_with_its_charge_in_its_name_binds_too(name, element):
+def test_an_ion_with_its_charge_in_its_name_also_binds(name, element):
     ion = f"HETATM    1 {element.upper()}   {name} A   1       0.000   0.000   0.000  1.00 10.00          {element.upper()}\n"
     rows = [("N1", "N", 2.1, 0.0, 0.0, 0.0), ("C2", "C", 3.5, 0.0, 0.0, 0.0), ("C3", "C", 3.5, 1.5, 0.0, 0.0)]
     molecule = Molecule("x", "x.pdb", 0, "pdb", {}, "", rows, ())
@@ -266,7 +266,7 @@ def test_deuterium_makes_a_donor_like_hydrogen():
     assert found.hydrogens[1].tolist() == [[1.75, 0.9, 0.0]]
 
 
-def test_waters_of_simulations_are_no_ligands_and_bridge():
+def test_waters_of_simulations_are_not_ligands_and_form_bridges():
     """Their names differ from those of the PDB."""
     atoms = [("OH2", 0.0), ("H1", 0.6), ("H2", -0.6)]
     lines = [

@@ -92,7 +92,7 @@ def test_hydrogen_bonds_join_donors_and_acceptors_within_their_distance(complex_
     assert complex_.interfaces["hydrogen_bonds"].tolist() == [len(bonds)]
 
 
-def test_an_angle_below_120_degrees_at_the_hydrogen_is_no_hydrogen_bond(complex_):
+def test_an_angle_below_120_degrees_at_the_hydrogen_is_not_a_hydrogen_bond(complex_):
     bond = complex_.interface_bonds.query("number == '1028' and atom == 'N'").iloc[0]
     donor = bond[["x", "y", "z"]].to_numpy(float)
     ray = (bond[["other_x", "other_y", "other_z"]].to_numpy(float) - donor) / bond["distance"]

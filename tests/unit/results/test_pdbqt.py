@@ -78,7 +78,7 @@ def test_a_flexible_side_chain_is_named_and_not_counted():
     assert pose.formula == read_first(POSES).formula
 
 
-def test_side_chains_alone_are_no_ligand():
+def test_side_chains_alone_are_not_a_ligand():
     with pytest.raises(UnreadableFileError, match="flexible receptor residues but no ligand"):
         read_first(SIDE_CHAIN)
 

@@ -127,7 +127,7 @@ def test_every_source_can_be_found():
 
 
 @pytest.mark.parametrize("name", ["seed", "score", "", "id", "rank", "iptm_of_something_else"])
-def test_of_an_unknown_name_nothing_is_claimed(name):
+def test_nothing_is_stated_about_an_unknown_name(name):
     assert find_metric(name) is None
 
 

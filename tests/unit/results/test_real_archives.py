@@ -89,7 +89,7 @@ def test_the_borders_are_those_that_the_file_itself_names():
     assert pae.tokens["chain"].tolist() == named
 
 
-def test_confidence_per_atom_is_that_of_the_score_file_but_for_rounding():
+def test_confidence_per_atom_matches_the_score_file_except_for_rounding():
     result = open_result(SHARED / "alphafold3-server-protein-dna-zn.zip")
     model = result.models[0]
     own = json.loads(result.read(model.pae.source))["atom_plddts"]
@@ -127,7 +127,7 @@ def test_a_bare_file_of_boltz_has_no_confidence_of_its_ligand():
     assert confidence.source.endswith("; ligands have none without values of their atoms")
 
 
-def test_a_ligand_of_which_the_file_declares_nothing_has_the_mean_of_its_b_factors():
+def test_a_ligand_not_declared_in_the_file_has_the_mean_of_its_b_factors():
     confidence = open_result(SHARED / "chai1-protein-dna-ligand.zip").models[0].confidence
     ligand = confidence.residues[~confidence.residues["is_polymer"]]["plddt"].tolist()
     own = confidence.atoms[confidence.atoms["residue"] == "LIG"]["plddt"]

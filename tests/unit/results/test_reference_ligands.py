@@ -82,7 +82,7 @@ def test_a_symmetric_ligand_is_compared_in_its_best_pairing(docked, tmp_path, fo
     assert result.rmsd_to(place)["rmsd_to_reference"].tolist() == pytest.approx(expected, abs=0.002)
 
 
-def test_a_symmetric_turn_is_no_distance_and_nothing_is_superposed(docked, tmp_path):
+def test_a_symmetric_permutation_has_zero_rmsd_without_superposition(docked, tmp_path):
     result, _ = docked
     molecule = Chem.MolFromMolBlock(result.poses[0].molecule.text)
     turned = list(next(m for m in molecule.GetSubstructMatches(molecule, uniquify=False) if m[4] != 4))
@@ -153,7 +153,7 @@ def test_a_missing_file_and_a_result_without_poses_are_plain_sentences(tmp_path)
         result.rmsd_to(DATA / "imatinib.sdf")
 
 
-def test_poses_and_structures_are_references_too():
+def test_poses_and_structures_can_also_be_references():
     result = read_poses()
 
     assert result.rmsd_to(result.poses[1])["rmsd_to_reference"][1] == 0.0

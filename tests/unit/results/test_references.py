@@ -47,7 +47,7 @@ def test_several_citations_are_several_references_and_each_is_kept_once():
     assert [each.year for each in merge_references([f"{VINA}. {CHARGES}", VINA])] == ["2021", "2002"]
 
 
-def test_a_text_that_is_no_citation_is_kept_as_it_is():
+def test_a_text_that_is_not_a_citation_is_kept_unchanged():
     (reference,) = read_references("The authors' manual, in print.")
     assert reference.text == "The authors' manual, in print"
     assert "author" not in to_bibtex([reference]).replace("authors", "")
@@ -65,7 +65,7 @@ def test_the_citations_of_every_engine_are_read_completely(name):
         assert not re.search(r"\d{4}\)|doi", reference.title + reference.journal)
 
 
-def test_bibtex_has_a_key_of_its_own_for_each_reference_and_escapes_latex():
+def test_bibtex_has_a_unique_key_for_each_reference_and_escapes_latex():
     text = "Santos-Júnior C. D. (2020) A & B: 50% of {x}_1. PeerJ 8, e10555. doi:10.7717/peerj.10555"
     bibtex = to_bibtex([*read_references(text), *read_references(text)])
     assert re.findall(r"@article\{(.+),", bibtex) == ["santosjunior2020", "santosjunior2020-2"]

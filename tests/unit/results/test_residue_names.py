@@ -100,7 +100,7 @@ def test_nucleotides_without_their_hydroxyl_are_dna():
     assert (chain.kind, chain.sequence) == ("DNA", "CCT")
 
 
-def test_ions_alone_are_no_chain():
+def test_ions_alone_are_not_a_chain():
     text = "".join(write_atom(number, "POT", "POT", 5.0 * number) for number in range(1, 23))
 
     structure = Structure("ions.pdb", "pdb", text)
@@ -118,7 +118,7 @@ def test_a_single_sugar_among_atoms_is_not_a_chain():
     assert [(each.name, each.kind) for each in structure.ligands] == [("NAG", "glycan")]
 
 
-def test_a_ligand_without_backbone_is_none_of_the_chain_that_it_is_written_in():
+def test_a_ligand_without_backbone_is_not_part_of_the_chain_it_is_written_in():
     ligand = "".join(write_atom(4, f"C{k}", "LIG", 50 + 1.4 * k, chain="A") for k in range(1, 7))
 
     structure = Structure("complex.pdb", "pdb", write_residues("ALA GLY SER", chain="A") + ligand)
@@ -169,7 +169,7 @@ def test_waters_are_counted_beyond_the_last_number(chain):
     assert Structure("box.pdb", "pdb", text).waters == 10_050
 
 
-def test_names_of_four_letters_are_no_names_of_chains():
+def test_four_letter_names_are_not_chain_names():
     text = write_residues("NALA LYSH CLEU", chain="P") + write_residues("POPC", first=4, chain="M")
 
     structure = Structure("names.pdb", "pdb", text + write_atom(5, "OH2", "TIP3", 90, chain="M"))
@@ -179,7 +179,7 @@ def test_names_of_four_letters_are_no_names_of_chains():
     assert structure.water_names == ("TIP3",)
 
 
-def test_names_of_chains_of_two_letters_are_no_names_of_residues():
+def test_two_letter_chain_names_are_not_residue_names():
     lines = write_residues("HIS ALA LYS", chain="A").splitlines(keepends=True)
     text = "".join(f"{line[:20]}B{line[21:]}" for line in lines)
 

@@ -93,7 +93,7 @@ def test_a_numbering_without_its_columns_is_refused():
         ("", "numbering"),
     ],
 )
-def test_an_index_that_is_no_whole_number_is_refused(index, sentence):
+def test_an_index_that_is_not_a_whole_number_is_refused(index, sentence):
     text = f"chain,index,residue,position,region,scheme,cdr_definition\nH,{index},E,1,FR1,imgt,imgt\n"
     with pytest.raises(UnreadableFileError, match=sentence):
         read_numbering(text.encode(), "numbering.csv")

@@ -57,7 +57,7 @@ def test_every_complete_member_is_read_and_the_broken_one_is_named(tmp_path, is_
         assert f"file_{len(opened.members)}.txt" in str(opened.problems)
 
 
-def test_members_that_are_not_packed_are_read_too(tmp_path):
+def test_uncompressed_members_are_also_read(tmp_path):
     whole = pack(method=zipfile.ZIP_STORED)
     opened = open_bytes(tmp_path, whole[: len(whole) // 2])
 

@@ -67,7 +67,7 @@ def list_samples(models):
 @pytest.mark.parametrize(
     ("scores", "order"), [(Q13148_Q92900, [1, 4, 0, 2, 3]), (Q9BUL8_Q13033, [1, 0, 3, 4, 2])]
 )
-def test_samples_stand_in_the_programs_order_and_none_is_lost(opened, scores, order, top, folder):
+def test_samples_keep_the_programs_order_and_none_is_lost(opened, scores, order, top, folder):
     models = opened(alphafold3(scores, top=top, folder=folder)).models
 
     assert list_samples(models) == order

@@ -49,7 +49,7 @@ def test_a_score_file_of_json_lines_is_a_table(opened):
     assert list(opened({"score.sc": lines}).tables["score.sc"]["total_score"]) == [-1.5, -2.5]
 
 
-def test_several_rows_about_one_model_are_no_figures_of_it(opened):
+def test_several_rows_about_one_model_are_not_its_scores(opened):
     result = opened(scored.ipsae())
 
     assert list(result.tables["fv_model_0_10_10.txt"]["ipSAE"]) == [0.448952, 0.866498, 0.866498]
@@ -63,7 +63,7 @@ def test_the_table_of_a_mutation_scan_begins_after_its_remarks(opened):
     assert table.to_dict("records") == [{"Pdb": "fv_1.pdb", "total energy": 1.25, "Backbone Hbond": -0.5}]
 
 
-def test_designs_on_the_way_are_no_models(opened):
+def test_intermediate_designs_are_not_models(opened):
     models = opened(scored.boltzgen()).models
 
     assert [m.name.rpartition("/")[2] for m in models] == ["rank1_fv_3.cif", "rank2_fv_7.cif"]

@@ -43,7 +43,7 @@ def test_an_ideal_helix_is_a_helix():
     assert "".join(assign_secondary(trace)[1:-1]) == "H" * 18
 
 
-def test_letters_from_alphas_of_pieces_do_not_depend_on_what_stands_beside_them():
+def test_letters_from_alphas_of_pieces_do_not_depend_on_their_neighbours():
     import numpy as np
 
     from foldnote.results.structure.secondary import assign_secondary
@@ -114,11 +114,11 @@ def test_a_ligand_has_the_mean_of_its_atoms_b_factors():
     assert "the mean over the atoms' B-factors" in confidence.source
 
 
-def test_zero_b_factors_are_no_confidence():
+def test_zero_b_factors_are_not_confidence_values():
     assert Structure("fv.pdb", "pdb", FV).plddt is None
 
 
-def test_b_factors_alone_are_no_confidence():
+def test_b_factors_alone_are_not_confidence_values():
     assert Structure("fv.pdb", "pdb", with_b_factors(PLDDT)).plddt is None
 
 
@@ -199,7 +199,7 @@ def test_mutated_structures_never_crash(place, noise, form, is_cut):
         assert "x" in exc.message
 
 
-def test_residues_of_one_number_are_one_also_where_conformations_stand_one_after_the_other():
+def test_residues_with_one_number_are_one_even_if_their_conformations_follow_each_other():
     """Ser 1 and Glu 2, then Pro 1 and Glu 2, as in refined models with two conformations."""
     rows = [("A", "SER", 1), ("A", "GLU", 2), ("B", "PRO", 1), ("B", "GLU", 2), (" ", "ALA", 3)]
     text = "".join(

@@ -266,7 +266,7 @@ def test_unrelated_chains_of_a_complex_are_left_alone():
     assert found.coverage == pytest.approx(227 / (227 + 164))
 
 
-def test_atoms_without_a_place_are_left_out():
+def test_atoms_without_coordinates_are_left_out():
     document = gemmi.read_pdb_string(FV).make_mmcif_document()
     column = document[0].find_loop("_atom_site.Cartn_x")
     column[0], column[1] = "?", "1e300"

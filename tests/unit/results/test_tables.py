@@ -32,7 +32,7 @@ def test_a_name_says_what_a_file_is(name, kind):
     assert find_kind(name) is kind
 
 
-def test_every_pattern_is_reached_by_a_kind_of_its_own():
+def test_every_file_kind_except_other_has_a_pattern():
     assert {kind for _, kind in PATTERNS} | {FileKind.OTHER} == set(FileKind)
 
 
@@ -120,7 +120,7 @@ def test_records_with_objects_and_lists_inside_are_a_table(tmp_path):
         [{"x": list(range(2000))}] * 2,
     ],
 )
-def test_lists_that_hold_matrices_or_objects_are_no_tables(tmp_path, records):
+def test_lists_of_matrices_or_objects_are_not_tables(tmp_path, records):
     assert dict(open_result(write_zip(tmp_path / "r.zip", {"x.json": json.dumps(records)})).tables) == {}
 
 

@@ -84,7 +84,7 @@ def test_the_donor_is_reported(receptor, ligand, donor):
     assert bridge.donor == donor
 
 
-def test_an_atom_without_a_role_is_no_partner():
+def test_an_atom_without_a_role_is_not_a_partner():
     assert not find_water_bridges(WATER, at(turn(0), role=(False, False)), at(turn(110)))
 
 

@@ -29,7 +29,7 @@ def count(value):
 
 
 @given(JSON, st.booleans())
-def test_only_what_stands_outside_of_texts_is_counted(value, ensure_ascii):
+def test_only_content_outside_strings_is_counted(value, ensure_ascii):
     outside = bodies.outside_of_texts(json.dumps(value, ensure_ascii=ensure_ascii).encode())
     assert (outside.count(b","), outside.count(b"{") + outside.count(b"[")) == count(value)
 

@@ -65,7 +65,7 @@ def test_requests_of_several_event_loops_wait_each_in_its_own():
         assert list(threads.map(ask, "abcdefgh" * 5)) == list("ABCDEFGH" * 5)
 
 
-async def test_a_brief_query_is_asked_at_once_and_its_fault_is_raised():
+async def test_a_brief_query_runs_at_once_and_raises_its_error():
     table = Table()
     lookup = JointLookup(table.read, is_brief=True)
     assert await asyncio.gather(*map(lookup.find, ["a", "unknown"])) == ["A", None]

@@ -76,7 +76,7 @@ def test_other_faults_and_other_warnings_are_written(log):
     assert len(log.entries()) == 5
 
 
-def test_what_is_no_warning_is_written_each_time(log):
+def test_messages_other_than_warnings_are_written_each_time(log):
     for _ in range(3):
         log.logger.info("POST /submit-job 200.")
     assert len(log.entries()) == 3

@@ -40,7 +40,7 @@ def batch(tmp_path):
     return open_result(path, "panel")
 
 
-def test_one_table_of_the_jobs_stands_first_and_the_joined_ones_are_folded(batch):
+def test_the_table_of_jobs_comes_first_and_the_joined_tables_are_collapsed(batch):
     parts = default_view(batch)
     plain = [part["text/plain"].splitlines()[0] for part in parts]
 
@@ -175,7 +175,7 @@ def make_docking(ligand, number, **scores):
     return make_row(f"d{number}", job, {})
 
 
-def test_molecules_stand_first_and_what_all_rows_share_above_the_table():
+def test_molecules_come_first_and_shared_values_are_above_the_table():
     rows = [make_docking("C" * n, n, affinity=-n / 2, centerX=4.25, heavyAtoms=n) for n in range(1, 5)]
     frame = tabulate_rows(rows)
     assert list(frame)[:3] == ["name", "state", "settings.ligandFile"]
@@ -197,7 +197,7 @@ def make_numbering(name):
     )
 
 
-def test_what_all_rows_share_is_said_once_and_sequences_last():
+def test_values_shared_by_all_rows_are_shown_once_and_sequences_last():
     bundle = rows_bundle([make_numbering("a"), make_numbering("b")], "b")
     told = f"Same in all rows: CDR-H3 SRWGGDGFYAMDY; scheme imgt; chains 2; sequence {'EVQLVESGGG' * 11}."
     assert told in bundle["text/plain"]
@@ -207,7 +207,7 @@ def test_what_all_rows_share_is_said_once_and_sequences_last():
     assert columns["score.scheme"] == "all"
 
 
-def test_a_figure_that_differs_from_the_setting_of_its_name_is_said_too():
+def test_a_value_that_differs_from_the_setting_of_its_name_is_also_reported():
     rows = [replace(make_numbering(name), settings={"scheme": "kabat"}) for name in "ab"]
     told = "scheme (result) imgt; chains 2; scheme (setting) kabat."
     assert told in rows_bundle(rows, "b")["text/plain"]
@@ -246,7 +246,7 @@ def test_a_setting_and_a_score_of_one_name_have_different_headings():
 
 
 @pytest.mark.parametrize("found", [["imgt", "kabat", "imgt"], ["imgt", None, None]])
-def test_a_score_that_repeats_its_setting_has_no_column_of_its_own(found):
+def test_a_score_that_repeats_its_setting_has_no_separate_column(found):
     assert label_columns(["imgt", "kabat", "imgt"], found) == ["name", "state", "scheme"]
 
 

@@ -160,7 +160,7 @@ def read_lines(path):
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-def test_a_still_picture_stands_where_no_script_runs(result):
+def test_a_still_picture_is_shown_where_scripts_do_not_run(result):
     text = bundle(result)["text/html"].split("<script>")[0]
     png = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', text)[1])
 

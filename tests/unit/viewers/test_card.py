@@ -365,7 +365,7 @@ def test_a_job_that_was_run_again_says_which_run_it_is_at():
     assert "Run 3: the tool failed 2 times before." in write_card(again)
 
 
-def test_jobs_that_did_not_run_are_no_failures_in_the_bar():
+def test_jobs_that_did_not_run_are_not_failures_in_the_bar():
     counts = StatusCounts(in_queue=0, running=1, complete=0, stopped=3)
     batch = Job(
         job_name="b", type="batch", tool="anarci", status=JobStatus.RUNNING, statuses=counts, failed=1

@@ -17,7 +17,7 @@ def shown(tmp_path):
     ]
 
 
-def test_the_figures_of_models_stand_beside_their_ranks(shown):
+def test_the_scores_of_models_are_shown_beside_their_ranks(shown):
     table = shown(foreign.boltz())[-1]
 
     assert table.startswith("Scores of every model")
@@ -40,7 +40,7 @@ def test_designed_sequences_are_a_table_with_their_figures(shown):
     assert "DIQMT" in table
 
 
-def test_designs_for_a_ligand_stand_beside_their_backbone(shown):
+def test_designs_for_a_ligand_are_shown_beside_their_backbone(shown):
     structure, table = shown(scored.ligandmpnn())
 
     assert "Chain H" in structure
@@ -59,9 +59,10 @@ def test_a_plot_is_as_wide_as_its_drawing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"), [("md.xtc", "md.xtc is a trajectory"), ("readme.txt", "No file is of a kind")]
+    ("name", "sentence"),
+    [("md.xtc", "md.xtc is a trajectory"), ("readme.txt", "foldnote cannot display any of these")],
 )
-def test_a_result_of_which_nothing_is_shown_says_why(tmp_path, name, sentence):
+def test_a_result_that_cannot_be_displayed_says_why(tmp_path, name, sentence):
     (tmp_path / name).write_bytes(b"0")
 
     assert bundle(open_result(tmp_path / name))["text/plain"].startswith(sentence)

@@ -31,7 +31,7 @@ def test_the_leg_that_overlaps_least_has_its_matrix_and_its_convergence(open_fil
     energies, overlap, convergence, legs, *_ = show_free_energies(result)
     assert "2.4" in energies["text/plain"]
     assert overlap.title == (
-        "Overlap of windows: methane, repeat 1, water (least of neighbours 0.1, at least 0.03 is advised)"
+        "Overlap of windows: methane, repeat 1, water (smallest between neighbours 0.1, at least 0.03 is advised)"
     )
     assert overlap.data.to_numpy().tolist() == [[0.7, 0.3], [0.3, 0.7]]
     assert convergence.data["forward_kcal_per_mol"].tolist() == [-2.0, -2.1]

@@ -66,7 +66,7 @@ def test_labels_do_not_cover_the_molecule(imatinib):
         assert (np.abs(spots - label.center) > half).any(axis=1).all()
 
 
-def test_residues_for_which_there_is_no_room_are_reported(imatinib):
+def test_residues_without_space_in_the_diagram_are_reported(imatinib):
     made = sketch(imatinib, make_interactions(imatinib, 40))
     assert made.layout.omitted == 40 - len(made.layout.labels) >= 10
 

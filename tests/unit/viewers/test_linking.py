@@ -116,6 +116,6 @@ def answer(widget, content, *buffers):
     widget.comm.handle_msg({"content": {"data": data}, "buffers": [memoryview(b) for b in buffers]})
 
 
-async def test_without_a_page_one_is_told_what_to_do(explorer):
+async def test_without_a_page_the_error_says_what_to_do(explorer):
     with pytest.raises(ResultError, match="Show the explorer in a cell"):
         await Pictures(explorer).ask(make_request(800, 600, 300, "seen"), wait_s=0.05)

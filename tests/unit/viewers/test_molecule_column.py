@@ -48,7 +48,7 @@ def test_what_cannot_be_recognised_is_not_drawn(smiles):
     assert draw_thumbnail(smiles) is None
 
 
-def test_drawing_stops_in_time_and_goes_on_at_the_next_call():
+def test_drawing_stops_in_time_and_continues_at_the_next_call():
     molecules = [f"{'C' * size}O" for size in range(41, 45)]
     assert draw_thumbnails(molecules, time_limit_s=-1) == {}
     assert list(draw_thumbnails([*molecules, molecules[0]])) == molecules
@@ -92,7 +92,7 @@ def test_the_live_table_sends_drawings_apart_from_values_and_once():
     table.close()
 
 
-def test_the_only_molecule_of_a_list_is_drawn_from_the_table_of_an_archive_too(tmp_path):
+def test_the_only_molecule_of_a_list_is_also_drawn_from_the_table_of_an_archive(tmp_path):
     place = tmp_path / "adm.zip"
     with zipfile.ZipFile(place, "w") as archive:
         rows = 'adm-1,Complete,"[""CCO""]"\nadm-2,Complete,"[""CCN"", ""CCC""]"\n'

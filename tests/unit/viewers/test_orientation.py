@@ -15,7 +15,7 @@ def test_what_is_broader_than_high_is_zoomed_beyond_its_bounding_sphere():
 
 
 @pytest.mark.parametrize("across", [[1.0, 0, 0], [0.0, 1, 0]])
-def test_what_stands_upright_keeps_its_ends(across):
+def test_an_upright_molecule_keeps_its_ends(across):
     assert find_fill(ROD, find_axis_angle(np.array(across), np.array([0.0, 0, 1]))) == 1.0
 
 

@@ -56,7 +56,7 @@ def test_equal_data_are_packed_equally_at_any_time(monkeypatch):
     assert pack(["a"]) == before
 
 
-def test_lines_with_letters_that_count_twice_on_the_page_stand_as_they_are():
+def test_lines_with_surrogate_pairs_are_kept_unchanged():
     text = "\n".join(["REMARK \U0001f9ec"] * 9)
     assert turn(text) == [text]
 

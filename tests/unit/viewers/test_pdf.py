@@ -200,7 +200,7 @@ def test_a_table_over_several_pages_repeats_its_heading_and_tears_no_row(tmp_pat
         assert letters == rows * 120
 
 
-def test_what_all_jobs_share_stands_above_the_table_once(panel):
+def test_values_shared_by_all_jobs_are_shown_once_above_the_table(panel):
     assert read_text(panel).count("Same in all rows: scheme imgt.") == 1
 
 
@@ -267,7 +267,7 @@ def test_another_suffix_is_refused_before_anything_is_written(job, tmp_path, nam
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_is_no_file(job, tmp_path):
+def test_a_folder_is_not_a_file(job, tmp_path):
     (tmp_path / "old.pdf").mkdir()
     with pytest.raises(ConfigurationError, match="is a folder: name a file in"):
         write_report(tmp_path / "old.pdf", "T", [ReportPart("fv", job)])

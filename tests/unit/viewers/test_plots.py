@@ -182,7 +182,7 @@ def test_a_long_title_stays_within_the_figure(name):
     assert title.y1 <= whole.y1
 
 
-def test_dollar_signs_are_no_formula(tmp_path):
+def test_dollar_signs_are_not_a_formula(tmp_path):
     plot = plot_scatter(
         pd.DataFrame({"cost $ per \\frac $": [1.0, 2.0], "y": [1.0, 2.0]}), "cost $ per \\frac $", "y"
     )

@@ -87,7 +87,7 @@ def test_a_layout_may_hold_everything_that_shows_itself(tmp_path, registered):
     assert shown[2] == shown[3]
 
 
-def test_what_was_run_stands_below_every_layout(tmp_path, registered):
+def test_the_summary_of_the_run_is_below_every_layout(tmp_path, registered):
     registered("their-tool", lambda result: [])
 
     assert "Some method" in words(make_result(tmp_path, "their-tool"))[-1]
@@ -143,7 +143,7 @@ def test_docking_shows_all_poses_in_one_table_from_the_best(tmp_path):
     assert not any(text.startswith(("weak_out", "strong_out")) for text in shown)
 
 
-def test_docking_says_first_what_was_left_out_and_its_table_leads_to_the_poses(tmp_path):
+def test_docking_first_reports_what_was_left_out_and_its_table_opens_the_poses(tmp_path):
     notes = ["The box is too large for a sure search.", "Left out of the receptor: TMP A:163."]
     engine = {"method": "x", "kind": "genuine", "note": "The receptor is rigid in every run."}
     manifest = {"job": {"type": "vina"}, "engine": engine, "notes": notes}

@@ -71,11 +71,11 @@ def test_a_substitute_a_stand_in_and_an_add_on_are_named(open_run):
     assert "GNINA 1.0 (Dunbar & Deane 2016) was used" in paragraph
 
 
-def test_an_adapter_runs_the_named_program_and_is_no_substitute(open_run):
+def test_an_adapter_runs_the_named_program_and_is_not_a_substitute(open_run):
     assert not open_run("fv", engine={"kind": "adapter"}).manifest.is_substitute
 
 
-def test_a_service_that_records_no_method_is_said_so(open_run):
+def test_a_service_that_records_no_method_is_reported(open_run):
     runs = [open_run("a"), open_run("b", engine={"method": ""})]
     assert write_methods(runs)[1:] == ("The service does not record which program ran the other 1 job.",)
 

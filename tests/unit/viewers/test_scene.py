@@ -130,7 +130,7 @@ def test_a_structure_without_atoms_is_refused():
         compose(Structure("x.pdb", "pdb", "END\n"))
 
 
-def test_the_view_is_a_genuine_py3dmol_view_to_go_on_with(scene):
+def test_the_view_is_a_genuine_py3dmol_view_that_can_be_modified(scene):
     view = scene.py3dmol()
     view.addSurface("VDW", {"opacity": 0.5})
 

@@ -84,7 +84,7 @@ def test_designs_around_a_ligand_are_described_by_confidence_and_come_with_their
     assert any("HEM" in each.get("text/plain", "") for each in [plot, *rest])
 
 
-def test_many_designed_residues_are_cut_and_this_is_said(open_files):
+def test_a_plot_of_many_designed_residues_is_cut_and_its_title_says_so(open_files):
     rows = "".join(f"A,{number},A,C,0.1,0.9\n" for number in range(1, 302))
     head = PROBABILITIES.split("\n")[0] + "\n"
     _, plot, *_ = show_designs(

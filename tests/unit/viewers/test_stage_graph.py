@@ -38,12 +38,12 @@ def test_a_stage_that_runs_shows_its_progress():
     assert 'class="fnc-done" style="width:25%"' in write_graph(read_stages([FOLD, SCAN]))
 
 
-def test_a_stage_that_waits_says_for_which():
+def test_a_waiting_stage_names_the_stage_it_waits_for():
     waits = make_row("scan", status=JobStatus.IN_QUEUE, message="Waits for the stage fold.")
     assert "Waits for fold" in write_graph(read_stages([FOLD, waits]))
 
 
-def test_a_stage_that_could_not_begin_is_no_failure_of_its_own():
+def test_a_stage_that_could_not_begin_does_not_count_as_failed():
     lost = make_row("scan", status=JobStatus.STOPPED, error="The stage fold failed: no chain.")
     html = write_graph(read_stages([FOLD, lost]))
     assert "fnc-at-stopped" in html
@@ -57,7 +57,7 @@ def test_the_jobs_of_a_stage_that_takes_all_models_are_one_stage():
     assert "3 jobs" in write_graph(nodes)
 
 
-def test_a_stage_whose_name_ends_in_a_number_is_a_stage_of_its_own():
+def test_a_stage_whose_name_ends_in_a_number_is_a_separate_stage():
     rows = [make_row("scan", settings={"sequence": "EVQ"}), make_row("scan-2", settings={"sequence": "EVK"})]
     assert len(read_stages([FOLD, *rows])) == 3
 
@@ -78,12 +78,12 @@ def test_a_reused_stage_names_the_job_whose_result_it_has():
     assert "fold: AbodyBuilder, Reused from before-fold" in write_graph(read_stages([again, SCAN]))
 
 
-def test_a_deleted_job_of_a_stage_is_said():
+def test_a_deleted_job_of_a_stage_is_reported():
     gone = SheetRow("run-scan", {"stage": "scan", "tool": "anarci"}, None)
     assert "scan: ANARCI, deleted" in write_graph(read_stages([FOLD, gone]))
 
 
-def test_one_stage_is_no_graph():
+def test_one_stage_is_not_a_graph():
     assert write_graph(read_stages([FOLD])) == ""
 
 

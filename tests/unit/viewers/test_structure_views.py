@@ -126,7 +126,7 @@ def test_pka_shifts_colour_the_protein_and_curves_show_charge_and_stability_by_p
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 
-def test_binding_sites_colour_the_protein_and_the_baits_of_the_likeliest_residues_are_drawn(tmp_path):
+def test_binding_sites_colour_the_protein_and_the_baits_of_the_most_likely_residues_are_drawn(tmp_path):
     files = {"af2bind.pdb": TRP_CAGE, "residues.csv": BINDING, "baits.csv": BAITS}
     result = make_result(tmp_path, "af2bind", **files)
     scene, profile, residues, baits, *rest = show_binding_sites(result)
@@ -144,7 +144,7 @@ def test_binding_sites_colour_the_protein_and_the_baits_of_the_likeliest_residue
     assert "could not be used" not in result_bundles(result)[0]["text/plain"]
 
 
-def test_of_a_long_chain_the_baits_of_the_likeliest_residues_are_drawn_in_the_chains_order(tmp_path):
+def test_for_a_long_chain_the_baits_of_the_most_likely_residues_are_drawn_in_chain_order(tmp_path):
     chances = "chain,number,residue,p_bind,rank\n" + "".join(
         f"A,{number},A,{0.9 if number % 2 else 0.1},1\n" for number in range(1, 101)
     )
@@ -159,7 +159,7 @@ def test_of_a_long_chain_the_baits_of_the_likeliest_residues_are_drawn_in_the_ch
         f"A{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
     ]
     assert plot.data.columns[-1] == "A99"
-    assert "60 likeliest residues" in plot.title
+    assert "60 most likely residues" in plot.title
 
 
 def test_cyclic_designs_come_as_table_then_the_loss_of_each_then_the_peptides(tmp_path):
@@ -167,7 +167,7 @@ def test_cyclic_designs_come_as_table_then_the_loss_of_each_then_the_peptides(tm
     result = make_result(tmp_path, "afcycdesign", **files)
     designs, course, *rest = show_cyclic_designs(result)
 
-    assert designs["text/plain"].startswith("Designs, the lowest loss first")
+    assert designs["text/plain"].startswith("Designs, lowest loss first")
     assert designs["text/plain"].index("design_2") < designs["text/plain"].index("design_1")
     assert course.data["design_2"].tolist() == [2.5, 1.5]
     assert course.words == "design_2: 2.5 at 1, 1.5 at 2; design_1: 3 at 1, 2 at 2."

@@ -172,7 +172,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         """
         if self.tool == PIPELINE:
             raise FoldnoteError(
-                f"{self.job_name!r} is the run of a pipeline. To go on from the stage without a result:"
+                f"{self.job_name!r} is the run of a pipeline. To continue from the stage without a result:"
                 f" client.pipelines.get({self.job_name!r}).run_again()"
             )
         sheet, jobs = yield from _read_sheet(self)

@@ -109,7 +109,7 @@ class ToolList(tuple[Tool, ...]):
 
     def _title(self) -> str:
         if not self:
-            return "No tool matches. fn.tools() lists all of them."
+            return "No matching tools. fn.tools() lists all of them."
         running = sum(tool.available for tool in self)
         availability = f"{running} of them run{'s' if running == 1 else ''} here"
         if len(self) == 1:

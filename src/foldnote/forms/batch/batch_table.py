@@ -370,7 +370,7 @@ class BatchTable:
     def _check(self) -> str:
         """Return the label of the first press; the embedded service has no costs."""
         profile = getattr(self._form.client, "profile", None)
-        return "Check" if getattr(profile, "is_embedded", False) else "Check and price"
+        return "Validate" if getattr(profile, "is_embedded", False) else "Validate and estimate"
 
     def job_names(self) -> list[str] | None:
         """Return a name for each job if the table names any; None if they are numbered after the batch."""
@@ -411,7 +411,7 @@ class BatchTable:
 
     async def _price(self) -> None:
         form = self._form
-        self._say("Checking the rows at the service…")
+        self._say("Validating the rows at the service…")
         try:
             priced = self._snapshot()
             rows = [await upload_files(form, settings) for settings in priced.settings["rows"]]

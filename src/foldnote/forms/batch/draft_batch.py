@@ -141,7 +141,7 @@ class DraftBatch:
             ArgumentError: there is no such column, or a sweep gives that setting already.
         """
         if target in self.swept:
-            raise ArgumentError(f"The setting {target!r} is swept already; remove the sweep first.")
+            raise ArgumentError(f"The setting {target!r} is already swept; remove the sweep first.")
         self.mapping = self.mapping.with_target(column, target)
         notes = self.mapping.notes
         self._doubt()
@@ -249,7 +249,7 @@ class DraftBatch:
                 " instead of using it, or sweep another setting."
             )
         if setting in self.swept:
-            raise ArgumentError(f"The setting {setting!r} is swept already.")
+            raise ArgumentError(f"The setting {setting!r} is already swept.")
         self.rows = [
             self._vary(row, setting, value, number if len(values) > 1 else 0)
             for row in self.rows

@@ -141,8 +141,8 @@ def check_sheet(sheet: str | None) -> None:
     """
     if sheet is not None:
         raise ArgumentError(
-            "A sheet is chosen of an Excel workbook. Give the path of the workbook as the table, or leave"
-            " sheet out."
+            "A sheet can be chosen only in an Excel workbook. Give the path of the workbook as the table, or"
+            " omit sheet."
         )
 
 

@@ -21,7 +21,7 @@ from foldnote.models.extensions import (
     STOP,
 )
 
-_UNTAKEN = "This service runs every row once and goes on after a failure."
+_UNTAKEN = "This service runs every row once and continues after a failure."
 
 
 def _name_retries(number: int) -> tuple[str, int]:
@@ -50,7 +50,7 @@ class PolicyControls:
             has_answer: whether a service has described the tool; otherwise nothing is shown about it.
         """
         offered: dict[str, tuple[str, list[tuple[str, Any]]]] = {
-            ON_FAILURE: ("When a job has failed", [("go on", CONTINUE), ("start no more jobs", STOP)]),
+            ON_FAILURE: ("When a job has failed", [("continue", CONTINUE), ("start no more jobs", STOP)]),
             RETRIES: ("A job that fails", _RETRIES),
         }
         for name, (title, options) in offered.items():

@@ -80,11 +80,11 @@ def find_liabilities(chain: str) -> Iterator[Caution]:
     domains = [domain for domain in find_domains(chain) if domain.chain]
     tag = find_his_tag(chain)
     if tag is not None:
-        yield Caution(f"His tag at residues {tag[0] + 1} to {tag[1]}: leave it out unless it is meant")
+        yield Caution(f"His tag at residues {tag[0] + 1} to {tag[1]}: remove it unless it is intended")
     signal = find_signal_peptide(chain, domains[0]) if domains else 0
     if signal:
         yield Caution(
-            f"residues 1 to {signal} look like a signal peptide, which the mature chain does not have"
+            f"residues 1 to {signal} look like a signal peptide, which is cleaved from the mature chain"
         )
     for domain in domains:
         odd = find_odd_cysteines(domain)
@@ -103,10 +103,10 @@ def _describe_odd(odd: list[int], domain: Domain) -> str:
     free = [place for place in odd if place not in bonded] or odd
     names = [f"C{place + 1}" + _name_cdr(place, [domain]) for place in free]
     if len(bonded) < 2:
-        return f"{join_words(names, 'and')} without the partner that variable domains have"
+        return f"{join_words(names, 'and')} without the usual partner in a variable domain"
     verb = "has" if len(names) == 1 else "have"
     bond = f"the bond of C{bonded[0] + 1} and C{bonded[1] + 1}"
-    return f"{join_words(names, 'and')} {verb} no partner beside {bond}"
+    return f"{join_words(names, 'and')} {verb} no partner apart from {bond}"
 
 
 def _name_cdr(place: int, domains: list[Domain]) -> str:

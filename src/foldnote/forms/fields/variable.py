@@ -224,7 +224,7 @@ class Bindings:
         bound = self._bound.get(problem.field)
         is_wrong = problem.code == "wrong_type" and isinstance(value, list)
         many = bound.describe_many() if bound is not None and is_wrong else ""
-        more = " For a job of each, add the table to the form's batch, or call fn.submit_batch."
+        more = " For one job per value, add the table to the form's batch, or call fn.submit_batch."
         return problem._replace(message=f"{many}{more}") if many else problem
 
     def listen(self, is_wanted: bool) -> None:

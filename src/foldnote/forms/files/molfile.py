@@ -50,7 +50,7 @@ def read_molfile(text: str) -> DrawnMolecule:
         if molecule is None:
             return DrawnMolecule(fault="The drawing cannot be read as a molecule.")
         if any(atom.GetAtomicNum() == 0 for atom in molecule.GetAtoms()):
-            fault = "An atom of the drawing is not an element, such as R or A: replace it."
+            fault = "An atom of the drawing, such as R or A, is not an element: replace it."
             return DrawnMolecule(fault=fault)
         problems = chem.DetectChemistryProblems(molecule)
         if problems:

@@ -41,8 +41,8 @@ _SENT_WORDS = {
 }
 _ABOUT = (
     "Where the alignment of related sequences comes from. Choosing the public server is your consent for this"
-    " job only; choose it again for the next one. Leave it open where the service has databases, or a server,"
-    " of its own."
+    " job only; choose it again for the next one. Leave this unset if the service has its own databases or"
+    " server."
 )
 
 

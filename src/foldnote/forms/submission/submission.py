@@ -196,7 +196,9 @@ class FormSubmission:
     def _show_unreadable(self, error: Exception, name: str) -> None:
         """Report that this cell's job could not be read; a deleted job is not reported."""
         if not isinstance(error, NotFoundError):
-            self._verdicts.show_error(error, f"The job {name}, which this cell submitted, could not be read.")
+            self._verdicts.show_error(
+                error, f"The job {name}, which this cell submitted, could not be loaded."
+            )
 
     def _show_attached(self, job: Any, given: Mapping[str, Any]) -> None:
         from foldnote.forms.submission.reopening import show_kept

@@ -60,7 +60,7 @@ def describe(continuation: Continuation) -> str:
     """Describe a tool and its missing inputs, such as ``AutoDock Vina (then: Ligand file)``."""
     title = continuation.tool.display_name or continuation.tool.type
     needs = f" (you add: {join_words(continuation.missing, 'and')})" if continuation.missing else ""
-    return f"{title}{needs}{'' if continuation.tool.available else ', does not run here'}"
+    return f"{title}{needs}{'' if continuation.tool.available else ', not available here'}"
 
 
 class ContinuationChooser(widgets.VBox):  # type: ignore[misc]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CLOSED = "advanced"
 """Name of the group behind a heading that is closed at first."""
 _TITLES = {"required": "Required", "common": "Settings", CLOSED: "More settings"}
-_WAITING = "Waiting for the service to say whether it can run this tool."
+_WAITING = "Checking whether the service can run this tool…"
 _LONG = 14
 """Minimum number of fields for a form to have a search box."""
 
@@ -55,7 +55,7 @@ class Frame:
             style=looks.text,
             description=write_label(LabelParts("Label", "", "", ""), Notice(())),
             description_allow_html=True,
-            placeholder="free text, shown in place of the name",
+            placeholder="free text, shown instead of the name",
             _dom_classes=("foldnote-field", "foldnote-job-name", "foldnote-job-label"),
         )
         self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job")
@@ -63,7 +63,9 @@ class Frame:
             "", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first problem"
         )
         self.validate = looks.button(
-            "Validate", "foldnote-second", tooltip="Check the settings at the service; nothing is submitted"
+            "Validate",
+            "foldnote-second",
+            tooltip="Validate the settings at the service; nothing is submitted",
         )
         self.add_row = looks.button(
             "Add to batch", "foldnote-second", tooltip="Add these settings as a row of a batch"

@@ -156,6 +156,6 @@ def _find_loss(drawn: DrawnMolecule, original: object) -> str:
     if not isinstance(original, str) or not original or is_same_molecule(original, drawn.smiles):
         return ""
     return (
-        "The editor cannot show everything of this SMILES, such as some stereocentres and bonds to metals. "
-        "“Use” takes what is drawn; “Cancel” keeps the SMILES."
+        "The editor cannot show all features of this SMILES, such as some stereocentres and bonds to metals. "
+        "“Use” replaces it with the drawing; “Cancel” keeps the SMILES."
     )

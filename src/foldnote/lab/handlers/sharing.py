@@ -54,8 +54,10 @@ class ShareHandler(FoldnoteHandler):
     @authorized
     async def delete(self, share: str) -> None:
         """Revoke the link of this name."""
+        from foldnote.models.share import LINK_REVOKED
+
         await self.ask(self.session.revoke_share(share))
-        self.finish({"message": "The link leads nowhere now."})
+        self.finish({"message": LINK_REVOKED})
 
 
 class _SharedHandler(FoldnoteHandler):

@@ -27,7 +27,7 @@ function moveFace(box, axis, sign, shift, limits) {
 }
 
 async function open(model, stage, said) {
-  if (!canDraw()) throw new Error('this browser gives no WebGL');
+  if (!canDraw()) throw new Error('this browser does not provide WebGL');
   const engine = await library(model.get('_served'));
   const bytes = Uint8Array.from(atob(model.get('_packed')), letter => letter.charCodeAt(0));
   const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));

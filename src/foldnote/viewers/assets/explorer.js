@@ -181,7 +181,7 @@ function addTable(parent, residues, choice) {
   const box = make('div', 'fne-table', parent), table = make('table', '', box);
   box.tabIndex = 0;
   box.setAttribute('role', 'group');
-  box.setAttribute('aria-label', 'Chosen residues');
+  box.setAttribute('aria-label', 'Selected residues');
   const head = make('tr', '', make('thead', '', table)), body = make('tbody', '', table);
   const hasConfidence = residues.some(residue => typeof residue[3] === 'number');
   const words = ['Chain', 'Number', 'Residue', ...(hasConfidence ? ['pLDDT'] : [])];

@@ -75,7 +75,7 @@
     var bar = document.createElement('div');
     bar.className = 'fnv-toggles';
     bar.setAttribute('role', 'group');
-    bar.setAttribute('aria-label', 'Structures that are shown');
+    bar.setAttribute('aria-label', 'Structures shown');
     var boxes = scene.toggles.map(function (one, index) {
       return addCheck(bar, one[0], one[1], function (isOn) {
         if (isOn) hidden.delete(index); else hidden.add(index);
@@ -206,7 +206,7 @@
     menu.onchange = function () { stop(); goTo(+menu.value); };
     if (scene.steps.length > 2) addSlider(bar);
     if (scene.play) {
-      addButton(bar, 'Play', 'Show one model after the other', play).className = 'fnv-play';
+      addButton(bar, 'Play', 'Show the models one after another', play).className = 'fnv-play';
     }
     bar.addEventListener('keydown', function (event) {
       var by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -283,7 +283,7 @@
     return wake(true).then(function () { return loadScripts(data.scripts); }).then(function (write) {
       if (viewer) give(new Blob([write(view, program.name)], { type: 'text/plain' }), find('head').textContent || 'structure', program.suffix);
       return '';
-    }, function (error) { return 'No script: what writes it is not on this page (' + error.message + '). Run the cell again, or call save("view' + program.suffix + '") of the scene.'; });
+    }, function (error) { return 'No script: the code that writes it is not on this page (' + error.message + '). Run the cell again, or call save("view' + program.suffix + '") of the scene.'; });
   }
 
   // A button that shows and removes what ``open`` creates below the picture.
@@ -405,13 +405,13 @@
     var words = [['cartoon', 'Cartoon'], ['sticks', 'Sticks'], ['spheres', 'Spheres'], ['surface', 'Surface']];
     if (scene.bases.length) addChoice(tools, 'Style', words, style, function (value) { choose(function () { style = value; }); });
     if (assembly.hasChoices && !root.fnSelection) assembly.addTo(tools);
-    if (letters.hasLetters && !root.fnSelection) addPanel(tools, 'Sequence', 'Show the sequence, whose letters lead to their residues', 'sequence', letters.open, function () { letters.mark(focus.found()); });
-    if (seen.hasChoices) addPanel(tools, 'Show', 'Choose which chains, waters and hydrogens are seen', 'seen', function () { return seen.open(viewer); });
+    if (letters.hasLetters && !root.fnSelection) addPanel(tools, 'Sequence', 'Show the sequence; click a letter to go to its residue', 'sequence', letters.open, function () { letters.mark(focus.found()); });
+    if (seen.hasChoices) addPanel(tools, 'Show', 'Choose which chains, waters and hydrogens to show', 'seen', function () { return seen.open(viewer); });
     addPanel(tools, 'Measure', 'Measure distances, angles and torsions between atoms', 'measure', measures.open, measures.fill, measures.close);
     tools.lastChild.classList.add('fnv-measuring');
-    addPanel(tools, 'Views', 'Save where the camera is, and return there', 'places', places.open, places.fill);
-    addPanel(tools, 'Save', 'Save what is seen, as a PNG in a size of your choice or as a script of another viewer', 'save', function () { return askForPicture(stage, savePicture, saveScript); });
-    addButton(tools, 'Reset view', 'Turn back to the first view', resetView);
+    addPanel(tools, 'Views', 'Save the camera position, and return to it', 'places', places.open, places.fill);
+    addPanel(tools, 'Save', 'Save the view as a PNG of any size or as a script for another viewer', 'save', function () { return askForPicture(stage, savePicture, saveScript); });
+    addButton(tools, 'Reset view', 'Return to the initial view', resetView);
     addFullScreen(tools);
     new ResizeObserver(resize).observe(stage);
     guardWheel(stage);
@@ -502,12 +502,12 @@
     root.dataset.fnState = 'asleep';
     note.hidden = false;
     note.replaceChildren();
-    addButton(note, 'Show in 3D', 'Bring this picture back to life', function () { wake(true); });
+    addButton(note, 'Show in 3D', 'Make this picture interactive again', function () { wake(true); });
   }
 
   async function prepare() {
     if (!canDraw()) {
-      throw ['No 3D view: this browser gives no WebGL.', 'Turn on hardware acceleration in its settings, or open the notebook in another browser.'];
+      throw ['No 3D view: this browser does not provide WebGL.', 'Turn on hardware acceleration in its settings, or open the notebook in another browser.'];
     }
     try {
       engine = await library(data.served);

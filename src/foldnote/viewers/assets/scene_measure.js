@@ -86,7 +86,7 @@ function makeMeasures(view) {
     panel.className = 'fnv-measure';
     panel.setAttribute('role', 'group');
     panel.setAttribute('aria-label', 'Measure');
-    addChoice(panel, 'What is measured', Object.keys(MEASURES).map(function (key) { return [key, MEASURES[key].word]; }), kind, function (value) { kind = value; picked = []; update(); });
+    addChoice(panel, 'Quantity to measure', Object.keys(MEASURES).map(function (key) { return [key, MEASURES[key].word]; }), kind, function (value) { kind = value; picked = []; update(); });
     make('output', 'told', panel);
     addButton(panel, 'Clear', 'Remove all measurements', function () { kept = []; picked = []; view.stage.focus(); update(); });
     make('ul', 'measured', panel);

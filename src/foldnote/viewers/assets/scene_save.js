@@ -88,9 +88,9 @@ function askForPicture(stage, take, script) {
   };
   measure();
   var scripts = make('span', 'scripts', form);
-  scripts.append('As a script of ');
+  scripts.append('As a script for ');
   PROGRAMS.forEach(function (program) {
-    addButton(scripts, program.word, 'Save what is seen, with its coordinates, as a file that ' + program.word + ' opens', function () { script(program).then(function (fault) { said.textContent = fault; }); });
+    addButton(scripts, program.word, 'Save the view, with its coordinates, as a file that ' + program.word + ' opens', function () { script(program).then(function (fault) { said.textContent = fault; }); });
   });
   return form;
 }

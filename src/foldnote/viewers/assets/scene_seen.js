@@ -78,7 +78,7 @@ function makeViews(view) {
     var label = panel.appendChild(document.createElement('label')), name = document.createElement('input');
     name.maxLength = 40;
     label.append('Name ', name);
-    var button = addButton(panel, 'Save view', 'Keep where the camera is, in this browser', null);
+    var button = addButton(panel, 'Save view', 'Keep the camera position in this browser', null);
     button.type = 'submit';
     make('span', 'kept', panel);
     panel.onsubmit = function (event) {

@@ -35,6 +35,6 @@
     }
     window[scene.name](data, dress, scene, root);
   }).catch(function (error) {
-    fail('No 3D view: the page does not let it be drawn (' + (error.message || error) + ').', 'Open the notebook in JupyterLab, or the file in a viewer.');
+    fail('No 3D view: the page does not allow it (' + (error.message || error) + ').', 'Open the notebook in JupyterLab, or the file in a viewer.');
   });
 })

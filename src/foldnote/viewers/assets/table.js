@@ -292,7 +292,7 @@
   filter.oninput = function () { words = filter.value.toLowerCase(); chooseFromTop(); };
   save.type = 'button';
   save.textContent = 'Save CSV';
-  save.title = 'Save the rows that are listed, in their order';
+  save.title = 'Save the listed rows in this order';
   save.onclick = saveCsv;
   var same = document.createElement('details');
   same.className = 'fnt-same';

@@ -114,7 +114,7 @@ def describe_rerun(job: Job) -> str:
     if not job.is_final or (job.status is JobStatus.COMPLETE and not has_failed):
         return ""
     if job.tool == PIPELINE:
-        return f"To go on from the stage without a result: `fn.job({job.job_name!r}).run_again()`"
+        return f"To continue from the stage without a result: `fn.job({job.job_name!r}).run_again()`"
     if job.is_batch:
         return f"To run the jobs without a result again: `fn.batch({job.job_name!r}).retry()`"
     if job.batch:  # a stage's settings name files of other stages, which only its run knows

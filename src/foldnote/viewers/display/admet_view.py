@@ -70,11 +70,11 @@ def show_admet(result: Result) -> list[Any]:
     about = table_bundle(columns, "Properties, with the quality of their predictions in cross-validation")
     if len(values) <= _MAX_COLUMNS:
         tables = [table_bundle(_turn(values, percentiles, columns), "Properties")]
-        folded = fold_bundles([about], "What each property is")
+        folded = fold_bundles([about], "Description of each property")
     else:
         tables = [table_bundle(values.dropna(axis="columns", how="all"), "Properties")]
         ranks = table_bundle(percentiles, "Percentiles among the approved drugs of DrugBank")
-        folded = fold_bundles([ranks, about], "Percentiles, and what each property is")
+        folded = fold_bundles([ranks, about], "Percentiles, and a description of each property")
     return [*unread, _draw_cards(values), *tables, folded, *default_view(result, without=_FILES)]
 
 

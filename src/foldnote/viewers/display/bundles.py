@@ -117,7 +117,9 @@ def _explain_nothing(result: Result) -> list[Bundle]:
     if result.problems or write_summary(result):
         return []
     known = list(filter(None, (explain_unsupported(file.name) for file in result.files)))
-    told = known[:3] or ["No file is of a kind that foldnote shows; result.read(name) returns its content"]
+    told = known[:3] or [
+        "foldnote cannot display any of these files; result.read(name) returns the content of one"
+    ]
     return [text_bundle("\n".join(f"{sentence}." for sentence in told))]
 
 
@@ -180,7 +182,7 @@ def _print_jobs(result: Result) -> list[Bundle]:
     ]
     shown = [table_bundle(table, title) for title, table in tables if len(table) <= MAX_ROWS]
     left = [f"{title} ({count(len(table), 'row')})" for title, table in tables if len(table) > MAX_ROWS]
-    told = f"Too long to be printed, and in the result: {join_words(left, 'and')}."
+    told = f"Too long to print; see the result: {join_words(left, 'and')}."
     return [_picture_jobs(result), *shown, *([text_bundle(told)] if left else [])]
 
 

@@ -128,7 +128,7 @@ def _alignment_bundle(chain: str, alignment: Alignment, comparison: Comparison) 
             for name, row in zip(alignment.names, alignment.sequences, strict=True)
         ]
         plain.append("")
-    legend = "Marked: other than in the reference. Residues without coordinates are not listed."
+    legend = "Marked: different from the reference. Residues without coordinates are not listed."
     html = (
         f'<div class="fnv-view"><p class="fnv-head">{escape(head)}</p>'
         f'<div class="fnv-align" dir="ltr" tabindex="0" role="group" aria-label="{escape(head)}">'
@@ -205,7 +205,7 @@ def _find_substitutions(first: str, other: object) -> object:
 def _score_bundle(comparison: Comparison) -> Bundle:
     frame = comparison.scores
     if frame.empty:
-        return _text_bundle("Scores: none of them has any.")
+        return _text_bundle("Scores: none available.")
     empty = [name for name in ("unit", "better") if not frame[name].astype(bool).any()]
     labels = label_scores(frame.index)
     return table_bundle(frame.drop(columns=empty).map(_write_value).rename(index=labels), "Scores")

@@ -50,7 +50,7 @@ def show_free_energies(result: Result) -> list[Any]:
         return default_view(result)
     worst = legs.sort_values("least_overlap").iloc[0]
     name = f"{worst['ligand']}, repeat {int(worst['repeat'])}, {worst['leg']}"
-    overlaps = f"least of neighbours {worst['least_overlap']:.2g}, at least {_ADVISED} is advised"
+    overlaps = f"smallest between neighbours {worst['least_overlap']:.2g}, at least {_ADVISED} is advised"
     restraints = read_table(result, "restraints.csv")
     cycle = "" if restraints is None else "; binding = solvent − complex − release"
     return [
@@ -58,7 +58,7 @@ def show_free_energies(result: Result) -> list[Any]:
         _show_table(energies, "Free energies"),
         _plot_overlap(_select(overlap, worst), f"{name} ({overlaps})"),
         _plot_convergence(_select(convergence, worst), name),
-        _show_table(legs, f"Legs: free energies of switching the interactions off{cycle}"),
+        _show_table(legs, f"Legs: free energies of turning off the interactions{cycle}"),
         *([] if restraints is None else [_show_table(restraints, "Restraints")]),
         *default_view(result, without=_SHOWN),
     ]

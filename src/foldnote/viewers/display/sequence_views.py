@@ -70,9 +70,9 @@ def show_properties(result: Result) -> list[Any]:
         ]
         shown |= {"charge.csv", "hydropathy.csv"}
     return [
-        table_bundle(figures, "Figures of the sequences"),
+        table_bundle(figures, "Properties of the sequences"),
         *plots,
-        table_bundle(motifs, "Motifs at which a modification may occur"),
+        table_bundle(motifs, "Motifs of possible modifications"),
         *default_view(result, without=shown),
     ]
 

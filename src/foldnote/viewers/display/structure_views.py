@@ -134,7 +134,7 @@ def show_ionisation(result: Result) -> list[Any]:
     return [
         _compose_colored(result, structure, _color_by_shift(groups, structure)),
         *plots,
-        table_bundle(shifted.reset_index(drop=True), "Ionisable groups, the most shifted first"),
+        table_bundle(shifted.reset_index(drop=True), "Ionisable groups, largest pKa shift first"),
         *rest[1:],
     ]
 
@@ -204,7 +204,7 @@ def show_binding_sites(result: Result) -> list[Any]:
     return [
         _compose_colored(result, structure, coloring),
         plot_profile(frame, _BINDING, "p(bind) along the chain", level=0.5),
-        table_bundle(ordered.reset_index(drop=True), "Residues, the likeliest to bind first"),
+        table_bundle(ordered.reset_index(drop=True), "Residues, most likely to bind first"),
         _plot_baits(baits, ordered),
         *rest[1:],
     ]
@@ -216,8 +216,8 @@ def _plot_baits(baits: pd.DataFrame, ordered: pd.DataFrame) -> Plot:
     matrix = rows.drop(columns=["chain", "number", "residue"]).astype(float).T
     matrix.columns = pd.Index(rows["residue"] + rows["number"].astype(str), name="Residue")
     matrix.index.name = "Bait amino acid"
-    title = f"What each bait adds to the logit of p(bind), {count(len(rows), 'likeliest residue')}"
-    return plot_matrix(matrix, title, "Part of the logit", is_signed=True)
+    title = f"Contribution of each bait to the logit of p(bind), {count(len(rows), 'most likely residue')}"
+    return plot_matrix(matrix, title, "Contribution to the logit", is_signed=True)
 
 
 @builtin_view("afcycdesign")
@@ -231,7 +231,7 @@ def show_cyclic_designs(result: Result) -> list[Any]:
     shown = curves[names].rename(columns=lambda number: f"design_{number}").reset_index()
     columns = {name: str(name) for name in shown.columns if name != "step"}
     return [
-        table_bundle(designs, "Designs, the lowest loss first"),
+        table_bundle(designs, "Designs, lowest loss first"),
         plot_curves(shown, "step", columns, "Loss by step", labels=("Step", "Loss")),
         *default_view(result, without=["designs.csv"]),
     ]

@@ -31,7 +31,7 @@ def make_request(width_px: int, height_px: int, dpi: int, background: Background
     """
     for name, value in (("width_px", width_px), ("height_px", height_px)):
         if not 16 <= value <= _MAX_PX:
-            raise ArgumentError(f"{name} is {value}; a picture has 16 to {_MAX_PX:,} pixels each way.")
+            raise ArgumentError(f"{name} is {value}; a picture must have 16 to {_MAX_PX:,} pixels per side.")
     if not 1 <= dpi <= 2400:
         raise ArgumentError(f"dpi is {dpi}; it must be 1 to 2,400.")
     if background not in get_args(Background):
@@ -65,7 +65,7 @@ class Pictures:
             return await asyncio.wait_for(answer, wait_s)
         except TimeoutError as exc:
             raise ResultError(
-                f"No page drew the picture within {wait_s:g} s. "
+                f"No picture was drawn within {wait_s:g} s. "
                 "Show the explorer in a cell, and await its picture in a cell below."
             ) from exc
         finally:

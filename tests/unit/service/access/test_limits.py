@@ -49,7 +49,7 @@ def test_the_wait_is_in_whole_seconds():
     assert (whole_seconds(0.01), whole_seconds(1.2)) == (1, 2)
 
 
-def test_a_key_file_is_made_once_and_private(tmp_path):
+def test_a_key_file_is_created_once_and_private(tmp_path):
     path = tmp_path / "key"
     key = read_or_make_key_file(path)
     assert read_or_make_key_file(path) == key

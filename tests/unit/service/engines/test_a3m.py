@@ -31,7 +31,7 @@ def read(a3m, tmp_path):
     return read_bytes
 
 
-def test_rows_are_joined_and_what_is_no_row_is_passed_over(read):
+def test_rows_are_joined_and_other_content_is_skipped(read):
     content = b"\xef\xbb\xbf#comment\r\n>query one\r\nac\r\n DE\r\n\r\n>b\r\nA-kkD\r\n-\r\n\x00"
     assert read(content) == [(">query one", "ACDE"), (">b", "A-kkD-")]
 
@@ -62,7 +62,7 @@ def test_rows_are_written_with_a_line_a_sequence_below_their_head(a3m, tmp_path)
         (b">a\nAC\xffE\n", "Sequence 1 of alignment 3 has '\ufffd'"),
     ],
 )
-def test_what_is_no_alignment_of_the_query_is_refused_with_the_reason(read, capsys, content, told):
+def test_an_alignment_of_another_query_is_refused_with_the_reason(read, capsys, content, told):
     with pytest.raises(SystemExit) as ended:
         read(content)
     assert ended.value.code == 2

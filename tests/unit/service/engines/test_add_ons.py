@@ -51,7 +51,7 @@ def test_a_run_is_offered_the_command_of_an_installed_add_on(tmp_path):
     }
 
 
-def test_a_run_is_told_why_an_add_on_cannot_run(tmp_path):
+def test_a_run_learns_why_an_add_on_cannot_run(tmp_path):
     engine, _ = write_pair(tmp_path)
     path = tmp_path / "extra" / "engine.toml"
     need = "kind = 'host'\nsystem = [{command = 'no-such-prog'}]"
@@ -63,7 +63,7 @@ def test_a_run_is_told_why_an_add_on_cannot_run(tmp_path):
     assert needed_resources(engine).memory_mb == 300
 
 
-def test_an_engine_without_add_ons_is_told_of_none(tmp_path):
+def test_an_engine_without_add_ons_gets_none(tmp_path):
     engine = load_engines([write_probe_engine(tmp_path)])["probe"]
     spec = build(engine, tmp_path)
     assert ADD_ONS not in spec.environment

@@ -73,7 +73,7 @@ def test_an_engine_is_installed_proved_and_removed(make_engine):
 
 
 @pytest.mark.parametrize(("has_pip", "kept"), [(True, []), (False, ["pip"])], ids=["with pip", "without pip"])
-def test_an_environment_has_a_pip_of_its_own_only_where_the_running_python_has_none(
+def test_an_environment_has_its_own_pip_only_if_the_running_python_has_none(
     make_engine, monkeypatch, has_pip, kept
 ):
     if not has_pip:
@@ -238,7 +238,7 @@ def too_new(monkeypatch, tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_an_engine_without_packages_for_this_python_is_made_of_an_older_one(make_engine, too_new):
+def test_an_engine_without_packages_for_this_python_uses_an_older_python(make_engine, too_new):
     folder, version = too_new
     older = folder / f"python{version}"
     older.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
@@ -354,7 +354,7 @@ def test_a_python_that_does_not_run_is_none(make_engine, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("need", ["requires_python", "newest_python"])
-def test_uv_is_asked_for_a_python_that_is_not_here(make_engine, monkeypatch, tmp_path, need):
+def test_uv_provides_a_python_that_is_not_installed(make_engine, monkeypatch, tmp_path, need):
     monkeypatch.setenv("PATH", str(tmp_path))
     asked = tmp_path / "asked"
     python = tmp_path / "fetched"

@@ -263,7 +263,7 @@ def test_uv_chooses_the_build_that_fits_the_gpu(engine, begin, uv):
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(sys.platform != "linux", reason="there is one build of PyTorch elsewhere")
-def test_a_backend_that_the_user_chose_stays_and_pip_goes_on_where_uv_fails(engine, begin, uv, monkeypatch):
+def test_a_backend_chosen_by_the_user_is_kept_and_pip_takes_over_if_uv_fails(engine, begin, uv, monkeypatch):
     monkeypatch.setenv("UV_TORCH_BACKEND", "cpu")
     uv[1].touch()
     begin(engine)
@@ -272,7 +272,7 @@ def test_a_backend_that_the_user_chose_stays_and_pip_goes_on_where_uv_fails(engi
     assert set(read_ready(engine)["files"]) == {"firstpart", "secondpart", "loosepart"}
 
 
-def test_uv_is_not_asked_where_pip_has_a_registry_of_its_own(engine, begin, uv, monkeypatch):
+def test_uv_is_not_used_if_pip_has_its_own_registry(engine, begin, uv, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     begin(engine)
     install(engine, lambda event: None)

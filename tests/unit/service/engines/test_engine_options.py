@@ -66,7 +66,7 @@ def test_a_database_is_a_path_without_suffix_and_its_name_is_reported(engine, tm
     assert engine.as_tool_engine("anarci").databases == ("uniref30_db",)
 
 
-def test_an_option_that_another_one_needs_is_asked_for_while_that_is_set(engine, tmp_path):
+def test_an_option_is_required_while_another_option_needs_it(engine, tmp_path):
     configure(f'uniref = "{tmp_path}/data/uniref30_db"\n')
     told = "tiny is not configured: set mmseqs (MMseqs2) in the section [engines.tiny] of config.toml."
     assert engine.state().reason == told
@@ -87,11 +87,11 @@ def test_an_option_that_another_one_needs_is_asked_for_while_that_is_set(engine,
         ('unref = "x"', "it has no option unref"),
     ],
 )
-def test_what_is_wrong_is_said_of_the_option(engine, text, words):
+def test_an_error_names_the_option(engine, text, words):
     configure(text)
     assert words in explain_configuration("tiny", engine.configured())
 
 
-def test_an_option_cannot_need_one_that_there_is_none_of():
+def test_an_option_cannot_require_an_option_that_does_not_exist():
     with pytest.raises(ValueError, match="the option uniref needs 'mmseqs', which is not among options"):
         read_engine_options([{"name": "uniref", "help": "x", "kind": "database", "needs": ["mmseqs"]}])

@@ -71,7 +71,7 @@ def test_a_list_for_another_program_has_one_line_for_each_tool(out, monkeypatch)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
-def test_in_a_narrow_terminal_the_text_stands_under_its_row(columns, monkeypatch):
+def test_in_a_narrow_terminal_the_text_is_printed_below_its_row(columns, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))
     terminal = Terminal()
     run_list(["abodybuilder", "anarci"], stream=terminal)
@@ -83,7 +83,7 @@ def test_in_a_narrow_terminal_the_text_stands_under_its_row(columns, monkeypatch
     assert max(map(len, table)) <= columns
 
 
-def test_in_a_wide_terminal_the_text_stands_beside_its_row(monkeypatch):
+def test_in_a_wide_terminal_the_text_is_printed_beside_its_row(monkeypatch):
     monkeypatch.setenv("COLUMNS", "190")
     terminal = Terminal()
     run_list(["anarci"], stream=terminal)

@@ -70,7 +70,7 @@ def test_a_strict_phylip_file_may_join_names_and_letters():
         (("x(1)", "x[2]", ""), ["x(1)", "x[2]", "sequence_3"], ""),
     ],
 )
-def test_every_sequence_has_a_name_of_its_own(heads, names, note):
+def test_every_sequence_has_a_unique_name(heads, names, note):
     found, notes = read("".join(f">{head}\nMKLV\n" for head in heads))
     assert [name for name, _ in found] == names
     assert note in " ".join(notes)

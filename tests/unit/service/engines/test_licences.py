@@ -92,7 +92,7 @@ def test_of_all_engines_one_whose_licence_must_be_accepted_is_left_out_and_named
     assert out.getvalue().endswith("whose licence must be accepted, are installed by name: academic\n")
 
 
-def test_a_question_is_asked_about_the_terms_and_a_no_installs_nothing(engine):
+def test_the_terms_must_be_accepted_and_a_no_installs_nothing(engine):
     asked = []
     out = io.StringIO()
     assert run_install(["academic"], ask=lambda *about: asked.append(about), stream=out) == 1
@@ -116,7 +116,7 @@ def test_a_terminal_shows_the_terms_and_asks(engine, begin, answer, users):
     assert engine.state().installed == bool(users)
 
 
-def test_the_list_says_what_is_asked_and_who_accepted(engine):
+def test_the_list_shows_the_terms_and_who_accepted_them(engine):
     for users in (None, "ada"):
         out = io.StringIO()
         run_list(["anarci"], as_json=True, stream=out)
@@ -142,6 +142,6 @@ def test_a_damaged_record_of_acceptances_is_never_overwritten(engine, tmp_path):
         ({"url": "http://x.org"}, "https address"),
     ],
 )
-def test_terms_that_say_too_little_are_no_terms(make_engine, changed, reason):
+def test_incomplete_terms_are_refused(make_engine, changed, reason):
     with pytest.raises(EngineError, match=reason):
         make_engine(**changed)

@@ -94,7 +94,7 @@ def note():
     return row.weights_note
 
 
-def test_each_figure_stands_beside_the_published_one(engine):
+def test_each_value_is_shown_beside_the_published_one(engine):
     status, said = check()
     assert status == 0
     assert "second value     published 2.2 ± 0.1, found 2.25: as published" in said
@@ -102,7 +102,7 @@ def test_each_figure_stands_beside_the_published_one(engine):
     assert "3 of 3 figures of the published case are reached." in said
 
 
-def test_as_json_the_verdict_is_one_document_and_the_figures_stand_beside_it(engine, capsys):
+def test_as_json_the_verdict_is_one_document_and_the_figures_go_to_stderr(engine, capsys):
     assert main(["engines", "check", "tiny", "--json"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out) == [{"engine": "tiny", "as_published": True}]
@@ -181,7 +181,7 @@ def test_an_engine_without_a_usable_case_says_so(engine, content, reason):
 
 
 @pytest.mark.parametrize("found", [None, "", "nan", "word", "1e999", 2.31])
-def test_what_is_no_number_near_the_published_one_is_not_reached(found):
+def test_a_value_that_is_not_near_the_published_one_does_not_pass(found):
     assert not Figure("value", 2.2, "table.csv", "value", 0.1).is_reached(found)
 
 

@@ -149,13 +149,13 @@ def test_two_engines_share_one_content_until_neither_uses_it(make_engine, server
     assert contents(engines_dir) == []
 
 
-def test_a_download_that_is_cut_goes_on_where_it_stopped(make_engine, server):
+def test_an_interrupted_download_resumes_where_it_stopped(make_engine, server):
     server.cut_after, server.cuts = 100_000, 2
     install(make_engine(), lambda event: None)
     assert server.ranges == [None, "bytes=100000-", "bytes=200000-"]
 
 
-def test_the_next_installation_goes_on_where_the_last_one_was_killed(make_engine, server):
+def test_the_next_installation_resumes_where_the_last_one_was_killed(make_engine, server):
     engine = make_engine()
     server.cut_after, server.cuts, server.stall_s = 100_000, 1, 5.0
     with start_installing("tiny") as process:
@@ -541,7 +541,7 @@ def list_engine():
     return next(row for row in json.loads(out.getvalue()) if row["engine"] == "tiny")
 
 
-def test_optional_weights_are_fetched_only_where_they_are_asked_for(make_optional, server):
+def test_optional_weights_are_fetched_only_on_request(make_optional, server):
     engine = make_optional()
     install(engine, lambda event: None)
     assert [path for path, _ in server.requests] == ["/model.pt"]
@@ -568,7 +568,7 @@ def test_an_engine_with_optional_weights_only_is_installed_with_no_network(make_
     assert describe(engine)["weights"] == []
 
 
-def test_all_engines_at_once_are_those_with_optional_weights_too(make_optional, server, monkeypatch):
+def test_all_engines_include_those_with_optional_weights(make_optional, server, monkeypatch):
     engine = make_optional(needed=False)
     monkeypatch.setattr("foldnote.service.engines.command.load_engines", lambda: {"tiny": engine})
     out = io.StringIO()

@@ -154,7 +154,7 @@ def test_a_link_is_good_until_it_is_late():
         Target("job", "1", 7, "ab" * 32, "a c.zip"),
     ],
 )
-def test_a_link_is_good_for_nothing_else(other):
+def test_a_link_grants_nothing_else(other):
     signer = LinkSigner({"k": b"secret"}, 60)
     with pytest.raises(RefusalError) as caught:
         check(signer, query_of(signer.sign(TARGET)), other)

@@ -48,7 +48,7 @@ def test_kill_all_ends_it(marked):
     assert process.wait() == -9
 
 
-def test_signals_to_the_dead_are_no_error():
+def test_signals_to_dead_processes_are_not_errors():
     nobody = 2**22 - 1
     processes.send([nobody], processes.signal.SIGTERM)
     processes.send_to_group(nobody, processes.signal.SIGTERM)

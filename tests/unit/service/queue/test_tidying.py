@@ -82,7 +82,7 @@ def test_what_may_wait_is_removed_at_once_when_the_disk_is_full(store, root, tmp
     assert not (folder / "work").exists()
 
 
-def test_the_work_of_a_run_that_goes_on_is_left_alone(store, root, tidier):
+def test_the_files_of_a_continuing_run_are_left_alone(store, root, tidier):
     account = store.accounts.ensure_account("a@lab.example")
     store.jobs.add(account, NewJob("goes-on", "anarci", {}, {}))
     claim = store.queue.claim(store.queue.waiting()[0], "a nonce")
@@ -135,7 +135,7 @@ def test_what_a_tool_made_read_only_is_removed_by_its_owner(tmp_path):
     assert not job.exists()
 
 
-def test_a_link_in_a_removed_folder_leads_nowhere(tmp_path):
+def test_a_link_in_a_removed_folder_is_not_followed(tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir(mode=0o750)
     (outside / "kept").write_text("x")

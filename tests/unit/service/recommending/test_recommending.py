@@ -58,7 +58,7 @@ def test_a_molecule_is_found(text, kind, form):
 @pytest.mark.parametrize(
     "text", ["", "Please predict a structure", "A CNN (SON) I/O NO", "PDB, RMSD and CDR", "(C", "e.g. 3"]
 )
-def test_words_are_no_molecules(text):
+def test_words_are_not_molecules(text):
     assert find_molecules(text) == []
 
 
@@ -93,7 +93,7 @@ def test_invalid_smiles(word):
         ("reconstruct the ancestors of these proteins", "ancestral-reconstruction"),
     ],
 )
-def test_a_task_leads_to_its_tool(prompt, best):
+def test_a_task_finds_its_tool(prompt, best):
     advice = ask(prompt)
     assert advice.tools[0].tool_id == best
     assert 1 <= len(advice.tools) <= 4
@@ -131,7 +131,7 @@ def test_any_prompt_gets_an_answer(prompt):
     assert len({row.tool_id for row in advice.tools}) == len(advice.tools) <= 4
 
 
-def test_a_small_molecule_that_is_to_be_docked_leads_to_a_tool_for_it():
+def test_a_question_about_docking_a_small_molecule_finds_a_docking_tool():
     advice = ask(f"dock {ASPIRIN} to my protein structure")
     assert advice.tools[0].tool_id == "vina"
 
@@ -158,7 +158,7 @@ def ask_where(prompt, *running):
     ("protein", "ligand"),
     [("", "aspirin"), (f"{PROTEIN} ", "imatinib"), ("", "a drug"), (f"{PROTEIN} ", ASPIRIN)],
 )
-def test_each_thing_that_is_asked_for_has_a_tool_and_one_that_runs_is_among_them(protein, ligand):
+def test_each_part_of_a_request_has_a_tool_and_one_of_them_runs_here(protein, ligand):
     advice = ask_where(f"fold this protein {protein}and dock {ligand}", "vina")
     found = [row.tool_id for row in advice.tools]
     assert {"alphafold", "vina"} <= {*found}
@@ -186,6 +186,6 @@ def test_proteins_are_docked_by_a_tool_for_proteins(prompt):
     assert "vina" not in found
 
 
-def test_a_tool_that_runs_here_stands_beside_better_ones_that_do_not():
+def test_a_tool_that_runs_here_is_listed_beside_better_ones_that_do_not():
     found = ask_where(f"predict the structure of this protein {PROTEIN}", "afsample")
     assert "afsample" in [row.tool_id for row in found.tools]

@@ -74,7 +74,7 @@ def test_a_change_of_another_process_is_seen(store, place):
     assert page.counts.statuses["Stopped"] == 1
 
 
-def test_a_page_ends_where_it_is_told_to_and_says_whether_more_follows(store):
+def test_a_page_ends_at_its_limit_and_says_whether_more_follows(store):
     store.jobs.add(1, job("second"))
     first = read(store, limit=1)
     assert (names(first), first.last) == (["second"], 2)

@@ -260,7 +260,7 @@ def test_many_keys_are_found_at_once(store, account):
     assert sorted(store.accounts.find_callers(hashes)) == hashes[::100]
 
 
-def test_a_full_database_refuses_whole_changes_and_goes_on_when_there_is_room(tmp_path):
+def test_a_full_database_refuses_whole_changes_and_continues_when_there_is_space(tmp_path):
     told = []
     store = Store(tmp_path / "db", on_full=lambda: told.append(1))
     account = store.accounts.ensure_account("a@lab.example")

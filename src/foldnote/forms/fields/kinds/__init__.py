@@ -63,7 +63,7 @@ _BUNDLED: tuple[FieldKind, ...] = (
     ),
     FieldKind(
         "box center",
-        "The centre of a box: about a ligand, residues, by numbers, or the whole receptor.",
+        "The centre of a box: around a ligand, residues or the whole receptor, or by coordinates.",
         lambda spec: spec.type == "array" and spec.role == "box-center",
         _build("box.BoxCenterField"),
     ),

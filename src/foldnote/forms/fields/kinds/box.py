@@ -180,7 +180,7 @@ class BoxCenterField(PointField):
         box, receptor = self.find_box(value), self.find_receptor()
         if box and receptor and not receptor.overlaps(box):
             low, high = (f"({', '.join(f'{each:.1f}' for each in corner)})" for corner in receptor.extent)
-            fault = f"The box does not touch the receptor, which reaches from {low} to {high} Å."
+            fault = f"The box does not touch the receptor, which extends from {low} to {high} Å."
         return Reading(value, (fault,) if fault else ())
 
     def express(self, read: Reading, problems: Any) -> None:
@@ -262,7 +262,7 @@ class BoxCenterField(PointField):
             if value is not MISSING:
                 return ""
             if not self._has_receptor():
-                return "Choose the receptor to see what is searched: all of it, or a box about a site."
+                return "Choose the receptor to see what is searched: all of it, or a box around a site."
             if (source := self._find_source()) is not None:
                 return f"No protein or nucleic acid to dock to was found in {source.name}."
             unknown = "its file is not on this computer, so its extent is not known here"
@@ -277,8 +277,8 @@ class BoxCenterField(PointField):
             words.append("Blind docking: no site was chosen")
         if advised and volume > advised:
             words.append(
-                f"This is {volume / advised:.1f} times the {format_volume(advised)} that are advised at"
-                f" most; better: {self._advise(receptor)}"
+                f"This is {volume / advised:.1f} times the advised maximum of {format_volume(advised)};"
+                f" better: {self._advise(receptor)}"
             )
         return ". ".join(words) + "."
 
@@ -286,9 +286,9 @@ class BoxCenterField(PointField):
         edges = self._find_size()
         if edges is None:
             edge = self._number("edge")
-            return f"Searched: a box about the flexible residues, {edge:.0f} Å or more along each edge."
+            return f"Searched: a box around the flexible residues, {edge:.0f} Å or more along each edge."
         volume = format_volume(math.prod(edges))
-        return f"Searched: {format_edges(edges)} about the flexible residues, {volume}."
+        return f"Searched: {format_edges(edges)} around the flexible residues, {volume}."
 
     def _advise(self, receptor: ReceptorOutline | None) -> str:
         site = f"the ligand {receptor.sites[0].name}" if receptor and receptor.sites else ""
@@ -297,10 +297,10 @@ class BoxCenterField(PointField):
 
     def _name_place(self, value: Any) -> str:
         if value is MISSING:
-            return "about the whole receptor"
+            return "around the whole receptor"
         if self._mode == RESIDUES:
-            return "about the chosen residues"
-        return "about the given centre" if self._mode in (BLIND, NUMBERS) else f"about {self._mode}"
+            return "around the selected residues"
+        return "around the given centre" if self._mode in (BLIND, NUMBERS) else f"around {self._mode}"
 
     def _offer(self, value: Any) -> None:
         receptor = self.find_receptor()
@@ -310,7 +310,7 @@ class BoxCenterField(PointField):
         options = {BLIND: "Around the flexible residues" if self._has_flexible() else whole}
         options |= {site.name: f"Around {site.name} · {count(site.atoms, 'heavy atom')}" for site in sites}
         options |= {RESIDUES: "Around residues…"} if receptor else {}
-        options[NUMBERS] = "By numbers"
+        options[NUMBERS] = "By coordinates"
         self._listed = tuple(options)
         with self.writing():
             if tuple(self.places.options) != tuple(options.values()):

@@ -85,7 +85,7 @@ class ChoosingField(Field):
         """Return the line and its links, as a drop target for files."""
         looks = self.host.looks
         self._choose = looks.button(
-            "choose…", "foldnote-link", tooltip="Choose a file: of your computer, an upload, or of a job"
+            "choose…", "foldnote-link", tooltip="Choose a file from your computer, the uploads or a job"
         )
         self._choose.on_click(self._toggle_choose)
         self.links = looks.box([self._choose, *links], "foldnote-links")
@@ -125,7 +125,7 @@ class ChoosingField(Field):
 _PLACES = {
     "local": "on this computer",
     "upload": "at the service",
-    "job": "of jobs",
+    "job": "from jobs",
     "text": "pasted",
 }
 

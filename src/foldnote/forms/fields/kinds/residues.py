@@ -123,7 +123,8 @@ class ResidueMapField(MappingField):
         if fault:
             return Reading(read.value, (fault,))
         bonds = count(count_turning_bonds((name for _, name in residues), rule), "bond")
-        words = f"{read.readout}; {bonds} of side chains turn, at most {rule.get('most')} with the ligand's"
+        most = rule.get("most")
+        words = f"{read.readout}; {bonds} of the side chains can rotate, at most {most} with the ligand's"
         return Reading(read.value, readout=words)
 
     def keep(self, value: Any) -> Any:

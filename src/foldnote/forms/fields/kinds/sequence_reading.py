@@ -47,7 +47,7 @@ def judge(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading
     if separator is None and len(text.chains) > 1:
         return Reading(
             errors=(
-                f"These are {len(text.chains)} FASTA records; this field takes one chain. Keep one of them.",
+                f"These are {len(text.chains)} FASTA records; this field takes one chain. Keep only one.",
             ),
             readout=_describe_chains(text, _noun(spec)),
             cautions=_offer_both(spec, text),

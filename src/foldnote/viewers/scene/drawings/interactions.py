@@ -182,7 +182,7 @@ def describe(found: Sequence[Interaction], omitted: int = 0) -> str:
         if own:
             texts = [f"{name_owner(one)} {one.distance:.1f} Å" for one in own]
             parts.append(f"{LOOKS[kind].name}: {', '.join(texts)}")
-    more = f" For {count(omitted, 'residue')} there was no room in the diagram." if omitted else ""
+    more = f" For {count(omitted, 'residue')} there was no space in the diagram." if omitted else ""
     return f"{'. '.join(parts)}.{more}"
 
 

@@ -13,6 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import Field
 
+from foldnote.models.share import LINK_REVOKED
 from foldnote.service.domain.access.gate import Admitted
 from foldnote.service.domain.requests import RequestBody
 from foldnote.service.domain.result_links import PreparingError
@@ -77,7 +78,7 @@ def list_shares(
 def revoke_share(name: Annotated[str, Path()], caller: Admitted, service: Here) -> Response:
     """End a link at once."""
     service.sharing.revoke(caller, name)
-    return JSONResponse({"message": "The link leads nowhere now."})
+    return JSONResponse({"message": LINK_REVOKED})
 
 
 @router.get("/shared")
