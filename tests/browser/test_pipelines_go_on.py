@@ -11,7 +11,7 @@ align = fn.stage("align.fail", "align-pdbs", pdbFiles=[fold.file("model.pdb"), f
 last = fn.stage("last.structure", "align-pdbs", pdbFiles=[fold.file("model.pdb"), align.file("model.pdb")])
 fn.pipeline("goes-on", [fold, align, last], job_name="goes-on", label="Fold and align")
 """
-_STATE = "Run again goes on from align.fail: fold.structure is reused, align.fail and last.structure run."
+_STATE = "Run again continues from align.fail: fold.structure is reused, align.fail and last.structure run."
 
 
 def test_a_failed_pipeline_continues_from_its_failed_stage(notebook_page):

@@ -399,7 +399,7 @@ async def test_a_failed_run_reports_what_it_would_reuse_and_continues_from_the_f
         ("last", False, "since it did not run"),
     ]
     assert describe_plan(plan) == (
-        "Run again goes on from scan.fail: fold.output-2 is reused, scan.fail and last run."
+        "Run again continues from scan.fail: fold.output-2 is reused, scan.fail and last run."
     )
     again = await settle(run.run_again())
     assert again.job_name == f"{run.job_name}-2"
@@ -555,7 +555,7 @@ def _plan(*jobs, version="probe 1", extensions=("reuse",), stages=("a", "b")):
 
 def test_stages_that_are_not_reused_are_reported_with_the_reason():
     done, failed = _stage_job("r-a"), _stage_job("r-b", "Stopped", error="No memory.")
-    assert _plan(done, failed) == "Run again goes on from b: a is reused, b runs."
+    assert _plan(done, failed) == "Run again continues from b: a is reused, b runs."
     assert _plan(done, failed, version="probe 2") == (
         "Run again runs all stages: a and b."
         " a runs again, since it ran with probe 1, and the service now has probe 2."

@@ -282,7 +282,7 @@ def test_a_killed_run_resumes_and_gives_the_same_values(run, tmp_path):
     outcome, again = run_engine(ENGINE, tmp_path / "second", settings, job["seed"], texts, TOOL)
     assert outcome.state == "succeeded", outcome.error
     assert read_outputs(again) == read_outputs(run)
-    assert "goes on from the checkpoints" in read_notes(again)
+    assert "continues from the checkpoints" in read_notes(again)
     assert not folder.exists()
 
 

@@ -469,7 +469,7 @@ BACKBONE = "".join(
             {"flexibleResidues": {"A": "6"}},
             "A:6 cannot be flexible: none of the bonds of its side chain can turn, as in a disulfide",
         ),
-        (TRP_CAGE, "CCO\n", {"flexibleResidues": {"A": "99"}}, "chain A reaches from 1 to 20"),
+        (TRP_CAGE, "CCO\n", {"flexibleResidues": {"A": "99"}}, "chain A extends from 1 to 20"),
         (TRP_CAGE, "CCO\n", {"flexibleResidues": {"A": "1 2 3 4 5 6 7 8 9 13 14 16 20"}}, "At most 32"),
         (
             TRP_CAGE,

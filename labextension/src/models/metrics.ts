@@ -100,7 +100,7 @@ export const METRICS: readonly (readonly [label: string, higher: boolean, ...nam
   ['mutagenicity in the Ames test', false, 'ames'],
   ['blocking the hERG channel', false, 'herg', 'hergkarim'],
   ['liver injury', false, 'dili'],
-  ['failing in the clinic for toxicity', false, 'clintox'],
+  ['clinical trial toxicity', false, 'clintox'],
   ['carcinogenicity', false, 'carcinogenslagunin'],
   ['skin reaction', false, 'skinreaction'],
   ['inhibiting a cytochrome P450', false, 'cypinhibition'],

@@ -127,7 +127,7 @@ def describe_plan(plans: Sequence[StagePlan]) -> str:
     else:
         verbs = ("is" if len(reused) == 1 else "are", "runs" if len(run) == 1 else "run")
         taken = f"{join_words(reused, 'and')} {verbs[0]} reused"
-        parts = [f"Run again goes on from {run[0].name}: {taken}, {names} {verbs[1]}."]
+        parts = [f"Run again continues from {run[0].name}: {taken}, {names} {verbs[1]}."]
     parts += [f"{plan.name} runs again, {plan.reason}." for plan in run if plan.was_complete]
     return " ".join(parts)
 

@@ -206,7 +206,7 @@ def test_a_connection_that_is_cut_again_and_again_ends_in_a_sentence(make_engine
     server.has_ranges, server.cut_after, server.cuts = False, 100_000, 99
     message = refuse(make_engine())
     assert "Tiny weights could not be fetched from 127.0.0.1" in message
-    assert "100 kB of it are there, and installing it again goes on from there." in message
+    assert "100 kB of it are there, and installing it again continues from there." in message
     assert "--weights FOLDER" in message
     assert contents(engines_dir) == []
 

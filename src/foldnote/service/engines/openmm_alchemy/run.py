@@ -52,7 +52,7 @@ def main() -> None:
     progress = Progress(len(ligands) * settings["protocolRepeats"])
     with keep_checkpoints(job) as folder:
         if any(folder.rglob("window-*.npz")):
-            notes.append("The run goes on from the checkpoints of an attempt that was interrupted.")
+            notes.append("The run continues from the checkpoints of an attempt that was interrupted.")
         try:
             for number, ligand in enumerate(ligands, start=1):
                 place = Path("systems") / f"{number:03}"

@@ -124,7 +124,7 @@ def calculate(
     done: list[Bound] = []
     with keep_checkpoints(job) as folder:
         if any(folder.rglob("*.npz")):
-            notes.append("The run goes on from the checkpoints of an attempt that was interrupted.")
+            notes.append("The run continues from the checkpoints of an attempt that was interrupted.")
         own = Calculation(settings, force_field, receptor, seed, lengths, platform, folder, progress)
         others = prepare_others(own)
         try:

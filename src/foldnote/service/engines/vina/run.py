@@ -247,7 +247,7 @@ def find_box(
     edges = zip(box.center, box.size, low, high, strict=True)
     if any(place + edge / 2 < a or place - edge / 2 > b for place, edge, a, b in edges):
         reach = " to ".join(f"({', '.join(f'{each:.1f}' for each in corner)})" for corner in (low, high))
-        fail(f"The box does not touch the receptor, which reaches from {reach} Å. Correct boxCenter.")
+        fail(f"The box does not touch the receptor, which extends from {reach} Å. Correct boxCenter.")
     if outside := list(list_outside(places, box.center, box.size)):
         fail(
             f"The box does not hold the flexible side chains of {', '.join(outside)}. Make it larger, or"

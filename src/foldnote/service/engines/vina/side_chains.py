@@ -79,7 +79,7 @@ def describe_extent(structure: Any, name: str) -> str:
     chain = chains.get(name.partition(":")[0])
     if chain is None or len(chain) == 0:
         return f"Its chains are {', '.join(chains)}."
-    return f"Its chain {chain.name} reaches from {chain[0].seqid} to {chain[-1].seqid}."
+    return f"Its chain {chain.name} extends from {chain[0].seqid} to {chain[-1].seqid}."
 
 
 def free_side_chains(polymer: Any, names: Sequence[str]) -> None:

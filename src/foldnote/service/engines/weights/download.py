@@ -227,7 +227,7 @@ class _Download:
     def _broken(self, exc: Exception) -> EngineInstallError:
         reason = str(exc) or type(exc).__name__
         have = f" {format_size(self._have)} of it are there, and" if self._have else ""
-        then = "installing it again goes on from there." if have else "Check the network and try again."
+        then = "installing it again continues from there." if have else "Check the network and try again."
         return EngineInstallError(
             f"{self._weights.name} could not be fetched from {self._weights.host}: {reason}.{have}"
             f" {then} {_BY_HAND}"
