@@ -41,10 +41,10 @@ class NotebookPreview(Preview):
             BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
             ServiceError: the service refused.
         """
-        return _hold(self.client.batches.send(self), self.label)
+        return _make_handle(self.client.batches.send(self), self.label)
 
 
-def _hold(batch: BatchHandle, label: str | None) -> NotebookBatch:
+def _make_handle(batch: BatchHandle, label: str | None) -> NotebookBatch:
     """Return the batch with its label."""
     if label is not None:
         batch.relabel(label)
@@ -168,7 +168,7 @@ def submit_batch(
         "webhook": webhook,
     }
     if not preview and not (ask and len(rows.settings) >= options.option("ask_from_jobs")):
-        return _hold(client.batches.submit(tool, rows, batch_name, **limits), label)
+        return _make_handle(client.batches.submit(tool, rows, batch_name, **limits), label)
     found = replace(_look(client, tool, rows, batch_name, limits), label=label)
     if preview:
         return found

@@ -186,8 +186,8 @@ class NotebookBatch(LiveHandle, BatchHandle):
         else:
             _show(self, make_batch_card)
 
-    def _hold_job(self, job: Job) -> JobHandle:
-        return make_live(super()._hold_job(job))
+    def _make_job_handle(self, job: Job) -> JobHandle:
+        return make_live(super()._make_job_handle(job))
 
 
 class NotebookRun(LiveHandle, PipelineRun):
@@ -212,8 +212,8 @@ class NotebookRun(LiveHandle, PipelineRun):
     def _ipython_display_(self) -> None:
         _show(self, make_batch_card)
 
-    def _hold_job(self, job: Job) -> JobHandle:
-        return make_live(super()._hold_job(job))
+    def _make_job_handle(self, job: Job) -> JobHandle:
+        return make_live(super()._make_job_handle(job))
 
 
 def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None:

@@ -87,7 +87,7 @@ def test_a_change_is_reported_once(connection):
         record("a", "Complete"),
     ]
     seen = []
-    connection.can_hold = False
+    connection.supports_long_poll = False
     run(wait_all(connection, ["a"], on_change=seen.append), ScriptedWorld(*map(says, looks)))
     assert [(str(job.status), job.progress) for job in seen] == [
         ("In Queue", None), ("Running", None), ("Running", 0.5), ("Complete", None)
@@ -174,7 +174,7 @@ def test_a_service_that_refuses_the_question_is_asked_without_it(connection):
     transport = ScriptedWorld(says({"error": "unknown parameter since"}, 400), says(done))
     run(wait_all(connection, names), transport)
     assert ["since" in call.params for call in transport.calls] == [True, False]
-    assert connection.can_hold is False
+    assert connection.supports_long_poll is False
 
 
 def test_one_job_is_held_once_it_takes_long(connection):

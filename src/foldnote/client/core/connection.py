@@ -109,7 +109,7 @@ class ServiceConnection:
         self._download_bytes = int(settings.option("largest_download_gb") * 1e9)
         self.tools: tuple[Tool, ...] = ()
         """The catalog as last listed; empty before the first request."""
-        self.can_hold: bool | None = True if self._may_move else None
+        self.supports_long_poll: bool | None = True if self._may_move else None
         """Whether the service can hold a request until something changes; None while unknown."""
         self.pollers: dict[str | None, AccountPoller] = {}
         """Pollers by member address; None is this account's own."""

@@ -63,7 +63,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         """Maps rows of the table to jobs; None for a batch found by its name, whose sheet is then looked up
         in the ledger."""
 
-    def _hold_job(self, job: Job) -> J:
+    def _make_job_handle(self, job: Job) -> J:
         """Make a handle of one of the batch's jobs, of this API (sync or async)."""
         return self._job_handle(job, self._connection, self._transport)
 
@@ -71,7 +71,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
     def subjobs(self) -> Operation[JobList[J]]:
         """Get the batch's jobs, in the order of their rows."""
         found = yield from _list_subjobs(self._connection, self.job_name)
-        return JobList(JobPage(jobs=tuple(found)), self._hold_job)
+        return JobList(JobPage(jobs=tuple(found)), self._make_job_handle)
 
     @operation
     def to_frame(self) -> Operation[pd.DataFrame]:
@@ -222,7 +222,7 @@ class BatchesOperations(Resource, Generic[B]):
 
     _handle: type[B]
 
-    def _hold(self, job: Job, sheet: Sheet | None = None) -> B:
+    def _make_handle(self, job: Job, sheet: Sheet | None = None) -> B:
         """Make a batch handle of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport, sheet)
 
@@ -293,7 +293,7 @@ class BatchesOperations(Resource, Generic[B]):
         )
         require_valid(attempt.tool, verdicts)
         sent = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
-        return self._hold(sent.job, (yield from self._note_sheet(sent, table, attempt)))
+        return self._make_handle(sent.job, (yield from self._note_sheet(sent, table, attempt)))
 
     @operation
     def preview(
@@ -390,7 +390,7 @@ class BatchesOperations(Resource, Generic[B]):
         sent = yield from batch_submission.submit_batch(
             self._connection, self.ledger, preview.attempt, is_judged=True
         )
-        return self._hold(sent.job, (yield from self._note_sheet(sent, preview.rows, preview.attempt)))
+        return self._make_handle(sent.job, (yield from self._note_sheet(sent, preview.rows, preview.attempt)))
 
     def _note_sheet(
         self, sent: batch_submission.SubmittedBatch, rows: Rows, attempt: batch_submission.BatchAttempt
@@ -421,7 +421,7 @@ class BatchesOperations(Resource, Generic[B]):
         found = yield from job_pages.list_many(
             self._connection, {}, job_pages.check_limit(limit), lambda job: job.is_batch
         )
-        return JobList(JobPage(jobs=tuple(found)), self._hold, tabulate_batches)
+        return JobList(JobPage(jobs=tuple(found)), self._make_handle, tabulate_batches)
 
     @operation
     def get(self, batch_name: str) -> Operation[B]:
@@ -433,7 +433,7 @@ class BatchesOperations(Resource, Generic[B]):
         job = yield from job_pages.get_job(self._connection, batch_name)
         if not job.is_batch:
             raise NotFoundError(f"{batch_name!r} is a single job, not a batch.", status=404)
-        return self._hold(job)
+        return self._make_handle(job)
 
 
 def _read_sheet(batch: BatchHandleOperations[Any]) -> Operation[tuple[Sheet, dict[str, Job]]]:

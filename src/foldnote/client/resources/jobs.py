@@ -43,7 +43,7 @@ class JobsOperations(Resource, Generic[H]):
 
     _handle: type[H]
 
-    def _hold(self, job: Job) -> H:
+    def _make_handle(self, job: Job) -> H:
         """Make a job handle of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport)
 
@@ -107,7 +107,7 @@ class JobsOperations(Resource, Generic[H]):
             limits=JobLimits(max_runtime_s, weighted_hours_budget),
             again=again,
         )
-        return self._hold(job)
+        return self._make_handle(job)
 
     @operation
     def quote(
@@ -181,7 +181,7 @@ class JobsOperations(Resource, Generic[H]):
         Raises:
             NotFoundError: there is no such job.
         """
-        return self._hold((yield from job_pages.get_job(self._connection, job_name)))
+        return self._make_handle((yield from job_pages.get_job(self._connection, job_name)))
 
     @operation
     def record(self, job_name: str, *, job_email: str | None = None) -> Operation[Job]:
@@ -274,7 +274,7 @@ class JobsOperations(Resource, Generic[H]):
         if batch is not None and not page.jobs and start_key is since is None and not organization:
             yield from job_pages.require_batch(self._connection, batch, job_email)
         labels = yield Run(self.ledger.labels)
-        return JobList(page.with_labels(labels), self._hold)
+        return JobList(page.with_labels(labels), self._make_handle)
 
     @operation
     def list_older(self, age: str | timedelta) -> Operation[JobList[H]]:
@@ -295,7 +295,7 @@ class JobsOperations(Resource, Generic[H]):
         page = yield from job_pages.read_pages(self._connection, {}, _ALL, is_old)
         labels = yield Run(self.ledger.labels)
         whole = page.model_copy(update={"start_key": None})
-        return JobList(whole.with_labels(labels), self._hold)
+        return JobList(whole.with_labels(labels), self._make_handle)
 
     @operation
     def purge(self, jobs: Sequence[JobHandleOperations]) -> Operation[Sequence[str]]:
@@ -378,7 +378,7 @@ class JobsOperations(Resource, Generic[H]):
         wanted = _name(jobs)
         with follow(progress, wanted, on_change) as note:
             done = yield from waiting.wait_all(self._connection, wanted, timeout_s, note)
-        return {name: self._hold(job) for name, job in done.items()}
+        return {name: self._make_handle(job) for name, job in done.items()}
 
     @stream
     def as_completed(
@@ -408,7 +408,7 @@ class JobsOperations(Resource, Generic[H]):
             watch = Watch(self._connection, wanted, timeout_s, note)
             while watch.pending:
                 for job in (yield from watch.look()):
-                    yield Emit(self._hold(job))
+                    yield Emit(self._make_handle(job))
                 yield from watch.pause()
 
     @operation

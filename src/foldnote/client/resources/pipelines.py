@@ -55,7 +55,7 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
 
     _job_handle: type[J]
 
-    def _hold_job(self, job: Job) -> J:
+    def _make_job_handle(self, job: Job) -> J:
         """Make a handle of a stage's job, of this API (sync or async)."""
         return self._job_handle(job, self._connection, self._transport)
 
@@ -63,7 +63,7 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
     def stages(self) -> Operation[JobList[J]]:
         """Get the stages' jobs, in the order of the stages."""
         found = yield from _list_stages(self._connection, self.job_name)
-        return JobList(JobPage(jobs=tuple(found)), self._hold_job)
+        return JobList(JobPage(jobs=tuple(found)), self._make_job_handle)
 
     @operation
     def list_rows(self) -> Operation[list[SheetRow]]:
@@ -174,7 +174,7 @@ class PipelinesOperations(Resource, Generic[R]):
 
     _handle: type[R]
 
-    def _hold(self, job: Job) -> R:
+    def _make_handle(self, job: Job) -> R:
         """Make a handle of a run, of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport)
 
@@ -246,14 +246,14 @@ class PipelinesOperations(Resource, Generic[R]):
             lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag, beside)
         )
         if again:
-            return self._hold((yield from _start(self._connection, post, project_tag, again=True)))
+            return self._make_handle((yield from _start(self._connection, post, project_tag, again=True)))
         following = yield from _find_following(self._connection, self.ledger, identity, post.name)
         if following is not None:
             warn_of_webhook(following, beside)
-            return self._hold(following)
+            return self._make_handle(following)
         job = yield from _start(self._connection, post, project_tag, again=False)
         yield Run(lambda: self.ledger.remember(identity, job.job_name, PIPELINE))
-        return self._hold(job)
+        return self._make_handle(job)
 
     @operation
     def get(self, job_name: str) -> Operation[R]:
@@ -267,7 +267,7 @@ class PipelinesOperations(Resource, Generic[R]):
         if job.tool not in (None, PIPELINE) or not job.is_batch:
             what = f"a batch of {job.tool}" if job.is_batch else "a single job"
             raise ArgumentError(f"{job_name!r} is {what}, not the run of a pipeline.")
-        return self._hold(job)
+        return self._make_handle(job)
 
 
 def _save(connection: ServiceConnection, name: str, stages: Sequence[Stage]) -> Operation[Pipeline]:

@@ -53,7 +53,7 @@ class ScreeningsOperations(Resource, Generic[B]):
 
     _handle: type[B]
 
-    def _hold(self, job: Job) -> B:
+    def _make_handle(self, job: Job) -> B:
         """Make a batch handle of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport)
 
@@ -113,7 +113,7 @@ class ScreeningsOperations(Resource, Generic[B]):
         body = screening.to_wire(name, project_tag)
         post = Post("/virtual-screening", body, name, "batchName", find_differences)
         posted = yield from start_once(self._connection, post, again=again)
-        return self._hold(posted.job or _parent(posted.name, screening, posted.answer))
+        return self._make_handle(posted.job or _parent(posted.name, screening, posted.answer))
 
 
 def _check(screening: _Screening, batch_name: str | None, service: str) -> None:

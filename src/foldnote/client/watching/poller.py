@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from foldnote.client.core.job_pages import LARGEST_PAGE, Hold, get_job, list_first, list_page
+from foldnote.client.core.job_pages import LARGEST_PAGE, LongPoll, get_job, list_first_page, list_page
 from foldnote.client.core.operations import Operation
 from foldnote.client.core.pacing import Bucket
 from foldnote.errors import NotFoundError, RateLimitedError
@@ -160,7 +160,7 @@ class AccountPoller:
             return all(job is not None and (job.is_over or job.seen > since) for job in jobs)
 
     def look(
-        self, connection: ServiceConnection, names: Collection[str], hold: Hold | None = None
+        self, connection: ServiceConnection, names: Collection[str], long_poll: LongPoll | None = None
     ) -> Operation[None]:
         """Poll once; ``find`` returns the new records.
 
@@ -174,18 +174,18 @@ class AccountPoller:
         if self.clock() < self._rests_until and self._fault is not None:
             raise self._fault.with_traceback(None)
         try:
-            yield from self._look(connection, names, hold)
+            yield from self._look(connection, names, long_poll)
         except RateLimitedError as exc:
             self._fault = exc
             self._rests_until = self.clock() + min(exc.retry_after_s or 0.0, _MAX_REST_S)
             raise
 
     def _look(
-        self, connection: ServiceConnection, names: Collection[str], hold: Hold | None
+        self, connection: ServiceConnection, names: Collection[str], long_poll: LongPoll | None
     ) -> Operation[None]:
         bucket = self._find_bucket(names)
         wanted = self._list_wanted()
-        if len(wanted) <= FEW and hold is None:
+        if len(wanted) <= FEW and long_poll is None:
             for name in wanted:
                 bucket.reserve()
                 yield from self._look_up(connection, name)
@@ -196,17 +196,17 @@ class AccountPoller:
         if self._is_turn_of_missing:
             yield from self._look_for(connection, missing)
         else:
-            yield from self._read_first(connection, wanted, hold)
+            yield from self._read_first(connection, wanted, long_poll)
 
     def _read_first(
-        self, connection: ServiceConnection, wanted: Collection[str], hold: Hold | None
+        self, connection: ServiceConnection, wanted: Collection[str], long_poll: LongPoll | None
     ) -> Operation[None]:
         size = _SMALL_PAGE if len(wanted) <= FEW else min(max(self._size, 2 * len(wanted)), LARGEST_PAGE)
         params = {"limit": str(size), "includeSubjobs": "true"} | self._owner
-        if hold is None:
+        if long_poll is None:
             page = yield from list_page(connection, params, repeatable=False)
         else:
-            page = yield from list_first(connection, params, hold)
+            page = yield from list_first_page(connection, params, long_poll)
         self._take(page)
         self._listed, self._second_key, self._first_read = _names(page), page.start_key, self.clock()
         if page.start_key and len(self._list_missing(wanted)) > _LOOKUPS:
