@@ -109,7 +109,7 @@ class ServiceConnection:
         self._download_bytes = int(settings.option("largest_download_gb") * 1e9)
         self.tools: tuple[Tool, ...] = ()
         """The catalog as last listed; empty before the first request."""
-        self.supports_long_poll: bool | None = True if self._may_move else None
+        self.supports_long_poll: bool | None = True if self._is_relocatable else None
         """Whether the service can hold a request until something changes; None while unknown."""
         self.pollers: dict[str | None, AccountPoller] = {}
         """Pollers by member address; None is this account's own."""
@@ -124,12 +124,12 @@ class ServiceConnection:
 
     def __repr__(self) -> str:
         where = self._address.url if self._address else self.profile.base_url or "embedded service"
-        return f"Link({where!r})"
+        return f"ServiceConnection({where!r})"
 
     @property
     def service(self) -> str:
         """The service's name in the ledger: its address, or ``embedded``."""
-        if self._may_move:
+        if self._is_relocatable:
             return settings.EMBEDDED
         return self._address.url if self._address else str(self.profile.base_url)
 
@@ -141,21 +141,21 @@ class ServiceConnection:
 
     def locate(self, *, again: bool = False) -> Operation[Address]:
         """Find the address; start the embedded service if needed, or request a key through JupyterHub."""
-        if self._signs_in:
-            return (yield from self._sign_in(again=again))
+        if self._uses_hub:
+            return (yield from self._fetch_hub_address(again=again))
         if self._address is None or (again and not self._is_fixed):
-            self._address = yield Run(self._find)
+            self._address = yield Run(self._find_embedded)
         return self._address
 
     @property
-    def _may_move(self) -> bool:
+    def _is_relocatable(self) -> bool:
         return self.profile.is_embedded and not self._is_fixed
 
     @property
-    def _signs_in(self) -> bool:
+    def _uses_hub(self) -> bool:
         return self.profile.is_of_hub and not self._is_fixed
 
-    def _sign_in(self, *, again: bool) -> Operation[Address]:
+    def _fetch_hub_address(self, *, again: bool) -> Operation[Address]:
         """Return the address with a key that the service issued for the token of this user's server."""
         kept = self._hub_key
         if kept is None or again or kept.is_due():
@@ -169,12 +169,12 @@ class ServiceConnection:
             self._address = Address(str(self.profile.base_url), self._hub_key.key)
         return cast("Address", self._address)
 
-    def adopt(self, key: SecretStr) -> None:
+    def set_key(self, key: SecretStr) -> None:
         """Use ``key``, which this service issued, from now on."""
         if self._address is not None:
             self._address = Address(self._address.url, key)
 
-    def _find(self) -> Address:
+    def _find_embedded(self) -> Address:
         if self.profile.base_url is not None:
             return Address(self.profile.base_url, settings.api_key(self.profile))
         from foldnote.client.local import embedded
@@ -182,7 +182,7 @@ class ServiceConnection:
         running = embedded.ensure_service()
         return Address(running.url, running.key)
 
-    def ask(self, method: str, path: str, **options: Unpack[Options]) -> Operation[Any]:
+    def request(self, method: str, path: str, **options: Unpack[Options]) -> Operation[Any]:
         """Send a request and return the JSON of the answer.
 
         Args:
@@ -220,8 +220,10 @@ class ServiceConnection:
             try:
                 answer: ServiceResponse = yield call
             except TransportError as exc:
-                moved = not self._signs_in  # restart an embedded service that has stopped
-                is_absent = not exc.was_sent and not self._may_move  # it will not be started: fail at once
+                moved = not self._uses_hub  # restart an embedded service that has stopped
+                is_absent = (
+                    not exc.was_sent and not self._is_relocatable
+                )  # it will not be started: fail at once
                 pauses = absence if is_absent else delays
                 yield Sleep(next_pause(pauses, exc, allowed=may_repeat or not exc.was_sent))
                 continue
@@ -229,7 +231,11 @@ class ServiceConnection:
                 return answer
             fault = refusal(answer, path)
             self.refusals[type(fault)] = fault.body
-            if isinstance(fault, UnauthorizedError) and (self._may_move or self._signs_in) and not is_unknown:
+            if (
+                isinstance(fault, UnauthorizedError)
+                and (self._is_relocatable or self._uses_hub)
+                and not is_unknown
+            ):
                 moved = is_unknown = True  # a restarted service has another key; a hub's key has expired
                 continue
             may_try = isinstance(fault, RateLimitedError) or (

@@ -58,7 +58,7 @@ def result_link(connection: ServiceConnection, job_name: str, options: Mapping[s
     """
     body = {"jobName": job_name, **options}
     while True:
-        answer = yield from connection.ask(
+        answer = yield from connection.request(
             "POST", "/result", json=body, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
         )
         url = answer.get("url") if isinstance(answer, Mapping) else answer
@@ -93,7 +93,7 @@ def fetch_shared(
 
 def _shared_link(connection: ServiceConnection, token: str) -> Operation[str]:
     for pause in poll_delays(first_s=1.0, max_s=15.0):
-        answer = yield from connection.ask(
+        answer = yield from connection.request(
             "POST", "/shared/result", json={"token": token}, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
         )
         if isinstance(answer, str) and answer.startswith(("https://", "http://", "/")):

@@ -76,7 +76,7 @@ def _provision(connection: ServiceConnection, address: Address) -> Operation[Non
     kept = yield Run(lambda: trials.find_trial(connection.service))
     if kept is not None:
         if address.key is None:
-            connection.adopt(kept.api_key)
+            connection.set_key(kept.api_key)
         if trials.is_key_of(kept, address.key or kept.api_key) and (yield from _is_alive(connection, kept)):
             return
     if address.key is not None and (kept is None or not trials.is_key_of(kept, address.key)):
@@ -84,11 +84,11 @@ def _provision(connection: ServiceConnection, address: Address) -> Operation[Non
             f"The profile {connection.profile.name!r} already has a key; a second one would be"
             " another account, which does not see its jobs. For a trial key, add a profile without a key."
         )
-    answer = yield from connection.ask("POST", "/agent/provision", is_open=True, repeatable=False)
+    answer = yield from connection.request("POST", "/agent/provision", is_open=True, repeatable=False)
     credential = understand(read_credential, answer)
     url = credential.claim_url and urljoin(f"{address.url}/", credential.claim_url)
     credential = credential.model_copy(update={"claim_url": url})
-    connection.adopt(credential.api_key)
+    connection.set_key(credential.api_key)
     yield Run(lambda: trials.keep_trial(connection.service, connection.profile.name, credential))
 
 
@@ -97,7 +97,7 @@ def _is_alive(connection: ServiceConnection, kept: Credential) -> Operation[bool
     if kept.expires_at is not None and kept.expires_at > datetime.now(UTC):
         return True
     try:
-        yield from connection.ask("GET", "/jobs", params={"limit": "1"})
+        yield from connection.request("GET", "/jobs", params={"limit": "1"})
     except UnauthorizedError:
         yield Run(lambda: trials.forget_trial(connection.service))
         return False
@@ -137,7 +137,7 @@ def count_left(connection: ServiceConnection) -> Operation[int | None]:
 def _is_claimed(connection: ServiceConnection) -> Operation[bool | None]:
     """Return whether the key is claimed: restricted routes refuse unclaimed keys before reading the body."""
     try:
-        yield from connection.ask("POST", "/run-pipeline", json={}, repeatable=True)
+        yield from connection.request("POST", "/run-pipeline", json={}, repeatable=True)
     except RestrictedRouteError:
         return False
     except ServiceError as exc:

@@ -32,7 +32,7 @@ class ModelsOperations(Resource):
             ServiceError: the service refused.
         """
         return understand(
-            read_finetuned_models, (yield from self._connection.ask("GET", "/finetuned-models"))
+            read_finetuned_models, (yield from self._connection.request("GET", "/finetuned-models"))
         )
 
     @operation
@@ -76,7 +76,7 @@ class ModelsOperations(Resource):
             "description": description,
         }
         body = {name: value for name, value in fields.items() if value is not None} | more
-        answer = yield from self._connection.ask("POST", "/deploy-model", json=body, repeatable=True)
+        answer = yield from self._connection.request("POST", "/deploy-model", json=body, repeatable=True)
         self._connection.tools = ()  # the catalog has changed
         return understand(lambda receipt: read_deployed_tool(receipt, tool_type), answer)
 
@@ -89,7 +89,7 @@ class ModelsOperations(Resource):
             NotFoundError: the service has no such route.
             ServiceError: the service refused.
         """
-        answer = yield from self._connection.ask("GET", "/deployed-models")
+        answer = yield from self._connection.request("GET", "/deployed-models")
         return understand(read_registered_tools, answer)
 
     @operation
@@ -101,7 +101,9 @@ class ModelsOperations(Resource):
             ForbiddenError: the key is not an administrator's, or registration is disabled.
             ServiceError: the service refused.
         """
-        yield from self._connection.ask("DELETE", "/delete-model", json={"type": tool_type}, repeatable=False)
+        yield from self._connection.request(
+            "DELETE", "/delete-model", json={"type": tool_type}, repeatable=False
+        )
         self._connection.tools = ()
 
 

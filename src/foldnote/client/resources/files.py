@@ -105,7 +105,9 @@ class FilesOperations(Resource):
         Raises:
             BadRequestError: there is no such file.
         """
-        yield from self._connection.ask("DELETE", "/delete-file", params={"filePath": path}, repeatable=False)
+        yield from self._connection.request(
+            "DELETE", "/delete-file", params={"filePath": path}, repeatable=False
+        )
 
     @operation
     def delete_folder(self, folder: str) -> Operation[None]:
@@ -114,7 +116,9 @@ class FilesOperations(Resource):
         Raises:
             BadRequestError: there are no files in it.
         """
-        yield from self._connection.ask("DELETE", "/delete-file", params={"folder": folder}, repeatable=False)
+        yield from self._connection.request(
+            "DELETE", "/delete-file", params={"folder": folder}, repeatable=False
+        )
 
 
 def _list_page(
@@ -122,7 +126,7 @@ def _list_page(
 ) -> Operation[FilePage]:
     params = {"limit": str(limit), "offset": str(offset)} | ({"folder": folder} if folder else {})
     params |= {"includeFolders": "true"} if has_folders else {}
-    return understand(read_file_page, (yield from connection.ask("GET", "/files", params=params)))
+    return understand(read_file_page, (yield from connection.request("GET", "/files", params=params)))
 
 
 def _list_many(connection: ServiceConnection, limit: int, folder: str | None) -> Operation[FilePage]:
@@ -147,7 +151,7 @@ def _send(
 ) -> Operation[None]:
     """Upload the content; files too large for the service's own route go to a presigned link."""
     try:
-        yield from connection.ask(
+        yield from connection.request(
             "PUT",
             f"/upload/{path_part(name)}",
             content=content,
@@ -174,7 +178,7 @@ def _presign(connection: ServiceConnection, path: str) -> Operation[tuple[str | 
     """
     wanted = {"filename": path, "contentType": "application/octet-stream"}
     try:
-        answer = yield from connection.ask("POST", "/getPresignedUploadUrl", json=wanted, repeatable=True)
+        answer = yield from connection.request("POST", "/getPresignedUploadUrl", json=wanted, repeatable=True)
     except ServiceError:
         return None, None
     links = answer if isinstance(answer, Mapping) else {}

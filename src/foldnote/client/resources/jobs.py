@@ -171,7 +171,7 @@ class JobsOperations(Resource, Generic[H]):
         if extensions:
             known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
             body = with_extensions(body, choose_sent(known, extensions, self._connection.service))
-        answer = yield from self._connection.ask("POST", "/validate-job", json=body, repeatable=True)
+        answer = yield from self._connection.request("POST", "/validate-job", json=body, repeatable=True)
         return understand(read_service_verdict, answer)
 
     @operation

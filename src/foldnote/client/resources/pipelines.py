@@ -281,7 +281,7 @@ def _save(connection: ServiceConnection, name: str, stages: Sequence[Stage]) -> 
         for each in stages
     ]
     body = {"pipelineName": name, "stages": [stage.to_wire() for stage in stages]}
-    answer = yield from connection.ask("POST", "/submit-pipeline", json=body, repeatable=True)
+    answer = yield from connection.request("POST", "/submit-pipeline", json=body, repeatable=True)
     names = tuple(stage.name for stage in stages)
     receipt = understand(lambda body: read_pipeline_receipt(body, name, names), answer)
     return Pipeline(receipt.pipeline_name, tuple(stages))

@@ -35,7 +35,7 @@ class RouterOperations(Resource):
         """
         molecules = _check(prompt, inputs)
         body = {"prompt": prompt} | ({"inputs": molecules} if molecules else {})
-        answer = yield from self._connection.ask(
+        answer = yield from self._connection.request(
             "POST", "/model-router", json=body, repeatable=True, timeout_s=_TIMEOUT_S
         )
         return understand(read_recommendation, answer)

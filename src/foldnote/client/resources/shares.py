@@ -55,7 +55,7 @@ class SharesOperations(Resource):
         """
         name = job if isinstance(job, str) else job.job_name
         body = {"jobName": name, "expiresInDays": days}
-        return understand(read_share, (yield from self._ask("POST", "/shares", json=body)))
+        return understand(read_share, (yield from self._request("POST", "/shares", json=body)))
 
     @operation
     def list(self, job_name: str | None = None) -> Operation[ShareList]:
@@ -69,7 +69,7 @@ class SharesOperations(Resource):
             ServiceError: the service refused.
         """
         params = {} if job_name is None else {"jobName": job_name}
-        return understand(read_shares, (yield from self._ask("GET", "/shares", params=params)))
+        return understand(read_shares, (yield from self._request("GET", "/shares", params=params)))
 
     @operation
     def revoke(self, share: str | Share) -> Operation[None]:
@@ -83,7 +83,7 @@ class SharesOperations(Resource):
             ServiceError: the service refused.
         """
         name = share if isinstance(share, str) else share.name
-        yield from self._ask("DELETE", f"/shares/{name}")
+        yield from self._request("DELETE", f"/shares/{name}")
 
     @operation
     def open(self, url: str) -> Operation[OpenedShare]:
@@ -102,7 +102,7 @@ class SharesOperations(Resource):
         """
         token = yield from self._read_own(url)
         try:
-            found = yield from self._ask("POST", _PATH, json={"token": token})
+            found = yield from self._request("POST", _PATH, json={"token": token})
             job = understand(read_job, found)
             return OpenedShare(job, (yield from fetch_shared(self._connection, job, token)))
         except (UnauthorizedError, GatewayForbiddenError) as exc:
@@ -170,9 +170,9 @@ class SharesOperations(Resource):
             )
         return token
 
-    def _ask(self, method: str, path: str, **options: Any) -> Operation[Any]:
+    def _request(self, method: str, path: str, **options: Any) -> Operation[Any]:
         try:
-            return (yield from self._connection.ask(method, path, repeatable=method != "POST", **options))
+            return (yield from self._connection.request(method, path, repeatable=method != "POST", **options))
         except NotFoundError as exc:
             if exc.code in ("share_not_found", "job_not_found"):
                 raise

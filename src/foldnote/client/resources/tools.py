@@ -43,7 +43,7 @@ def list_tools(connection: ServiceConnection) -> Operation[ToolList]:
     """List the tools of the service."""
     from foldnote.catalog.foreign import read_catalog  # deferred: only needed to read a catalog
 
-    found, unread = understand(read_catalog, (yield from connection.ask("GET", "/tools")))
+    found, unread = understand(read_catalog, (yield from connection.request("GET", "/tools")))
     tools = ToolList(found)
     tools.unread = unread
     connection.tools = tools

@@ -104,7 +104,7 @@ def post_once(connection: ServiceConnection, post: Post) -> Operation[Posted]:
     pauses = retry_delays()
     while True:
         try:
-            answer = yield from connection.ask("POST", post.path, json=post.body, repeatable=False)
+            answer = yield from connection.request("POST", post.path, json=post.body, repeatable=False)
         except BadRequestError as exc:
             return Posted(job=(yield from _settle(connection, post, exc)))
         except (TransportError, ServiceFaultError) as exc:

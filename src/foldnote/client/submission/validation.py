@@ -122,7 +122,7 @@ def _judge(
 ) -> Operation[list[RowVerdict]]:
     body = with_extensions({"jobName": "check", "type": tool.type, "settings": rows}, sent)
     try:
-        answer = yield from connection.ask("POST", "/validate-job", json=body, repeatable=True)
+        answer = yield from connection.request("POST", "/validate-job", json=body, repeatable=True)
     except TooLargeError:
         if len(rows) == 1:
             raise
