@@ -17,7 +17,7 @@ from urllib.parse import quote
 from pydantic import SecretStr
 
 from foldnote import settings
-from foldnote.client.core.error_mapping import find_hidden_refusal, hidden_status, read_json, refusal
+from foldnote.client.core.error_mapping import find_hidden_error, find_hidden_status, make_error, read_json
 from foldnote.client.core.hub_key import HubKey, find_token, request_key
 from foldnote.client.core.operations import Api, Call, Download, Operation, Run, ServiceResponse, Sleep
 from foldnote.client.core.pacing import Bucket, next_pause, retry_delays
@@ -113,7 +113,7 @@ class ServiceConnection:
         """Whether the service can hold a request until something changes; None while unknown."""
         self.pollers: dict[str | None, AccountPoller] = {}
         """Pollers by member address; None is this account's own."""
-        self.refusals: dict[type[ServiceError], Mapping[str, Any]] = {}
+        self.last_errors: dict[type[ServiceError], Mapping[str, Any]] = {}
         """The last refusal of each kind; the service reports the figures of its limits only there."""
 
     def __reduce__(self) -> NoReturn:
@@ -194,9 +194,11 @@ class ServiceConnection:
         """
         answer: ServiceResponse = yield from self.send(method, path, **options)
         body = read_json(answer)
-        fault = find_hidden_refusal(body)
+        fault = find_hidden_error(body)
         if fault is not None:
-            raise refusal(replace(answer, status=hidden_status(fault), body=json.dumps(fault).encode()), path)
+            raise make_error(
+                replace(answer, status=find_hidden_status(fault), body=json.dumps(fault).encode()), path
+            )
         return body
 
     def send(self, method: str, path: str, **options: Unpack[Options]) -> Operation[ServiceResponse]:
@@ -229,8 +231,8 @@ class ServiceConnection:
                 continue
             if answer.status < 400:
                 return answer
-            fault = refusal(answer, path)
-            self.refusals[type(fault)] = fault.body
+            fault = make_error(answer, path)
+            self.last_errors[type(fault)] = fault.body
             if (
                 isinstance(fault, UnauthorizedError)
                 and (self._is_relocatable or self._uses_hub)
@@ -290,7 +292,7 @@ class ServiceConnection:
                 continue
             if answer.status in (200, 206, 304):
                 return answer
-            fault = refusal(answer)
+            fault = make_error(answer)
             if answer.status == 416:  # the partial file is not a prefix of this file
                 part.unlink(missing_ok=True)
             may_try = answer.status in (403, 416, 429) or answer.status >= 500  # 403: the link has expired

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from foldnote import settings
-from foldnote.client.core.error_mapping import read_json, refusal
+from foldnote.client.core.error_mapping import make_error, read_json
 from foldnote.client.core.operations import Call, Operation, ServiceResponse, Sleep
 from foldnote.client.core.pacing import next_pause, retry_delays
 from foldnote.errors import (
@@ -103,7 +103,7 @@ def _send(call: Call, delays: Iterator[float], profile: settings.Profile) -> Ope
             continue
         if answer.status < 400:
             return answer
-        fault = refusal(answer, PATH)
+        fault = make_error(answer, PATH)
         if isinstance(fault, NotFoundError):
             raise ConfigurationError(
                 f"The service {profile.base_url} of the profile {profile.name!r} accepts no users of a"

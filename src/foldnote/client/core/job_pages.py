@@ -8,7 +8,7 @@ from numbers import Integral
 from operator import attrgetter
 
 from foldnote.client.core.connection import ServiceConnection
-from foldnote.client.core.error_mapping import read_json, understand
+from foldnote.client.core.error_mapping import parse_response, read_json
 from foldnote.client.core.operations import Operation
 from foldnote.errors import ArgumentError, BadRequestError, NotFoundError
 from foldnote.models import Job, JobPage, read_job_answer, read_job_page
@@ -34,7 +34,7 @@ def get_job(
     answer = yield from connection.send(
         "GET", "/jobs", params={"jobName": job_name} | whose, repeatable=repeatable
     )
-    job = read_plain_job(answer.body) or understand(read_job_answer, read_json(answer))
+    job = read_plain_job(answer.body) or parse_response(read_job_answer, read_json(answer))
     if job is None:
         owner = "" if job_email is None else f" of {job_email}"
         raise NotFoundError(f"There is no job {job_name!r}{owner}.", status=404)
@@ -83,7 +83,7 @@ def list_page(
     answer = yield from connection.send(
         "GET", "/jobs", params=params, timeout_s=connection.timeout_s + long_poll_s, repeatable=repeatable
     )
-    return read_plain_page(answer.body) or understand(read_job_page, read_json(answer))
+    return read_plain_page(answer.body) or parse_response(read_job_page, read_json(answer))
 
 
 def list_many(

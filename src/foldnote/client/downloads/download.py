@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from foldnote import late
 from foldnote.client.core.connection import ServiceConnection
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.job_pages import get_job
 from foldnote.client.core.operations import Operation, Run, ServiceResponse, Sleep
 from foldnote.client.core.pacing import poll_delays
@@ -64,7 +64,7 @@ def result_link(connection: ServiceConnection, job_name: str, options: Mapping[s
         url = answer.get("url") if isinstance(answer, Mapping) else answer
         if isinstance(url, str) and url.startswith(("https://", "http://", "/")):
             address = yield from connection.locate()
-            return understand(partial(urljoin, f"{address.url}/"), url)
+            return parse_response(partial(urljoin, f"{address.url}/"), url)
         if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
             raise ProtocolError(
                 "The service answered neither with a link to the result nor that it is preparing one."
@@ -98,7 +98,7 @@ def _shared_link(connection: ServiceConnection, token: str) -> Operation[str]:
         )
         if isinstance(answer, str) and answer.startswith(("https://", "http://", "/")):
             address = yield from connection.locate()
-            return understand(partial(urljoin, f"{address.url}/"), answer)
+            return parse_response(partial(urljoin, f"{address.url}/"), answer)
         if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
             break
         yield Sleep(pause)

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Address, Resource, ServiceConnection
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, Run, Sleep, SyncApi, operation
 from foldnote.client.local import trials
 from foldnote.errors import (
@@ -85,7 +85,7 @@ def _provision(connection: ServiceConnection, address: Address) -> Operation[Non
             " another account, which does not see its jobs. For a trial key, add a profile without a key."
         )
     answer = yield from connection.request("POST", "/agent/provision", is_open=True, repeatable=False)
-    credential = understand(read_credential, answer)
+    credential = parse_response(read_credential, answer)
     url = credential.claim_url and urljoin(f"{address.url}/", credential.claim_url)
     credential = credential.model_copy(update={"claim_url": url})
     connection.set_key(credential.api_key)
@@ -129,7 +129,7 @@ def _look(connection: ServiceConnection) -> Operation[Account]:
 def count_left(connection: ServiceConnection) -> Operation[int | None]:
     """Return an upper bound of the jobs that may still be submitted; None if no limit is known."""
     kept = yield Run(lambda: trials.find_trial(connection.service))
-    if kept is None and JobLimitError not in connection.refusals:
+    if kept is None and JobLimitError not in connection.last_errors:
         return None
     return (yield from _look(connection)).jobs_left
 
@@ -149,9 +149,9 @@ def _read_limits(
     connection: ServiceConnection, kept: Credential | None, is_claimed: bool | None, page: JobPage
 ) -> dict[str, Any]:
     """Read limits from the last refusals; the job limit also from the trial key's data."""
-    allowance = AllowanceExceededError(body=connection.refusals.get(AllowanceExceededError))
-    budget = BudgetExceededError(body=connection.refusals.get(BudgetExceededError))
-    jobs = JobLimitError(body=connection.refusals.get(JobLimitError))
+    allowance = AllowanceExceededError(body=connection.last_errors.get(AllowanceExceededError))
+    budget = BudgetExceededError(body=connection.last_errors.get(BudgetExceededError))
+    jobs = JobLimitError(body=connection.last_errors.get(JobLimitError))
     allowed, used = jobs.jobs_allowed, jobs.jobs_used
     if allowed is None and kept is not None:
         allowed = _MONTHLY_JOBS if is_claimed else kept.limits.jobs

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.errors import SettingsError
 from foldnote.models import Problem
@@ -31,7 +31,7 @@ class ModelsOperations(Resource):
         Raises:
             ServiceError: the service refused.
         """
-        return understand(
+        return parse_response(
             read_finetuned_models, (yield from self._connection.request("GET", "/finetuned-models"))
         )
 
@@ -78,7 +78,7 @@ class ModelsOperations(Resource):
         body = {name: value for name, value in fields.items() if value is not None} | more
         answer = yield from self._connection.request("POST", "/deploy-model", json=body, repeatable=True)
         self._connection.tools = ()  # the catalog has changed
-        return understand(lambda receipt: read_deployed_tool(receipt, tool_type), answer)
+        return parse_response(lambda receipt: read_deployed_tool(receipt, tool_type), answer)
 
     @operation
     def registered(self) -> Operation[tuple[RegisteredTool, ...]]:
@@ -90,7 +90,7 @@ class ModelsOperations(Resource):
             ServiceError: the service refused.
         """
         answer = yield from self._connection.request("GET", "/deployed-models")
-        return understand(read_registered_tools, answer)
+        return parse_response(read_registered_tools, answer)
 
     @operation
     def delete(self, tool_type: str) -> Operation[None]:

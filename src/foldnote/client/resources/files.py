@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldnote.client.core.connection import Resource, ServiceConnection, path_part
-from foldnote.client.core.error_mapping import read_json, understand
+from foldnote.client.core.error_mapping import parse_response, read_json
 from foldnote.client.core.job_pages import check_limit
 from foldnote.client.core.operations import AsyncApi, Call, Operation, Run, SyncApi, operation
 from foldnote.client.core.progress import ProgressCallback, measure
@@ -126,7 +126,7 @@ def _list_page(
 ) -> Operation[FilePage]:
     params = {"limit": str(limit), "offset": str(offset)} | ({"folder": folder} if folder else {})
     params |= {"includeFolders": "true"} if has_folders else {}
-    return understand(read_file_page, (yield from connection.request("GET", "/files", params=params)))
+    return parse_response(read_file_page, (yield from connection.request("GET", "/files", params=params)))
 
 
 def _list_many(connection: ServiceConnection, limit: int, folder: str | None) -> Operation[FilePage]:

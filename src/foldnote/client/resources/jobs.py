@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Emit, Operation, Run, Stream, SyncApi, operation, stream
 from foldnote.client.core.progress import ProgressCallback, follow
 from foldnote.client.inputs.ages import read_age
@@ -172,7 +172,7 @@ class JobsOperations(Resource, Generic[H]):
             known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
             body = with_extensions(body, choose_sent(known, extensions, self._connection.service))
         answer = yield from self._connection.request("POST", "/validate-job", json=body, repeatable=True)
-        return understand(read_service_verdict, answer)
+        return parse_response(read_service_verdict, answer)
 
     @operation
     def get(self, job_name: str) -> Operation[H]:

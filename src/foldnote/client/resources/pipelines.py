@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Resource, ServiceConnection
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.inputs.file_values import find_elsewhere
 from foldnote.client.inputs.plain_values import make_plain
@@ -283,7 +283,7 @@ def _save(connection: ServiceConnection, name: str, stages: Sequence[Stage]) -> 
     body = {"pipelineName": name, "stages": [stage.to_wire() for stage in stages]}
     answer = yield from connection.request("POST", "/submit-pipeline", json=body, repeatable=True)
     names = tuple(stage.name for stage in stages)
-    receipt = understand(lambda body: read_pipeline_receipt(body, name, names), answer)
+    receipt = parse_response(lambda body: read_pipeline_receipt(body, name, names), answer)
     return Pipeline(receipt.pipeline_name, tuple(stages))
 
 
@@ -296,7 +296,7 @@ def _start(
         warn_of_webhook(posted.job, post.body.get(WIRE_NAME))
         return posted.job
     saved_name = str(post.body["pipelineName"])
-    receipt = understand(lambda body: read_run_receipt(body, posted.name, saved_name), posted.answer)
+    receipt = parse_response(lambda body: read_run_receipt(body, posted.name, saved_name), posted.answer)
     return Job(
         job_name=receipt.job_name,
         type="batch",

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from foldnote import settings
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import refuse_key, understand
+from foldnote.client.core.error_mapping import make_key_error, parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.client.downloads.download import fetch_shared
 from foldnote.client.resources.job_handle import JobHandleOperations
@@ -55,7 +55,7 @@ class SharesOperations(Resource):
         """
         name = job if isinstance(job, str) else job.job_name
         body = {"jobName": name, "expiresInDays": days}
-        return understand(read_share, (yield from self._request("POST", "/shares", json=body)))
+        return parse_response(read_share, (yield from self._request("POST", "/shares", json=body)))
 
     @operation
     def list(self, job_name: str | None = None) -> Operation[ShareList]:
@@ -69,7 +69,7 @@ class SharesOperations(Resource):
             ServiceError: the service refused.
         """
         params = {} if job_name is None else {"jobName": job_name}
-        return understand(read_shares, (yield from self._request("GET", "/shares", params=params)))
+        return parse_response(read_shares, (yield from self._request("GET", "/shares", params=params)))
 
     @operation
     def revoke(self, share: str | Share) -> Operation[None]:
@@ -103,7 +103,7 @@ class SharesOperations(Resource):
         token = yield from self._read_own(url)
         try:
             found = yield from self._request("POST", _PATH, json={"token": token})
-            job = understand(read_job, found)
+            job = parse_response(read_job, found)
             return OpenedShare(job, (yield from fetch_shared(self._connection, job, token)))
         except (UnauthorizedError, GatewayForbiddenError) as exc:
             raise (yield from self._tell_of_key(exc)) from exc
@@ -156,7 +156,7 @@ class SharesOperations(Resource):
                 "Store a valid key: choose Connect to a service … in foldnote's sidebar, or run:"
                 f" foldnote profile key {profile.name}"
             )
-        return refuse_key(refused, f"{sentence} {advice}")
+        return make_key_error(refused, f"{sentence} {advice}")
 
     def _read_own(self, url: str) -> Operation[str]:
         """Return the token of a link of this service; it is sent to no other service."""

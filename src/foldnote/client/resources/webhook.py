@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import SecretStr
 
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.errors import FoldnoteError, NotFoundError, ProtocolError
 from foldnote.models.account import AccountWebhook, read_account_webhook
@@ -63,7 +63,7 @@ class WebhookOperations(Resource):
                 "This service calls no webhooks: its administrator has allowed no address, or it is not a"
                 " service of foldnote."
             ) from exc
-        return understand(read_account_webhook, answer)
+        return parse_response(read_account_webhook, answer)
 
 
 class WebhookResource(SyncApi, WebhookOperations):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from foldnote import catalog
 from foldnote.client.core.connection import ServiceConnection
-from foldnote.client.core.error_mapping import name_calls, understand
+from foldnote.client.core.error_mapping import name_calls, parse_response
 from foldnote.client.core.operations import Operation
 from foldnote.client.inputs.file_values import find_doubts, find_elsewhere
 from foldnote.client.local.identity import with_extensions
@@ -129,7 +129,7 @@ def _judge(
         half = len(rows) // 2
         first = yield from _judge(connection, tool, rows[:half], sent)
         return first + (yield from _judge(connection, tool, rows[half:], sent))
-    verdict = understand(read_service_verdict, answer)
+    verdict = parse_response(read_service_verdict, answer)
     if not isinstance(verdict, BatchVerdict):
         message = verdict.error or "The service refuses the batch as a whole."
         raise SettingsError([Problem(field=verdict.field or "settings", message=message)], tool.type)
