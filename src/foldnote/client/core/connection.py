@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from foldnote.client.watching.poller import AccountPoller
 
 _BUCKETS: dict[float, Bucket] = {}
-_TRIES_TO_CONNECT = 2
+_CONNECT_ATTEMPTS = 2
 _PROGRESS_BYTES = 1 << 16
 """Bytes that an attempt must add for an interrupted download to count as making progress."""
 
@@ -105,8 +105,8 @@ class ServiceConnection:
         self._hub_key: HubKey | None = None
         self.bucket = shared_bucket()
         self.timeout_s: float = settings.option("request_timeout_s")
-        self._answer_bytes = int(settings.option("largest_answer_mb") * 1e6)
-        self._download_bytes = int(settings.option("largest_download_gb") * 1e9)
+        self._max_response_bytes = int(settings.option("largest_answer_mb") * 1e6)
+        self._max_download_bytes = int(settings.option("largest_download_gb") * 1e9)
         self.tools: tuple[Tool, ...] = ()
         """The catalog as last listed; empty before the first request."""
         self.supports_long_poll: bool | None = True if self._is_relocatable else None
@@ -210,7 +210,7 @@ class ServiceConnection:
         """
         asked = options.get("repeatable")
         may_repeat = method in ("GET", "PUT", "DELETE") if asked is None else asked
-        delays, absence = retry_delays(), islice(retry_delays(), _TRIES_TO_CONNECT)
+        delays, absence = retry_delays(), islice(retry_delays(), _CONNECT_ATTEMPTS)
         moved, is_unknown = False, False
         while True:
             address = yield from self.locate(again=moved)
@@ -255,7 +255,7 @@ class ServiceConnection:
             options.get("content"),
             options.get("timeout_s") or self.timeout_s,
             options.get("report"),
-            self._answer_bytes,
+            self._max_response_bytes,
         )
 
     def fetch(
@@ -263,7 +263,7 @@ class ServiceConnection:
         find_url: Callable[[], Operation[str]],
         part: Path,
         report: ProgressCallback | None = None,
-        is_kept: Callable[[Mapping[str, str]], bool] | None = None,
+        is_cached: Callable[[Mapping[str, str]], bool] | None = None,
     ) -> Operation[ServiceResponse]:
         """Download a signed link into ``part``, resuming after interruptions; no key is sent.
 
@@ -282,7 +282,7 @@ class ServiceConnection:
             url = yield from find_url()
             try:
                 answer: ServiceResponse = yield Download(
-                    url, part, self.timeout_s, report, is_kept, self._download_bytes
+                    url, part, self.timeout_s, report, is_cached, self._max_download_bytes
                 )
             except TransportError as exc:
                 have = part.stat().st_size if part.exists() else 0

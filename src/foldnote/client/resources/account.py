@@ -44,7 +44,7 @@ class AccountOperations(Resource):
             ServiceError: the service refused.
             TransportError: no answer came.
         """
-        return (yield from _look(self._connection))
+        return (yield from _fetch_account(self._connection))
 
     @operation
     def provision(self) -> Operation[Account]:
@@ -64,10 +64,10 @@ class AccountOperations(Resource):
             raise ConfigurationError("The embedded service needs no trial key.")
         address = yield from connection.locate()
         for _ in range(_TURNS):
-            with trials.try_hold() as is_held:
+            with trials.try_lock() as is_held:
                 if is_held:
                     yield from _provision(connection, address)
-                    return (yield from _look(connection))
+                    return (yield from _fetch_account(connection))
             yield Sleep(_TURN_S)
         raise ConfigurationError("Another process has been requesting a trial key for a minute. Try again.")
 
@@ -89,7 +89,7 @@ def _provision(connection: ServiceConnection, address: Address) -> Operation[Non
     url = credential.claim_url and urljoin(f"{address.url}/", credential.claim_url)
     credential = credential.model_copy(update={"claim_url": url})
     connection.set_key(credential.api_key)
-    yield Run(lambda: trials.keep_trial(connection.service, connection.profile.name, credential))
+    yield Run(lambda: trials.save_trial(connection.service, connection.profile.name, credential))
 
 
 def _is_alive(connection: ServiceConnection, kept: Credential) -> Operation[bool]:
@@ -99,12 +99,12 @@ def _is_alive(connection: ServiceConnection, kept: Credential) -> Operation[bool
     try:
         yield from connection.request("GET", "/jobs", params={"limit": "1"})
     except UnauthorizedError:
-        yield Run(lambda: trials.forget_trial(connection.service))
+        yield Run(lambda: trials.delete_trial(connection.service))
         return False
     return True
 
 
-def _look(connection: ServiceConnection) -> Operation[Account]:
+def _fetch_account(connection: ServiceConnection) -> Operation[Account]:
     address = yield from connection.locate()
     about: dict[str, Any] = {"service": connection.service, "profile": connection.profile.name}
     if address.key is None:
@@ -131,7 +131,7 @@ def count_left(connection: ServiceConnection) -> Operation[int | None]:
     kept = yield Run(lambda: trials.find_trial(connection.service))
     if kept is None and JobLimitError not in connection.last_errors:
         return None
-    return (yield from _look(connection)).jobs_left
+    return (yield from _fetch_account(connection)).jobs_left
 
 
 def _is_claimed(connection: ServiceConnection) -> Operation[bool | None]:

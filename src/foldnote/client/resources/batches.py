@@ -293,7 +293,7 @@ class BatchesOperations(Resource, Generic[B]):
         )
         require_valid(attempt.tool, verdicts)
         sent = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
-        return self._make_handle(sent.job, (yield from self._note_sheet(sent, table, attempt)))
+        return self._make_handle(sent.job, (yield from self._save_sheet(sent, table, attempt)))
 
     @operation
     def preview(
@@ -390,9 +390,9 @@ class BatchesOperations(Resource, Generic[B]):
         sent = yield from batch_submission.submit_batch(
             self._connection, self.ledger, preview.attempt, is_judged=True
         )
-        return self._make_handle(sent.job, (yield from self._note_sheet(sent, preview.rows, preview.attempt)))
+        return self._make_handle(sent.job, (yield from self._save_sheet(sent, preview.rows, preview.attempt)))
 
-    def _note_sheet(
+    def _save_sheet(
         self, sent: batch_submission.SubmittedBatch, rows: Rows, attempt: batch_submission.BatchAttempt
     ) -> Operation[Sheet]:
         """Make the sheet of a batch and record it in the ledger, where a handle obtained by name finds it."""

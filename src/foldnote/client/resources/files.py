@@ -10,7 +10,7 @@ from foldnote.client.core.connection import Resource, ServiceConnection, path_pa
 from foldnote.client.core.error_mapping import parse_response, read_json
 from foldnote.client.core.job_pages import check_limit
 from foldnote.client.core.operations import AsyncApi, Call, Operation, Run, SyncApi, operation
-from foldnote.client.core.progress import ProgressCallback, measure
+from foldnote.client.core.progress import ProgressCallback, track_bytes
 from foldnote.client.inputs.file_values import FileValue, ServiceUpload
 from foldnote.client.inputs.sources import Source, name_source, open_source
 from foldnote.client.local.ledger import Ledger
@@ -58,7 +58,7 @@ class FilesOperations(Resource):
         content, digest = yield Run(lambda: open_source(source, name))
         wanted = name or name_source(source)
         try:
-            with measure(progress, wanted) as report:
+            with track_bytes(progress, wanted) as report:
                 yield from _send(self._connection, wanted, folder, content, report)
         finally:
             if isinstance(content, Path) and not isinstance(source, str | Path):

@@ -11,7 +11,7 @@ from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Resource
 from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Emit, Operation, Run, Stream, SyncApi, operation, stream
-from foldnote.client.core.progress import ProgressCallback, follow
+from foldnote.client.core.progress import ProgressCallback, track_jobs
 from foldnote.client.inputs.ages import read_age
 from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import with_extensions
@@ -376,7 +376,7 @@ class JobsOperations(Resource, Generic[H]):
             WaitTimeoutError: some had not ended after ``timeout_s`` seconds; they continue.
         """
         wanted = _name(jobs)
-        with follow(progress, wanted, on_change) as note:
+        with track_jobs(progress, wanted, on_change) as note:
             done = yield from waiting.wait_all(self._connection, wanted, timeout_s, note)
         return {name: self._make_handle(job) for name, job in done.items()}
 
@@ -404,7 +404,7 @@ class JobsOperations(Resource, Generic[H]):
             NotFoundError: one of them does not exist.
         """
         wanted = _name(jobs)
-        with follow(progress, wanted, on_change) as note:
+        with track_jobs(progress, wanted, on_change) as note:
             watch = Watch(self._connection, wanted, timeout_s, note)
             while watch.pending:
                 for job in (yield from watch.look()):
@@ -432,7 +432,7 @@ class JobsOperations(Resource, Generic[H]):
             JobStoppedError: the job was stopped.
             WaitTimeoutError: it had not ended after ``timeout_s`` seconds; it continues.
         """
-        with follow(progress, [job_name], on_change) as note:
+        with track_jobs(progress, [job_name], on_change) as note:
             return (yield from finish(self._connection, job_name, timeout_s, note))
 
     @operation

@@ -16,7 +16,7 @@ from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages,
 from foldnote.client.local.identity import identify, uploads_in
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
-from foldnote.client.resources.pipeline_plan import StagePlan, name_again, plan_stages, read_pipeline
+from foldnote.client.resources.pipeline_plan import StagePlan, name_rerun, plan_stages, read_pipeline
 from foldnote.client.resources.tools import list_tools, recall_tool
 from foldnote.client.submission.extensions import (
     choose_sent,
@@ -123,15 +123,15 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
         if not run.is_final:
             raise FoldnoteError(f"{run.job_name!r} has not ended. Wait for it, or stop it first.")
         ran = read_pipeline(run, jobs, tools)
-        saved = yield from _save(self._connection, name_again(ran), ran.stages)
+        saved = yield from _save(self._connection, name_rerun(ran), ran.stages)
         ledger = Ledger(service=self._connection.service)
         url = require_webhooks(webhook, tools.values())
         beside: dict[str, Any] = {} if url is None else {WEBHOOK: url}
-        if reuse and _takes_reuse(tools.values()):
+        if reuse and _supports_reuse(tools.values()):
             beside[REUSE] = True
         _, post = yield Run(lambda: _prepare(ledger, saved, {}, run.job_name, run.project_tag, beside))
         record = yield from _start(self._connection, post, run.project_tag, again=True)
-        yield Run(lambda: _remember_following(ledger, run.job_name, record.job_name))
+        yield Run(lambda: _record_rerun(ledger, run.job_name, record.job_name))
         if webhook is None and run.webhook is not None:
             record = yield from job_pages.get_job(self._connection, record.job_name)
             warn_of_lost_webhook(run, record)
@@ -240,17 +240,17 @@ class PipelinesOperations(Resource, Generic[R]):
         listed = self._connection.tools or (yield from list_tools(self._connection))
         url = require_webhooks(webhook, listed)
         beside: dict[str, Any] = {} if url is None else {WEBHOOK: url}
-        if not again and _takes_reuse(listed):
+        if not again and _supports_reuse(listed):
             beside[REUSE] = True
         identity, post = yield Run(
             lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag, beside)
         )
         if again:
             return self._make_handle((yield from _start(self._connection, post, project_tag, again=True)))
-        following = yield from _find_following(self._connection, self.ledger, identity, post.name)
-        if following is not None:
-            warn_of_webhook(following, beside)
-            return self._make_handle(following)
+        rerun = yield from _find_rerun(self._connection, self.ledger, identity, post.name)
+        if rerun is not None:
+            warn_of_webhook(rerun, beside)
+            return self._make_handle(rerun)
         job = yield from _start(self._connection, post, project_tag, again=False)
         yield Run(lambda: self.ledger.remember(identity, job.job_name, PIPELINE))
         return self._make_handle(job)
@@ -308,14 +308,14 @@ def _start(
     )
 
 
-def _remember_following(ledger: Ledger, job_name: str, new_name: str) -> None:
+def _record_rerun(ledger: Ledger, job_name: str, new_name: str) -> None:
     """Record that code that finds the run ``job_name`` shall find the newer run instead; keep the label."""
     for identity in ledger.identities(job_name):
         ledger.remember(identity, new_name, PIPELINE)
     ledger.remember_label(new_name, ledger.label(job_name))
 
 
-def _find_following(
+def _find_rerun(
     connection: ServiceConnection, ledger: Ledger, identity: str, job_name: str
 ) -> Operation[Job | None]:
     """Return the last run that was started by running ``job_name`` again; None if there is none."""
@@ -323,7 +323,7 @@ def _find_following(
     return None if name in (None, job_name) else (yield from look_up(connection, name))
 
 
-def _takes_reuse(tools: Iterable[Tool]) -> bool:
+def _supports_reuse(tools: Iterable[Tool]) -> bool:
     """Return whether the service reuses results of stages; only then is reuse requested."""
     return any(REUSE in tool.extensions for tool in tools)
 

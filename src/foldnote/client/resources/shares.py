@@ -106,7 +106,7 @@ class SharesOperations(Resource):
             job = parse_response(read_job, found)
             return OpenedShare(job, (yield from fetch_shared(self._connection, job, token)))
         except (UnauthorizedError, GatewayForbiddenError) as exc:
-            raise (yield from self._tell_of_key(exc)) from exc
+            raise (yield from self._explain_key_error(exc)) from exc
 
     @operation
     def fetch(self, url: str, job: Job) -> Operation[Path]:
@@ -132,9 +132,9 @@ class SharesOperations(Resource):
         try:
             return (yield from fetch_shared(self._connection, job, token, is_asked=True))
         except (UnauthorizedError, GatewayForbiddenError) as exc:
-            raise (yield from self._tell_of_key(exc)) from exc
+            raise (yield from self._explain_key_error(exc)) from exc
 
-    def _tell_of_key(self, refused: ServiceError) -> Operation[ServiceError]:
+    def _explain_key_error(self, refused: ServiceError) -> Operation[ServiceError]:
         """Say what is wrong with the reader's key, and what to do; JupyterHub's refusals say so already."""
         profile = self._connection.profile
         if profile.is_of_hub:
