@@ -30,9 +30,9 @@ from foldnote.client.submission.extensions import (
     put_webhook,
     warn_of_lost_webhook,
 )
-from foldnote.client.submission.idempotency import free_name, look_up
+from foldnote.client.submission.idempotency import find_free_name, find_job
 from foldnote.client.submission.preview import Preview
-from foldnote.client.submission.validation import Row, judge_rows, require_valid
+from foldnote.client.submission.validation import Row, require_valid, validate_rows
 from foldnote.client.tables.batch_results import Sheet, SheetRow, add_kept, join_results
 from foldnote.client.tables.frames import tabulate_batch, tabulate_batches
 from foldnote.client.tables.job_list import JobList
@@ -335,10 +335,10 @@ class BatchesOperations(Resource, Generic[B]):
         )
         existing = None
         if all(verdict.valid for verdict in verdicts):
-            if not attempt.is_again:
+            if not attempt.is_new_run:
                 existing = yield from batch_submission.find_batch(self._connection, self.ledger, attempt)
             if existing is None:
-                verdicts = yield from judge_rows(
+                verdicts = yield from validate_rows(
                     self._connection, attempt.tool, attempt.rows, attempt.extensions
                 )
         experience = yield from read_experience(self._connection, attempt.tool.type)
@@ -373,9 +373,9 @@ class BatchesOperations(Resource, Generic[B]):
             )
         )
         attempt, verdicts = draft
-        if again and (yield from look_up(self._connection, attempt.name)) is not None:
+        if again and (yield from find_job(self._connection, attempt.name)) is not None:
             stem = f"{attempt.name[:80]}-run"  # NAME-1 would be the name of a job of the batch
-            attempt = attempt.once_more((yield from free_name(self._connection, stem)))
+            attempt = attempt.as_new_batch((yield from find_free_name(self._connection, stem)))
         return attempt, verdicts
 
     @operation

@@ -24,7 +24,7 @@ from foldnote.client.submission.extensions import (
     warn_of_lost_webhook,
     warn_of_webhook,
 )
-from foldnote.client.submission.idempotency import Post, look_up, start_once
+from foldnote.client.submission.idempotency import Post, find_job, submit_once
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.client.tables.frames import tabulate_batch
 from foldnote.client.tables.job_list import JobList
@@ -291,7 +291,7 @@ def _start(
     connection: ServiceConnection, post: Post, project_tag: str | None, *, again: bool
 ) -> Operation[Job]:
     """Start a run, unless it exists; returns its record."""
-    posted = yield from start_once(connection, post, again=again)
+    posted = yield from submit_once(connection, post, again=again)
     if posted.job is not None:
         warn_of_webhook(posted.job, post.body.get(WIRE_NAME))
         return posted.job
@@ -320,7 +320,7 @@ def _find_rerun(
 ) -> Operation[Job | None]:
     """Return the last run that was started by running ``job_name`` again; None if there is none."""
     name = yield Run(lambda: ledger.find(identity))
-    return None if name in (None, job_name) else (yield from look_up(connection, name))
+    return None if name in (None, job_name) else (yield from find_job(connection, name))
 
 
 def _supports_reuse(tools: Iterable[Tool]) -> bool:
