@@ -98,7 +98,7 @@ def test_cards_and_waiting_share_their_requests():
 
             watch = Watch(account.connection, names, None, None)
             while account.now < 1300:
-                yield from watch.look()
+                yield from watch.poll()
                 poll(account, names)
                 yield from watch.pause()
 

@@ -115,23 +115,23 @@ def test_a_service_that_never_answered_is_not_waited_for(connection):
 
 def test_an_outage_is_borne_for_minutes_only():
     clock = Clock()
-    patience = WaitLimit(None, clock)
-    patience.renew()
+    limit = WaitLimit(None, clock)
+    limit.note_response()
     clock.now = 299
-    patience.bear(ServiceUnreachableError("gone"))
+    limit.tolerate(ServiceUnreachableError("gone"))
     clock.now = 301
     with pytest.raises(ServiceUnreachableError):
-        patience.bear(ServiceUnreachableError("gone"))
+        limit.tolerate(ServiceUnreachableError("gone"))
 
 
 def test_the_last_pause_ends_with_the_time():
     clock = Clock()
-    patience = WaitLimit(5, clock)
+    limit = WaitLimit(5, clock)
     clock.now = 4
-    assert patience.limit(3, None) == 1
+    assert limit.limit(3, None) == 1
     clock.now = 5
     with pytest.raises(WaitTimeoutError, match="5 s.*job continues"):
-        patience.limit(3, None)
+        limit.limit(3, None)
 
 
 @pytest.mark.parametrize("timeout_s", [math.nan, "5", True])

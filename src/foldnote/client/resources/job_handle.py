@@ -26,7 +26,7 @@ from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
 from foldnote.client.submission.extensions import read_label, warn_of_lost_webhook
 from foldnote.client.watching import cancellation, waiting
-from foldnote.client.watching.waiting import Watcher
+from foldnote.client.watching.waiting import OnChange
 from foldnote.errors import ArgumentError, JobFailedError, JobStoppedError, NotFoundError
 from foldnote.models import BatchStatus, Job, JobStatus, Tool
 from foldnote.models.html_repr import show_pairs
@@ -278,7 +278,7 @@ class JobHandleOperations(Api):
 
     @operation
     def finish(
-        self, timeout_s: float | None = None, on_change: Watcher | None = None, *, progress: bool = False
+        self, timeout_s: float | None = None, on_change: OnChange | None = None, *, progress: bool = False
     ) -> Operation[Job]:
         """Wait until the job is complete; returns its record.
 
@@ -505,7 +505,7 @@ class AsyncJobHandle(AsyncApi, JobHandleOperations):
 
 
 def finish(
-    connection: ServiceConnection, job_name: str, timeout_s: float | None, on_change: Watcher | None
+    connection: ServiceConnection, job_name: str, timeout_s: float | None, on_change: OnChange | None
 ) -> Operation[Job]:
     """Wait until a job is complete; returns its record. See ``JobHandleOperations.finish``.
 

@@ -27,7 +27,7 @@ from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.client.tables.job_list import JobList
 from foldnote.client.watching import cancellation, waiting
 from foldnote.client.watching.poller import find_poller
-from foldnote.client.watching.waiting import Watch, Watcher
+from foldnote.client.watching.waiting import OnChange, Watch
 from foldnote.errors import ArgumentError, BadRequestError, NotFoundError
 from foldnote.models import BatchVerdict, Job, Tool, Verdict
 
@@ -223,7 +223,7 @@ class JobsOperations(Resource, Generic[H]):
         poller.follow(afresh, afresh=True)
         poller.follow(names)
         if poller.is_due(names):
-            yield from poller.look(self._connection, names)
+            yield from poller.poll(self._connection, names)
         return poller.find(names)
 
     @operation
@@ -360,7 +360,7 @@ class JobsOperations(Resource, Generic[H]):
         self,
         jobs: Iterable[str | JobHandleOperations],
         timeout_s: float | None = None,
-        on_change: Watcher | None = None,
+        on_change: OnChange | None = None,
         *,
         progress: bool = False,
     ) -> Operation[dict[str, H]]:
@@ -385,7 +385,7 @@ class JobsOperations(Resource, Generic[H]):
         self,
         jobs: Iterable[str | JobHandleOperations],
         timeout_s: float | None = None,
-        on_change: Watcher | None = None,
+        on_change: OnChange | None = None,
         *,
         progress: bool = False,
     ) -> Stream[H]:
@@ -407,7 +407,7 @@ class JobsOperations(Resource, Generic[H]):
         with track_jobs(progress, wanted, on_change) as note:
             watch = Watch(self._connection, wanted, timeout_s, note)
             while watch.pending:
-                for job in (yield from watch.look()):
+                for job in (yield from watch.poll()):
                     yield Emit(self._make_handle(job))
                 yield from watch.pause()
 
@@ -416,7 +416,7 @@ class JobsOperations(Resource, Generic[H]):
         self,
         job_name: str,
         timeout_s: float | None = None,
-        on_change: Watcher | None = None,
+        on_change: OnChange | None = None,
         *,
         progress: bool = False,
     ) -> Operation[Job]:

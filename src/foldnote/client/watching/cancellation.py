@@ -91,10 +91,10 @@ def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> 
             ).is_final  # checked first, so that the last lines are read
             lines = (yield from read_log(connection, job_name, max(max_lines, _WINDOW))).splitlines()
         except (TransportError, ServiceFaultError, RateLimitedError) as exc:
-            time_limit.bear(exc)
+            time_limit.tolerate(exc)
         else:
-            time_limit.renew()
-            fresh = find_fresh(seen, lines) if seen else lines[-max_lines:]
+            time_limit.note_response()
+            fresh = find_new_lines(seen, lines) if seen else lines[-max_lines:]
             if fresh:
                 seen, delays = lines, poll_delays(max_s=5.0)
                 yield Emit("".join(f"{line}\n" for line in fresh))
@@ -103,7 +103,7 @@ def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> 
         yield Sleep(next(delays))
 
 
-def find_fresh(seen: Sequence[str], lines: Sequence[str]) -> list[str]:
+def find_new_lines(seen: Sequence[str], lines: Sequence[str]) -> list[str]:
     """Return the lines that follow those already seen, even if the window of the log has moved on."""
     seen, lines = list(seen), list(lines)
     for shared in range(min(len(seen), len(lines)), 0, -1):

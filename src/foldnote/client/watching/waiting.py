@@ -26,11 +26,11 @@ _LOCAL = {"first_s": 0.25, "max_s": 5.0, "growth": 1.3}
 """Poll delays for few jobs at the embedded service: short, since such jobs may take only seconds."""
 _LONG_POLL_DELAYS = {"first_s": 0.5, "max_s": 15.0, "growth": 1.6}
 """Seconds for which a service may hold a request until something changes."""
-_LOOKS_BEFORE_ASKING = 3
+_POLLS_BEFORE_LONG_POLL = 3
 _FIRST_PAGE = 200
 _SHORT_PAGE = 20
 _MAX_OUTAGE_S = 300.0
-Watcher = Callable[[Job], None]
+OnChange = Callable[[Job], None]
 
 
 def get_many(
@@ -70,7 +70,7 @@ def wait_all(
     connection: ServiceConnection,
     names: Iterable[str],
     timeout_s: float | None = None,
-    on_change: Watcher | None = None,
+    on_change: OnChange | None = None,
 ) -> Operation[dict[str, Job]]:
     """Wait until all jobs have ended; returns their records by name.
 
@@ -86,7 +86,7 @@ def wait_all(
     """
     watch = Watch(connection, names, timeout_s, on_change)
     while watch.pending:
-        yield from watch.look()
+        yield from watch.poll()
         yield from watch.pause()
     return watch.known
 
@@ -99,7 +99,7 @@ class Watch:
         connection: ServiceConnection,
         names: Iterable[str],
         timeout_s: float | None,
-        on_change: Watcher | None,
+        on_change: OnChange | None,
     ) -> None:
         self.pending = list(dict.fromkeys(names))
         """Names of the unfinished jobs, in the given order."""
@@ -111,11 +111,11 @@ class Watch:
         self._time_limit = WaitLimit(timeout_s)
         self._is_few = len(self.pending) <= FEW
         self._looks = 0
-        self._looked_at = float("-inf")
+        self._polled_at = float("-inf")
         self._long_poll = LongPoll()
-        self._delays = poll_delays(**_find_pace(connection, is_few=self._is_few))
+        self._delays = poll_delays(**_choose_delays(connection, is_few=self._is_few))
 
-    def look(self) -> Operation[list[Job]]:
+    def poll(self) -> Operation[list[Job]]:
         """Poll; returns the jobs that have ended since the last poll, none during an outage.
 
         Raises:
@@ -125,31 +125,31 @@ class Watch:
         long_poll = self._long_poll if self._may_long_poll() else None
         self._looks += 1
         try:
-            records = yield from (self._look_again(long_poll) if self.known else self._look_first(long_poll))
+            records = yield from (self._poll_again(long_poll) if self.known else self._poll_first(long_poll))
         except (TransportError, ServiceFaultError, RateLimitedError) as exc:
-            self._time_limit.bear(exc)
+            self._time_limit.tolerate(exc)
             self._long_poll = LongPoll()
             return []
-        self._looked_at = self._poller.clock()
-        self._time_limit.renew()
-        _note(records, self.known, self._on_change)
+        self._polled_at = self._poller.clock()
+        self._time_limit.note_response()
+        _report_changes(records, self.known, self._on_change)
         # by the requested name: a deployment's record may have another
         done = [name for name in self.pending if name in records and records[name].is_final]
         self.pending = [name for name in self.pending if name not in done]
         return [records[name] for name in done]
 
-    def _look_first(self, long_poll: LongPoll | None) -> Operation[dict[str, Job]]:
+    def _poll_first(self, long_poll: LongPoll | None) -> Operation[dict[str, Job]]:
         """Request all jobs again: a known record may be of an earlier job of the same name."""
         self._poller.follow(self.pending, afresh=True)
         records = yield from get_many(self._connection, self.pending, long_poll)
-        self._poller.note(records)
+        self._poller.add_records(records)
         return records
 
-    def _look_again(self, long_poll: LongPoll | None) -> Operation[dict[str, Job]]:
+    def _poll_again(self, long_poll: LongPoll | None) -> Operation[dict[str, Job]]:
         """Poll all jobs that this process follows, unless another caller has just done so."""
         self._poller.follow(self.pending)
-        if not self._poller.is_fresh(self.pending, self._looked_at):
-            yield from self._poller.look(self._connection, self.pending, long_poll)
+        if not self._poller.is_fresh(self.pending, self._polled_at):
+            yield from self._poller.poll(self._connection, self.pending, long_poll)
         records = self._poller.find(self.pending)
         gone = [name for name, record in records.items() if record is None]
         if gone:
@@ -159,7 +159,7 @@ class Watch:
     def _may_long_poll(self) -> bool:
         """Return whether to let the service hold the next request; for few jobs, only after some polls."""
         if self._connection.supports_long_poll is None:
-            return not self._is_few or self._looks >= _LOOKS_BEFORE_ASKING
+            return not self._is_few or self._looks >= _POLLS_BEFORE_LONG_POLL
         return self._connection.supports_long_poll
 
     def pause(self) -> Operation[None]:
@@ -183,14 +183,14 @@ class Watch:
             yield Sleep(self._time_limit.limit(gap_s, first))
 
 
-def _find_pace(connection: ServiceConnection, *, is_few: bool) -> dict[str, float]:
+def _choose_delays(connection: ServiceConnection, *, is_few: bool) -> dict[str, float]:
     """Return the arguments of ``poll_delays`` for this service."""
     if is_few:
         return _LOCAL if connection.profile.is_embedded else {}
     return _LONG_POLL_DELAYS if connection.supports_long_poll else {}
 
 
-def _note(records: dict[str, Job], known: dict[str, Job], on_change: Watcher | None) -> None:
+def _report_changes(records: dict[str, Job], known: dict[str, Job], on_change: OnChange | None) -> None:
     for name, job in records.items():
         if on_change is not None and known.get(name) != job:
             on_change(job)
@@ -215,11 +215,11 @@ class WaitLimit:
         self._deadline = None if timeout_s is None else clock() + timeout_s
         self._last_good: float | None = None
 
-    def renew(self) -> None:
+    def note_response(self) -> None:
         """Note that the service has answered."""
         self._last_good = self._clock()
 
-    def bear(self, fault: FoldnoteError) -> None:
+    def tolerate(self, fault: FoldnoteError) -> None:
         """Ignore ``fault``, or raise it if the service has not answered at all or for too long."""
         if self._last_good is None or self._clock() - self._last_good > _MAX_OUTAGE_S:
             raise fault
