@@ -13,7 +13,7 @@ from foldnote.client import Client
 from foldnote.errors import ArgumentError, FoldnoteError
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.notebook import connection
-from foldnote.notebook.saved_form import KeptForm
+from foldnote.notebook.saved_form import SavedForm
 from foldnote.notebook.submission_verbs import take_label, take_name
 from foldnote.notebook.verbs import verb
 from foldnote.text import escape_html
@@ -32,7 +32,7 @@ _UNLIKE: set[str] = set()
 """Types of the tools whose settings the embedded service, of a newer version, describes differently."""
 
 
-class NotebookForm(KeptForm):
+class NotebookForm(SavedForm):
     """A form with its job card at the end and its result below."""
 
     def __init__(
@@ -248,9 +248,9 @@ def form(
             not hold a schema.
     """
     if isinstance(subject, Mapping | Path) or (isinstance(subject, str) and subject.endswith(".json")):
-        from foldnote.notebook.saved_schema_form import KeptSchemaForm
+        from foldnote.notebook.saved_schema_form import SavedSchemaForm
 
-        return KeptSchemaForm(subject, values if label is None else {**values, "label": label})
+        return SavedSchemaForm(subject, values if label is None else {**values, "label": label})
     asked = connection.find_client(profile)
     if isinstance(subject, str):
         known = _describe(subject, asked)

@@ -13,7 +13,7 @@ import ipywidgets as widgets
 from foldnote.catalog.json_values import parse_value
 from foldnote.catalog.keywords import Document, Rules
 from foldnote.catalog.validation import find_problems
-from foldnote.forms.fields.container import HolderField, list_problems
+from foldnote.forms.fields.container import ContainerField, list_problems
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.fields.registry import kind_for
@@ -35,7 +35,7 @@ _WORDS: Final = {
 }
 
 
-class VariantField(HolderField):
+class VariantField(ContainerField):
     """A value of one of several schemas."""
 
     def build(self) -> widgets.DOMWidget:
