@@ -4,10 +4,10 @@ import { EnginesModel } from '../src/models/engines';
 import { countStates, isLive, shownState, stateWord } from '../src/models/status';
 import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
-import type { ToolRecord, ToolsAnswer } from '../src/api/answers';
+import type { ToolRecord, ToolsResponse } from '../src/api/responses';
 import { countListed, filterJobs } from '../src/models/listing';
 import { methodOf, searchTools, ToolsModel } from '../src/models/tools';
-import { makeAnswer, makeEngine, makeJob, makeTool, makeToolEngine, SERVICE } from './records';
+import { makeResponse, makeEngine, makeJob, makeTool, makeToolEngine, SERVICE } from './records';
 
 describe('states', () => {
   it('tells a failed run from one that a person stopped', () => {
@@ -29,7 +29,7 @@ describe('states', () => {
   });
 
   it('calls queued and running jobs live', () => {
-    const live = makeAnswer([makeJob({ status: 'In Queue' }), makeJob(), makeJob({ status: 'Complete' })]);
+    const live = makeResponse([makeJob({ status: 'In Queue' }), makeJob(), makeJob({ status: 'Complete' })]);
     expect(live.jobs.map(isLive)).toEqual([true, true, false]);
   });
 });
@@ -197,7 +197,7 @@ describe('tools', () => {
 
   it('does not show the tools of the service that was left', async () => {
     const answers: ((tools: ToolRecord[]) => void)[] = [];
-    const ask = (): Promise<ToolsAnswer> =>
+    const ask = (): Promise<ToolsResponse> =>
       new Promise(resolve => answers.push(found => resolve({ tools: found, service: SERVICE })));
     const model = new ToolsModel({ tools: ask });
     void model.load();

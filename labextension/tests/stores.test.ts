@@ -1,5 +1,5 @@
 /** Properties of what the page knows: files, members' jobs, rows and selection, whatever happens in whatever order. */
-import type { FileRecord, FilesAnswer, OlderAnswer, UploadAnswer } from '../src/api/answers';
+import type { FileRecord, FilesResponse, OlderResponse, UploadResponse } from '../src/api/responses';
 import { FilesModel, pathOf, type FilesSource } from '../src/models/files';
 import { FIRST_CHOICES, GROUPS, SORTS } from '../src/models/choices';
 import { listRows, selectable } from '../src/models/listing';
@@ -32,7 +32,7 @@ class Account implements FilesSource {
     this.held.splice(0).forEach(go => go());
   }
 
-  async files(folder: string | null, offset: number): Promise<FilesAnswer> {
+  async files(folder: string | null, offset: number): Promise<FilesResponse> {
     await this.pass();
     const found = this.in(folder);
     const hasMore = offset + PAGE < found.length;
@@ -50,10 +50,10 @@ class Account implements FilesSource {
   }
 
   fixed = (): this => this;
-  uploadContents = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
-  beginUpload = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
-  sendPiece = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
-  finishUpload = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
+  uploadContents = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
+  beginUpload = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
+  sendPiece = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
+  finishUpload = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
   dropUpload = (): Promise<void> => Promise.resolve();
 
   private async pass(): Promise<void> {
@@ -166,7 +166,7 @@ describe('files', () => {
 });
 
 it('members’ jobs of a service that was left are not shown, nor is its fault', async () => {
-  const answers: ((page: OlderAnswer) => void)[] = [];
+  const answers: ((page: OlderResponse) => void)[] = [];
   const refusals: ((error: Error) => void)[] = [];
   const model = new MembersModel({
     members: () =>

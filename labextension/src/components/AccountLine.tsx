@@ -1,7 +1,7 @@
 /** The account's remaining allowance, as a line at the bottom of the sidebar that expands to all details. */
 import { useState, type ReactElement } from 'react';
 
-import type { AccountAnswer } from '../api/answers';
+import type { AccountResponse } from '../api/responses';
 import { formatCount, visibleText } from '../models/text';
 import { formatMoment } from '../models/time';
 import type { Trans } from '../models/words';
@@ -12,7 +12,7 @@ const LEAST_HOURS = 0.001;
 
 /** Props of the line. */
 export interface AccountLineProps {
-  readonly account: AccountAnswer | null;
+  readonly account: AccountResponse | null;
   /** Address that leads to the claim page of a trial account; only followed, never read. */
   readonly claimAddress: string;
 }
@@ -59,7 +59,7 @@ export function AccountLine({ account, claimAddress }: AccountLineProps): ReactE
 }
 
 /** All details, as term and value. */
-function tellFacts(account: AccountAnswer, trans: Trans): readonly (readonly [string, string])[] {
+function tellFacts(account: AccountResponse, trans: Trans): readonly (readonly [string, string])[] {
   const hours = (value: number | null): string =>
     value === null ? '' : trans.__('%1 weighted hours', tellHours(value, trans));
   const spent = hours(account.spentWeightedHours);
@@ -76,7 +76,7 @@ function tellFacts(account: AccountAnswer, trans: Trans): readonly (readonly [st
   return rows.filter(([, value]) => value !== '');
 }
 
-function tellShort(account: AccountAnswer, trans: Trans): string {
+function tellShort(account: AccountResponse, trans: Trans): string {
   if (!account.hasKey) {
     return trans.__('No API key');
   }
@@ -84,7 +84,7 @@ function tellShort(account: AccountAnswer, trans: Trans): string {
   return left === '' ? trans.__('Account') : trans.__('Jobs left: %1', left);
 }
 
-function tellLeft({ jobsAllowed, jobsLeft }: AccountAnswer, trans: Trans): string {
+function tellLeft({ jobsAllowed, jobsLeft }: AccountResponse, trans: Trans): string {
   if (jobsAllowed === null || jobsLeft === null) {
     return '';
   }
@@ -99,7 +99,7 @@ function tellHours(value: number, trans: Trans): string {
   return value > 0 && value < LEAST_HOURS ? trans.__('under %1', LEAST_HOURS) : String(Number(value.toPrecision(4)));
 }
 
-function tellTrial({ tier, isClaimed, expiresAt }: AccountAnswer, trans: Trans): string {
+function tellTrial({ tier, isClaimed, expiresAt }: AccountResponse, trans: Trans): string {
   if (tier === null) {
     return '';
   }
@@ -112,6 +112,6 @@ function tellTrial({ tier, isClaimed, expiresAt }: AccountAnswer, trans: Trans):
 }
 
 /** Whether hardly any jobs are left. */
-function isScarce({ jobsAllowed, jobsLeft }: AccountAnswer): boolean {
+function isScarce({ jobsAllowed, jobsLeft }: AccountResponse): boolean {
   return jobsAllowed !== null && jobsLeft !== null && jobsLeft <= jobsAllowed / 5;
 }

@@ -10,7 +10,7 @@ import {
 } from '@jupyterlab/ui-components';
 import { memo, type CSSProperties, type MouseEvent, type ReactElement, type ReactNode } from 'react';
 
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { batchShare, batchWords, isBatch } from '../models/batch';
 import { FACTS, spareFacts, type Detail, type Fact } from '../models/details';
 import { notebookName } from '../models/listing';

@@ -1,5 +1,5 @@
 /** Counts and records of a batch's jobs. */
-import type { JobRecord, OlderAnswer } from '../api/answers';
+import type { JobRecord, OlderResponse } from '../api/responses';
 import { formatCount } from './text';
 import { PLAIN, type Trans } from './words';
 
@@ -75,7 +75,7 @@ function batchSize(job: JobRecord): number {
 /** Source of a batch's jobs. */
 export interface BatchSource {
   /** Lists a page of them, newest first; `member` is the address of the owner, if another member. */
-  subjobs(name: string, key: string | null, member: string | null): Promise<OlderAnswer>;
+  subjobs(name: string, key: string | null, member: string | null): Promise<OlderResponse>;
 }
 
 /** All jobs of a batch, in row order. */
@@ -87,7 +87,7 @@ export async function readSubjobs(
   const found: JobRecord[] = [];
   let key: string | null = null;
   do {
-    const page: OlderAnswer = await source.subjobs(name, key, member);
+    const page: OlderResponse = await source.subjobs(name, key, member);
     found.push(...page.jobs);
     key = page.olderKey;
   } while (key !== null);

@@ -1,5 +1,5 @@
 /** The account's files and the current uploads. */
-import type { FileRecord, FilesAnswer, UploadAnswer } from '../api/answers';
+import type { FileRecord, FilesResponse, UploadResponse } from '../api/responses';
 import { Store } from './store';
 import { sentenceOf } from './text';
 import { Sending, type Pauses, type Progress, type UploadSource } from './uploads';
@@ -8,8 +8,8 @@ import { Sending, type Pauses, type Progress, type UploadSource } from './upload
 export interface FilesSource extends UploadSource {
   /** This source, bound to the currently selected service. */
   fixed(): FilesSource;
-  files(folder: string | null, offset: number): Promise<FilesAnswer>;
-  uploadContents(path: string, folder: string | null): Promise<UploadAnswer>;
+  files(folder: string | null, offset: number): Promise<FilesResponse>;
+  uploadContents(path: string, folder: string | null): Promise<UploadResponse>;
   deleteFile(path: string): Promise<void>;
   deleteFolder(path: string): Promise<void>;
 }

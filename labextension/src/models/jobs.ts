@@ -4,9 +4,9 @@
  */
 import { Poll } from '@lumino/polling';
 
-import type { JobRecord, JobsAnswer, OlderAnswer, ServiceReport, StatusCounts, Tagged } from '../api/answers';
+import type { JobRecord, JobsResponse, OlderResponse, ServiceReport, StatusCounts, Tagged } from '../api/responses';
 import { readSubjobs, type BatchSource } from './batch';
-import { appendOlder, mergeAnswer } from './joblist';
+import { appendOlder, mergeResponse } from './joblist';
 import { shownState, stateRow } from './status';
 import { mixTags } from './tags';
 import { Store } from './store';
@@ -14,8 +14,8 @@ import { sentenceOf } from './text';
 
 /** Source of jobs. */
 export interface JobsSource extends BatchSource {
-  jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>>;
-  older(key: string): Promise<OlderAnswer>;
+  jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsResponse>>;
+  older(key: string): Promise<OlderResponse>;
   hurry(): Promise<void>;
   stop(names: readonly string[]): Promise<readonly string[]>;
   delete(names: readonly string[], delayS: number): Promise<Departure>;
@@ -304,7 +304,7 @@ export class JobsModel extends Store<JobsState> {
     }
   }
 
-  private take(body: JobsAnswer | null): void {
+  private take(body: JobsResponse | null): void {
     const heard = { lost: null, receivedAt: Date.now() };
     if (body === null) {
       this.update(heard);
@@ -314,7 +314,7 @@ export class JobsModel extends Store<JobsState> {
     if (!this.isBeyondHead) {
       this.olderKey = body.olderKey;
     }
-    const merged = mergeAnswer(jobs, body);
+    const merged = mergeResponse(jobs, body);
     this.update({
       ...heard,
       jobs: merged,

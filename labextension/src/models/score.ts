@@ -2,7 +2,7 @@
  * The one score of a result to show in a list. Its name is shown with it, because scores of different tools cannot be
  * compared; counts and times are not scores.
  */
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { METRICS } from './metrics';
 import { visibleText } from './text';
 

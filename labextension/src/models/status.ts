@@ -2,7 +2,7 @@
  * The table of displayed job states: word, icon and order. The interface has four; a stopped job with an error is shown as
  * failed, unless it is a stage of a pipeline that did not run.
  */
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { hasFailures, lossWords } from './batch';
 import { PLAIN, type Trans } from './words';
 

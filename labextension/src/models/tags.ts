@@ -1,5 +1,5 @@
 /** Tags that users give to jobs, stored on the computer that runs Jupyter. */
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 
 /** Splits a text at commas, without duplicates. */
 export function readTags(text: string): string[] {

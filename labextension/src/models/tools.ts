@@ -2,14 +2,14 @@
  * The page's model of the catalog, which is requested once, and again on demand.
  */
 import { JSONExt, type ReadonlyJSONValue } from '@lumino/coreutils';
-import type { ServiceReport, ToolRecord, ToolsAnswer } from '../api/answers';
+import type { ServiceReport, ToolRecord, ToolsResponse } from '../api/responses';
 import { Store } from './store';
 import { sentenceOf } from './text';
 import { PLAIN, type Trans } from './words';
 
 /** Source of tools. */
 export interface ToolsSource {
-  tools(): Promise<ToolsAnswer>;
+  tools(): Promise<ToolsResponse>;
 }
 
 /** Everything a view shows about tools. */

@@ -1,7 +1,7 @@
 /** The main-area widget of a job's result. It needs no kernel. */
 import { useMemo, type ReactElement } from 'react';
 
-import type { JobPlace } from '../api/answers';
+import type { JobPlace } from '../api/responses';
 import { later } from '../components/later';
 import type { ResultViewProps } from '../components/ResultView';
 import { useStore } from '../components/store';

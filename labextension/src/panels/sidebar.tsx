@@ -13,7 +13,7 @@ import { ServiceBar } from '../components/ServiceBar';
 import { useStore } from '../components/store';
 import { Tabs, type Tab } from '../components/Tabs';
 import { Words } from '../components/words';
-import type { EngineRecord } from '../api/answers';
+import type { EngineRecord } from '../api/responses';
 import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
 import { SeenWidget } from './seen';

@@ -4,7 +4,7 @@ import { Clipboard, ICommandPalette, MainAreaWidget, Notification, WidgetTracker
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { Widget } from '@lumino/widgets';
 
-import type { JobPlace, JobRecord } from '../api/answers';
+import type { JobPlace, JobRecord } from '../api/responses';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
 import { isBatch } from '../models/batch';
 import { againCode, compareCode, jobCode } from '../models/code';

@@ -4,7 +4,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import type { ReadonlyJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 
-import type { ToolRecord } from '../api/answers';
+import type { ToolRecord } from '../api/responses';
 import { CommandIDs, readText, type NewCellArgs } from '../commands';
 import { markIcon } from '../icons';
 import { familyIcon } from '../kindIcons';

@@ -6,7 +6,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { ICommandPalette, MainAreaWidget, Notification } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { askLeave, isAway, readLeave, showNotice } from '../browserNotice';
 import { CommandIDs, type JobArgs } from '../commands';
 import { endingNote, Endings, endingSummary, type EndingNote } from '../models/endings';

@@ -23,7 +23,7 @@ from foldnote.lab.connection import Connect, connect
 from foldnote.lab.engines import EngineManager
 from foldnote.lab.opened_links import OpenedLinks
 from foldnote.lab.pacing import PollingPace
-from foldnote.lab.responses import ConnectionVerdict, ProfileRecord, ProfilesAnswer
+from foldnote.lab.responses import ConnectionVerdict, ProfileRecord, ProfilesResponse
 from foldnote.lab.service_session import ServiceSession
 from foldnote.text import count
 
@@ -61,7 +61,7 @@ class SessionRegistry:
         """
         return self.find(find_link_profile(url))
 
-    def list_profiles(self) -> ProfilesAnswer:
+    def list_profiles(self) -> ProfilesResponse:
         """Return the services that can be chosen.
 
         Raises:
@@ -73,7 +73,7 @@ class SessionRegistry:
             ProfileRecord(name=name, url=profile.base_url, is_active=name == active.name)
             for name, profile in known.items()
         )
-        return ProfilesAnswer(profiles=tuple(rows))
+        return ProfilesResponse(profiles=tuple(rows))
 
     async def try_connection(self, base_url: str, key: SecretStr) -> ConnectionVerdict:
         """Test whether the service at ``base_url`` accepts ``key``; nothing is stored."""

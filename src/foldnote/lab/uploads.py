@@ -34,7 +34,7 @@ from foldnote.errors import (
     TransportError,
 )
 from foldnote.io import hold_lock, write_atomically
-from foldnote.lab.responses import UploadAnswer
+from foldnote.lab.responses import UploadResponse
 
 MAX_BYTES = 20 * 1024**3
 """Maximum size of a file in bytes."""
@@ -125,9 +125,9 @@ class UploadSession:
             return None
         return upload
 
-    def answer(self) -> UploadAnswer:
+    def answer(self) -> UploadResponse:
         """Return the progress of the upload."""
-        return UploadAnswer(
+        return UploadResponse(
             id=self.id,
             size_bytes=self.request.size_bytes,
             received_bytes=self.received_bytes,
@@ -136,7 +136,7 @@ class UploadSession:
             path=self.value,
         )
 
-    async def take(self, offset: int, piece: bytes) -> UploadAnswer:
+    async def take(self, offset: int, piece: bytes) -> UploadResponse:
         """Write a piece at ``offset``; one that has been received already changes nothing.
 
         Raises:
@@ -162,7 +162,7 @@ class UploadSession:
                 self.received_bytes = end
             return self.answer()
 
-    async def finish(self, send: Pass) -> UploadAnswer:
+    async def finish(self, send: Pass) -> UploadResponse:
         """Send the complete file to the service, and wait up to ``_TIMEOUT_S`` for it to finish.
 
         Call it again until the answer has a ``path``. While it is called, sending to an unreachable or busy
