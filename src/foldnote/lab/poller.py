@@ -45,7 +45,7 @@ class JobPoller:
     def __init__(
         self, line: ProfileConnection, pace: PollingPace | None = None, notes: Notes | None = None
     ) -> None:
-        """Create the poller; polling starts at the first call of ``look``.
+        """Create the poller; polling starts at the first call of ``read``.
 
         Raises:
             ConfigurationError: the profile does not exist.

@@ -252,19 +252,19 @@ def render(arguments: Sequence[str]) -> tuple[int, str]:
         return 1, f"{title} needs more memory than the panel may use. Open it in a cell."
 
 
-def serve(orders: BinaryIO, answers: BinaryIO) -> None:
-    """Render what each line of ``orders`` names (arguments of ``render`` as JSON), until it must exit.
+def serve(requests: BinaryIO, responses: BinaryIO) -> None:
+    """Render what each line of ``requests`` names (arguments of ``render`` as JSON), until it must exit.
 
     Each response is a line with the status, whether the process continues (1 or 0), and the number of bytes
     of the body that follows.
     """
-    for number, line in enumerate(orders, 1):
+    for number, line in enumerate(requests, 1):
         status, said = render(json.loads(line))
         is_fresh = time.process_time() < MAX_KEPT_S and _measure_memory() < MAX_KEPT_BYTES
         goes_on = not status and number < MAX_RENDERED and is_fresh
         content = said.encode()
-        answers.write(b"%d %d %d\n" % (status, goes_on, len(content)) + content)
-        answers.flush()
+        responses.write(b"%d %d %d\n" % (status, goes_on, len(content)) + content)
+        responses.flush()
         if not goes_on:
             return
 
@@ -279,9 +279,9 @@ def _measure_memory() -> int:
 def main(arguments: Sequence[str]) -> int:
     """Write what ``render`` returns for ``arguments`` to stdout or stderr; without arguments, serve stdin."""
     if not arguments:
-        answers = os.fdopen(os.dup(1), "wb")
+        responses = os.fdopen(os.dup(1), "wb")
         os.dup2(2, 1)  # keeps output of libraries out of the responses
-        serve(sys.stdin.buffer, answers)
+        serve(sys.stdin.buffer, responses)
         return 0
     status, said = render(arguments)
     (sys.stderr if status else sys.stdout).write(said + ("\n" if status else ""))

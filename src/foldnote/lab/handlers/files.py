@@ -87,7 +87,7 @@ class _UploadingHandler(FoldnoteHandler):
             found = self.settings[UPLOADS] = Uploads()
         return found
 
-    async def pass_on(self, upload: UploadSession) -> None:
+    async def forward(self, upload: UploadSession) -> None:
         """Send a file to the service, and respond with the progress."""
         request, session = upload.request, self.session
 
@@ -120,7 +120,9 @@ class UploadsHandler(_UploadingHandler):
         if not isinstance(size, int):
             raise http_error(400, "The request needs 'sizeBytes', a whole number.")
         request = self.make_request(self.read_field("name"), folder, size, str(body.get("mark", "")))
-        self.send_record((await self.map_errors(as_awaitable(lambda: self.uploads.begin(request)))).answer())
+        self.send_record(
+            (await self.map_errors(as_awaitable(lambda: self.uploads.begin(request)))).describe()
+        )
 
 
 class UploadHandler(_UploadingHandler):
@@ -130,21 +132,21 @@ class UploadHandler(_UploadingHandler):
     @authorized
     async def get(self, name: str) -> None:
         """Respond with the progress of an upload."""
-        self.send_record(self.find(name).answer())
+        self.send_record(self.find(name).describe())
 
     @web.authenticated
     @authorized
     async def put(self, name: str) -> None:
         """Receive a piece of the file."""
-        from foldnote.lab.uploads import MAX_PIECE_BYTES
+        from foldnote.lab.uploads import MAX_CHUNK_BYTES
 
         offset, piece = self.get_query_argument("offset", ""), self.request.body
         if not offset.isdecimal():
             raise http_error(400, "offset must be a whole number of bytes, 0 or more.")
-        if len(piece) > MAX_PIECE_BYTES:
-            raise http_error(413, f"A piece must have at most {MAX_PIECE_BYTES:,} bytes.")
+        if len(piece) > MAX_CHUNK_BYTES:
+            raise http_error(413, f"A piece must have at most {MAX_CHUNK_BYTES:,} bytes.")
         upload = self.find(name)
-        self.send_record(await self.map_errors(upload.take(int(offset), piece)))
+        self.send_record(await self.map_errors(upload.write_chunk(int(offset), piece)))
 
     @web.authenticated
     @authorized
@@ -161,7 +163,7 @@ class UploadEndHandler(_UploadingHandler):
     @authorized
     async def post(self, name: str) -> None:
         """Send the complete file to the service."""
-        await self.pass_on(self.find(name))
+        await self.forward(self.find(name))
 
 
 class UploadContentsHandler(_UploadingHandler):
@@ -182,7 +184,7 @@ class UploadContentsHandler(_UploadingHandler):
             upload = await self.map_errors(as_awaitable(lambda: self.uploads.begin(request)))
             await asyncio.to_thread(shutil.copyfile, place, upload.path)
             upload.received_bytes = size
-        await self.pass_on(upload)
+        await self.forward(upload)
 
 
 class DownloadHandler(FoldnoteHandler):

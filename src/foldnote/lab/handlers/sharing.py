@@ -82,7 +82,7 @@ class _SharedHandler(FoldnoteHandler):
         if known is not None:
             return known, await self.map_errors(session.fetch_shared(url, known.job))
         opened = await self.map_errors(session.open_shared(url))
-        return links.note(url, opened.job), opened.path
+        return links.add(url, opened.job), opened.path
 
 
 class SharedHandler(_SharedHandler):
