@@ -302,7 +302,7 @@ class _Target:
         self._part = download.part
         expected = _announced_size(answer)
         if expected is not None and expected > download.limit_bytes:
-            self._refuse()
+            self._raise_too_large()
         mode = _mode(answer, download.part)
         self._file = download.part.open(mode)
         self._hash = BackgroundHash(download.part, self._file.tell())
@@ -314,13 +314,13 @@ class _Target:
     def write(self, chunk: bytes) -> None:
         self._limit.count(len(chunk))
         if self._file.tell() + len(chunk) > self._limit.limit_bytes:
-            self._refuse()
+            self._raise_too_large()
         self._file.write(chunk)
         self._hash.update(chunk)
         if self._report:
             self._report(self._file.tell(), self._total)
 
-    def _refuse(self) -> NoReturn:
+    def _raise_too_large(self) -> NoReturn:
         self._part.unlink(missing_ok=True)
         raise ResultError(
             f"The download is larger than {self._limit.limit_bytes / 1e9:g} GB. If it may be, set"
@@ -461,7 +461,7 @@ class BufferedBody:
         self._chunks: list[bytes] = []
         announced = response.headers.get("content-length", "")
         if announced.isdecimal() and int(announced[:20]) > limit_bytes and response.request.method != "HEAD":
-            self._refuse()
+            self._raise_too_large()
 
     def append(self, chunk: bytes) -> None:
         """Add the next bytes.
@@ -473,14 +473,14 @@ class BufferedBody:
         self._limit.count(len(chunk))
         self._size += len(chunk)
         if self._size > self._limit.limit_bytes:
-            self._refuse()
+            self._raise_too_large()
         self._chunks.append(chunk)
 
     def join(self) -> bytes:
         """Return the complete body."""
         return b"".join(self._chunks)
 
-    def _refuse(self) -> None:
+    def _raise_too_large(self) -> None:
         self._chunks.clear()
         raise ProtocolError(
             f"The service's answer is larger than {self._limit.limit_bytes / 1e6:g} MB and was not read."
