@@ -267,7 +267,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
 
         return form(job, profile=job.profile_name).widget
 
-    def go_on() -> Widget:
+    def choose_next_tool() -> Widget:
         from foldnote.notebook.continuing import make_chooser
 
         return make_chooser(job)
@@ -280,7 +280,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
         again=again,
         run_again=None if again else run_again,  # a form can itself be submitted again
         edit=None if again else edit,
-        go_on=go_on,
+        go_on=choose_next_tool,
         label=job.label,
         note=_read_note(job),
         profile=job.profile_name,
