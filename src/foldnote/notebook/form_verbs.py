@@ -14,7 +14,7 @@ from foldnote.errors import ArgumentError, FoldnoteError
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.notebook import connection
 from foldnote.notebook.saved_form import SavedForm
-from foldnote.notebook.submission_verbs import take_label, take_name
+from foldnote.notebook.submission_verbs import choose_label, choose_name
 from foldnote.notebook.verbs import verb
 from foldnote.text import escape_html
 
@@ -260,8 +260,8 @@ def form(
         if isinstance(subject, JobHandle):
             return _reopen(subject, asked, values, job_name, label)
         known = subject
-    label = take_label(known, label, values)
-    return NotebookForm(known, asked, values, take_name(known, job_name, values), label)
+    label = choose_label(known, label, values)
+    return NotebookForm(known, asked, values, choose_name(known, job_name, values), label)
 
 
 def _describe(tool_type: str, asked: Client) -> DescribedTool:
@@ -295,7 +295,7 @@ def _reopen(
     names = set(list_names(tool))
     settings = job.own_settings()
     kept = {name: value for name, value in settings.items() if name in names}
-    label = take_label(tool, label, values)
+    label = choose_label(tool, label, values)
     made = NotebookForm(tool, asked, {**kept, **values}, job_name, label)
     take_kept(made, values)
     gone = [name for name in settings if name not in names]

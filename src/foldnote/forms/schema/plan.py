@@ -29,7 +29,7 @@ class Condition(NamedTuple):
 
     def holds(self, value: Mapping[str, Any]) -> bool:
         """Return whether the object ``value`` meets the condition."""
-        return self.rules.is_met(dict(value)) is self.is_wanted
+        return self.rules.accepts(dict(value)) is self.is_wanted
 
 
 When = tuple[Condition, ...]
@@ -192,7 +192,7 @@ class _PlanReader:
         spec = self._read_spec(name, child, alternatives)
         noted = spec.notes.get(CONDITION)
         rules = self._compile(noted) if isinstance(noted, Mapping) else None
-        note = Condition(rules) if rules is not None and rules.is_usable else None
+        note = Condition(rules) if rules is not None and rules.is_compiled else None
         whens = tuple(when for _, when in alternatives)
         others = tuple(
             (child, other)

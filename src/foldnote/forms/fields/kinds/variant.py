@@ -138,11 +138,11 @@ class VariantField(ContainerField):
 
     def _fits_an_option(self, value: Any) -> bool:
         plain = parse_value(value).value
-        return any(rules.is_met(plain) for rules in self._rules)
+        return any(rules.accepts(plain) for rules in self._rules)
 
     def _find(self, value: Any) -> int:
         plain = parse_value(value).value
-        fitting = [position for position, rules in enumerate(self._rules) if rules.is_met(plain)]
+        fitting = [position for position, rules in enumerate(self._rules) if rules.accepts(plain)]
         if fitting:
             return fitting[0]
         kind = take_type(plain)
