@@ -1,6 +1,6 @@
 import type { JobRecord, JobsResponse, OlderResponse, Tagged } from '../src/api/responses';
 import { mergeResponse } from '../src/models/joblist';
-import { JobsModel, type Departure, type JobsSource } from '../src/models/jobs';
+import { JobsModel, type DeletionOutcome, type JobsSource } from '../src/models/jobs';
 import { makeResponse, makeJob } from './records';
 
 /** A source that keeps a list of jobs in memory, holds questions while nothing changes, and counts what it is asked. */
@@ -41,7 +41,7 @@ class MemorySource implements JobsSource {
     return Promise.resolve([]);
   }
 
-  delete(names: readonly string[]): Promise<Departure> {
+  delete(names: readonly string[]): Promise<DeletionOutcome> {
     const gone = names.filter(name => !this.kept.includes(name));
     return Promise.resolve({ gone, faults: this.deleteFaults });
   }

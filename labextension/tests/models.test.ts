@@ -2,7 +2,7 @@ import { batchWords } from '../src/models/batch';
 import { formCode, jobCode } from '../src/models/code';
 import { EnginesModel } from '../src/models/engines';
 import { countStates, isLive, shownState, stateWord } from '../src/models/status';
-import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
+import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
 import type { ToolRecord, ToolsResponse } from '../src/api/responses';
 import { countListed, filterJobs } from '../src/models/listing';
@@ -110,7 +110,7 @@ describe('tags', () => {
     const jobs = [makeJob({ tags: ['a', 'b'] }), makeJob({ tags: ['b', 'c'] }), makeJob({ tags: ['b'] })];
     expect(commonTags(jobs)).toEqual(['b']);
     expect(changeTags(jobs, ['d'])).toEqual({ added: ['d'], removed: ['b'] });
-    expect(mixTags(['a', 'b'], ['d'], ['b'])).toEqual(['a', 'd']);
+    expect(mergeTags(['a', 'b'], ['d'], ['b'])).toEqual(['a', 'd']);
   });
 });
 

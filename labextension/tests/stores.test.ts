@@ -4,9 +4,9 @@ import { FilesModel, pathOf, type FilesSource } from '../src/models/files';
 import { FIRST_CHOICES, GROUPS, SORTS } from '../src/models/choices';
 import { listRows, selectable } from '../src/models/listing';
 import { MembersModel } from '../src/models/members';
-import { Selection, type Choosing } from '../src/models/selection';
+import { Selection, type SelectionMode } from '../src/models/selection';
 import { countStates, shownState, STATES } from '../src/models/status';
-import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
+import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
 import { forSeeds, type Random } from './random';
 import { makeJob } from './records';
 
@@ -277,7 +277,7 @@ it('a selection holds only jobs that are there, whatever goes and is chosen mean
         selection.clear();
       } else {
         const name = random.pick(order);
-        selection.choose(name, name, random.pick<Choosing>(['alone', 'toggle', 'range', 'keep']), order);
+        selection.choose(name, name, random.pick<SelectionMode>(['alone', 'toggle', 'range', 'keep']), order);
       }
       expect(order).toEqual(expect.arrayContaining([...selection.state().names]));
     }
@@ -292,7 +292,7 @@ describe('tags', () => {
       const jobs = Array.from({ length: 1 + random.below(4) }, () => makeJob({ tags: random.some(WORDS) }));
       const wanted = readTags(random.some(WORDS).join(random.pick([',', ' , ', ',,'])));
       const { added, removed } = changeTags(jobs, wanted);
-      const after = jobs.map(job => ({ ...job, tags: mixTags(job.tags ?? [], added, removed) }));
+      const after = jobs.map(job => ({ ...job, tags: mergeTags(job.tags ?? [], added, removed) }));
       expect(commonTags(after)).toEqual(expect.arrayContaining([...wanted].sort()));
       for (const [at, job] of jobs.entries()) {
         const own = (job.tags ?? []).filter(tag => !commonTags(jobs).includes(tag));

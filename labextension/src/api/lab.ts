@@ -29,7 +29,7 @@ export interface NewConnection {
   readonly key: string;
 }
 
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /** Client of the server extension. */
 export class LabApi {
@@ -74,7 +74,7 @@ export class LabApi {
       wait_s: tag === null ? null : waitS,
       pause_s: this.pollSeconds || null
     };
-    const limit = AbortSignal.timeout(waitS * 1000 + PATIENCE_MS); // a proxy may lose the response
+    const limit = AbortSignal.timeout(waitS * 1000 + TIMEOUT_MS); // a proxy may lose the response
     const response = await this.requests.send('jobs', query, {
       signal: signal ? AbortSignal.any([signal, limit]) : limit
     });
@@ -97,12 +97,12 @@ export class LabApi {
 
   /** Lists a page of a batch's jobs; `member` is the address of the owner, if another member. */
   subjobs(name: string, key: string | null, member: string | null = null): Promise<OlderResponse> {
-    return this.requests.get(about(name, 'subjobs'), { key, member });
+    return this.requests.get(jobPath(name, 'subjobs'), { key, member });
   }
 
   /** Gets a job's current record, listed or not; null if the service has none of this name. */
   async record(place: JobPlace): Promise<JobRecord | null> {
-    return (await this.requests.get<RecordResponse>(about(place.job, 'record'), at(place))).job;
+    return (await this.requests.get<RecordResponse>(jobPath(place.job, 'record'), jobQuery(place))).job;
   }
 
   /** Makes the server poll the service at once. */
@@ -116,7 +116,7 @@ export class LabApi {
   }
 
   /** Deletes jobs and their results after `delayS` seconds, unless undone; resolves after the deletion. */
-  delete(names: readonly string[], delayS: number): Promise<Departed> {
+  delete(names: readonly string[], delayS: number): Promise<DeletionOutcome> {
     return this.requests.post('jobs/delete', { names, delayS });
   }
   /** Undoes pending deletions at a service, by default the selected one; returns the names of the kept jobs. */
@@ -135,17 +135,17 @@ export class LabApi {
 
   /** Gets the end of the log of a job at any service. */
   async readLog(place: JobPlace): Promise<string> {
-    return (await this.requests.get<{ log: string }>(about(place.job, 'log'), at(place))).log;
+    return (await this.requests.get<{ log: string }>(jobPath(place.job, 'log'), jobQuery(place))).log;
   }
 
   /** Gets the settings that a job was submitted with, as JSON text. */
   async readSettings(place: JobPlace): Promise<string> {
-    return (await this.requests.get<{ settings: string }>(about(place.job, 'settings'), at(place))).settings;
+    return (await this.requests.get<{ settings: string }>(jobPath(place.job, 'settings'), jobQuery(place))).settings;
   }
 
   /** Gets a job's result, rendered. */
   readResult(place: JobPlace): Promise<ResultResponse> {
-    return this.requests.get(about(place.job, 'view'), { colors: this.colors, ...at(place) });
+    return this.requests.get(jobPath(place.job, 'view'), { colors: this.colors, ...jobQuery(place) });
   }
 
   /** Gets a file of the file browser, rendered. */
@@ -159,8 +159,8 @@ export class LabApi {
    * @throws LabRequestError with a message, since a browser's download does not report errors to the page
    */
   async fetchResult(place: JobPlace, file: string | null): Promise<string> {
-    const address = about(place.job, 'result');
-    const query = { file, ...at(place) };
+    const address = jobPath(place.job, 'result');
+    const query = { file, ...jobQuery(place) };
     await this.requests.send(address, query, { method: 'POST' });
     return this.requests.address(address, query);
   }
@@ -261,7 +261,7 @@ export class LabApi {
 }
 
 /** Outcome of a deletion. */
-export interface Departed {
+export interface DeletionOutcome {
   /** Names of the jobs that were not kept. */
   readonly gone: readonly string[];
   /** Errors. */
@@ -273,10 +273,10 @@ interface Faults {
 }
 
 /** Owner and service of a job as a query; requests name the selected profile themselves. */
-function at({ member, profile }: JobPlace): Query {
+function jobQuery({ member, profile }: JobPlace): Query {
   return profile === null ? { member } : { member, profile };
 }
 
-function about(name: string, part: string): string {
+function jobPath(name: string, part: string): string {
   return `jobs/${encodeURIComponent(name)}/${part}`;
 }

@@ -7,17 +7,17 @@ import type { LabApi } from './lab';
 
 /** Lists the account's valid links to a job. */
 export async function listShares({ requests }: LabApi, place: JobPlace): Promise<readonly ShareRecord[]> {
-  return (await requests.get<SharesResponse>(sharesOf(place), at(place))).shares;
+  return (await requests.get<SharesResponse>(sharesOf(place), jobQuery(place))).shares;
 }
 
 /** Makes a link that is valid for `days`; only this response has its address. */
 export function makeShare({ requests }: LabApi, place: JobPlace, days: number): Promise<ShareRecord> {
-  return requests.post(sharesOf(place), { days }, at(place));
+  return requests.post(sharesOf(place), { days }, jobQuery(place));
 }
 
 /** Revokes the link of this name. */
 export async function revokeShare({ requests }: LabApi, place: JobPlace, name: string): Promise<void> {
-  await requests.delete(`shares/${encodeURIComponent(name)}`, at(place));
+  await requests.delete(`shares/${encodeURIComponent(name)}`, jobQuery(place));
 }
 
 /** Opens a colleague's link, with the key of the profile that has its address. */
@@ -45,6 +45,6 @@ function sharesOf({ job }: JobPlace): string {
   return `jobs/${encodeURIComponent(job)}/shares`;
 }
 
-function at({ profile }: JobPlace): { readonly profile?: string } {
+function jobQuery({ profile }: JobPlace): { readonly profile?: string } {
   return profile === null ? {} : { profile };
 }

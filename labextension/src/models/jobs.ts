@@ -8,7 +8,7 @@ import type { JobRecord, JobsResponse, OlderResponse, ServiceReport, StatusCount
 import { readSubjobs, type BatchSource } from './batch';
 import { appendOlder, mergeResponse } from './joblist';
 import { shownState, stateRow } from './status';
-import { mixTags } from './tags';
+import { mergeTags } from './tags';
 import { Store } from './store';
 import { sentenceOf } from './text';
 
@@ -18,14 +18,14 @@ export interface JobsSource extends BatchSource {
   older(key: string): Promise<OlderResponse>;
   hurry(): Promise<void>;
   stop(names: readonly string[]): Promise<readonly string[]>;
-  delete(names: readonly string[], delayS: number): Promise<Departure>;
+  delete(names: readonly string[], delayS: number): Promise<DeletionOutcome>;
   keep(names: readonly string[], profile?: string): Promise<readonly string[]>;
   tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void>;
   log(name: string): Promise<string>;
 }
 
 /** Outcome of a deletion. */
-export interface Departure {
+export interface DeletionOutcome {
   /** Names of the jobs that were not kept. */
   readonly gone: readonly string[];
   /** Errors. */
@@ -356,7 +356,7 @@ export class JobsModel extends Store<JobsState> {
   /** Applies the tags to all jobs on the page, since the server reports only the newest ones. */
   private note(names: ReadonlySet<string>, added: readonly string[], removed: readonly string[]): void {
     const tagged = (job: JobRecord): JobRecord =>
-      names.has(job.jobName) ? { ...job, tags: mixTags(job.tags ?? [], added, removed) } : job;
+      names.has(job.jobName) ? { ...job, tags: mergeTags(job.tags ?? [], added, removed) } : job;
     const { jobs, open } = this.state();
     const batches = [...open].map(([name, subjobs]) => [name, subjobs?.map(tagged) ?? null] as const);
     this.update({ jobs: jobs.map(tagged), open: new Map(batches) });

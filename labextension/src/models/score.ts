@@ -29,12 +29,12 @@ const KNOWN = new Map(
 /** The score to show for a job; null if it has none. */
 export function findScore(job: JobRecord): Score | null {
   const scores = Object.entries(job.score ?? {}).flatMap(([name, value]) =>
-    typeof value === 'number' ? judge(name, value) : []
+    typeof value === 'number' ? rateScore(name, value) : []
   );
   return scores.sort((a, b) => a.rank - b.rank)[0] ?? null;
 }
 
-function judge(name: string, value: number): readonly Score[] {
+function rateScore(name: string, value: number): readonly Score[] {
   const known = KNOWN.get(name.toLowerCase().replace(/[^a-z0-9+]+/g, ''));
   if (known) {
     return [{ ...known, value }];

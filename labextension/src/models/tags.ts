@@ -26,6 +26,6 @@ export function changeTags(
 }
 
 /** Adds and removes tags; the result is in alphabetical order. */
-export function mixTags(tags: readonly string[], added: readonly string[], removed: readonly string[]): string[] {
+export function mergeTags(tags: readonly string[], added: readonly string[], removed: readonly string[]): string[] {
   return [...new Set([...tags, ...added])].filter(tag => added.includes(tag) || !removed.includes(tag)).sort();
 }

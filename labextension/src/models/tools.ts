@@ -88,7 +88,7 @@ export class ToolsModel extends Store<ToolsState> {
   /** Keeps the known list if the response is equal, so that open menus and lists are not rebuilt. */
   private keep(answered: readonly ToolRecord[]): readonly ToolRecord[] {
     const known = this.state().tools;
-    return known && isSame(known, answered) ? known : answered;
+    return known && haveSameTools(known, answered) ? known : answered;
   }
 
   private readonly source: ToolsSource;
@@ -97,7 +97,7 @@ export class ToolsModel extends Store<ToolsState> {
   private turn = 0;
 }
 
-function isSame(known: readonly ToolRecord[], answered: readonly ToolRecord[]): boolean {
+function haveSameTools(known: readonly ToolRecord[], answered: readonly ToolRecord[]): boolean {
   return JSONExt.deepEqual(known as unknown as ReadonlyJSONValue, answered as unknown as ReadonlyJSONValue);
 }
 

@@ -73,7 +73,7 @@ export class Sending {
         await this.pass(await this.sendRest(file, begun, begin));
         return;
       } catch (error) {
-        if (statusOf(error) !== FORGOTTEN || this.isDropped()) {
+        if (statusOf(error) !== NOT_FOUND || this.isDropped()) {
           throw error;
         }
         this.news = 'Jupyter was restarted and lost the upload, so the file is being sent again.';
@@ -167,4 +167,4 @@ export class Sending {
 const LOST: readonly unknown[] = [0, 424, 503, 504];
 
 /** Status for an upload that the server no longer has, after a restart or a long pause. */
-const FORGOTTEN = 404;
+const NOT_FOUND = 404;
