@@ -4,15 +4,15 @@
  */
 
 /** Permission to show notifications; `missing` if unsupported, as on pages without HTTPS. */
-export type Leave = 'granted' | 'denied' | 'default' | 'missing';
+export type NotificationPermission = 'granted' | 'denied' | 'default' | 'missing';
 
 /** The current permission. */
-export function readLeave(): Leave {
+export function readPermission(): NotificationPermission {
   return 'Notification' in window ? window.Notification.permission : 'missing';
 }
 
 /** Makes the browser ask the user for permission; call it only from a click handler. */
-export async function askLeave(): Promise<Leave> {
+export async function requestPermission(): Promise<NotificationPermission> {
   return 'Notification' in window ? window.Notification.requestPermission() : 'missing';
 }
 

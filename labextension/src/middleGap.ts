@@ -7,7 +7,7 @@ const ELLIPSIS = '…';
 const widths = new Map<string, number>();
 
 /** Moves the end of a truncated text to its ellipsis; `whole` has an element for the start, and one for the end. */
-export function closeGap(whole: HTMLElement): void {
+export function collapseGap(whole: HTMLElement): void {
   const [start, end] = whole.children;
   const letters = start?.firstChild;
   if (start instanceof HTMLElement && end instanceof HTMLElement && letters instanceof Text) {

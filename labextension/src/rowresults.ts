@@ -1,7 +1,7 @@
 /**
  * The event with which a row of a batch's table requests the result of its job; `assets/table_rows.js` dispatches it.
  */
-import type { JobPlace, ResultAnswer } from './api/answers';
+import type { JobPlace, ResultResponse } from './api/responses';
 import { sentenceOf } from './models/text';
 import type { Trans } from './models/words';
 
@@ -19,7 +19,7 @@ export interface RowRequest {
 
 /** Source of rendered results. */
 export interface RenderedResults {
-  readResult(place: JobPlace): Promise<ResultAnswer>;
+  readResult(place: JobPlace): Promise<ResultResponse>;
 }
 
 /**

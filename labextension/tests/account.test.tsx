@@ -1,11 +1,11 @@
 import { render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 
-import type { AccountAnswer } from '../src/api/answers';
+import type { AccountResponse } from '../src/api/responses';
 import { AccountLine } from '../src/components/AccountLine';
 import { AccountModel } from '../src/models/account';
 
-const ACCOUNT: AccountAnswer = {
+const ACCOUNT: AccountResponse = {
   isOwnService: false,
   hasKey: true,
   email: null,
@@ -20,7 +20,7 @@ const ACCOUNT: AccountAnswer = {
   budgetWeightedHours: null,
   spentWeightedHours: null
 };
-const TRIAL: AccountAnswer = {
+const TRIAL: AccountResponse = {
   ...ACCOUNT,
   tier: 'agent-trial',
   isClaimed: false,
@@ -81,7 +81,7 @@ describe('the account', () => {
   });
 
   it('of the service before is not shown for the one that is chosen now', async () => {
-    let answer: (account: AccountAnswer) => void = () => undefined;
+    let answer: (account: AccountResponse) => void = () => undefined;
     const model = new AccountModel({ account: () => new Promise(done => (answer = done)) });
     const loading = model.load();
     model.reset();

@@ -2,7 +2,7 @@
 import { LabApi } from '../src/api/lab';
 import { LabRequestError, Requests } from '../src/api/request';
 import { FilesModel } from '../src/models/files';
-import { makeAnswer, makeJob } from './records';
+import { makeResponse, makeJob } from './records';
 import { forSeeds } from './random';
 import { JupyterServer } from './server';
 
@@ -31,7 +31,7 @@ async function faultOf(request: Promise<unknown>): Promise<LabRequestError> {
 
 describe('jobs', () => {
   it('come with a tag, and are asked for with it', async () => {
-    const body = makeAnswer([makeJob()]);
+    const body = makeResponse([makeJob()]);
     server.answer = () => ({ body, headers: { ETag: 'W/"t1"' } });
     const first = await api.jobs(null, 25);
     expect([first.tag, first.body?.jobs[0]?.jobName]).toEqual(['t1', 'trastuzumab']);

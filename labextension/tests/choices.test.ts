@@ -1,11 +1,11 @@
 /** How a person wants to see the list, kept between visits. */
-import { ChoicesModel, type Keeper, FIRST_CHOICES, GROUPS, SORTS, WHOSE } from '../src/models/choices';
+import { ChoicesModel, type ChoiceStorage, FIRST_CHOICES, GROUPS, SORTS, JOB_OWNERS } from '../src/models/choices';
 import { DETAILS, FIRST_DETAILS, readDetails, toggleDetail, writeDetails } from '../src/models/details';
 import { STATES } from '../src/models/status';
 import { forSeeds } from './random';
 
 /** Keeps values as JupyterLab's state database does: as JSON. */
-class Memory implements Keeper {
+class Memory implements ChoiceStorage {
   text: string | undefined;
 
   fetch(): Promise<unknown> {
@@ -36,7 +36,7 @@ async function forEachSeed(check: (choices: typeof FIRST_CHOICES) => Promise<voi
       state: random.pick([null, ...STATES.map(row => row.state)]),
       sort: random.pick(SORTS),
       grouping: random.pick(GROUPS),
-      whose: random.pick(WHOSE),
+      whose: random.pick(JOB_OWNERS),
       details: random.some(DETAILS)
     });
   });

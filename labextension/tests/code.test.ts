@@ -1,6 +1,6 @@
 /** The Python that is written into cells. What it does when it runs is tested in JupyterLab. */
 import {
-  againCode,
+  rerunCode,
   compareCode,
   fileCode,
   formCode,
@@ -23,14 +23,14 @@ describe('code of a form', () => {
   });
 
   it('takes over the settings of a job, also of a member', () => {
-    expect(againCode('fold')).toBe(`${IMPORT}fn.form(fn.job("fold"))`);
-    expect(againCode('fold', 'lab')).toBe(`${IMPORT}fn.form(fn.job("fold", profile="lab"), profile="lab")`);
-    expect(againCode('fold', 'lab', 'a@x')).toBe(
+    expect(rerunCode('fold')).toBe(`${IMPORT}fn.form(fn.job("fold"))`);
+    expect(rerunCode('fold', 'lab')).toBe(`${IMPORT}fn.form(fn.job("fold", profile="lab"), profile="lab")`);
+    expect(rerunCode('fold', 'lab', 'a@x')).toBe(
       `${IMPORT}job = fn.Client("lab").jobs.record("fold", job_email="a@x")\n` +
         'fn.form(job.tool_type, **job.settings, profile="lab")'
     );
-    expect(againCode('fold', null, 'a@x')).toContain('fn.Client().jobs.record(');
-    expect(againCode('steps', 'lab', null, true)).toBe(
+    expect(rerunCode('fold', null, 'a@x')).toContain('fn.Client().jobs.record(');
+    expect(rerunCode('steps', 'lab', null, true)).toBe(
       `${IMPORT}run = fn.job("steps", profile="lab")\nrun.edit_settings()\nrun`
     );
   });

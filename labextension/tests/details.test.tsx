@@ -6,7 +6,14 @@ import { useState, type ReactElement } from 'react';
 import { DetailsMenu } from '../src/components/DetailsMenu';
 import { JobFacts } from '../src/components/JobRow';
 import { ChoicesModel } from '../src/models/choices';
-import { columnsOf, FIRST_DETAILS, readDetails, spareFacts, toggleDetail, writeDetails } from '../src/models/details';
+import {
+  columnsOf,
+  FIRST_DETAILS,
+  readDetails,
+  chooseHiddenFacts,
+  toggleDetail,
+  writeDetails
+} from '../src/models/details';
 import { makeJob } from './records';
 
 describe('the details', () => {
@@ -48,17 +55,17 @@ describe('facts without room', () => {
   const USUAL = ['tool', 'score', 'duration', 'age'] as const;
 
   it('are the times beside a score, and the age of a job that runs', () => {
-    expect([...spareFacts(USUAL, false)]).toEqual([
+    expect([...chooseHiddenFacts(USUAL, false)]).toEqual([
       ['age', 'narrow'],
       ['duration', 'narrow']
     ]);
-    expect([...spareFacts(['tool', 'duration', 'age'], true)]).toEqual([['age', 'narrow']]);
+    expect([...chooseHiddenFacts(['tool', 'duration', 'age'], true)]).toEqual([['age', 'narrow']]);
   });
 
   it('are none that was chosen alone, and not what was asked for beyond the usual', () => {
-    expect(spareFacts(['tool', 'duration'], false).size).toBe(0);
-    expect([...spareFacts(['tool', 'notebook', 'hours', 'score'], false).keys()]).toEqual(['hours', 'score']);
-    expect([...spareFacts([...USUAL, 'hours'], false)]).toEqual([
+    expect(chooseHiddenFacts(['tool', 'duration'], false).size).toBe(0);
+    expect([...chooseHiddenFacts(['tool', 'notebook', 'hours', 'score'], false).keys()]).toEqual(['hours', 'score']);
+    expect([...chooseHiddenFacts([...USUAL, 'hours'], false)]).toEqual([
       ['score', 'narrow'],
       ['age', 'medium'],
       ['duration', 'medium']

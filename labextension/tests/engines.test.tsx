@@ -3,7 +3,7 @@ import { render, screen } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import type { ReactElement } from 'react';
 
-import type { EngineAction, EngineRecord, EnginesAnswer } from '../src/api/answers';
+import type { EngineAction, EngineRecord, EnginesResponse } from '../src/api/responses';
 import { EnginesView, type EnginesViewProps } from '../src/components/EnginesView';
 import { EnginesModel, type EnginesState } from '../src/models/engines';
 import { makeEngine } from './records';
@@ -104,7 +104,7 @@ class Installer {
   fault: Error | null = null;
   private turns = 0;
 
-  engines(): Promise<EnginesAnswer> {
+  engines(): Promise<EnginesResponse> {
     this.asked += 1;
     this.turns -= 1;
     return this.fault

@@ -3,7 +3,7 @@ import { fireEvent, render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import type { ReactElement } from 'react';
 
-import type { FileRecord } from '../src/api/answers';
+import type { FileRecord } from '../src/api/responses';
 import { FilesView, type FilesViewProps } from '../src/components/FilesView';
 import type { FilesState, Upload } from '../src/models/files';
 

@@ -2,7 +2,7 @@
 import { MainAreaWidget, Notification } from '@jupyterlab/apputils';
 import type { Widget } from '@lumino/widgets';
 
-import type { JobRecord } from '../src/api/answers';
+import type { JobRecord } from '../src/api/responses';
 import { CommandIDs } from '../src/commands';
 import { memberKey } from '../src/models/members';
 import { STANDARD } from '../src/models/settings';

@@ -1,6 +1,6 @@
 /** The jobs as a page holds them, against a service that is played in memory. */
-import type { JobRecord, JobsAnswer } from '../src/api/answers';
-import { appendOlder, mergeAnswer } from '../src/models/joblist';
+import type { JobRecord, JobsResponse } from '../src/api/responses';
+import { appendOlder, mergeResponse } from '../src/models/joblist';
 import { makeJob } from './records';
 import { forSeeds, type Random } from './random';
 
@@ -45,7 +45,7 @@ class Service {
   }
 }
 
-type Answer = Pick<JobsAnswer, 'jobs' | 'removed' | 'isWhole' | 'olderKey'>;
+type Answer = Pick<JobsResponse, 'jobs' | 'removed' | 'isWhole' | 'olderKey'>;
 
 /** What is other than `before`. */
 function difference(before: readonly JobRecord[], now: readonly JobRecord[], olderKey: string | null): Answer {
@@ -65,7 +65,7 @@ it('differences lead a page to what the service has', () => {
     for (let turn = 0; turn < 20; turn += 1) {
       const before = service.jobs;
       service.act(random);
-      known = mergeAnswer(known, difference(before, service.jobs, null));
+      known = mergeResponse(known, difference(before, service.jobs, null));
       expect(known).toEqual(service.jobs);
     }
   });
@@ -79,7 +79,7 @@ it('a whole answer replaces the newest jobs and keeps the pages of older ones be
     }
     const known = appendOlder(service.head(), service.jobs);
     service.act(random);
-    const merged = mergeAnswer(known, { jobs: service.head(), removed: [], isWhole: true, olderKey: 'k' });
+    const merged = mergeResponse(known, { jobs: service.head(), removed: [], isWhole: true, olderKey: 'k' });
     expect(merged).toEqual(service.jobs);
   });
 });

@@ -3,7 +3,7 @@ import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
 
-import type { JobRecord } from '../src/api/answers';
+import type { JobRecord } from '../src/api/responses';
 import { JobsView, type JobsViewProps } from '../src/components/JobsView';
 import { useStore } from '../src/components/store';
 import { EMPTY, type JobsState } from '../src/models/jobs';

@@ -1,17 +1,17 @@
-import type { JobRecord, JobsAnswer, OlderAnswer, Tagged } from '../src/api/answers';
-import { mergeAnswer } from '../src/models/joblist';
-import { JobsModel, type Departure, type JobsSource } from '../src/models/jobs';
-import { makeAnswer, makeJob } from './records';
+import type { JobRecord, JobsResponse, OlderResponse, Tagged } from '../src/api/responses';
+import { mergeResponse } from '../src/models/joblist';
+import { JobsModel, type DeletionOutcome, type JobsSource } from '../src/models/jobs';
+import { makeResponse, makeJob } from './records';
 
 /** A source that keeps a list of jobs in memory, holds questions while nothing changes, and counts what it is asked. */
 class MemorySource implements JobsSource {
-  answer: JobsAnswer = makeAnswer([makeJob()]);
+  answer: JobsResponse = makeResponse([makeJob()]);
   tags: (string | null)[] = [];
   fault: Error | null = null;
   deleteFaults: readonly string[] = [];
   kept: readonly string[] = [];
 
-  async jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>> {
+  async jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsResponse>> {
     this.tags.push(tag);
     if (this.fault) {
       throw this.fault;
@@ -24,11 +24,11 @@ class MemorySource implements JobsSource {
     return { body: tag === current ? null : this.answer, tag: current };
   }
 
-  older(key: string): Promise<OlderAnswer> {
+  older(key: string): Promise<OlderResponse> {
     return Promise.resolve({ jobs: [makeJob({ jobName: key })], olderKey: null });
   }
 
-  subjobs(name: string): Promise<OlderAnswer> {
+  subjobs(name: string): Promise<OlderResponse> {
     return Promise.resolve({ jobs: [makeJob({ jobName: `${name}-1` })], olderKey: null });
   }
 
@@ -37,11 +37,11 @@ class MemorySource implements JobsSource {
   }
 
   stop([name = '']: readonly string[]): Promise<readonly string[]> {
-    this.answer = makeAnswer([makeJob({ jobName: name, status: 'Stopped' })]);
+    this.answer = makeResponse([makeJob({ jobName: name, status: 'Stopped' })]);
     return Promise.resolve([]);
   }
 
-  delete(names: readonly string[]): Promise<Departure> {
+  delete(names: readonly string[]): Promise<DeletionOutcome> {
     const gone = names.filter(name => !this.kept.includes(name));
     return Promise.resolve({ gone, faults: this.deleteFaults });
   }
@@ -75,13 +75,13 @@ const names = (jobs: readonly JobRecord[]): readonly string[] => jobs.map(job =>
 describe('JobsModel', () => {
   it('polls once at the end of a job that a card tells of, unless nobody watches or the list has it', async () => {
     const hurry = vi.spyOn(source, 'hurry');
-    source.answer = makeAnswer([makeJob({ jobName: 'ab', status: 'Running' })]);
+    source.answer = makeResponse([makeJob({ jobName: 'ab', status: 'Running' })]);
     model.noteEnd('ab');
     await pause(20);
     expect(hurry).not.toHaveBeenCalled();
     const stop = model.watch();
     await vi.waitUntil(() => model.find('ab') !== undefined);
-    source.answer = makeAnswer([makeJob({ jobName: 'ab', status: 'Complete' })]);
+    source.answer = makeResponse([makeJob({ jobName: 'ab', status: 'Complete' })]);
     model.noteEnd('ab');
     model.noteEnd('ab');
     await vi.waitUntil(() => model.find('ab')?.status === 'Complete');
@@ -117,7 +117,7 @@ describe('JobsModel', () => {
     model.watch();
     await vi.waitFor(() => expect(source.tags).toHaveLength(2));
     const asked = source.tags.length;
-    source.answer = makeAnswer([makeJob({ status: 'Complete' })]);
+    source.answer = makeResponse([makeJob({ status: 'Complete' })]);
     await vi.waitFor(() => expect(model.state().jobs[0]?.status).toBe('Complete'));
     expect(source.tags.length - asked).toBeLessThan(3);
   });
@@ -208,14 +208,14 @@ describe('JobsModel', () => {
 
 describe('a batch in the list', () => {
   it('shows the latest answer about its jobs, also when an earlier one comes after it', async () => {
-    const answers: ((said: OlderAnswer) => void)[] = [];
+    const answers: ((said: OlderResponse) => void)[] = [];
     source.subjobs = () => new Promise(resolve => answers.push(resolve));
-    const page = (status: JobRecord['status']): OlderAnswer => ({
+    const page = (status: JobRecord['status']): OlderResponse => ({
       jobs: [makeJob({ jobName: 'panel-1', status })],
       olderKey: null
     });
     model.toggleBatch('panel');
-    source.answer = makeAnswer([makeJob({ jobName: 'panel' })]);
+    source.answer = makeResponse([makeJob({ jobName: 'panel' })]);
     await model.refresh();
     await vi.waitFor(() => expect(answers).toHaveLength(2));
     answers[1]?.(page('Complete'));
@@ -243,16 +243,16 @@ describe('a batch in the list', () => {
 
 /** A source whose questions are answered when the test says so. */
 class HeldSource extends MemorySource {
-  readonly asked: { tag: string | null; answer: (said: Tagged<JobsAnswer>) => void }[] = [];
+  readonly asked: { tag: string | null; answer: (said: Tagged<JobsResponse>) => void }[] = [];
 
-  override jobs(tag: string | null): Promise<Tagged<JobsAnswer>> {
+  override jobs(tag: string | null): Promise<Tagged<JobsResponse>> {
     return new Promise(resolve => this.asked.push({ tag, answer: resolve }));
   }
 }
 
 describe('two questions at once', () => {
-  const later = (fields: Partial<JobsAnswer>): JobsAnswer => ({
-    ...makeAnswer([]),
+  const later = (fields: Partial<JobsResponse>): JobsResponse => ({
+    ...makeResponse([]),
     isWhole: false,
     ...fields
   });
@@ -263,7 +263,7 @@ describe('two questions at once', () => {
     model = new JobsModel(held, { wait: 40, pause: 1 });
     model.watch();
     await vi.waitFor(() => expect(held.asked.length).toBe(1));
-    held.asked[0]?.answer({ body: makeAnswer([makeJob({ jobName: 'first' })]), tag: 't1' });
+    held.asked[0]?.answer({ body: makeResponse([makeJob({ jobName: 'first' })]), tag: 't1' });
     await vi.waitFor(() => expect(held.asked.length).toBe(2));
     void model.refresh();
     await vi.waitFor(() => expect(held.asked.length).toBe(3));
@@ -282,7 +282,7 @@ describe('two questions at once', () => {
   });
 
   it('leave the mark of the later one when the earlier one says that nothing is new', async () => {
-    held.asked[2]?.answer({ body: makeAnswer([]), tag: 't2' });
+    held.asked[2]?.answer({ body: makeResponse([]), tag: 't2' });
     await vi.waitFor(() => expect(model.state().jobs).toEqual([]));
     held.asked[1]?.answer({ body: null, tag: 't1' });
     await vi.waitFor(() => expect(held.asked[3]?.tag).toBe('t2'));
@@ -290,10 +290,10 @@ describe('two questions at once', () => {
 
   it('of the service before say nothing of the one that is chosen now', async () => {
     model.reset();
-    held.asked[2]?.answer({ body: makeAnswer([makeJob({ jobName: 'of before' })]), tag: 't2' });
+    held.asked[2]?.answer({ body: makeResponse([makeJob({ jobName: 'of before' })]), tag: 't2' });
     await vi.waitFor(() => expect(held.asked[3]?.tag).toBeNull());
     held.asked[3]?.answer({
-      body: { ...makeAnswer([makeJob({ jobName: 'new' })]), olderKey: 'k' },
+      body: { ...makeResponse([makeJob({ jobName: 'new' })]), olderKey: 'k' },
       tag: 'n1'
     });
     await vi.waitFor(() => expect(names(model.state().jobs)).toEqual(['new']));
@@ -307,7 +307,7 @@ describe('an answer with differences', () => {
 
   it('puts new jobs to the front, changes others in place and drops what is gone', () => {
     const jobs = [makeJob({ jobName: 'c' }), makeJob({ jobName: 'a', status: 'Complete' })];
-    const merged = mergeAnswer(known, { jobs, removed: ['b'], isWhole: false, olderKey: null });
+    const merged = mergeResponse(known, { jobs, removed: ['b'], isWhole: false, olderKey: null });
     expect(names(merged)).toEqual(['c', 'a', 'old']);
     expect(merged[1]?.status).toBe('Complete');
   });
@@ -315,7 +315,7 @@ describe('an answer with differences', () => {
   it('keeps older pages behind a whole answer, unless there is nothing older', () => {
     const jobs = [makeJob({ jobName: 'c' }), makeJob({ jobName: 'a' })];
     const whole = { jobs, removed: [], isWhole: true };
-    expect(names(mergeAnswer(known, { ...whole, olderKey: 'k' }))).toEqual(['c', 'a', 'old']);
-    expect(names(mergeAnswer(known, { ...whole, olderKey: null }))).toEqual(['c', 'a']);
+    expect(names(mergeResponse(known, { ...whole, olderKey: 'k' }))).toEqual(['c', 'a', 'old']);
+    expect(names(mergeResponse(known, { ...whole, olderKey: null }))).toEqual(['c', 'a']);
   });
 });

@@ -3,7 +3,7 @@ import { render, screen, waitFor } from '@testing-library/react';
 import type { ReactElement } from 'react';
 import { describe, expect, it } from 'vitest';
 
-import { later } from '../src/components/later';
+import { lazyComponent } from '../src/components/later';
 
 function Greeting({ name }: { readonly name: string }): ReactElement {
   return <p>Hello {name}</p>;
@@ -12,7 +12,7 @@ function Greeting({ name }: { readonly name: string }): ReactElement {
 describe('a view that is loaded later', () => {
   it('is asked for once, and only when it is shown', async () => {
     let asked = 0;
-    const Later = later(() => {
+    const Later = lazyComponent(() => {
       asked += 1;
       return Promise.resolve(Greeting);
     });
@@ -25,7 +25,7 @@ describe('a view that is loaded later', () => {
   });
 
   it('is replaced by a notice with a button that reloads the page where it cannot be loaded', async () => {
-    const Later = later<{ name: string }>(() => Promise.reject(new Error('404')));
+    const Later = lazyComponent<{ name: string }>(() => Promise.reject(new Error('404')));
     render(<Later name="Ada" />);
     await waitFor(() => expect(screen.getByRole('status').textContent).toContain('foldnote was updated'));
     expect(screen.getByRole('button', { name: 'Reload This Page' })).toBeTruthy();

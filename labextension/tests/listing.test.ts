@@ -1,6 +1,6 @@
 /** From jobs to rows, which rows are in sight, and which are selected. */
 import { ChoicesModel, FIRST_CHOICES, type Choices } from '../src/models/choices';
-import { againCode, fileCode, jobCode, jobFileCode } from '../src/models/code';
+import { rerunCode, fileCode, jobCode, jobFileCode } from '../src/models/code';
 import { placeRows, rowAt, scrollFor, sliceRows } from '../src/models/layout';
 import { listRows, sortJobs, type ListRow } from '../src/models/listing';
 import { findScore, formatScore } from '../src/models/score';
@@ -215,12 +215,12 @@ describe('figures and code', () => {
     expect(jobCode('a')).toBe('import foldnote as fn\n\nfn.job("a")');
     expect(jobCode('a', 'lab')).toBe('import foldnote as fn\n\nfn.job("a", profile="lab")');
     expect(jobCode('a', 'lab', null, true)).toBe('import foldnote as fn\n\nfn.batch("a", profile="lab")');
-    expect(againCode('a')).toBe('import foldnote as fn\n\nfn.form(fn.job("a"))');
-    expect(againCode('a', 'lab')).toContain('fn.form(fn.job("a", profile="lab"), profile="lab")');
+    expect(rerunCode('a')).toBe('import foldnote as fn\n\nfn.form(fn.job("a"))');
+    expect(rerunCode('a', 'lab')).toContain('fn.form(fn.job("a", profile="lab"), profile="lab")');
     expect(jobFileCode('a', 'out/"1".pdb')).toBe('fn.job("a").file("out/\\"1\\".pdb")');
     const client = 'fn.Client("lab").jobs';
     expect(jobCode('a', 'lab', 'b@x')).toContain(`fn.open_result(${client}.download("a", job_email="b@x"))`);
-    expect(againCode('a', 'lab', 'b@x')).toContain(
+    expect(rerunCode('a', 'lab', 'b@x')).toContain(
       `job = ${client}.record("a", job_email="b@x")\nfn.form(job.tool_type`
     );
     expect(jobFileCode('a', 'o.pdb', null, 'b"@x')).toBe('fn.Client().jobs.download("a", "o.pdb", job_email="b\\"@x")');

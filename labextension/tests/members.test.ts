@@ -1,8 +1,8 @@
-import type { JobRecord, OlderAnswer } from '../src/api/answers';
+import type { JobRecord, OlderResponse } from '../src/api/responses';
 import { listMembers, memberKey, memberRows, MembersModel, type MembersSource } from '../src/models/members';
 import { makeJob } from './records';
 
-const PAGE: OlderAnswer = {
+const PAGE: OlderResponse = {
   jobs: [makeJob({ email: 'b@x' }), makeJob({ email: 'a@x' }), makeJob({ email: null })],
   olderKey: 'next'
 };
@@ -47,7 +47,7 @@ describe('the jobs of the organization', () => {
 
   it('of one name are told apart, and a refusal is kept until they are asked for again', async () => {
     const [a, b] = ['a@x', 'b@x'].map(email => makeJob({ jobName: 'same', email })) as [JobRecord, JobRecord];
-    const page: OlderAnswer = { jobs: [a, b], olderKey: null };
+    const page: OlderResponse = { jobs: [a, b], olderKey: null };
     const model = new MembersModel({ ...NO_BATCHES, members: () => Promise.resolve(page) });
     await model.refresh();
     model.choose(memberKey(a));
@@ -62,7 +62,7 @@ describe('the jobs of the organization', () => {
 
   it('unfold a batch of a member page by page, and say why where the service gives none of it', async () => {
     const batch = makeJob({ jobName: 'screen', type: 'batch', batchSize: 2, email: 'a@x' });
-    let answer: (key: string | null) => Promise<OlderAnswer> = key =>
+    let answer: (key: string | null) => Promise<OlderResponse> = key =>
       Promise.resolve({
         jobs: [makeJob({ jobName: key === null ? 'row-1' : 'row-0' })],
         olderKey: key === null ? 'next' : null
@@ -96,7 +96,7 @@ describe('the jobs of the organization', () => {
 
   it('of a batch are those of the latest request, whichever is answered last', async () => {
     const batch = makeJob({ jobName: 'screen', type: 'batch', batchSize: 1, email: 'a@x' });
-    const answers: ((answer: OlderAnswer) => void)[] = [];
+    const answers: ((answer: OlderResponse) => void)[] = [];
     const model = new MembersModel({
       members: () => Promise.resolve({ jobs: [batch], olderKey: null }),
       subjobs: () => new Promise(resolve => answers.push(resolve))

@@ -3,7 +3,7 @@ import { fireEvent, render, screen } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
 
-import type { JobRecord, OlderAnswer } from '../src/api/answers';
+import type { JobRecord, OlderResponse } from '../src/api/responses';
 import { MembersView, type MembersViewProps } from '../src/components/MembersView';
 import { useStore } from '../src/components/store';
 import { FIRST_DETAILS } from '../src/models/details';
@@ -22,11 +22,11 @@ class Organization {
   jobs: readonly JobRecord[] = JOBS;
   fault: Error | null = null;
 
-  members(): Promise<OlderAnswer> {
+  members(): Promise<OlderResponse> {
     return this.fault ? Promise.reject(this.fault) : Promise.resolve({ jobs: this.jobs, olderKey: null });
   }
 
-  subjobs(): Promise<OlderAnswer> {
+  subjobs(): Promise<OlderResponse> {
     const jobs = ['row-1', 'row-0'].map(jobName => makeJob({ jobName, status: 'Complete' }));
     return Promise.resolve({ jobs, olderKey: null });
   }

@@ -2,12 +2,12 @@ import { batchWords } from '../src/models/batch';
 import { formCode, jobCode } from '../src/models/code';
 import { EnginesModel } from '../src/models/engines';
 import { countStates, isLive, shownState, stateWord } from '../src/models/status';
-import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
+import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
-import type { ToolRecord, ToolsAnswer } from '../src/api/answers';
+import type { ToolRecord, ToolsResponse } from '../src/api/responses';
 import { countListed, filterJobs } from '../src/models/listing';
 import { methodOf, searchTools, ToolsModel } from '../src/models/tools';
-import { makeAnswer, makeEngine, makeJob, makeTool, makeToolEngine, SERVICE } from './records';
+import { makeResponse, makeEngine, makeJob, makeTool, makeToolEngine, SERVICE } from './records';
 
 describe('states', () => {
   it('tells a failed run from one that a person stopped', () => {
@@ -29,7 +29,7 @@ describe('states', () => {
   });
 
   it('calls queued and running jobs live', () => {
-    const live = makeAnswer([makeJob({ status: 'In Queue' }), makeJob(), makeJob({ status: 'Complete' })]);
+    const live = makeResponse([makeJob({ status: 'In Queue' }), makeJob(), makeJob({ status: 'Complete' })]);
     expect(live.jobs.map(isLive)).toEqual([true, true, false]);
   });
 });
@@ -110,7 +110,7 @@ describe('tags', () => {
     const jobs = [makeJob({ tags: ['a', 'b'] }), makeJob({ tags: ['b', 'c'] }), makeJob({ tags: ['b'] })];
     expect(commonTags(jobs)).toEqual(['b']);
     expect(changeTags(jobs, ['d'])).toEqual({ added: ['d'], removed: ['b'] });
-    expect(mixTags(['a', 'b'], ['d'], ['b'])).toEqual(['a', 'd']);
+    expect(mergeTags(['a', 'b'], ['d'], ['b'])).toEqual(['a', 'd']);
   });
 });
 
@@ -197,7 +197,7 @@ describe('tools', () => {
 
   it('does not show the tools of the service that was left', async () => {
     const answers: ((tools: ToolRecord[]) => void)[] = [];
-    const ask = (): Promise<ToolsAnswer> =>
+    const ask = (): Promise<ToolsResponse> =>
       new Promise(resolve => answers.push(found => resolve({ tools: found, service: SERVICE })));
     const model = new ToolsModel({ tools: ask });
     void model.load();

@@ -1,5 +1,5 @@
 /** Which service is meant, and what code must name to reach it. */
-import type { ProfileRecord, ProfilesAnswer } from '../src/api/answers';
+import type { ProfileRecord, ProfilesResponse } from '../src/api/responses';
 import { EMBEDDED, ProfilesModel, servicePlace, serviceTitle } from '../src/models/profiles';
 
 const profile = (name: string, isActive = false): ProfileRecord => ({
@@ -10,10 +10,10 @@ const profile = (name: string, isActive = false): ProfileRecord => ({
 
 class Source {
   profile: string | null = null;
-  answer: () => Promise<ProfilesAnswer> = () =>
+  answer: () => Promise<ProfilesResponse> = () =>
     Promise.resolve({ profiles: [profile(EMBEDDED, true), profile('lab'), profile('hosted')] });
 
-  profiles(): Promise<ProfilesAnswer> {
+  profiles(): Promise<ProfilesResponse> {
     return this.answer();
   }
 }

@@ -1,5 +1,5 @@
 /** Records as the server extension sends them, for tests. */
-import type { EngineRecord, JobRecord, JobsAnswer, ServiceReport, ToolRecord } from '../src/api/answers';
+import type { EngineRecord, JobRecord, JobsResponse, ServiceReport, ToolRecord } from '../src/api/responses';
 
 export const SERVICE: ServiceReport = {
   state: 'ok',
@@ -38,7 +38,7 @@ export function makeJob(change: Partial<JobRecord> = {}): JobRecord {
   };
 }
 
-export function makeAnswer(jobs: readonly JobRecord[], service: Partial<ServiceReport> = {}): JobsAnswer {
+export function makeResponse(jobs: readonly JobRecord[], service: Partial<ServiceReport> = {}): JobsResponse {
   const statuses = { 'In Queue': 0, Running: 0, Complete: 0, Stopped: 0 };
   for (const job of jobs) {
     statuses[job.status] += 1;

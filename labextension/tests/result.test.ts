@@ -1,10 +1,10 @@
-import type { JobPlace, JobRecord, ResultAnswer } from '../src/api/answers';
+import type { JobPlace, JobRecord, ResultResponse } from '../src/api/responses';
 import { LabRequestError } from '../src/api/request';
 import { ResultModel, type Listed, type ResultState } from '../src/models/result';
 import { makeJob } from './records';
 
 const PLACE: JobPlace = { job: 'fold', member: null, profile: 'lab' };
-const RESULT: ResultAnswer = { title: 'fold', html: '', files: [], manifest: '', settings: '' };
+const RESULT: ResultResponse = { title: 'fold', html: '', files: [], manifest: '', settings: '' };
 const ELSEWHERE: Listed = { isReady: true, isFollowed: false, job: undefined };
 
 /** A service whose answers are given in order, the last one again and again; an error is thrown. */
@@ -15,7 +15,7 @@ class Service {
 
   constructor(
     readonly records: (JobRecord | null | Error)[],
-    readonly results: (ResultAnswer | Error)[] = [RESULT]
+    readonly results: (ResultResponse | Error)[] = [RESULT]
   ) {}
 
   record(): Promise<JobRecord | null> {
@@ -23,7 +23,7 @@ class Service {
     return next(this.records);
   }
 
-  readResult(): Promise<ResultAnswer> {
+  readResult(): Promise<ResultResponse> {
     this.fetched += 1;
     return next(this.results);
   }

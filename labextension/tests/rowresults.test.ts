@@ -1,7 +1,7 @@
 /** Rows of a batch's table are answered with the result of their job. */
 import { expect, test, vi } from 'vitest';
 
-import type { JobPlace } from '../src/api/answers';
+import type { JobPlace } from '../src/api/responses';
 import { PLAIN } from '../src/models/words';
 import { answerRow, OPEN_JOB } from '../src/rowresults';
 

@@ -1,5 +1,5 @@
 /** Which rows are selected, by mouse and by keyboard. */
-import { choosingOf, nextIndex, Selection, type Choosing } from '../src/models/selection';
+import { readSelectionMode, nextIndex, Selection, type SelectionMode } from '../src/models/selection';
 import { forSeeds } from './random';
 
 const ORDER = ['a', 'b', 'c', 'd', 'e'];
@@ -11,7 +11,7 @@ beforeEach(() => {
   selection = new Selection();
 });
 
-function choose(name: string | null, how: Choosing): void {
+function choose(name: string | null, how: SelectionMode): void {
   selection.choose(name ?? 'group', name, how, ORDER);
 }
 
@@ -68,7 +68,7 @@ describe('a click', () => {
     [{ ...NO_KEYS, metaKey: true }, 'toggle'],
     [{ shiftKey: true, ctrlKey: true, metaKey: false }, 'range']
   ])('with the keys %o means %s', (keys, how) => {
-    expect(choosingOf(keys)).toBe(how);
+    expect(readSelectionMode(keys)).toBe(how);
   });
 });
 
@@ -126,7 +126,7 @@ it('after any clicks a range is contiguous and every selected name is in the lis
   forSeeds(random => {
     selection = new Selection();
     for (let click = 0; click < 20; click += 1) {
-      const how = random.pick<Choosing>(['alone', 'toggle', 'range', 'keep']);
+      const how = random.pick<SelectionMode>(['alone', 'toggle', 'range', 'keep']);
       const name = random.pick(ORDER);
       choose(name, how);
       const chosen = ORDER.filter(each => selection.state().names.has(each));

@@ -2,18 +2,18 @@
 import { createHash } from 'node:crypto';
 
 import type {
-  AccountAnswer,
+  AccountResponse,
   EngineRecord,
   FileRecord,
   JobRecord,
   ProfileRecord,
   ServiceReport,
   ToolRecord
-} from '../src/api/answers';
-import { makeAnswer, makeTool, SERVICE } from './records';
+} from '../src/api/responses';
+import { makeResponse, makeTool, SERVICE } from './records';
 import { JupyterServer, type Answer, type Asked } from './server';
 
-const ACCOUNT: AccountAnswer = {
+const ACCOUNT: AccountResponse = {
   allowanceWeightedHours: null,
   budgetWeightedHours: null,
   canClaim: false,
@@ -111,7 +111,7 @@ export class FoldnoteServer extends JupyterServer {
   }
 
   private listJobs({ path }: Asked): Answer {
-    const body = { ...makeAnswer(this.jobs), service: this.report, olderKey: this.older.length > 0 ? 'old' : null };
+    const body = { ...makeResponse(this.jobs), service: this.report, olderKey: this.older.length > 0 ? 'old' : null };
     const tag = createHash('sha256').update(JSON.stringify(body)).digest('hex');
     const isSame = new URLSearchParams(path.split('?')[1]).get('since') === tag;
     return isSame ? { status: 304 } : { body, headers: { ETag: `W/"${tag}"` } };

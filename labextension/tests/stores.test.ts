@@ -1,12 +1,12 @@
 /** Properties of what the page knows: files, members' jobs, rows and selection, whatever happens in whatever order. */
-import type { FileRecord, FilesAnswer, OlderAnswer, UploadAnswer } from '../src/api/answers';
+import type { FileRecord, FilesResponse, OlderResponse, UploadResponse } from '../src/api/responses';
 import { FilesModel, pathOf, type FilesSource } from '../src/models/files';
 import { FIRST_CHOICES, GROUPS, SORTS } from '../src/models/choices';
 import { listRows, selectable } from '../src/models/listing';
 import { MembersModel } from '../src/models/members';
-import { Selection, type Choosing } from '../src/models/selection';
+import { Selection, type SelectionMode } from '../src/models/selection';
 import { countStates, shownState, STATES } from '../src/models/status';
-import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
+import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
 import { forSeeds, type Random } from './random';
 import { makeJob } from './records';
 
@@ -32,7 +32,7 @@ class Account implements FilesSource {
     this.held.splice(0).forEach(go => go());
   }
 
-  async files(folder: string | null, offset: number): Promise<FilesAnswer> {
+  async files(folder: string | null, offset: number): Promise<FilesResponse> {
     await this.pass();
     const found = this.in(folder);
     const hasMore = offset + PAGE < found.length;
@@ -50,10 +50,10 @@ class Account implements FilesSource {
   }
 
   fixed = (): this => this;
-  uploadContents = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
-  beginUpload = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
-  sendPiece = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
-  finishUpload = (): Promise<UploadAnswer> => Promise.reject(new Error('No room.'));
+  uploadContents = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
+  beginUpload = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
+  sendPiece = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
+  finishUpload = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
   dropUpload = (): Promise<void> => Promise.resolve();
 
   private async pass(): Promise<void> {
@@ -166,7 +166,7 @@ describe('files', () => {
 });
 
 it('members’ jobs of a service that was left are not shown, nor is its fault', async () => {
-  const answers: ((page: OlderAnswer) => void)[] = [];
+  const answers: ((page: OlderResponse) => void)[] = [];
   const refusals: ((error: Error) => void)[] = [];
   const model = new MembersModel({
     members: () =>
@@ -277,7 +277,7 @@ it('a selection holds only jobs that are there, whatever goes and is chosen mean
         selection.clear();
       } else {
         const name = random.pick(order);
-        selection.choose(name, name, random.pick<Choosing>(['alone', 'toggle', 'range', 'keep']), order);
+        selection.choose(name, name, random.pick<SelectionMode>(['alone', 'toggle', 'range', 'keep']), order);
       }
       expect(order).toEqual(expect.arrayContaining([...selection.state().names]));
     }
@@ -292,7 +292,7 @@ describe('tags', () => {
       const jobs = Array.from({ length: 1 + random.below(4) }, () => makeJob({ tags: random.some(WORDS) }));
       const wanted = readTags(random.some(WORDS).join(random.pick([',', ' , ', ',,'])));
       const { added, removed } = changeTags(jobs, wanted);
-      const after = jobs.map(job => ({ ...job, tags: mixTags(job.tags ?? [], added, removed) }));
+      const after = jobs.map(job => ({ ...job, tags: mergeTags(job.tags ?? [], added, removed) }));
       expect(commonTags(after)).toEqual(expect.arrayContaining([...wanted].sort()));
       for (const [at, job] of jobs.entries()) {
         const own = (job.tags ?? []).filter(tag => !commonTags(jobs).includes(tag));

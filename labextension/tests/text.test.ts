@@ -1,7 +1,7 @@
 /** Texts from elsewhere, scores, states and tags. */
 import { findScore, compareScores, formatScore } from '../src/models/score';
 import { countStates, isLive, shownState, STATES, stateRow } from '../src/models/status';
-import { changeTags, commonTags, mixTags, readTags } from '../src/models/tags';
+import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
 import { plainSentence, sentenceOf, splitCode, splitEnd, visibleText } from '../src/models/text';
 import { PLAIN } from '../src/models/words';
 import { makeJob } from './records';
@@ -147,7 +147,7 @@ describe('tags', () => {
       const jobs = Array.from({ length: 1 + random.below(4) }, () => makeJob({ tags: random.some(ALL) }));
       const wanted = random.some(ALL);
       const { added, removed } = changeTags(jobs, wanted);
-      const after = jobs.map(job => ({ ...job, tags: mixTags(job.tags ?? [], added, removed) }));
+      const after = jobs.map(job => ({ ...job, tags: mergeTags(job.tags ?? [], added, removed) }));
       expect(commonTags(after).filter(tag => !wanted.includes(tag))).toEqual([]);
       expect(wanted.every(tag => commonTags(after).includes(tag))).toBe(true);
     });
@@ -156,8 +156,8 @@ describe('tags', () => {
   it('of one job only are left alone when several are tagged', () => {
     const [first, second] = [makeJob({ tags: ['a', 'own'] }), makeJob({ tags: ['a'] })];
     const { added, removed } = changeTags([first, second], ['new']);
-    expect(mixTags(first.tags ?? [], added, removed)).toEqual(['new', 'own']);
-    expect(mixTags(second.tags ?? [], added, removed)).toEqual(['new']);
+    expect(mergeTags(first.tags ?? [], added, removed)).toEqual(['new', 'own']);
+    expect(mergeTags(second.tags ?? [], added, removed)).toEqual(['new']);
   });
 
   it('are read between commas, without spaces around', () => {

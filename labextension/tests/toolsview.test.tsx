@@ -3,14 +3,14 @@ import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import type { ReactElement } from 'react';
 
-import type { AdviceAnswer, ToolAnswer } from '../src/api/answers';
+import type { AdviceResponse, ToolResponse } from '../src/api/responses';
 import { AskBox, type AskBoxProps } from '../src/components/AskBox';
 import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
 import { VirtualRows, type VirtualHandle } from '../src/components/VirtualRows';
 import type { ToolsState } from '../src/models/tools';
 import { makeTool, makeToolEngine, SERVICE } from './records';
 
-const ADVICE: AdviceAnswer = {
+const ADVICE: AdviceResponse = {
   tools: [
     { toolId: 'vina', reason: 'It docks.' },
     { toolId: 'zed', reason: 'a\u202eb' }
@@ -62,7 +62,7 @@ describe('the question box', () => {
   });
 
   it('asks once at a time, by key as by mouse', async () => {
-    const onAsk = vi.fn(() => new Promise<AdviceAnswer>(() => undefined));
+    const onAsk = vi.fn(() => new Promise<AdviceResponse>(() => undefined));
     const field = box({ onAsk });
     await userEvent.type(field, 'dock{Enter}{Enter}');
     expect(screen.getByText('Comparing the tools')).toBeTruthy();
@@ -102,7 +102,7 @@ describe('the question box', () => {
   });
 });
 
-const input = (name: string, isRequired: boolean, rest: Partial<ToolAnswer['inputs'][number]> = {}) => ({
+const input = (name: string, isRequired: boolean, rest: Partial<ToolResponse['inputs'][number]> = {}) => ({
   name,
   title: name,
   description: '',
@@ -112,7 +112,7 @@ const input = (name: string, isRequired: boolean, rest: Partial<ToolAnswer['inpu
   ...rest
 });
 
-const FACTS: ToolAnswer = {
+const FACTS: ToolResponse = {
   type: 'vina',
   inputs: [input('receptor', true), input('ligand', true), input('seed', false, { default: '1' })],
   outputs: ['affinity: kcal/mol: lower is better'],

@@ -1,4 +1,4 @@
-import type { FileRecord, FilesAnswer, UploadAnswer } from '../src/api/answers';
+import type { FileRecord, FilesResponse, UploadResponse } from '../src/api/responses';
 import { LabRequestError } from '../src/api/request';
 import { FilesModel, type FilesSource } from '../src/models/files';
 
@@ -14,14 +14,14 @@ class Server implements FilesSource {
   /** Called with what is asked, before it is answered. */
   onAsk: (what: string) => void = () => undefined;
 
-  beginUpload(file: File, folder: string | null): Promise<UploadAnswer> {
+  beginUpload(file: File, folder: string | null): Promise<UploadResponse> {
     const id = `${folder ?? ''}/${file.name}`;
     this.ask(`begin ${id}`);
     this.received.set(id, this.received.get(id) ?? 0);
     return this.answer(id, file.size);
   }
 
-  sendPiece(id: string, offset: number, piece: Blob, onProgress: (bytes: number) => void): Promise<UploadAnswer> {
+  sendPiece(id: string, offset: number, piece: Blob, onProgress: (bytes: number) => void): Promise<UploadResponse> {
     this.ask(`piece ${offset}`);
     if (!this.received.has(id)) {
       throw new LabRequestError('Unknown.', 404);
@@ -35,7 +35,7 @@ class Server implements FilesSource {
     return this.answer(id, 10);
   }
 
-  finishUpload(id: string): Promise<UploadAnswer> {
+  finishUpload(id: string): Promise<UploadResponse> {
     this.ask('finish');
     const reason = this.outages.shift();
     if (reason !== undefined) {
@@ -57,7 +57,7 @@ class Server implements FilesSource {
   isHeld = false;
   release: () => void = () => undefined;
 
-  async files(folder: string | null): Promise<FilesAnswer> {
+  async files(folder: string | null): Promise<FilesResponse> {
     this.ask(`files ${folder ?? ''}`);
     if (this.isHeld) {
       await new Promise<void>(go => (this.release = go));
@@ -66,7 +66,7 @@ class Server implements FilesSource {
     return { files: [file], total: 1, hasMore: false };
   }
 
-  uploadContents(path: string, folder: string | null): Promise<UploadAnswer> {
+  uploadContents(path: string, folder: string | null): Promise<UploadResponse> {
     this.ask(`contents ${folder ?? ''} ${path}`);
     return this.answer(path, 10);
   }
@@ -81,7 +81,7 @@ class Server implements FilesSource {
     this.onAsk(what);
   }
 
-  private answer(id: string, sizeBytes: number, path: string | null = null): Promise<UploadAnswer> {
+  private answer(id: string, sizeBytes: number, path: string | null = null): Promise<UploadResponse> {
     const receivedBytes = this.received.get(id) ?? 0;
     return Promise.resolve({ id, sizeBytes, receivedBytes, sentBytes: null, waiting: null, path });
   }

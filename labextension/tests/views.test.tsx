@@ -2,7 +2,7 @@ import { fireEvent, render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
 
-import type { JobRecord, ServiceReport } from '../src/api/answers';
+import type { JobRecord, ServiceReport } from '../src/api/responses';
 import { JobsView, type JobsViewProps } from '../src/components/JobsView';
 import { useStore } from '../src/components/store';
 import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from foldnote.models.verdict import RowVerdict
 
 
-class _ShownBriefly(BaseException):
+class _ShortTraceback(BaseException):
     """An exception for which notebooks show the message, and the traceback on demand."""
 
     _shown_trace: TracebackType | None = None
@@ -106,11 +106,11 @@ class _ShownBriefly(BaseException):
         return [head, *more, *notes, f"\x1b[2m{where}%tb shows the traceback.\x1b[0m"]
 
 
-class FoldnoteError(_ShownBriefly, Exception):
+class FoldnoteError(_ShortTraceback, Exception):
     """Base class of all exceptions of foldnote."""
 
 
-class Interrupted(_ShownBriefly, KeyboardInterrupt):
+class Interrupted(_ShortTraceback, KeyboardInterrupt):
     """Jobs that the service has accepted continue there; run this again to go on."""
 
 

@@ -219,7 +219,7 @@ def config_section(name: str) -> dict[str, Any]:
 
 def mail_password() -> SecretStr | None:
     """Return the mail server's password, from ``FOLDNOTE_SMTP_PASSWORD``; None if it is not set."""
-    return _cover(os.environ.get(MAIL_PASSWORD))
+    return _wrap_secret(os.environ.get(MAIL_PASSWORD))
 
 
 def store_url() -> str | None:
@@ -239,7 +239,7 @@ def _parse(row: Option, text: str, where: str) -> Any:
 def hub_token() -> SecretStr | None:
     """Return the token of this JupyterHub user's server; None outside of one."""
     token = os.environ.get(_HUB_TOKENS[0])
-    return _cover(token)
+    return _wrap_secret(token)
 
 
 def _config() -> dict[str, Any]:
@@ -454,12 +454,12 @@ def api_key(profile: Profile) -> SecretStr | None:
         return None
     if profile.name == ENVIRONMENT:
         key = os.environ.get("FOLDNOTE_API_KEY")
-        return _cover(key)
+        return _wrap_secret(key)
     stored = _keyring_get(profile.name) or _key_file().get(profile.name)
-    return _cover(stored)
+    return _wrap_secret(stored)
 
 
-def _cover(secret: str | None) -> SecretStr | None:
+def _wrap_secret(secret: str | None) -> SecretStr | None:
     """Wrap a secret in ``SecretStr``, whose repr does not show it; None stays None."""
     from pydantic import SecretStr  # deferred: a form is shown before a key is needed
 

@@ -30,7 +30,7 @@ def jobs_body(
     """Return the body of ``GET jobs``; ``older_key`` means that there are older jobs."""
     counts = {status: sum(job.status is status for job in jobs) for status in JobStatus}
     known = KnownJobs(notes)
-    known.take_all(JobPage(jobs=jobs, statuses=StatusCounts.model_validate(counts), start_key=older_key))
+    known.replace_all(JobPage(jobs=jobs, statuses=StatusCounts.model_validate(counts), start_key=older_key))
     return write_jobs(known, "", make_report(state, **report), "tag").body
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from service_records import JOBS, LONG_NAME, TOOLS, jobs_body, make_job, tools_body
 
 from foldnote.lab.local_notes import Notes
-from foldnote.lab.responses import AccountAnswer, ServiceState, write_older
+from foldnote.lab.responses import AccountResponse, ServiceState, write_older
 from foldnote.models.job import JobPage
 from foldnote.models.status import BatchStatus, JobStatus
 
@@ -21,7 +21,7 @@ FILES = (
 
 
 ACCOUNT = (
-    AccountAnswer(
+    AccountResponse(
         email="agent-0123456789abcdef@trial.example.org",
         tier="agent-trial",
         is_claimed=False,
@@ -416,7 +416,7 @@ def test_tags_projects_and_what_is_about_to_go_are_seen(filled):
     notes = Notes()
     notes.change_tags(["rituximab-fv"], ["lead series", "<b>x</b>"], [])
     notes.change_tags(["adalimumab-fv"], ["x" * 40], [])
-    notes.set_leaving(["panel-numbering"])
+    notes.set_pending_deletions(["panel-numbering"])
     jobs = [job.model_copy(update={"project_tag": "panel-7"} if job.is_batch else {}) for job in JOBS]
     filled.answer("jobs", jobs_body(*jobs, notes=notes))
     filled.execute("foldnote:refresh")
@@ -459,7 +459,7 @@ def test_the_remaining_allowance_is_shown_at_the_bottom(opened):
         opened.picture(f"sidebar-account-{theme}", sidebar)
         assert opened.accessibility_faults("#foldnote-sidebar") == []
     opened.set_theme("light")
-    opened.answer("account", AccountAnswer(is_own_service=True).model_dump_json(by_alias=True).encode())
+    opened.answer("account", AccountResponse(is_own_service=True).model_dump_json(by_alias=True).encode())
     opened.execute("foldnote:refresh")
     expect(sidebar.locator(".fn-Account")).to_have_count(0)
 

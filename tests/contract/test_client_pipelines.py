@@ -9,7 +9,7 @@ from job_settings import PDB, SETTINGS
 from scripted_service import answers, breaks
 
 from foldnote.client import Client, Stage, inline, uploaded
-from foldnote.client.core.progress import JobGroup
+from foldnote.client.core.progress import JobGroupProgress
 from foldnote.client.inputs.file_values import StageFile, job_file
 from foldnote.client.resources.pipeline_plan import describe_plan, plan_stages, read_pipeline
 from foldnote.errors import (
@@ -425,7 +425,9 @@ async def test_every_view_of_a_failed_run_tells_the_stage_that_did_not_run_from_
     assert "Not run" in repr(last)
     assert "Not run" in last._repr_html_()
     assert (last.is_failed, last.is_not_run, str(last.record.status)) == (False, True, "Stopped")
-    assert JobGroup([job.job_name for job in stages]).note(last.record)[1] == "0 complete, 1 not run"
+    assert (
+        JobGroupProgress([job.job_name for job in stages]).update(last.record)[1] == "0 complete, 1 not run"
+    )
     with pytest.raises(JobFailedError, match=r"last' did not run\. The stage scan\.fail failed: "):
         await settle(last.result())
 

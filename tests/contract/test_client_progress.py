@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from foldnote.client.watching.cancellation import find_fresh
+from foldnote.client.watching.cancellation import find_new_lines
 from foldnote.errors import NotFoundError, WaitTimeoutError
 
 
@@ -64,4 +64,4 @@ async def test_the_log_of_an_unknown_job_is_not_followed(api):
     ],
 )
 def test_what_is_new_in_a_log_whose_window_moves(seen, lines, fresh):
-    assert find_fresh(seen, lines) == fresh
+    assert find_new_lines(seen, lines) == fresh

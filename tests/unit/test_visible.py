@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.cli.printing import format_table, show, tell
+from foldnote.cli.printing import format_table, print_message, show
 from foldnote.text import visible
 
 
@@ -26,7 +26,7 @@ def test_escapes_are_spelt_out_and_words_stay():
 
 def test_what_the_command_line_prints_is_visible(capsys):
     show("name \x1b[2J")
-    tell("error \u202e")
+    print_message("error \u202e")
     out, err = capsys.readouterr()
     assert (out, err) == ("name \\x1b[2J\n", "error \\u202e\n")
     assert format_table(["a"], [["\x1b"]]) == "a\n" + r"\x1b"

@@ -2,24 +2,24 @@
 import type { ServerConnection } from '@jupyterlab/services';
 
 import type {
-  AccountAnswer,
-  AdviceAnswer,
+  AccountResponse,
+  AdviceResponse,
   ConnectionVerdict,
   EngineAction,
-  EnginesAnswer,
-  FilesAnswer,
+  EnginesResponse,
+  FilesResponse,
   JobPlace,
   JobRecord,
-  JobsAnswer,
-  OlderAnswer,
-  ProfilesAnswer,
-  RecordAnswer,
-  ResultAnswer,
+  JobsResponse,
+  OlderResponse,
+  ProfilesResponse,
+  RecordResponse,
+  ResultResponse,
   Tagged,
-  ToolAnswer,
-  ToolsAnswer,
-  UploadAnswer
-} from './answers';
+  ToolResponse,
+  ToolsResponse,
+  UploadResponse
+} from './responses';
 import { Requests, type OnProgress, type Query } from './request';
 
 /** Data of a new connection; the key is sent to the server once and not kept here. */
@@ -29,7 +29,7 @@ export interface NewConnection {
   readonly key: string;
 }
 
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /** Client of the server extension. */
 export class LabApi {
@@ -68,13 +68,13 @@ export class LabApi {
    * @param waitS - how long the server may wait for a change, in seconds
    * @param signal - aborts the request
    */
-  async jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>> {
+  async jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsResponse>> {
     const query = {
       since: tag,
       wait_s: tag === null ? null : waitS,
       pause_s: this.pollSeconds || null
     };
-    const limit = AbortSignal.timeout(waitS * 1000 + PATIENCE_MS); // a proxy may lose the response
+    const limit = AbortSignal.timeout(waitS * 1000 + TIMEOUT_MS); // a proxy may lose the response
     const response = await this.requests.send('jobs', query, {
       signal: signal ? AbortSignal.any([signal, limit]) : limit
     });
@@ -82,27 +82,27 @@ export class LabApi {
       return { body: null, tag };
     }
     const found = response.headers.get('ETag')?.match(/"(.*)"/)?.[1] ?? null;
-    return { body: (await response.json()) as JobsAnswer, tag: found };
+    return { body: (await response.json()) as JobsResponse, tag: found };
   }
 
   /** Lists jobs older than those of {@link LabApi.jobs}. */
-  older(key: string): Promise<OlderAnswer> {
+  older(key: string): Promise<OlderResponse> {
     return this.requests.get('jobs/older', { key });
   }
 
   /** Lists a page of the jobs of all members of the organization. */
-  members(key: string | null): Promise<OlderAnswer> {
+  members(key: string | null): Promise<OlderResponse> {
     return this.requests.get('jobs/members', { key });
   }
 
   /** Lists a page of a batch's jobs; `member` is the address of the owner, if another member. */
-  subjobs(name: string, key: string | null, member: string | null = null): Promise<OlderAnswer> {
-    return this.requests.get(about(name, 'subjobs'), { key, member });
+  subjobs(name: string, key: string | null, member: string | null = null): Promise<OlderResponse> {
+    return this.requests.get(jobPath(name, 'subjobs'), { key, member });
   }
 
   /** Gets a job's current record, listed or not; null if the service has none of this name. */
   async record(place: JobPlace): Promise<JobRecord | null> {
-    return (await this.requests.get<RecordAnswer>(about(place.job, 'record'), at(place))).job;
+    return (await this.requests.get<RecordResponse>(jobPath(place.job, 'record'), jobQuery(place))).job;
   }
 
   /** Makes the server poll the service at once. */
@@ -116,7 +116,7 @@ export class LabApi {
   }
 
   /** Deletes jobs and their results after `delayS` seconds, unless undone; resolves after the deletion. */
-  delete(names: readonly string[], delayS: number): Promise<Departed> {
+  delete(names: readonly string[], delayS: number): Promise<DeletionOutcome> {
     return this.requests.post('jobs/delete', { names, delayS });
   }
   /** Undoes pending deletions at a service, by default the selected one; returns the names of the kept jobs. */
@@ -135,21 +135,21 @@ export class LabApi {
 
   /** Gets the end of the log of a job at any service. */
   async readLog(place: JobPlace): Promise<string> {
-    return (await this.requests.get<{ log: string }>(about(place.job, 'log'), at(place))).log;
+    return (await this.requests.get<{ log: string }>(jobPath(place.job, 'log'), jobQuery(place))).log;
   }
 
   /** Gets the settings that a job was submitted with, as JSON text. */
   async readSettings(place: JobPlace): Promise<string> {
-    return (await this.requests.get<{ settings: string }>(about(place.job, 'settings'), at(place))).settings;
+    return (await this.requests.get<{ settings: string }>(jobPath(place.job, 'settings'), jobQuery(place))).settings;
   }
 
   /** Gets a job's result, rendered. */
-  readResult(place: JobPlace): Promise<ResultAnswer> {
-    return this.requests.get(about(place.job, 'view'), { colors: this.colors, ...at(place) });
+  readResult(place: JobPlace): Promise<ResultResponse> {
+    return this.requests.get(jobPath(place.job, 'view'), { colors: this.colors, ...jobQuery(place) });
   }
 
   /** Gets a file of the file browser, rendered. */
-  drawFile(path: string): Promise<ResultAnswer> {
+  drawFile(path: string): Promise<ResultResponse> {
     return this.requests.get('view', { path, colors: this.colors });
   }
 
@@ -159,30 +159,30 @@ export class LabApi {
    * @throws LabRequestError with a message, since a browser's download does not report errors to the page
    */
   async fetchResult(place: JobPlace, file: string | null): Promise<string> {
-    const address = about(place.job, 'result');
-    const query = { file, ...at(place) };
+    const address = jobPath(place.job, 'result');
+    const query = { file, ...jobQuery(place) };
     await this.requests.send(address, query, { method: 'POST' });
     return this.requests.address(address, query);
   }
 
   /** Gets the catalog of the service. */
-  tools(): Promise<ToolsAnswer> {
+  tools(): Promise<ToolsResponse> {
     return this.requests.get('tools');
   }
 
   /** Gets the details of one tool. */
-  readonly tool = (type: string): Promise<ToolAnswer> => this.requests.get(`tools/${encodeURIComponent(type)}`);
+  readonly tool = (type: string): Promise<ToolResponse> => this.requests.get(`tools/${encodeURIComponent(type)}`);
 
   /** Recommends tools for a task described in prose. */
-  readonly advise = (prompt: string): Promise<AdviceAnswer> => this.requests.post('advice', { prompt });
+  readonly advise = (prompt: string): Promise<AdviceResponse> => this.requests.post('advice', { prompt });
 
   /** Lists a page of the folders and files at the top level or in a folder. */
-  files(folder: string | null, offset: number): Promise<FilesAnswer> {
+  files(folder: string | null, offset: number): Promise<FilesResponse> {
     return this.requests.get('files', { folder, offset });
   }
 
   /** Begins the upload of a file of the user's computer, or finds an interrupted one. */
-  beginUpload(file: File, folder: string | null): Promise<UploadAnswer> {
+  beginUpload(file: File, folder: string | null): Promise<UploadResponse> {
     const wish = { name: file.name, folder, sizeBytes: file.size, mark: `${file.lastModified}` };
     return this.requests.post('files/uploads', wish);
   }
@@ -194,12 +194,12 @@ export class LabApi {
     piece: Blob,
     onProgress: OnProgress,
     signal: AbortSignal
-  ): Promise<UploadAnswer> {
+  ): Promise<UploadResponse> {
     return this.requests.upload(`files/uploads/${id}`, { offset }, piece, onProgress, signal);
   }
 
   /** Starts passing an upload on to the service; must be called until the response has a path. */
-  finishUpload(id: string): Promise<UploadAnswer> {
+  finishUpload(id: string): Promise<UploadResponse> {
     return this.requests.post(`files/uploads/${id}/finish`);
   }
 
@@ -209,7 +209,7 @@ export class LabApi {
   }
 
   /** Begins the upload of a file of JupyterLab's file browser. */
-  uploadContents(path: string, folder: string | null): Promise<UploadAnswer> {
+  uploadContents(path: string, folder: string | null): Promise<UploadResponse> {
     return this.requests.post('files/contents', { path, folder });
   }
 
@@ -224,7 +224,7 @@ export class LabApi {
   }
 
   /** Lists the services that can be selected. */
-  profiles(): Promise<ProfilesAnswer> {
+  profiles(): Promise<ProfilesResponse> {
     return this.requests.get('profiles');
   }
 
@@ -234,7 +234,7 @@ export class LabApi {
   }
 
   /** Gets the account's data; `isFresh` requests it from the service. */
-  account(isFresh: boolean): Promise<AccountAnswer> {
+  account(isFresh: boolean): Promise<AccountResponse> {
     return this.requests.get('account', { fresh: isFresh ? 1 : null });
   }
 
@@ -244,7 +244,7 @@ export class LabApi {
   }
 
   /** Gets the engines of the server's computer. */
-  engines(): Promise<EnginesAnswer> {
+  engines(): Promise<EnginesResponse> {
     return this.requests.get('engines');
   }
 
@@ -261,7 +261,7 @@ export class LabApi {
 }
 
 /** Outcome of a deletion. */
-export interface Departed {
+export interface DeletionOutcome {
   /** Names of the jobs that were not kept. */
   readonly gone: readonly string[];
   /** Errors. */
@@ -273,10 +273,10 @@ interface Faults {
 }
 
 /** Owner and service of a job as a query; requests name the selected profile themselves. */
-function at({ member, profile }: JobPlace): Query {
+function jobQuery({ member, profile }: JobPlace): Query {
   return profile === null ? { member } : { member, profile };
 }
 
-function about(name: string, part: string): string {
+function jobPath(name: string, part: string): string {
   return `jobs/${encodeURIComponent(name)}/${part}`;
 }

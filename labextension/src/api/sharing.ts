@@ -2,37 +2,37 @@
  * The routes for links with which colleagues open a job. A link is sent in the body, so that its token appears in no
  * log.
  */
-import type { JobPlace, ResultAnswer, SharedAnswer, ShareRecord, SharesAnswer } from './answers';
+import type { JobPlace, ResultResponse, SharedResponse, ShareRecord, SharesResponse } from './responses';
 import type { LabApi } from './lab';
 
 /** Lists the account's valid links to a job. */
 export async function listShares({ requests }: LabApi, place: JobPlace): Promise<readonly ShareRecord[]> {
-  return (await requests.get<SharesAnswer>(sharesOf(place), at(place))).shares;
+  return (await requests.get<SharesResponse>(sharesOf(place), jobQuery(place))).shares;
 }
 
 /** Makes a link that is valid for `days`; only this response has its address. */
 export function makeShare({ requests }: LabApi, place: JobPlace, days: number): Promise<ShareRecord> {
-  return requests.post(sharesOf(place), { days }, at(place));
+  return requests.post(sharesOf(place), { days }, jobQuery(place));
 }
 
 /** Revokes the link of this name, and returns the confirmation for the user. */
 export async function revokeShare({ requests }: LabApi, place: JobPlace, name: string): Promise<string> {
-  const response = await requests.send(`shares/${encodeURIComponent(name)}`, at(place), { method: 'DELETE' });
+  const response = await requests.send(`shares/${encodeURIComponent(name)}`, jobQuery(place), { method: 'DELETE' });
   return ((await response.json()) as { readonly message: string }).message;
 }
 
 /** Opens a colleague's link, with the key of the profile that has its address. */
-export function openLink({ colors, requests }: LabApi, url: string): Promise<SharedAnswer> {
+export function openLink({ colors, requests }: LabApi, url: string): Promise<SharedResponse> {
   return requests.post('shared', { url }, { colors });
 }
 
 /** Opens the link with this mark again, for a tab that is restored. */
-export function openMarked({ colors, requests }: LabApi, mark: string): Promise<SharedAnswer> {
+export function openMarked({ colors, requests }: LabApi, mark: string): Promise<SharedResponse> {
   return requests.post('shared', { mark }, { colors });
 }
 
 /** Gets the rendered result of one job of a colleague's batch. */
-export function openLinkedRow({ colors, requests }: LabApi, url: string, row: string): Promise<ResultAnswer> {
+export function openLinkedRow({ colors, requests }: LabApi, url: string, row: string): Promise<ResultResponse> {
   return requests.post('shared', { url, row }, { colors });
 }
 
@@ -46,6 +46,6 @@ function sharesOf({ job }: JobPlace): string {
   return `jobs/${encodeURIComponent(job)}/shares`;
 }
 
-function at({ profile }: JobPlace): { readonly profile?: string } {
+function jobQuery({ profile }: JobPlace): { readonly profile?: string } {
   return profile === null ? {} : { profile };
 }

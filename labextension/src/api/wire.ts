@@ -6,10 +6,10 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * AccountAnswer
+         * AccountResponse
          * @description The account of the API key; a value is null where unknown.
          */
-        AccountAnswer: {
+        AccountResponse: {
             /**
              * Allowanceweightedhours
              * @default null
@@ -79,10 +79,10 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * AdviceAnswer
+         * AdviceResponse
          * @description Tools recommended for a described task, best first.
          */
-        AdviceAnswer: {
+        AdviceResponse: {
             /**
              * Abstain
              * @default false
@@ -245,10 +245,10 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * EnginesAnswer
+         * EnginesResponse
          * @description The engines that are or can be installed on this computer.
          */
-        EnginesAnswer: {
+        EnginesResponse: {
             /**
              * Engines
              * @default []
@@ -379,10 +379,10 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * FilesAnswer
+         * FilesResponse
          * @description One page of the account's files.
          */
-        FilesAnswer: {
+        FilesResponse: {
             /**
              * Files
              * @default []
@@ -419,20 +419,20 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * FormCellsAnswer
+         * FormCellsResponse
          * @description The form of each call of a tool in a cell, in the order of the calls; at least one.
          */
-        FormCellsAnswer: {
+        FormCellsResponse: {
             /** Cells */
             cells: components["schemas"]["FormCellRecord"][];
         } & {
             [key: string]: unknown;
         };
         /**
-         * JobsAnswer
+         * JobsResponse
          * @description All jobs that the poller knows, or those that have changed since the page's state.
          */
-        JobsAnswer: {
+        JobsResponse: {
             /**
              * Iswhole
              * @default true
@@ -465,20 +465,20 @@ export interface components {
          */
         JobStatus: "In Queue" | "Running" | "Complete" | "Stopped";
         /**
-         * LogAnswer
+         * LogResponse
          * @description The end of one job's log.
          */
-        LogAnswer: {
+        LogResponse: {
             /** Log */
             log: string;
         } & {
             [key: string]: unknown;
         };
         /**
-         * OlderAnswer
+         * OlderResponse
          * @description A page of jobs that are not polled: older ones, or those of a batch or of other members.
          */
-        OlderAnswer: {
+        OlderResponse: {
             /**
              * Jobs
              * @default []
@@ -669,10 +669,10 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * ProfilesAnswer
+         * ProfilesResponse
          * @description The services that can be chosen.
          */
-        ProfilesAnswer: {
+        ProfilesResponse: {
             /**
              * Profiles
              * @default []
@@ -682,20 +682,34 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * RecordAnswer
+         * RecordResponse
          * @description One job.
          */
-        RecordAnswer: {
+        RecordResponse: {
             /** @default null */
             job: components["schemas"]["PageJob"] | null;
         } & {
             [key: string]: unknown;
         };
         /**
-         * ResultAnswer
+         * ResultFileRecord
+         * @description One file of a result.
+         */
+        ResultFileRecord: {
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Sizebytes */
+            sizeBytes: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ResultResponse
          * @description A rendered result: the same HTML that a cell shows.
          */
-        ResultAnswer: {
+        ResultResponse: {
             /**
              * Files
              * @default []
@@ -715,20 +729,6 @@ export interface components {
             settings: string;
             /** Title */
             title: string;
-        } & {
-            [key: string]: unknown;
-        };
-        /**
-         * ResultFileRecord
-         * @description One file of a result.
-         */
-        ResultFileRecord: {
-            /** Kind */
-            kind: string;
-            /** Name */
-            name: string;
-            /** Sizebytes */
-            sizeBytes: number;
         } & {
             [key: string]: unknown;
         };
@@ -767,10 +767,10 @@ export interface components {
          */
         ServiceState: "starting" | "ok" | "unreachable" | "unauthorized";
         /**
-         * SettingsAnswer
+         * SettingsResponse
          * @description The settings that a job was submitted with.
          */
-        SettingsAnswer: {
+        SettingsResponse: {
             /** Settings */
             settings: string;
         } & {
@@ -814,14 +814,14 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * SharedAnswer
+         * SharedResponse
          * @description The job that a colleague's link opens.
          */
-        SharedAnswer: {
+        SharedResponse: {
             job: components["schemas"]["PageJob"];
             /** Mark */
             mark: string;
-            result: components["schemas"]["ResultAnswer"];
+            result: components["schemas"]["ResultResponse"];
             /** Settings */
             settings: string;
             /** Url */
@@ -847,10 +847,10 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * SharesAnswer
+         * SharesResponse
          * @description The account's valid links to one job, newest first; only a new link has its address.
          */
-        SharesAnswer: {
+        SharesResponse: {
             /**
              * Shares
              * @default []
@@ -971,28 +971,6 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * ToolAnswer
-         * @description The settings, outputs and citation of one tool.
-         */
-        ToolAnswer: {
-            /** @default null */
-            citation: components["schemas"]["Citation"] | null;
-            /**
-             * Inputs
-             * @default []
-             */
-            inputs: components["schemas"]["ToolInput"][];
-            /**
-             * Outputs
-             * @default []
-             */
-            outputs: string[];
-            /** Type */
-            type: string;
-        } & {
-            [key: string]: unknown;
-        };
-        /**
          * ToolEngine
          * @description The program that runs a tool at a service, under its own name.
          */
@@ -1080,10 +1058,32 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * ToolsAnswer
+         * ToolResponse
+         * @description The settings, outputs and citation of one tool.
+         */
+        ToolResponse: {
+            /** @default null */
+            citation: components["schemas"]["Citation"] | null;
+            /**
+             * Inputs
+             * @default []
+             */
+            inputs: components["schemas"]["ToolInput"][];
+            /**
+             * Outputs
+             * @default []
+             */
+            outputs: string[];
+            /** Type */
+            type: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ToolsResponse
          * @description The service's catalog, without the schemas.
          */
-        ToolsAnswer: {
+        ToolsResponse: {
             service: components["schemas"]["ServiceReport"];
             /**
              * Tools
@@ -1094,10 +1094,10 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * UploadAnswer
+         * UploadResponse
          * @description The progress of an upload.
          */
-        UploadAnswer: {
+        UploadResponse: {
             /** Id */
             id: string;
             /**

@@ -1,7 +1,7 @@
 /** The account's remaining allowance, as a line at the bottom of the sidebar that expands to all details. */
 import { useState, type ReactElement } from 'react';
 
-import type { AccountAnswer } from '../api/answers';
+import type { AccountResponse } from '../api/responses';
 import { formatCount, visibleText } from '../models/text';
 import { formatMoment } from '../models/time';
 import type { Trans } from '../models/words';
@@ -12,7 +12,7 @@ const LEAST_HOURS = 0.001;
 
 /** Props of the line. */
 export interface AccountLineProps {
-  readonly account: AccountAnswer | null;
+  readonly account: AccountResponse | null;
   /** Address that leads to the claim page of a trial account; only followed, never read. */
   readonly claimAddress: string;
 }
@@ -21,7 +21,7 @@ export interface AccountLineProps {
 export function AccountLine({ account, claimAddress }: AccountLineProps): ReactElement | null {
   const trans = useWords();
   const [isOpen, setOpen] = useState(false);
-  const facts = account ? tellFacts(account, trans) : [];
+  const facts = account ? listAccountFacts(account, trans) : [];
   if (!account || facts.length === 0) {
     return null;
   }
@@ -30,7 +30,9 @@ export function AccountLine({ account, claimAddress }: AccountLineProps): ReactE
       <div className="fn-Account-head">
         <button type="button" className="fn-Fold" aria-expanded={isOpen} onClick={() => setOpen(before => !before)}>
           <FoldIcon isOpen={isOpen} />
-          <span className={isScarce(account) ? 'fn-Account-scarce' : undefined}>{tellShort(account, trans)}</span>
+          <span className={isScarce(account) ? 'fn-Account-scarce' : undefined}>
+            {summarizeAccount(account, trans)}
+          </span>
         </button>
         {account.canClaim && (
           <a
@@ -59,15 +61,15 @@ export function AccountLine({ account, claimAddress }: AccountLineProps): ReactE
 }
 
 /** All details, as term and value. */
-function tellFacts(account: AccountAnswer, trans: Trans): readonly (readonly [string, string])[] {
+function listAccountFacts(account: AccountResponse, trans: Trans): readonly (readonly [string, string])[] {
   const hours = (value: number | null): string =>
-    value === null ? '' : trans.__('%1 weighted hours', tellHours(value, trans));
+    value === null ? '' : trans.__('%1 weighted hours', formatHours(value, trans));
   const spent = hours(account.spentWeightedHours);
   const budget = hours(account.budgetWeightedHours);
   const rows: readonly (readonly [string, string])[] = [
     [trans.__('Account'), visibleText(account.email ?? '')],
-    [trans.__('Jobs left'), tellLeft(account, trans)],
-    [trans.__('Trial key'), tellTrial(account, trans)],
+    [trans.__('Jobs left'), describeJobsLeft(account, trans)],
+    [trans.__('Trial key'), describeTrial(account, trans)],
     [trans.__('Used by the listed jobs'), hours(account.weightedHours)],
     [trans.__('Limit per run'), hours(account.allowanceWeightedHours)],
     [trans.__('Organization'), budget && spent ? trans.__('%1 of %2 used', spent, budget) : budget],
@@ -76,15 +78,15 @@ function tellFacts(account: AccountAnswer, trans: Trans): readonly (readonly [st
   return rows.filter(([, value]) => value !== '');
 }
 
-function tellShort(account: AccountAnswer, trans: Trans): string {
+function summarizeAccount(account: AccountResponse, trans: Trans): string {
   if (!account.hasKey) {
     return trans.__('No API key');
   }
-  const left = tellLeft(account, trans);
+  const left = describeJobsLeft(account, trans);
   return left === '' ? trans.__('Account') : trans.__('Jobs left: %1', left);
 }
 
-function tellLeft({ jobsAllowed, jobsLeft }: AccountAnswer, trans: Trans): string {
+function describeJobsLeft({ jobsAllowed, jobsLeft }: AccountResponse, trans: Trans): string {
   if (jobsAllowed === null || jobsLeft === null) {
     return '';
   }
@@ -95,11 +97,11 @@ function tellLeft({ jobsAllowed, jobsLeft }: AccountAnswer, trans: Trans): strin
 }
 
 /** Hours with four significant digits; a small cost is not written with an exponent. */
-function tellHours(value: number, trans: Trans): string {
+function formatHours(value: number, trans: Trans): string {
   return value > 0 && value < LEAST_HOURS ? trans.__('under %1', LEAST_HOURS) : String(Number(value.toPrecision(4)));
 }
 
-function tellTrial({ tier, isClaimed, expiresAt }: AccountAnswer, trans: Trans): string {
+function describeTrial({ tier, isClaimed, expiresAt }: AccountResponse, trans: Trans): string {
   if (tier === null) {
     return '';
   }
@@ -112,6 +114,6 @@ function tellTrial({ tier, isClaimed, expiresAt }: AccountAnswer, trans: Trans):
 }
 
 /** Whether hardly any jobs are left. */
-function isScarce({ jobsAllowed, jobsLeft }: AccountAnswer): boolean {
+function isScarce({ jobsAllowed, jobsLeft }: AccountResponse): boolean {
   return jobsAllowed !== null && jobsLeft !== null && jobsLeft <= jobsAllowed / 5;
 }

@@ -1,14 +1,14 @@
 /** "Describe your task": the service recommends tools with reasons. */
 import { useState, type ReactElement } from 'react';
 
-import type { AdviceAnswer } from '../api/answers';
+import type { AdviceResponse } from '../api/responses';
 import { sentenceOf, visibleText } from '../models/text';
 import { Notice } from './Notice';
 import { useWords } from './words';
 
 /** Props of the box. */
 export interface AskBoxProps {
-  readonly onAsk: (prompt: string) => Promise<AdviceAnswer>;
+  readonly onAsk: (prompt: string) => Promise<AdviceResponse>;
   readonly toolName: (type: string) => string;
   /** Whether the tool can run here. */
   readonly canRun: (type: string) => boolean;
@@ -19,7 +19,7 @@ export interface AskBoxProps {
 export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): ReactElement {
   const trans = useWords();
   const [prompt, setPrompt] = useState('');
-  const [answer, setAnswer] = useState<AdviceAnswer | null>(null);
+  const [answer, setResponse] = useState<AdviceResponse | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const [isAsking, setAsking] = useState(false);
   const ask = async (): Promise<void> => {
@@ -28,9 +28,9 @@ export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): Reac
     }
     setAsking(true);
     setFault(null);
-    setAnswer(null);
+    setResponse(null);
     try {
-      setAnswer(await onAsk(prompt.trim()));
+      setResponse(await onAsk(prompt.trim()));
     } catch (error) {
       setFault(sentenceOf(error));
     } finally {

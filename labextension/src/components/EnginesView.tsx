@@ -1,7 +1,7 @@
 /** The engines on this computer: installed and available ones, with their sizes and licences. */
 import type { ReactElement } from 'react';
 
-import type { EngineRecord } from '../api/answers';
+import type { EngineRecord } from '../api/responses';
 import type { EnginesState } from '../models/engines';
 import { formatSize } from '../models/size';
 import { formatCount } from '../models/text';

@@ -2,7 +2,7 @@
 import { addBelowIcon, deleteIcon, fileIcon, folderIcon } from '@jupyterlab/ui-components';
 import type { MouseEvent, ReactElement } from 'react';
 
-import type { FileRecord } from '../api/answers';
+import type { FileRecord } from '../api/responses';
 import { pathOf } from '../models/files';
 import { formatSize } from '../models/size';
 import { visibleText } from '../models/text';

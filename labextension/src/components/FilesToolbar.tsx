@@ -44,13 +44,13 @@ export function FilesToolbar(props: FilesToolbarProps): ReactElement {
           onCancel={() => setNaming(false)}
         />
       )}
-      {folder !== null && <Way folder={folder} onOpen={onOpen} />}
+      {folder !== null && <Breadcrumbs folder={folder} onOpen={onOpen} />}
     </div>
   );
 }
 
 /** Breadcrumbs: the folders from the top level to the current one. */
-function Way(props: { readonly folder: string; readonly onOpen: FilesToolbarProps['onOpen'] }): ReactElement {
+function Breadcrumbs(props: { readonly folder: string; readonly onOpen: FilesToolbarProps['onOpen'] }): ReactElement {
   const trans = useWords();
   const parts = props.folder.split('/');
   return (

@@ -1,7 +1,7 @@
 /** The account's files and folders: upload by drop, insert into code, drag, delete. */
 import { useState, type DragEvent, type ReactElement } from 'react';
 
-import type { FileRecord } from '../api/answers';
+import type { FileRecord } from '../api/responses';
 import { pathOf, type FilesState } from '../models/files';
 import { FileItem, type FileActions } from './FileItem';
 import { FilesToolbar } from './FilesToolbar';

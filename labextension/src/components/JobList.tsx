@@ -16,7 +16,13 @@ import type { JobsState } from '../models/jobs';
 import { isBatch, toolType } from '../models/batch';
 import { columnsOf, type Detail } from '../models/details';
 import { selectable, type ListRow } from '../models/listing';
-import { choosingOf, nextIndex, type Choosing, type Selection, type SelectionState } from '../models/selection';
+import {
+  readSelectionMode,
+  nextIndex,
+  type SelectionMode,
+  type Selection,
+  type SelectionState
+} from '../models/selection';
 import { FoldIcon } from './icons';
 import { JobRow, openMenuOfCurrent, ROW_PX, type JobActions } from './JobRow';
 import { VirtualRows, type VirtualHandle } from './VirtualRows';
@@ -69,7 +75,7 @@ export function JobList(props: JobListProps): ReactElement {
   const now = useClock(state.receivedAt, state.jobs.some(isLive));
   const toggleLog = useCallback((key: string) => setOpenLog(open => (open === key ? null : key)), []);
 
-  const choose = (index: number, how: Choosing): void => {
+  const choose = (index: number, how: SelectionMode): void => {
     const row = rows[index];
     if (row) {
       selection.choose(row.key, row.kind === 'job' ? row.job.jobName : null, how, order);
@@ -87,7 +93,7 @@ export function JobList(props: JobListProps): ReactElement {
       const { jobName } = row.job;
       const isMenu = event.button === 2;
       const { order } = rowsNow.current;
-      const meant = isMenu ? 'alone' : choosingOf(event);
+      const meant = isMenu ? 'alone' : readSelectionMode(event);
       const isKept = meant === 'alone' && selection.state().names.has(jobName);
       selection.choose(key, jobName, isKept ? 'keep' : meant, order);
       if (!isMenu && !isText(event.target)) {

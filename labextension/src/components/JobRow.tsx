@@ -10,9 +10,9 @@ import {
 } from '@jupyterlab/ui-components';
 import { memo, type CSSProperties, type MouseEvent, type ReactElement, type ReactNode } from 'react';
 
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { batchShare, batchWords, isBatch } from '../models/batch';
-import { FACTS, spareFacts, type Detail, type Fact } from '../models/details';
+import { FACTS, chooseHiddenFacts, type Detail, type Fact } from '../models/details';
 import { notebookName } from '../models/listing';
 import { findLabel, shownName } from '../models/label';
 import { findScore, formatScore } from '../models/score';
@@ -24,12 +24,12 @@ import type { Trans } from '../models/words';
 import { CodeText } from './CodeText';
 import { IconButton } from './IconButton';
 import { JobIcon } from './icons';
-import { later } from './later';
+import { lazyComponent } from './later';
 import { MiddleText } from './MiddleText';
 import { percentOf, ProgressBar } from './ProgressBar';
 import { useWords } from './words';
 
-const LogPane = later(async () => (await import('./LogPane')).LogPane);
+const LogPane = lazyComponent(async () => (await import('./LogPane')).LogPane);
 
 /** Actions on jobs. */
 export interface JobActions {
@@ -210,7 +210,7 @@ export function JobFacts(props: JobFactsProps): ReactElement {
   const facts = FACTS.filter(fact => details.includes(fact) && texts[fact][0] !== '');
   const usual = state === 'running' ? 'duration' : state === 'complete' && !isBatch(job) ? 'score' : null;
   const kept = job.isLeaving ? null : usual; // the button that undoes a deletion needs all of a narrow line
-  const spare = note === null ? spareFacts(facts, state === 'running') : spareFacts(facts, false, kept);
+  const spare = note === null ? chooseHiddenFacts(facts, state === 'running') : chooseHiddenFacts(facts, false, kept);
   return (
     <div className="fn-JobRow-facts" role="gridcell">
       <span className={`fn-JobRow-word${isMixed(job) ? ' fn-mod-bad' : ''}`}>{stateWord(job, trans)}</span>
@@ -354,7 +354,7 @@ export function openMenuOfCurrent(event: MouseEvent<HTMLElement>): void {
 function noteOf(props: JobRowProps & { readonly trans: Trans }): ReactElement | null {
   const { job, details, trans, actions } = props;
   if (job.isLeaving) {
-    return <Leaving job={job} onKeep={actions.onKeep} />;
+    return <PendingDeletion job={job} onKeep={actions.onKeep} />;
   }
   const progress = details.includes('progress') ? progressWords(job, trans) : '';
   const hasTags = details.includes('tags') && (Boolean(job.projectTag) || Boolean(job.tags?.length));
@@ -420,7 +420,7 @@ export function Reason(props: { readonly text: string; readonly isWhole?: boolea
 }
 
 /** Announces the pending deletion of the job, with a button to undo it. */
-function Leaving(props: {
+function PendingDeletion(props: {
   readonly job: JobRecord;
   readonly onKeep: (names: readonly string[]) => void;
 }): ReactElement {

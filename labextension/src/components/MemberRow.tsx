@@ -2,7 +2,7 @@
 import { addBelowIcon, dotsIcon, launchIcon } from '@jupyterlab/ui-components';
 import type { MouseEvent, ReactElement } from 'react';
 
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { batchWords } from '../models/batch';
 import type { Detail } from '../models/details';
 import { stateWord } from '../models/status';

@@ -1,7 +1,7 @@
 /** The jobs of all members of the organization, with search and a filter by member. */
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { isBatch, toolType } from '../models/batch';
 import type { Detail } from '../models/details';
 import { FIRST_CHOICES, type Choices } from '../models/choices';

@@ -12,7 +12,7 @@ export function MiddleText({ text }: { readonly text: string }): ReactElement {
     if (!node || node.childElementCount < 2) {
       return undefined;
     }
-    const observer = new ResizeObserver(() => void import('../middleGap').then(({ closeGap }) => closeGap(node)));
+    const observer = new ResizeObserver(() => void import('../middleGap').then(({ collapseGap }) => collapseGap(node)));
     observer.observe(node);
     return () => observer.disconnect();
   }, [text]);

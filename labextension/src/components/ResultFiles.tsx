@@ -2,7 +2,7 @@
 import { addBelowIcon, downloadIcon, fileIcon } from '@jupyterlab/ui-components';
 import type { MouseEvent, ReactElement } from 'react';
 
-import type { ResultAnswer } from '../api/answers';
+import type { ResultResponse } from '../api/responses';
 import { formatSize } from '../models/size';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
@@ -19,7 +19,7 @@ export interface ResultFileActions {
 }
 
 /** The list. */
-export function ResultFiles(props: ResultFileActions & { readonly files: ResultAnswer['files'] }): ReactElement {
+export function ResultFiles(props: ResultFileActions & { readonly files: ResultResponse['files'] }): ReactElement {
   const { onDownload, onInsertFile, onPressFile } = props;
   const trans = useWords();
   return (

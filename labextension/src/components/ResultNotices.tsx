@@ -20,7 +20,7 @@ export interface ResultNoticeProps {
   /** Whether it was opened with a colleague's link. */
   readonly isShared?: boolean;
   /** Other services that may have the job. */
-  readonly elsewhere: readonly Elsewhere[];
+  readonly elsewhere: readonly OtherProfile[];
   /** Requests the missing data at once. */
   readonly onRetry: () => void;
   /** Asks for a link; absent if the job was not opened with one. */
@@ -29,7 +29,7 @@ export interface ResultNoticeProps {
 }
 
 /** A service that may have the job. */
-export interface Elsewhere {
+export interface OtherProfile {
   /** Its location in a sentence, such as “at lab”. */
   readonly place: string;
   readonly onLook: () => void;
@@ -43,7 +43,7 @@ export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
   const retry = { label: trans.__('Try now'), onClick: onRetry };
   const close = { label: trans.__('Close'), onClick: onClose };
   if (goneAt !== null) {
-    return <Gone {...props} goneAt={goneAt} />;
+    return <DeletedNotice {...props} goneAt={goneAt} />;
   }
   if (fault === null || (job && !isLive(job))) {
     return null;
@@ -66,7 +66,7 @@ export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
   );
 }
 
-function Gone(props: ResultNoticeProps & { readonly goneAt: number }): ReactElement {
+function DeletedNotice(props: ResultNoticeProps & { readonly goneAt: number }): ReactElement {
   const { state, goneAt, service, owner, onClose } = props;
   const trans = useWords();
   const where =

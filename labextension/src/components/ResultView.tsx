@@ -2,7 +2,7 @@
 import { addBelowIcon, downloadIcon } from '@jupyterlab/ui-components';
 import { useCallback, useEffect, useState, type ReactElement } from 'react';
 
-import type { ResultAnswer } from '../api/answers';
+import type { ResultResponse } from '../api/responses';
 import { batchWords, isBatch, toolType } from '../models/batch';
 import { readManifestRows, type JsonRow } from '../models/jsonrows';
 import { findLabel, shownName } from '../models/label';
@@ -167,7 +167,7 @@ function Head(props: ResultViewProps): ReactElement {
   );
 }
 
-function Part(props: ResultViewProps & { readonly view: View; readonly result: ResultAnswer }): ReactElement {
+function Part(props: ResultViewProps & { readonly view: View; readonly result: ResultResponse }): ReactElement {
   const { view, result, toolName } = props;
   const trans = useWords();
   const own = props.state.job ? toolType(props.state.job) : '';

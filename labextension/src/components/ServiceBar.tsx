@@ -1,7 +1,7 @@
 /** The bottom of the sidebar: the selected service, its state, and a list to select another. */
 import type { ReactElement } from 'react';
 
-import type { ServiceReport } from '../api/answers';
+import type { ServiceReport } from '../api/responses';
 import { EMBEDDED, serviceTitle, type ProfilesState } from '../models/profiles';
 import { useWords } from './words';
 

@@ -1,7 +1,7 @@
 /** A notice when the job service has a problem. */
 import type { ReactElement } from 'react';
 
-import type { ServiceReport } from '../api/answers';
+import type { ServiceReport } from '../api/responses';
 import { formatAge } from '../models/time';
 import type { Trans } from '../models/words';
 import { CodeText } from './CodeText';

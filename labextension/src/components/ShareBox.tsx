@@ -1,7 +1,7 @@
 /** Links with which colleagues open a job: make one, copy it, see who has opened it, and revoke it. */
 import { useEffect, useState, type ReactElement } from 'react';
 
-import type { ShareRecord } from '../api/answers';
+import type { ShareRecord } from '../api/responses';
 import { sentenceOf, visibleText } from '../models/text';
 import { formatClock } from '../models/time';
 import type { Trans } from '../models/words';

@@ -1,7 +1,7 @@
 /** Counts of jobs by state, each of which is a filter. */
 import { useMemo, type ReactElement } from 'react';
 
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { countListed } from '../models/listing';
 import { STATES, type ShownState } from '../models/status';
 import { formatCount } from '../models/text';

@@ -1,7 +1,7 @@
 /** Details of a tool: inputs, outputs, authors, citation and licence. */
 import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
 
-import type { ToolAnswer, ToolRecord } from '../api/answers';
+import type { ToolResponse, ToolRecord } from '../api/responses';
 import { sentenceOf, visibleText } from '../models/text';
 import { plainWords } from '../models/tools';
 import { CodeText } from './CodeText';
@@ -10,15 +10,15 @@ import { useWords } from './words';
 /** Props of the details. */
 export interface ToolFactsProps {
   readonly tool: ToolRecord;
-  readonly describe: (tool: string) => Promise<ToolAnswer>;
+  readonly describe: (tool: string) => Promise<ToolResponse>;
 }
 
-type Input = ToolAnswer['inputs'][number];
+type Input = ToolResponse['inputs'][number];
 
 /** The details of a tool. */
 export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
   const trans = useWords();
-  const [facts, setFacts] = useState<ToolAnswer | null>(null);
+  const [facts, setFacts] = useState<ToolResponse | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
     let isOver = false;
@@ -63,7 +63,7 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
 }
 
 /** The method's citation, else the tool's, with its DOI as a link. */
-function Cite(props: { readonly tool: ToolRecord; readonly facts: ToolAnswer | null }): ReactElement | null {
+function Cite(props: { readonly tool: ToolRecord; readonly facts: ToolResponse | null }): ReactElement | null {
   const own = props.tool.engine?.citation ?? '';
   const given = props.facts?.citation ?? null;
   const text = own || (given?.text ?? '');

@@ -2,7 +2,7 @@
 import { addIcon } from '@jupyterlab/ui-components';
 import type { ReactElement } from 'react';
 
-import type { ToolAnswer, ToolRecord } from '../api/answers';
+import type { ToolResponse, ToolRecord } from '../api/responses';
 import { methodOf } from '../models/tools';
 import { CodeText } from './CodeText';
 import { FoldIcon, Glyph } from './icons';
@@ -15,7 +15,7 @@ export interface ToolItemProps {
   readonly isOpen: boolean;
   readonly onNewCell: (tool: string) => void;
   readonly onToggle: (tool: string) => void;
-  readonly describe: (tool: string) => Promise<ToolAnswer>;
+  readonly describe: (tool: string) => Promise<ToolResponse>;
 }
 
 /** A tool in the list. */

@@ -1,7 +1,7 @@
 /** The service's catalog: tools, availability and methods. */
 import { useEffect, useMemo, useState, type ReactElement } from 'react';
 
-import type { AdviceAnswer, ToolAnswer, ToolRecord } from '../api/answers';
+import type { AdviceResponse, ToolResponse, ToolRecord } from '../api/responses';
 import { formatCount } from '../models/text';
 import { familyIcon } from '../kindIcons';
 import { groupTools, searchTools, type ToolsState } from '../models/tools';
@@ -19,8 +19,8 @@ export interface ToolsViewProps {
   readonly toolName: (type: string) => string;
   readonly onNewCell: (tool: string) => void;
   readonly onRetry: () => void;
-  readonly onAsk: (prompt: string) => Promise<AdviceAnswer>;
-  readonly describe: (tool: string) => Promise<ToolAnswer>;
+  readonly onAsk: (prompt: string) => Promise<AdviceResponse>;
+  readonly describe: (tool: string) => Promise<ToolResponse>;
 }
 
 /** The tools of the service. */
@@ -128,7 +128,7 @@ interface ToolSectionProps {
   readonly open: string | null;
   readonly onToggle: (tool: string) => void;
   readonly onNewCell: (tool: string) => void;
-  readonly describe: (tool: string) => Promise<ToolAnswer>;
+  readonly describe: (tool: string) => Promise<ToolResponse>;
 }
 
 /** Tools of the same availability, by family. */

@@ -1,14 +1,14 @@
 /** Selects between your own jobs and those of the organization. */
 import type { ReactElement } from 'react';
 
-import { WHOSE, type Whose } from '../models/choices';
+import { JOB_OWNERS, type JobOwner } from '../models/choices';
 import { Select } from './Select';
 import { useWords } from './words';
 
 /** Props of the list. */
 export interface WhoseSelectProps {
-  readonly chosen: Whose;
-  readonly onChoose: (whose: Whose) => void;
+  readonly chosen: JobOwner;
+  readonly onChoose: (whose: JobOwner) => void;
 }
 
 /** A drop-down list. */
@@ -17,7 +17,7 @@ export function WhoseSelect({ chosen, onChoose }: WhoseSelectProps): ReactElemen
   return (
     <Select
       label={trans.__('Owner of the jobs')}
-      values={WHOSE}
+      values={JOB_OWNERS}
       words={{ mine: trans.__('My jobs'), organization: trans.__('Organization') }}
       chosen={chosen}
       onChoose={onChoose}

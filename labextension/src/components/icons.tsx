@@ -3,7 +3,7 @@ import { caretDownIcon, caretRightIcon, type LabIcon } from '@jupyterlab/ui-comp
 import type { ReactElement } from 'react';
 
 import { mixedIcon, stateIcons } from '../icons';
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { isMixed, shownState, type ShownState } from '../models/status';
 
 /** An icon of 16 pixels. */

@@ -9,7 +9,7 @@ import { useWords } from './words';
  *
  * @param load - imports it; if that fails because foldnote was updated or the server is gone, a sentence says so
  */
-export function later<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+export function lazyComponent<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   const Loaded = lazy(() =>
     load().then(
       found => ({ default: found }),

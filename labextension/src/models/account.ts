@@ -2,18 +2,18 @@
  * The account's remaining allowance. It is requested when displayed, and again after a job was submitted. After a
  * failure the last value is kept; the jobs view reports the state of the service.
  */
-import type { AccountAnswer } from '../api/answers';
+import type { AccountResponse } from '../api/responses';
 import { Store } from './store';
 
 /** Source of the account. */
 export interface AccountSource {
-  account(isFresh: boolean): Promise<AccountAnswer>;
+  account(isFresh: boolean): Promise<AccountResponse>;
 }
 
 /** State of the account model. */
 export interface AccountState {
   /** Null before the first answer. */
-  readonly account: AccountAnswer | null;
+  readonly account: AccountResponse | null;
 }
 
 /** The account. */

@@ -14,7 +14,7 @@ export interface Watched extends Pick<JobsModel, 'state' | 'watch'> {
   readonly changed: ISignal<unknown, void>;
 }
 
-const LINGER_MS = 60_000;
+const DISPLAY_MS = 60_000;
 
 /** Polls while enabled and while there is a reason to. */
 export class Attention {
@@ -22,7 +22,7 @@ export class Attention {
    * @param jobs - the jobs model
    * @param lingerMs - how long to poll after an event, in milliseconds
    */
-  constructor(jobs: Watched, lingerMs: number = LINGER_MS) {
+  constructor(jobs: Watched, lingerMs: number = DISPLAY_MS) {
     this.jobs = jobs;
     this.lingerMs = lingerMs;
     jobs.changed.connect(() => this.decide());

@@ -1,5 +1,5 @@
 /** Counts and records of a batch's jobs. */
-import type { JobRecord, OlderAnswer } from '../api/answers';
+import type { JobRecord, OlderResponse } from '../api/responses';
 import { formatCount } from './text';
 import { PLAIN, type Trans } from './words';
 
@@ -33,7 +33,7 @@ export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
   }
   return [
     trans.__('%1 of %2', formatCount(statuses.Complete), formatCount(size)),
-    job.status === 'Complete' ? '' : lossWords(job, trans),
+    job.status === 'Complete' ? '' : describeFailures(job, trans),
     failed !== null && statuses.Stopped > failed ? trans.__('%1 stopped', formatCount(statuses.Stopped - failed)) : ''
   ]
     .filter(Boolean)
@@ -45,7 +45,7 @@ export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
  * and stopped jobs, they are described as without a result; as are those of a pipeline, where stages after a failed one
  * did not run.
  */
-export function lossWords(job: JobRecord, trans: Trans = PLAIN): string {
+export function describeFailures(job: JobRecord, trans: Trans = PLAIN): string {
   const failed = countFailed(job);
   const stopped = job.statuses?.Stopped ?? 0;
   if (failed !== null) {
@@ -63,7 +63,7 @@ function countFailed(job: JobRecord): number | null {
  * Whether jobs of a batch failed, also if it is complete; stopped jobs count if the service does not distinguish them.
  */
 export function hasFailures(job: JobRecord): boolean {
-  return isBatch(job) && lossWords(job) !== '';
+  return isBatch(job) && describeFailures(job) !== '';
 }
 
 function batchSize(job: JobRecord): number {
@@ -75,7 +75,7 @@ function batchSize(job: JobRecord): number {
 /** Source of a batch's jobs. */
 export interface BatchSource {
   /** Lists a page of them, newest first; `member` is the address of the owner, if another member. */
-  subjobs(name: string, key: string | null, member: string | null): Promise<OlderAnswer>;
+  subjobs(name: string, key: string | null, member: string | null): Promise<OlderResponse>;
 }
 
 /** All jobs of a batch, in row order. */
@@ -87,7 +87,7 @@ export async function readSubjobs(
   const found: JobRecord[] = [];
   let key: string | null = null;
   do {
-    const page: OlderAnswer = await source.subjobs(name, key, member);
+    const page: OlderResponse = await source.subjobs(name, key, member);
     found.push(...page.jobs);
     key = page.olderKey;
   } while (key !== null);

@@ -9,10 +9,10 @@ export const SORTS = ['newest', 'oldest', 'ended', 'name', 'status', 'duration',
 export const GROUPS = ['none', 'tool', 'day', 'project', 'notebook', 'tags'] as const;
 
 /** Whose jobs are listed. */
-export const WHOSE = ['mine', 'organization'] as const;
+export const JOB_OWNERS = ['mine', 'organization'] as const;
 
 /** Whose jobs are listed. */
-export type Whose = (typeof WHOSE)[number];
+export type JobOwner = (typeof JOB_OWNERS)[number];
 /** An order of the list. */
 export type Sort = (typeof SORTS)[number];
 /** A way to group the list. */
@@ -25,7 +25,7 @@ export interface Choices {
   readonly query: string;
   readonly sort: Sort;
   readonly grouping: Grouping;
-  readonly whose: Whose;
+  readonly whose: JobOwner;
   /** Details of rows besides name and status. */
   readonly details: readonly Detail[];
 }
@@ -41,7 +41,7 @@ export const FIRST_CHOICES: Choices = {
 };
 
 /** Storage of small plain values. */
-export interface Keeper {
+export interface ChoiceStorage {
   fetch(id: string): Promise<unknown>;
   save(id: string, value: Record<string, string | null>): Promise<void>;
 }
@@ -50,22 +50,22 @@ const ID = 'foldnote:choices';
 
 /** The choices. */
 export class ChoicesModel extends Store<Choices> {
-  /** @param keeper - where they are saved; null to not save them */
-  constructor(keeper: Keeper | null = null) {
+  /** @param storage - where they are saved; null to not save them */
+  constructor(storage: ChoiceStorage | null = null) {
     super(FIRST_CHOICES);
-    this.keeper = keeper;
+    this.storage = storage;
   }
 
   /** Restores the saved options that are valid. */
   async restore(): Promise<void> {
-    const kept: unknown = await this.keeper?.fetch(ID);
+    const kept: unknown = await this.storage?.fetch(ID);
     if (kept instanceof Object) {
       const read = new Map<string, unknown>(Object.entries(kept));
       this.update({
         state: STATES.find(row => row.state === read.get('state'))?.state ?? null,
         sort: SORTS.find(sort => sort === read.get('sort')) ?? FIRST_CHOICES.sort,
         grouping: GROUPS.find(grouping => grouping === read.get('grouping')) ?? FIRST_CHOICES.grouping,
-        whose: WHOSE.find(whose => whose === read.get('whose')) ?? FIRST_CHOICES.whose,
+        whose: JOB_OWNERS.find(whose => whose === read.get('whose')) ?? FIRST_CHOICES.whose,
         details: readDetails(read.get('details'))
       });
     }
@@ -75,8 +75,8 @@ export class ChoicesModel extends Store<Choices> {
   choose(change: Partial<Choices>): void {
     this.update(change);
     const { state, sort, grouping, whose, details } = this.state();
-    void this.keeper?.save(ID, { state, sort, grouping, whose, details: writeDetails(details) });
+    void this.storage?.save(ID, { state, sort, grouping, whose, details: writeDetails(details) });
   }
 
-  private readonly keeper: Keeper | null;
+  private readonly storage: ChoiceStorage | null;
 }

@@ -38,7 +38,7 @@ export function jobCode(
 }
 
 /** Code to change the settings of a job and submit it again: a form for a job, the next cell for a pipeline. */
-export function againCode(
+export function rerunCode(
   name: string,
   profile: string | null = null,
   member: string | null = null,

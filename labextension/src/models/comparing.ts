@@ -1,5 +1,5 @@
 /** Decides which jobs can be compared with each other. */
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { isBatch } from './batch';
 
 /** Maximum number of jobs that `fn.compare` accepts. */

@@ -46,7 +46,7 @@ export function readDetails(kept: unknown): readonly Detail[] {
 }
 
 /** When a fact is hidden: in a line of default width, or wherever the list is not a table. */
-export type Spare = 'narrow' | 'medium';
+export type HiddenIn = 'narrow' | 'medium';
 
 /**
  * The facts to hide when a line has no space for all.
@@ -55,14 +55,18 @@ export type Spare = 'narrow' | 'medium';
  * takes precedence over its age @param kept - the only fact for which a note at the end of the line leaves space;
  * undefined without a note
  */
-export function spareFacts(facts: readonly Fact[], isRunning: boolean, kept?: Fact | null): ReadonlyMap<Fact, Spare> {
+export function chooseHiddenFacts(
+  facts: readonly Fact[],
+  isRunning: boolean,
+  kept?: Fact | null
+): ReadonlyMap<Fact, HiddenIn> {
   if (kept !== undefined) {
     return new Map(facts.filter(fact => fact !== kept).map(fact => [fact, 'medium']));
   }
   const usual: readonly Fact[] = isRunning ? ['duration', 'score', 'age'] : ['score', 'age', 'duration'];
   const wanted = [...FACTS.filter(fact => EXTRA.includes(fact)), ...usual].filter(fact => facts.includes(fact));
   const narrow = facts.includes('tool') ? 1 : 2;
-  const spare = new Map<Fact, Spare>();
+  const spare = new Map<Fact, HiddenIn>();
   let taken = 0;
   for (const fact of wanted) {
     const needed = taken + (LONG.includes(fact) ? 2 : 1);

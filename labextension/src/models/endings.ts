@@ -2,7 +2,7 @@
  * Detects jobs that ended while the page was open. A job that had already ended when first seen is not reported, and no
  * job is reported twice.
  */
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import type { JobsState } from './jobs';
 import { batchWords } from './batch';
 import { countStates, isLive, isMixed, shownState, STATES, stateWord, type ShownState } from './status';

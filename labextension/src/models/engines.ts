@@ -1,13 +1,13 @@
 /** The engines of the server's computer, requested when displayed, and polled during a change. */
 import { Poll } from '@lumino/polling';
 
-import type { EngineAction, EngineRecord, EnginesAnswer } from '../api/answers';
+import type { EngineAction, EngineRecord, EnginesResponse } from '../api/responses';
 import { Store } from './store';
 import { sentenceOf } from './text';
 
 /** Source of the engines. */
 export interface EnginesSource {
-  engines(): Promise<EnginesAnswer>;
+  engines(): Promise<EnginesResponse>;
   changeEngine(name: string, action: EngineAction): Promise<void>;
 }
 

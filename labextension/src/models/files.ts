@@ -1,5 +1,5 @@
 /** The account's files and the current uploads. */
-import type { FileRecord, FilesAnswer, UploadAnswer } from '../api/answers';
+import type { FileRecord, FilesResponse, UploadResponse } from '../api/responses';
 import { Store } from './store';
 import { sentenceOf } from './text';
 import { Sending, type Pauses, type Progress, type UploadSource } from './uploads';
@@ -8,8 +8,8 @@ import { Sending, type Pauses, type Progress, type UploadSource } from './upload
 export interface FilesSource extends UploadSource {
   /** This source, bound to the currently selected service. */
   fixed(): FilesSource;
-  files(folder: string | null, offset: number): Promise<FilesAnswer>;
-  uploadContents(path: string, folder: string | null): Promise<UploadAnswer>;
+  files(folder: string | null, offset: number): Promise<FilesResponse>;
+  uploadContents(path: string, folder: string | null): Promise<UploadResponse>;
   deleteFile(path: string): Promise<void>;
   deleteFolder(path: string): Promise<void>;
 }
@@ -102,13 +102,13 @@ export class FilesModel extends Store<FilesState> {
     if (upload?.phase === 'failed') {
       await this.work([id]);
     } else {
-      this.ways.get(id)?.sending.hurry();
+      this.tasks.get(id)?.sending.hurry();
     }
   }
 
   /** Cancels an upload, or dismisses a failed one. */
   dismiss(id: number): void {
-    this.ways.get(id)?.sending.drop();
+    this.tasks.get(id)?.sending.drop();
     this.forget(id);
   }
 
@@ -154,11 +154,11 @@ export class FilesModel extends Store<FilesState> {
     }
   }
 
-  private add(name: string, send: Way['send']): number {
+  private add(name: string, send: UploadTask['send']): number {
     const id = (this.lastId += 1);
     const onProgress = (progress: Progress): void => this.change(id, progress);
     const sending = new Sending(this.source.fixed(), onProgress, this.pausesMs, this.pieceBytes);
-    this.ways.set(id, { sending, send });
+    this.tasks.set(id, { sending, send });
     const upload: Upload = { id, name, phase: 'queued', fraction: null, reason: null, fault: null };
     this.update({ uploads: [...this.state().uploads, upload] });
     return id;
@@ -166,11 +166,11 @@ export class FilesModel extends Store<FilesState> {
 
   private async work(ids: readonly number[]): Promise<void> {
     for (const id of ids) {
-      const way = this.ways.get(id);
-      if (way) {
+      const task = this.tasks.get(id);
+      if (task) {
         this.change(id, { phase: 'sending', fraction: null, reason: null, fault: null });
         try {
-          await way.send(way.sending);
+          await task.send(task.sending);
           this.forget(id);
         } catch (error) {
           this.change(id, { phase: 'failed', fault: sentenceOf(error) });
@@ -181,7 +181,7 @@ export class FilesModel extends Store<FilesState> {
   }
 
   private forget(id: number): void {
-    this.ways.delete(id);
+    this.tasks.delete(id);
     this.update({ uploads: this.state().uploads.filter(upload => upload.id !== id) });
   }
 
@@ -193,14 +193,14 @@ export class FilesModel extends Store<FilesState> {
   private readonly source: FilesSource;
   private readonly pausesMs: Pauses;
   private readonly pieceBytes: number;
-  private readonly ways = new Map<number, Way>();
+  private readonly tasks = new Map<number, UploadTask>();
   private lastId = 0;
   /** Incremented when a folder is opened or another service selected, to ignore late answers. */
   private turn = 0;
 }
 
 /** A function that uploads a file. */
-interface Way {
+interface UploadTask {
   readonly sending: Sending;
   readonly send: (sending: Sending) => Promise<void>;
 }

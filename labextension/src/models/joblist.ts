@@ -1,7 +1,7 @@
 /**
  * Updates the page's list of jobs: the newest from the server's poller, followed by older pages. Pure functions.
  */
-import type { JobRecord, JobsAnswer } from '../api/answers';
+import type { JobRecord, JobsResponse } from '../api/responses';
 
 /**
  * Applies an answer to the list.
@@ -9,9 +9,9 @@ import type { JobRecord, JobsAnswer } from '../api/answers';
  * A full answer contains the newest jobs only: it replaces these, and known jobs older than its last one stay. A
  * differential answer changes only the jobs that it contains.
  */
-export function mergeAnswer(
+export function mergeResponse(
   known: readonly JobRecord[],
-  answer: Pick<JobsAnswer, 'jobs' | 'removed' | 'isWhole' | 'olderKey'>
+  answer: Pick<JobsResponse, 'jobs' | 'removed' | 'isWhole' | 'olderKey'>
 ): readonly JobRecord[] {
   if (answer.isWhole) {
     return answer.olderKey === null ? answer.jobs : appendOlder(answer.jobs, olderThan(known, answer.jobs));

@@ -4,28 +4,28 @@
  */
 import { Poll } from '@lumino/polling';
 
-import type { JobRecord, JobsAnswer, OlderAnswer, ServiceReport, StatusCounts, Tagged } from '../api/answers';
+import type { JobRecord, JobsResponse, OlderResponse, ServiceReport, StatusCounts, Tagged } from '../api/responses';
 import { readSubjobs, type BatchSource } from './batch';
-import { appendOlder, mergeAnswer } from './joblist';
+import { appendOlder, mergeResponse } from './joblist';
 import { shownState, stateRow } from './status';
-import { mixTags } from './tags';
+import { mergeTags } from './tags';
 import { Store } from './store';
 import { sentenceOf } from './text';
 
 /** Source of jobs. */
 export interface JobsSource extends BatchSource {
-  jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsAnswer>>;
-  older(key: string): Promise<OlderAnswer>;
+  jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsResponse>>;
+  older(key: string): Promise<OlderResponse>;
   hurry(): Promise<void>;
   stop(names: readonly string[]): Promise<readonly string[]>;
-  delete(names: readonly string[], delayS: number): Promise<Departure>;
+  delete(names: readonly string[], delayS: number): Promise<DeletionOutcome>;
   keep(names: readonly string[], profile?: string): Promise<readonly string[]>;
   tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void>;
   log(name: string): Promise<string>;
 }
 
 /** Outcome of a deletion. */
-export interface Departure {
+export interface DeletionOutcome {
   /** Names of the jobs that were not kept. */
   readonly gone: readonly string[];
   /** Errors. */
@@ -304,7 +304,7 @@ export class JobsModel extends Store<JobsState> {
     }
   }
 
-  private take(body: JobsAnswer | null): void {
+  private take(body: JobsResponse | null): void {
     const heard = { lost: null, receivedAt: Date.now() };
     if (body === null) {
       this.update(heard);
@@ -314,7 +314,7 @@ export class JobsModel extends Store<JobsState> {
     if (!this.isBeyondHead) {
       this.olderKey = body.olderKey;
     }
-    const merged = mergeAnswer(jobs, body);
+    const merged = mergeResponse(jobs, body);
     this.update({
       ...heard,
       jobs: merged,
@@ -356,7 +356,7 @@ export class JobsModel extends Store<JobsState> {
   /** Applies the tags to all jobs on the page, since the server reports only the newest ones. */
   private note(names: ReadonlySet<string>, added: readonly string[], removed: readonly string[]): void {
     const tagged = (job: JobRecord): JobRecord =>
-      names.has(job.jobName) ? { ...job, tags: mixTags(job.tags ?? [], added, removed) } : job;
+      names.has(job.jobName) ? { ...job, tags: mergeTags(job.tags ?? [], added, removed) } : job;
     const { jobs, open } = this.state();
     const batches = [...open].map(([name, subjobs]) => [name, subjobs?.map(tagged) ?? null] as const);
     this.update({ jobs: jobs.map(tagged), open: new Map(batches) });

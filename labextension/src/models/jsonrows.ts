@@ -117,24 +117,27 @@ function listRows(found: object, { section, path, isAsWritten }: Place): readonl
 function describe(key: string, value: unknown): string | readonly string[] {
   const isLong = (each: unknown): boolean => isObject(each) || (typeof each === 'string' && each.length > LONG);
   if (Array.isArray(value) && value.some(isLong)) {
-    return value.map(each => (isObject(each) ? describeObject(each) : tell(key, each)));
+    return value.map(each => (isObject(each) ? describeObject(each) : formatValue(key, each)));
   }
-  return tell(key, value);
+  return formatValue(key, value);
 }
 
 /** An object on one line: its name, then its other values. */
 function describeObject(found: object): string {
   const entries = Object.entries(found) as [string, unknown][];
-  const names = entries.filter(([key]) => NAMES.includes(key)).map(([key, value]) => tell(key, value));
+  const names = entries.filter(([key]) => NAMES.includes(key)).map(([key, value]) => formatValue(key, value));
   const others = entries
     .filter(([key]) => !NAMES.includes(key))
-    .map(([key, value]): readonly [string, string] => [key, isObject(value) ? describeObject(value) : tell(key, value)])
+    .map(([key, value]): readonly [string, string] => [
+      key,
+      isObject(value) ? describeObject(value) : formatValue(key, value)
+    ])
     .filter(([, text]) => text !== '')
     .map(([key, text]) => (key === 'sizeBytes' ? text : `${wordsOf(key)} ${text}`));
   return [...names, ...others].filter(Boolean).join(' · ');
 }
 
-function tell(key: string, value: unknown): string {
+function formatValue(key: string, value: unknown): string {
   if (value === null || value === undefined) {
     return '';
   }
@@ -145,7 +148,7 @@ function tell(key: string, value: unknown): string {
     return key.endsWith('Bytes') ? formatSize(value) : String(value);
   }
   if (Array.isArray(value)) {
-    return value.map(each => (isObject(each) ? describeObject(each) : tell(key, each))).join(', ');
+    return value.map(each => (isObject(each) ? describeObject(each) : formatValue(key, each))).join(', ');
   }
   if (typeof value !== 'string') {
     return JSON.stringify(value);

@@ -1,5 +1,5 @@
 /** Labels: free text that is shown instead of a job's name. */
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { visibleText } from './text';
 
 /** The label last given on the server's computer, else the service's; empty without one. */

@@ -20,7 +20,7 @@ export interface Slice {
 /** Maximum number of rows in the document. */
 export const MAX_ROWS = 90;
 
-const BEYOND_PX = 300;
+const OVERSCAN_PX = 300;
 
 /** Top of each row in pixels, and the total height at the end. */
 export function placeRows(rows: readonly Measured[], heights: ReadonlyMap<string, number>): Float64Array {
@@ -37,8 +37,8 @@ export function placeRows(rows: readonly Measured[], heights: ReadonlyMap<string
 /** The rows visible in `height` pixels from `top`, and some more on either side. */
 export function sliceRows(tops: Float64Array, top: number, height: number): Slice {
   const count = tops.length - 1;
-  const start = rowAt(tops, top - BEYOND_PX);
-  const end = Math.min(count, rowAt(tops, top + height + BEYOND_PX) + 1, start + MAX_ROWS);
+  const start = rowAt(tops, top - OVERSCAN_PX);
+  const end = Math.min(count, rowAt(tops, top + height + OVERSCAN_PX) + 1, start + MAX_ROWS);
   const whole = tops[count] ?? 0;
   return { start, end, before: tops[start] ?? 0, after: whole - (tops[end] ?? whole) };
 }

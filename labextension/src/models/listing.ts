@@ -2,7 +2,7 @@
  * Converts jobs to the rows of the list: filtered, sorted, grouped, with the jobs of expanded batches below their batch.
  * Pure functions over plain data.
  */
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { hasFailures, isBatch, toolType } from './batch';
 import type { Choices, Grouping, Sort } from './choices';
 import { findLabel } from './label';

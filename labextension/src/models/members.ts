@@ -1,7 +1,7 @@
 /**
  * The jobs of all members of the organization. They are not polled, but requested when the view is opened, and on demand.
  */
-import type { JobRecord, OlderAnswer } from '../api/answers';
+import type { JobRecord, OlderResponse } from '../api/responses';
 import { isBatch, readSubjobs, type BatchSource } from './batch';
 import { Store } from './store';
 import { sentenceOf } from './text';
@@ -9,7 +9,7 @@ import { PLAIN, type Trans } from './words';
 
 /** Source of these jobs. */
 export interface MembersSource extends BatchSource {
-  members(key: string | null): Promise<OlderAnswer>;
+  members(key: string | null): Promise<OlderResponse>;
 }
 
 /** The jobs of a member's batch. */

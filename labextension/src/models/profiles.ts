@@ -1,5 +1,5 @@
 /** The available services, and the selected one. */
-import type { ProfileRecord, ProfilesAnswer } from '../api/answers';
+import type { ProfileRecord, ProfilesResponse } from '../api/responses';
 import { Store } from './store';
 import { visibleText } from './text';
 import { PLAIN, type Trans } from './words';
@@ -23,7 +23,7 @@ export function servicePlace(profile: string | null, trans: Trans = PLAIN): stri
 export interface ProfilesSource {
   /** Name of the selected profile; null for the one that notebooks use. */
   profile: string | null;
-  profiles(): Promise<ProfilesAnswer>;
+  profiles(): Promise<ProfilesResponse>;
 }
 
 /** Everything a view shows about services. */

@@ -4,7 +4,7 @@
  */
 import { Poll } from '@lumino/polling';
 
-import type { JobPlace, JobRecord, ResultAnswer } from '../api/answers';
+import type { JobPlace, JobRecord, ResultResponse } from '../api/responses';
 import { isLive } from './status';
 import { Store } from './store';
 import { sentenceOf, statusOf } from './text';
@@ -13,7 +13,7 @@ import { sentenceOf, statusOf } from './text';
 export interface ResultSource {
   /** Gets the job's current record; null if the service has none of this name. */
   record(place: JobPlace): Promise<JobRecord | null>;
-  readResult(place: JobPlace): Promise<ResultAnswer>;
+  readResult(place: JobPlace): Promise<ResultResponse>;
 }
 
 /** The job in the page's lists. */
@@ -42,7 +42,7 @@ export interface ResultState {
   readonly goneAt: number | null;
   /** Why the job cannot be requested; null if it can. */
   readonly fault: Fault | null;
-  readonly result: ResultAnswer | null;
+  readonly result: ResultResponse | null;
   /** Why there is no result; null while loading or loaded. */
   readonly resultFault: Fault | null;
 }

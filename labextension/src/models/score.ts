@@ -2,7 +2,7 @@
  * The one score of a result to show in a list. Its name is shown with it, because scores of different tools cannot be
  * compared; counts and times are not scores.
  */
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { METRICS } from './metrics';
 import { visibleText } from './text';
 
@@ -29,12 +29,12 @@ const KNOWN = new Map(
 /** The score to show for a job; null if it has none. */
 export function findScore(job: JobRecord): Score | null {
   const scores = Object.entries(job.score ?? {}).flatMap(([name, value]) =>
-    typeof value === 'number' ? judge(name, value) : []
+    typeof value === 'number' ? rateScore(name, value) : []
   );
   return scores.sort((a, b) => a.rank - b.rank)[0] ?? null;
 }
 
-function judge(name: string, value: number): readonly Score[] {
+function rateScore(name: string, value: number): readonly Score[] {
   const known = KNOWN.get(name.toLowerCase().replace(/[^a-z0-9+]+/g, ''));
   if (known) {
     return [{ ...known, value }];

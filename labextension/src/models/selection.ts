@@ -5,7 +5,7 @@
 import { Store } from './store';
 
 /** How an action changes the selection. */
-export type Choosing = 'alone' | 'toggle' | 'range' | 'keep';
+export type SelectionMode = 'alone' | 'toggle' | 'range' | 'keep';
 
 /** The selection. */
 export interface SelectionState {
@@ -28,7 +28,7 @@ export class Selection extends Store<SelectionState> {
    * @param how - how the selection changes
    * @param order - names of all rows in display order, for ranges
    */
-  choose(key: string, name: string | null, how: Choosing, order: readonly string[] = []): void {
+  choose(key: string, name: string | null, how: SelectionMode, order: readonly string[] = []): void {
     if (name === null || how === 'keep') {
       this.update({ current: key });
       return;
@@ -58,7 +58,7 @@ export class Selection extends Store<SelectionState> {
     }
   }
 
-  private next(name: string, how: Choosing, order: readonly string[]): ReadonlySet<string> {
+  private next(name: string, how: SelectionMode, order: readonly string[]): ReadonlySet<string> {
     const { names } = this.state();
     if (how === 'toggle') {
       const changed = new Set(names);
@@ -79,11 +79,11 @@ export class Selection extends Store<SelectionState> {
 }
 
 /** How a click with these modifier keys selects. */
-export function choosingOf(event: {
+export function readSelectionMode(event: {
   readonly shiftKey: boolean;
   readonly ctrlKey: boolean;
   readonly metaKey: boolean;
-}): Choosing {
+}): SelectionMode {
   if (event.shiftKey) {
     return 'range';
   }

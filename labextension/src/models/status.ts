@@ -2,8 +2,8 @@
  * The table of displayed job states: word, icon and order. The interface has four; a stopped job with an error is shown as
  * failed, unless it is a stage of a pipeline that did not run.
  */
-import type { JobRecord } from '../api/answers';
-import { hasFailures, lossWords } from './batch';
+import type { JobRecord } from '../api/responses';
+import { hasFailures, describeFailures } from './batch';
 import { PLAIN, type Trans } from './words';
 
 /** A displayed state. */
@@ -71,7 +71,7 @@ export function isMixed(job: JobRecord): boolean {
 /** The state of a job in words; for a complete batch, also how many of its jobs failed. */
 export function stateWord(job: JobRecord, trans: Trans = PLAIN): string {
   const word = trans.__(isNotRun(job) ? NOT_RUN : stateRow(shownState(job)).word);
-  return isMixed(job) ? `${word}, ${lossWords(job, trans)}` : word;
+  return isMixed(job) ? `${word}, ${describeFailures(job, trans)}` : word;
 }
 
 /** Whether the job can still change. */

@@ -1,5 +1,5 @@
 /** Tags that users give to jobs, stored on the computer that runs Jupyter. */
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 
 /** Splits a text at commas, without duplicates. */
 export function readTags(text: string): string[] {
@@ -26,6 +26,6 @@ export function changeTags(
 }
 
 /** Adds and removes tags; the result is in alphabetical order. */
-export function mixTags(tags: readonly string[], added: readonly string[], removed: readonly string[]): string[] {
+export function mergeTags(tags: readonly string[], added: readonly string[], removed: readonly string[]): string[] {
   return [...new Set([...tags, ...added])].filter(tag => added.includes(tag) || !removed.includes(tag)).sort();
 }

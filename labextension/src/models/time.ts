@@ -1,7 +1,7 @@
 /**
  * Formatting of times. Inputs are RFC 3339 UTC strings of the wire, or milliseconds since 1970.
  */
-import type { JobRecord } from '../api/answers';
+import type { JobRecord } from '../api/responses';
 import { PLAIN, type Trans } from './words';
 
 const MINUTE = 60;

@@ -2,14 +2,14 @@
  * The page's model of the catalog, which is requested once, and again on demand.
  */
 import { JSONExt, type ReadonlyJSONValue } from '@lumino/coreutils';
-import type { ServiceReport, ToolRecord, ToolsAnswer } from '../api/answers';
+import type { ServiceReport, ToolRecord, ToolsResponse } from '../api/responses';
 import { Store } from './store';
 import { sentenceOf } from './text';
 import { PLAIN, type Trans } from './words';
 
 /** Source of tools. */
 export interface ToolsSource {
-  tools(): Promise<ToolsAnswer>;
+  tools(): Promise<ToolsResponse>;
 }
 
 /** Everything a view shows about tools. */
@@ -88,7 +88,7 @@ export class ToolsModel extends Store<ToolsState> {
   /** Keeps the known list if the response is equal, so that open menus and lists are not rebuilt. */
   private keep(answered: readonly ToolRecord[]): readonly ToolRecord[] {
     const known = this.state().tools;
-    return known && isSame(known, answered) ? known : answered;
+    return known && haveSameTools(known, answered) ? known : answered;
   }
 
   private readonly source: ToolsSource;
@@ -97,7 +97,7 @@ export class ToolsModel extends Store<ToolsState> {
   private turn = 0;
 }
 
-function isSame(known: readonly ToolRecord[], answered: readonly ToolRecord[]): boolean {
+function haveSameTools(known: readonly ToolRecord[], answered: readonly ToolRecord[]): boolean {
   return JSONExt.deepEqual(known as unknown as ReadonlyJSONValue, answered as unknown as ReadonlyJSONValue);
 }
 

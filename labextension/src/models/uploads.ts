@@ -1,22 +1,22 @@
 /**
  * Upload of one file: in pieces to the Jupyter server, resumed after a lost connection, and from there to the service.
  */
-import type { UploadAnswer } from '../api/answers';
+import type { UploadResponse } from '../api/responses';
 import { statusOf } from './text';
 
 /** The server's side of an upload. */
 export interface UploadSource {
   /** Begins an upload, or finds an interrupted one of the same file. */
-  beginUpload(file: File, folder: string | null): Promise<UploadAnswer>;
+  beginUpload(file: File, folder: string | null): Promise<UploadResponse>;
   sendPiece(
     id: string,
     offset: number,
     piece: Blob,
     onProgress: (bytes: number) => void,
     signal: AbortSignal
-  ): Promise<UploadAnswer>;
+  ): Promise<UploadResponse>;
   /** Passes the file on to the service; called until the answer has a path. */
-  finishUpload(id: string): Promise<UploadAnswer>;
+  finishUpload(id: string): Promise<UploadResponse>;
   dropUpload(id: string): Promise<void>;
 }
 
@@ -66,14 +66,14 @@ export class Sending {
    * @throws Error if the Jupyter server or the service refuses it; another call resumes where this one failed
    */
   async send(file: File, folder: string | null): Promise<void> {
-    const begin = (): Promise<UploadAnswer> => this.source.beginUpload(file, folder);
+    const begin = (): Promise<UploadResponse> => this.source.beginUpload(file, folder);
     for (;;) {
       const begun = await this.persist(begin);
       try {
         await this.pass(await this.sendRest(file, begun, begin));
         return;
       } catch (error) {
-        if (statusOf(error) !== FORGOTTEN || this.isDropped()) {
+        if (statusOf(error) !== NOT_FOUND || this.isDropped()) {
           throw error;
         }
         this.news = 'Jupyter was restarted and lost the upload, so the file is being sent again.';
@@ -82,7 +82,7 @@ export class Sending {
   }
 
   /** Waits until the complete file has been passed on to the service. */
-  async pass(upload: UploadAnswer): Promise<void> {
+  async pass(upload: UploadResponse): Promise<void> {
     this.meet(upload.id);
     let now = upload;
     while (now.path === null && !this.isDropped()) {
@@ -93,7 +93,11 @@ export class Sending {
     }
   }
 
-  private async sendRest(file: File, begun: UploadAnswer, recover: () => Promise<UploadAnswer>): Promise<UploadAnswer> {
+  private async sendRest(
+    file: File,
+    begun: UploadResponse,
+    recover: () => Promise<UploadResponse>
+  ): Promise<UploadResponse> {
     let now = begun;
     this.meet(now.id);
     while (now.receivedBytes < file.size && !this.isDropped()) {
@@ -120,9 +124,9 @@ export class Sending {
 
   /** Repeats a request while the connection is lost; `recover` determines what has arrived. */
   private async persist(
-    ask: () => Promise<UploadAnswer>,
-    recover: () => Promise<UploadAnswer> = ask
-  ): Promise<UploadAnswer> {
+    ask: () => Promise<UploadResponse>,
+    recover: () => Promise<UploadResponse> = ask
+  ): Promise<UploadResponse> {
     for (let failures = 0; ; failures += 1) {
       try {
         return await (failures === 0 ? ask() : recover());
@@ -163,4 +167,4 @@ export class Sending {
 const LOST: readonly unknown[] = [0, 424, 503, 504];
 
 /** Status for an upload that the server no longer has, after a restart or a long pause. */
-const FORGOTTEN = 404;
+const NOT_FOUND = 404;

@@ -3,7 +3,7 @@ import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { InputDialog, Notification } from '@jupyterlab/apputils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import type { FormCell, FormCellsAnswer } from '../api/answers';
+import type { FormCell, FormCellsResponse } from '../api/responses';
 import { findNotebook, runInCell } from '../notebooks';
 import type { IFoldnote } from '../tokens';
 
@@ -30,7 +30,7 @@ export async function openForm(
   if (code.trim() === '') {
     throw new Error(trans.__('Select a code cell that submits a job first.'));
   }
-  const { cells } = await api.requests.post<FormCellsAnswer>('cells/forms', { code });
+  const { cells } = await api.requests.post<FormCellsResponse>('cells/forms', { code });
   const chosen = await choose(cells, trans.__('Which job should the form show?'), trans.__('Open'));
   if (!chosen) {
     return;

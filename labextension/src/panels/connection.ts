@@ -9,7 +9,7 @@ import type { LabApi } from '../api/lab';
 import { sentenceOf } from '../models/text';
 import type { Trans } from '../models/words';
 
-interface Given {
+interface ConnectionInput {
   readonly name: string;
   readonly url: string;
   readonly key: string;
@@ -23,7 +23,7 @@ interface Given {
 export async function askConnection(
   api: LabApi,
   trans: Trans,
-  before: Omit<Given, 'key'> = { name: '', url: '' },
+  before: Omit<ConnectionInput, 'key'> = { name: '', url: '' },
   fault = ''
 ): Promise<string | null> {
   const { button, value } = await showDialog({
@@ -43,7 +43,7 @@ export async function askConnection(
 }
 
 /** Returns why the connection cannot be used; null if it was stored. */
-async function tryConnection(api: LabApi, given: Given): Promise<string | null> {
+async function tryConnection(api: LabApi, given: ConnectionInput): Promise<string | null> {
   try {
     const verdict = await api.connect(given);
     return verdict.isGood ? null : verdict.message;
@@ -52,8 +52,8 @@ async function tryConnection(api: LabApi, given: Given): Promise<string | null> 
   }
 }
 
-class ConnectionForm extends Widget implements Dialog.IBodyWidget<Given> {
-  constructor(trans: Trans, { name, url }: Omit<Given, 'key'>, fault: string) {
+class ConnectionForm extends Widget implements Dialog.IBodyWidget<ConnectionInput> {
+  constructor(trans: Trans, { name, url }: Omit<ConnectionInput, 'key'>, fault: string) {
     super();
     this.addClass('fn-ConnectionForm');
     this.name = this.addField(trans.__('Profile name'), 'text', name, 'lab');
@@ -70,7 +70,7 @@ class ConnectionForm extends Widget implements Dialog.IBodyWidget<Given> {
   }
 
   /** Returns the input, and clears the key's field. */
-  getValue(): Given {
+  getValue(): ConnectionInput {
     const given = { name: this.name.value.trim(), url: this.url.value.trim(), key: this.key.value.trim() };
     this.key.value = '';
     return given;

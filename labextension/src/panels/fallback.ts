@@ -24,7 +24,7 @@ const LIVE = 'application/vnd.jupyter.widget-view+json';
 const SAVED = 'text/html';
 const ERROR = 'Error displaying widget';
 const LOADING = 'Loading widget';
-const PATIENCE_MS = 6000;
+const TIMEOUT_MS = 6000;
 const LOOK_EVERY_MS = 300;
 const CONTROLS = 'button, input, select, textarea, summary, [tabindex]';
 
@@ -41,23 +41,23 @@ const NONE: Updates = { isOutdated: () => Promise.resolve(false), trans: PLAIN }
 export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   /**
    * @param options - the options of every renderer @param findRegistry - finds the registry of the notebook that
-   * contains a node @param patienceMs - how long to wait for a widget before showing the saved text, in milliseconds
+   * contains a node @param timeoutMs - how long to wait for a widget before showing the saved text, in milliseconds
    * @param updates - tells whether an update is why a widget cannot be shown
    */
   constructor(
     options: IRenderMime.IRendererOptions,
     findRegistry: (node: Node) => IRenderMimeRegistry,
-    patienceMs: number = PATIENCE_MS,
+    timeoutMs: number = TIMEOUT_MS,
     updates: Updates = NONE
   ) {
     super();
     this.updates = updates;
     this.sanitizer = options.sanitizer;
     this.findRegistry = findRegistry;
-    this.patienceMs = patienceMs;
+    this.timeoutMs = timeoutMs;
     this.layout = new PanelLayout();
     this.addClass('fn-WidgetOutput');
-    this.node.addEventListener('keydown', keepKeys);
+    this.node.addEventListener('keydown', stopKeyEvents);
   }
 
   /**
@@ -98,7 +98,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     clearInterval(this.watch);
     this.watch = setInterval(() => this.lookForManager(registry), LOOK_EVERY_MS);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.judge(true), this.patienceMs);
+    this.timer = setTimeout(() => this.judge(true), this.timeoutMs);
     await Promise.resolve();
   }
 
@@ -183,7 +183,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   private readonly updates: Updates;
   private readonly sanitizer: IRenderMime.ISanitizer;
   private readonly findRegistry: (node: Node) => IRenderMimeRegistry;
-  private readonly patienceMs: number;
+  private readonly timeoutMs: number;
   private readonly observer = new MutationObserver(() => this.judge());
   private timer: ReturnType<typeof setTimeout> | undefined;
   private watch: ReturnType<typeof setInterval> | undefined;
@@ -235,7 +235,7 @@ function sayUpdated(trans: Trans): HTMLElement {
  * Keeps the notebook's shortcuts from handling keys that a control needs: otherwise `m` in a drop-down list converts the
  * cell to Markdown, arrows leave the list, and Enter on a button edits the cell. Shortcuts with a modifier still work.
  */
-function keepKeys(event: KeyboardEvent): void {
+function stopKeyEvents(event: KeyboardEvent): void {
   const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
   const isShortcut = hasModifier || event.key === 'Escape' || (event.key === 'Enter' && event.shiftKey);
   if (!isShortcut && event.target instanceof Element && event.target.closest(CONTROLS)) {

@@ -2,12 +2,12 @@
 import { useCallback, type ReactElement } from 'react';
 
 import { JobsView } from '../components/JobsView';
-import { later } from '../components/later';
+import { lazyComponent } from '../components/later';
 import { useStore } from '../components/store';
 import type { Choices } from '../models/choices';
 import type { ContentProps } from './sidebar';
 
-const MembersView = later(async () => (await import('../components/MembersView')).MembersView);
+const MembersView = lazyComponent(async () => (await import('../components/MembersView')).MembersView);
 
 /** The jobs. */
 export function JobsTab(props: ContentProps): ReactElement {

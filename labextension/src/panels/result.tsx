@@ -1,8 +1,8 @@
 /** The main-area widget of a job's result. It needs no kernel. */
 import { useMemo, type ReactElement } from 'react';
 
-import type { JobPlace } from '../api/answers';
-import { later } from '../components/later';
+import type { JobPlace } from '../api/responses';
+import { lazyComponent } from '../components/later';
 import type { ResultViewProps } from '../components/ResultView';
 import { useStore } from '../components/store';
 import { Words } from '../components/words';
@@ -33,7 +33,7 @@ export interface ResultOptions {
   readonly onClose: () => void;
 }
 
-const ResultView = later(async () => (await import('../components/ResultView')).ResultView);
+const ResultView = lazyComponent(async () => (await import('../components/ResultView')).ResultView);
 
 let lastId = 0;
 

@@ -13,7 +13,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import type { ReactElement } from 'react';
 
-import type { JobPlace, SharedAnswer } from '../api/answers';
+import type { JobPlace, SharedResponse } from '../api/responses';
 import { fetchLinked, listShares, makeShare, openLink, openLinkedRow, openMarked, revokeShare } from '../api/sharing';
 import { CommandIDs } from '../commands';
 import { ResultView } from '../components/ResultView';
@@ -92,7 +92,7 @@ function show(
   tracker: Results,
   mark: string,
   name: string,
-  shared: SharedAnswer | null
+  shared: SharedResponse | null
 ): void {
   const place = { job: name, member: null, profile: null, share: mark };
   const isOlder = ({ content }: Tab): boolean =>
@@ -114,7 +114,7 @@ class SharedPanel extends ReactWidget {
     private readonly app: JupyterFrontEnd,
     private readonly foldnote: IFoldnote,
     readonly place: JobPlace & { readonly share: string },
-    private shared: SharedAnswer | null,
+    private shared: SharedResponse | null,
     private readonly onClose: () => void
   ) {
     super();

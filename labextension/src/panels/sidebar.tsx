@@ -8,12 +8,12 @@ import { IconButton } from '../components/IconButton';
 import type { JobActions } from '../components/JobRow';
 import type { ManyActions } from '../components/JobsView';
 import type { MemberActions } from '../components/MemberRow';
-import { later } from '../components/later';
+import { lazyComponent } from '../components/later';
 import { ServiceBar } from '../components/ServiceBar';
 import { useStore } from '../components/store';
 import { Tabs, type Tab } from '../components/Tabs';
 import { Words } from '../components/words';
-import type { EngineRecord } from '../api/answers';
+import type { EngineRecord } from '../api/responses';
 import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
 import { SeenWidget } from './seen';
@@ -37,10 +37,10 @@ export interface SidebarOptions extends Omit<JobActions, 'readLog'>, ManyActions
   readonly onChooseProfile: (name: string) => void;
 }
 
-const JobsTab = later(async () => (await import('./jobstab')).JobsTab);
-const ToolsTab = later(async () => (await import('./tabs')).ToolsTab);
-const EnginesTab = later(async () => (await import('./tabs')).EnginesTab);
-const FilesTab = later(async () => (await import('./tabs')).FilesTab);
+const JobsTab = lazyComponent(async () => (await import('./jobstab')).JobsTab);
+const ToolsTab = lazyComponent(async () => (await import('./tabs')).ToolsTab);
+const EnginesTab = lazyComponent(async () => (await import('./tabs')).EnginesTab);
+const FilesTab = lazyComponent(async () => (await import('./tabs')).FilesTab);
 
 const DRAGGED_FILES = 'application/x-jupyter-icontents';
 

@@ -3,7 +3,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 
 import { CommandIDs, type JobArgs } from '../commands';
 import { IFoldnote } from '../tokens';
-import { orNotify } from './commands';
+import { notifyOnError } from './commands';
 
 /** Name of the event with which a card reports that its job has ended. */
 const JOB_ENDED = 'fn-job-ended';
@@ -24,7 +24,7 @@ export const cardsPlugin: JupyterFrontEndPlugin<void> = {
     document.addEventListener('click', ({ target }) => {
       const args = target instanceof Element ? readJob(target) : null;
       if (args) {
-        void orNotify(commands.execute(CommandIDs.openJob, args));
+        void notifyOnError(commands.execute(CommandIDs.openJob, args));
       }
     });
   }

@@ -53,14 +53,14 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     describedBy: { args: textArgument('tool', 'Type of the tool, for example abodybuilder') },
     execute: args => {
       const code = formCode(readText(args, 'tool'), profiles.forCode());
-      return orNotify(runInCell(app, code, readText(args, 'cwd')));
+      return notifyOnError(runInCell(app, code, readText(args, 'cwd')));
     }
   });
   app.commands.addCommand(CommandIDs.formOfCell, {
     label: trans.__('Open the Settings of This Cell as a Form'),
     mnemonic: 9,
     describedBy: { args: null },
-    execute: args => orNotify(import('../panels/cellform').then(({ openForm }) => openForm(app, foldnote, args)))
+    execute: args => notifyOnError(import('../panels/cellform').then(({ openForm }) => openForm(app, foldnote, args)))
   });
 }
 
@@ -75,7 +75,7 @@ function addFileCommands(app: JupyterFrontEnd, { files, profiles, trans }: IFold
       const profile = profiles.forCode(readText(args, 'profile') || null);
       const code = job === '' ? fileCode(path) : jobFileCode(job, path, profile, member);
       if (!insertAtCursor(app, code)) {
-        await orNotify(runInCell(app, `import foldnote as fn\n\n${code}`, ''));
+        await notifyOnError(runInCell(app, `import foldnote as fn\n\n${code}`, ''));
       }
     }
   });
@@ -165,7 +165,7 @@ export async function isConfirmed(
 }
 
 /** Returns the result, or null after showing the error. */
-export async function orNotify<T>(work: Promise<T>): Promise<T | null> {
+export async function notifyOnError<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {

@@ -6,10 +6,10 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 
 import { CELL_MIME } from '../dragging';
 import { findCell, insertCellBelow } from '../notebooks';
-import { orNotify } from './commands';
+import { notifyOnError } from './commands';
 
 /** Selector of elements that handle drops themselves. */
-const TAKERS = '.jp-Editor, .foldnote-form';
+const DROP_TARGETS = '.jp-Editor, .foldnote-form';
 const OVER = 'fn-mod-dropHere';
 const TYPES = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
 
@@ -43,7 +43,7 @@ export const droppingPlugin: JupyterFrontEndPlugin<void> = {
       mark(event.type === 'lm-dragover' ? (place.cell ?? place.notebook.content.node) : null);
       if (event.type === 'lm-drop') {
         const code = String(drag.mimeData.getData(CELL_MIME));
-        void orNotify(insertCellBelow(app, place.notebook, place.cell, code));
+        void notifyOnError(insertCellBelow(app, place.notebook, place.cell, code));
       }
     };
     for (const type of TYPES) {
@@ -60,5 +60,5 @@ interface DropEvent extends Event {
 }
 
 function isTaken(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest(TAKERS) !== null;
+  return target instanceof Element && target.closest(DROP_TARGETS) !== null;
 }

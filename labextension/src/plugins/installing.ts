@@ -2,7 +2,7 @@
 import { Dialog } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
-import type { EngineRecord } from '../api/answers';
+import type { EngineRecord } from '../api/responses';
 import { formatSize } from '../models/size';
 import type { Trans } from '../models/words';
 import type { IFoldnote } from '../tokens';

@@ -4,10 +4,10 @@ import { Clipboard, ICommandPalette, MainAreaWidget, Notification, WidgetTracker
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { Widget } from '@lumino/widgets';
 
-import type { JobPlace, JobRecord } from '../api/answers';
+import type { JobPlace, JobRecord } from '../api/responses';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
 import { isBatch } from '../models/batch';
-import { againCode, compareCode, jobCode } from '../models/code';
+import { rerunCode, compareCode, jobCode } from '../models/code';
 import { canCompare } from '../models/comparing';
 import { memberKey } from '../models/members';
 import { servicePlace } from '../models/profiles';
@@ -18,7 +18,7 @@ import { runInCell } from '../notebooks';
 import { ResultPanel } from '../panels/result';
 import { addTab } from '../tabs';
 import { IFoldnote } from '../tokens';
-import { CATEGORY, isConfirmed, orNotify, textArgument } from './commands';
+import { CATEGORY, isConfirmed, notifyOnError, textArgument } from './commands';
 
 const DOWNLOAD_PAUSE_MS = 400;
 
@@ -68,7 +68,7 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
 };
 
 /** The jobs that a command applies to. */
-interface Meant {
+interface CommandTarget {
   readonly names: readonly string[];
   /** Address of the member who owns the job; null for your own. */
   readonly member: string | null;
@@ -79,7 +79,7 @@ interface Meant {
 }
 
 /** The jobs that a command applies to: the given ones, else the selected ones. */
-function meant(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnote): Meant {
+function meant(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnote): CommandTarget {
   const [job, jobs] = [readText(args, 'job'), readTexts(args, 'jobs')];
   if (job || jobs.length > 0) {
     const [member, profile] = [readText(args, 'member') || null, readText(args, 'profile') || null];
@@ -102,12 +102,12 @@ interface JobCommand {
   /** The label if the caller names the job; menus and the palette apply to the selection. */
   readonly named?: (name: string) => string;
   /** Addition to the label about these jobs. */
-  readonly more?: (meant: Meant) => string;
+  readonly more?: (meant: CommandTarget) => string;
   /** Whether the command is enabled. */
-  readonly canRun: (meant: Meant) => boolean;
+  readonly canRun: (meant: CommandTarget) => boolean;
   /** Whether the command is visible; by default always. */
-  readonly isThere?: (meant: Meant) => boolean;
-  readonly run: (meant: Meant, args: ReadonlyPartialJSONObject) => unknown;
+  readonly isThere?: (meant: CommandTarget) => boolean;
+  readonly run: (meant: CommandTarget, args: ReadonlyPartialJSONObject) => unknown;
 }
 
 function addJobCommand(app: JupyterFrontEnd, foldnote: IFoldnote, id: string, command: JobCommand): void {
@@ -128,12 +128,12 @@ function addJobCommand(app: JupyterFrontEnd, foldnote: IFoldnote, id: string, co
   });
 }
 
-const hasOne = ({ names }: Meant): boolean => names.length > 0;
-const isOwn = ({ member }: Meant): boolean => member === null;
-const isOwnAndThere = (meant: Meant): boolean => hasOne(meant) && isOwn(meant);
+const hasOne = ({ names }: CommandTarget): boolean => names.length > 0;
+const isOwn = ({ member }: CommandTarget): boolean => member === null;
+const isOwnAndThere = (meant: CommandTarget): boolean => hasOne(meant) && isOwn(meant);
 
 /** The record of a job; undefined if unknown, or if the lists show another service. */
-function recordOf(name: string, { member, profile }: Meant, foldnote: IFoldnote): JobRecord | undefined {
+function recordOf(name: string, { member, profile }: CommandTarget, foldnote: IFoldnote): JobRecord | undefined {
   const { jobs, members, profiles } = foldnote;
   if (!profiles.isMeant(profile)) {
     return undefined;
@@ -151,7 +151,7 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       const { member, profile } = meant;
       for (const name of meant.names) {
         const isParent = isBatch(recordOf(name, meant, foldnote));
-        await orNotify(runInCell(app, jobCode(name, profiles.forCode(profile), member, isParent), ''));
+        await notifyOnError(runInCell(app, jobCode(name, profiles.forCode(profile), member, isParent), ''));
       }
     }
   });
@@ -165,12 +165,12 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
         profile
       } = meant;
       const isPipeline = recordOf(name, meant, foldnote)?.tool === 'pipeline';
-      return orNotify(runInCell(app, againCode(name, profiles.forCode(profile), member, isPipeline), ''));
+      return notifyOnError(runInCell(app, rerunCode(name, profiles.forCode(profile), member, isPipeline), ''));
     }
   });
 }
 
-const loadSharing = () => orNotify(import('../panels/sharing'));
+const loadSharing = () => notifyOnError(import('../panels/sharing'));
 
 /** Commands that make links for colleagues, and open colleagues' links. */
 function addShareCommands(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results): void {
@@ -198,16 +198,16 @@ function addCompareCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       const { names } = given;
       return isOwn(given) && canCompare(names.map(name => recordOf(name, given, foldnote)));
     },
-    run: ({ names, profile }) => orNotify(runInCell(app, compareCode(names, profiles.forCode(profile)), ''))
+    run: ({ names, profile }) => notifyOnError(runInCell(app, compareCode(names, profiles.forCode(profile)), ''))
   });
 }
 
 function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): Results {
   const { members, trans } = foldnote;
   const tracker: Results = new WidgetTracker({ namespace: 'foldnote-results' });
-  const isRefused = ({ names: [jobName = ''], member }: Meant): boolean =>
+  const isRefused = ({ names: [jobName = ''], member }: CommandTarget): boolean =>
     member !== null && members.state().refusals.has(memberKey({ jobName, email: member }));
-  const refused = (meant: Meant): string =>
+  const refused = (meant: CommandTarget): string =>
     isRefused(meant) ? ` ${trans.__('(the service refused: see the row)')}` : '';
   addJobCommand(app, foldnote, CommandIDs.openJob, {
     label: trans.__('Open the Result'),
@@ -221,7 +221,7 @@ function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): Results {
     }
   });
   /** For an unlisted job, the service reports an error. */
-  const isComplete = (name: string, given: Meant): boolean =>
+  const isComplete = (name: string, given: CommandTarget): boolean =>
     (recordOf(name, given, foldnote)?.status ?? 'Complete') === 'Complete';
   addJobCommand(app, foldnote, CommandIDs.downloadJob, {
     label: trans.__('Download the Result'),
@@ -257,7 +257,7 @@ async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results,
   }
   const place = { ...given, profile: given.profile ?? profiles.meant() };
   const { job, member } = place;
-  const shown = tracker.find(({ content }) => isSame(content.place, place));
+  const shown = tracker.find(({ content }) => isSamePlace(content.place, place));
   if (shown) {
     app.shell.activateById(shown.id);
     return;
@@ -286,7 +286,7 @@ async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results,
   app.shell.activateById(widget.id);
 }
 
-function isSame(one: JobPlace, other: JobPlace): boolean {
+function isSamePlace(one: JobPlace, other: JobPlace): boolean {
   return one.job === other.job && one.member === other.member && one.profile === other.profile && !one.share;
 }
 
@@ -327,9 +327,9 @@ function save(address: string): void {
 
 function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { jobs, trans } = foldnote;
-  const leaving = ({ names }: Meant): readonly string[] =>
+  const leaving = ({ names }: CommandTarget): readonly string[] =>
     (names.length > 0 ? names : jobs.state().jobs.map(job => job.jobName)).filter(name => jobs.find(name)?.isLeaving);
-  const live = ({ names }: Meant): readonly string[] =>
+  const live = ({ names }: CommandTarget): readonly string[] =>
     names.filter(name => {
       const job = jobs.find(name);
       return job !== undefined && isLive(job);
@@ -419,7 +419,7 @@ function addTagCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     named: name => trans.__('Tag %1 …', name),
     isThere: isOwn,
     canRun: isOwnAndThere,
-    run: async ({ names }) => (await orNotify(import('../panels/tagging')))?.editTags(foldnote, names)
+    run: async ({ names }) => (await notifyOnError(import('../panels/tagging')))?.editTags(foldnote, names)
   });
 }
 

@@ -4,7 +4,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import type { ReadonlyJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 
-import type { ToolRecord } from '../api/answers';
+import type { ToolRecord } from '../api/responses';
 import { CommandIDs, readText, type NewCellArgs } from '../commands';
 import { markIcon } from '../icons';
 import { familyIcon } from '../kindIcons';
@@ -12,7 +12,7 @@ import { exampleCode } from '../models/code';
 import { readCards, writeCards, type CardArgs } from '../models/cards';
 import { runInCell } from '../notebooks';
 import { IFoldnote } from '../tokens';
-import { CATEGORY, orNotify } from './commands';
+import { CATEGORY, notifyOnError } from './commands';
 
 const TOOL_RANK = 10; // after the cards that are always present
 
@@ -95,7 +95,7 @@ function addCardCommands(app: JupyterFrontEnd, { profiles, trans }: IFoldnote): 
     mnemonic: 1,
     icon: markIcon,
     describedBy: { args: null },
-    execute: args => orNotify(runInCell(app, exampleCode(profiles.forCode()), readText(args, 'cwd'), true))
+    execute: args => notifyOnError(runInCell(app, exampleCode(profiles.forCode()), readText(args, 'cwd'), true))
   });
 }
 

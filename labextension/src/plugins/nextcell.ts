@@ -2,7 +2,7 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { findCell, insertCellBelow } from '../notebooks';
-import { orNotify } from './commands';
+import { notifyOnError } from './commands';
 
 /** Name of the event. */
 const INSERT_CELL = 'fn-insert-cell';
@@ -20,7 +20,7 @@ export const nextCellPlugin: JupyterFrontEndPlugin<void> = {
         return;
       }
       event.preventDefault(); // tells the output that the cell was inserted
-      void orNotify(insertCellBelow(app, place.notebook, place.cell, code));
+      void notifyOnError(insertCellBelow(app, place.notebook, place.cell, code));
     });
   }
 };

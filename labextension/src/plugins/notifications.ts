@@ -6,8 +6,8 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { ICommandPalette, MainAreaWidget, Notification } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 
-import type { JobRecord } from '../api/answers';
-import { askLeave, isAway, readLeave, showNotice } from '../browserNotice';
+import type { JobRecord } from '../api/responses';
+import { requestPermission, isAway, readPermission, showNotice } from '../browserNotice';
 import { CommandIDs, type JobArgs } from '../commands';
 import { endingNote, Endings, endingSummary, type EndingNote } from '../models/endings';
 import { toolType } from '../models/batch';
@@ -44,7 +44,7 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
     jobs.changed.connect(() => {
       const ended = endings.note(jobs.state());
       if (settings.state().hasNotifications) {
-        tell(app, foldnote, ended);
+        notifyEnded(app, foldnote, ended);
         count.add(ended.length);
       }
     });
@@ -53,8 +53,8 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
     let wasWanted = false;
     settings.changed.connect(() => {
       const isWanted = settings.state().hasBrowserNotifications;
-      if (isWanted && !wasWanted && readLeave() !== 'granted') {
-        offerLeave(app, foldnote);
+      if (isWanted && !wasWanted && readPermission() !== 'granted') {
+        offerPermission(app, foldnote);
       }
       wasWanted = isWanted;
       if (!settings.state().hasNotifications) {
@@ -65,7 +65,7 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-function tell(app: JupyterFrontEnd, foldnote: IFoldnote, ended: readonly JobRecord[]): void {
+function notifyEnded(app: JupyterFrontEnd, foldnote: IFoldnote, ended: readonly JobRecord[]): void {
   const { tools, trans } = foldnote;
   if (ended.length > MAX_AT_ONCE) {
     emit(app, foldnote, endingSummary(ended, trans), showJobs(app, trans), null);
@@ -88,7 +88,7 @@ function emit(
 ): void {
   const isQuiet = isListSeen(app) || (job !== null && isJobSeen(app, job));
   Notification.emit(text, tone, { autoClose: isQuiet ? 0 : SHOWN_MS, actions: [action] });
-  if (settings.state().hasBrowserNotifications && readLeave() === 'granted' && isAway()) {
+  if (settings.state().hasBrowserNotifications && readPermission() === 'granted' && isAway()) {
     showNotice(text, job ?? 'several', () => action.callback(new MouseEvent('click')));
   }
 }
@@ -125,7 +125,7 @@ function addBrowserCommand(
   { settings, trans }: IFoldnote,
   registry: ISettingRegistry | null
 ): void {
-  const isOn = (): boolean => settings.state().hasBrowserNotifications && readLeave() === 'granted';
+  const isOn = (): boolean => settings.state().hasBrowserNotifications && readPermission() === 'granted';
   commands.addCommand(CommandIDs.notifyInBrowser, {
     label: trans.__('Notify in the Browser When Jobs End'),
     caption: trans.__('Notify me when jobs end while the page is hidden'),
@@ -136,21 +136,21 @@ function addBrowserCommand(
         await registry?.set(SETTINGS, 'browserNotifications', false);
         return;
       }
-      const leave = readLeave() === 'default' ? await askLeave() : readLeave();
+      const leave = readPermission() === 'default' ? await requestPermission() : readPermission();
       if (leave === 'granted') {
         await registry?.set(SETTINGS, 'browserNotifications', true);
       } else {
-        Notification.warning(tellRefusal(leave === 'missing', trans), { autoClose: SHOWN_MS });
+        Notification.warning(describeRefusal(leave === 'missing', trans), { autoClose: SHOWN_MS });
       }
     }
   });
 }
 
 /** Offers to request the browser's permission, which is allowed only after a click. */
-function offerLeave({ commands }: JupyterFrontEnd, { trans }: IFoldnote): void {
-  const leave = readLeave();
+function offerPermission({ commands }: JupyterFrontEnd, { trans }: IFoldnote): void {
+  const leave = readPermission();
   if (leave !== 'default') {
-    Notification.warning(tellRefusal(leave === 'missing', trans), { autoClose: SHOWN_MS });
+    Notification.warning(describeRefusal(leave === 'missing', trans), { autoClose: SHOWN_MS });
     return;
   }
   const action: Notification.IAction = {
@@ -165,7 +165,7 @@ function offerLeave({ commands }: JupyterFrontEnd, { trans }: IFoldnote): void {
   });
 }
 
-function tellRefusal(isMissing: boolean, trans: Trans): string {
+function describeRefusal(isMissing: boolean, trans: Trans): string {
   return isMissing
     ? trans.__(
         'The browser cannot show notifications from this page: they require HTTPS or JupyterLab on this computer.'

@@ -13,11 +13,11 @@ import { isLive } from '../models/status';
 import { formatCount, visibleText } from '../models/text';
 import { Sidebar, type SidebarView } from '../panels/sidebar';
 import { IFoldnote } from '../tokens';
-import { CATEGORY, orNotify } from './commands';
+import { CATEGORY, notifyOnError } from './commands';
 import { SETTINGS } from './settings';
 
 /** The dialogs about engines, loaded on first use. */
-const installing = () => orNotify(import('./installing'));
+const installing = () => notifyOnError(import('./installing'));
 
 /** The sidebar. */
 export const sidebarPlugin: JupyterFrontEndPlugin<void> = {

@@ -52,7 +52,7 @@ def describe(type: str) -> PlainTool | None:  # noqa: A002  (the interface's own
     """Return what a form of a bundled tool shows, from its file alone; None if there is no such tool."""
     if type not in list_types():
         return None
-    row = _read_whole(type)
+    row = _read_with_contents(type)
     return PlainTool(
         type=row["type"],
         display_name=row["displayName"],
@@ -80,21 +80,21 @@ def read_tool(type: str) -> dict[str, Any]:  # noqa: A002  (the interface's own 
 def _load_all() -> Mapping[str, Tool]:
     from foldnote.models.tool import Tool
 
-    rows = [_read_whole(name) for name in list_types()]
+    rows = [_read_with_contents(name) for name in list_types()]
     return MappingProxyType({row["type"]: Tool.model_validate(row) for row in rows})
 
 
-def _read_whole(name: str) -> dict[str, Any]:
+def _read_with_contents(name: str) -> dict[str, Any]:
     """Read a tool's file and insert the contents of the files that its example names."""
     row = read_tool(name)
     settings = row["exampleJob"]["settings"]
     for name, schema in row["schema"]["properties"].items():
         if name in settings and schema[NOTES].get("role") in ("file", "files"):
-            settings[name] = _put_contents(settings[name])
+            settings[name] = _insert_contents(settings[name])
     return row
 
 
-def _put_contents(value: str | list[str]) -> str | list[str]:
+def _insert_contents(value: str | list[str]) -> str | list[str]:
     if isinstance(value, list):
         return [_read_example(name) for name in value]
     return _read_example(value)

@@ -84,7 +84,7 @@ def read_form_cells(source: str) -> tuple[FormCell, ...]:
     return tuple(cells)
 
 
-Place = tuple[float, int]
+Position = tuple[float, int]
 """Line and column."""
 
 
@@ -105,7 +105,7 @@ class _Code:
 class _Binding(NamedTuple):
     """A place where a cell assigns a value to a name."""
 
-    place: Place
+    position: Position
     value: ast.expr | None
     """The assigned expression; None unless the cell contains a plain assignment."""
 
@@ -115,7 +115,7 @@ class _Call:
     node: ast.Call
     function: str
     """Name of the called function, such as ``submit`` or ``tools.anarci``."""
-    place: Place
+    position: Position
     """Where the call reads variables: for a call in a function, the end of the cell."""
     is_client: bool = False
     """Whether it is a method of a client, which takes the settings as one mapping."""
@@ -137,7 +137,7 @@ class _CellReader:
 
     def __init__(self, module: ast.Module) -> None:
         self._bindings: dict[str, list[_Binding]] = {}
-        self._loads: dict[str, list[Place]] = {}
+        self._loads: dict[str, list[Position]] = {}
         self._modules = {"fn", "foldnote"}
         self._verbs: dict[str, str] = {}
         self._module = module
@@ -146,11 +146,14 @@ class _CellReader:
         for node in ast.walk(module):
             self._note(node, id(node) in plain)
         self._modules -= {name for name in ("fn", "foldnote") if name in self._bindings}
-        self._calls = sorted(self._find_calls(), key=lambda call: _place(call.node))
+        self._calls = sorted(self._find_calls(), key=lambda call: _get_position(call.node))
         self._own = {
-            _place(each) for call in self._calls for each in ast.walk(call.node) if isinstance(each, ast.Name)
+            _get_position(each)
+            for call in self._calls
+            for each in ast.walk(call.node)
+            if isinstance(each, ast.Name)
         }
-        self._limit: Place = (math.inf, 0)
+        self._limit: Position = (math.inf, 0)
 
     def _note(self, node: ast.AST, is_plain: bool) -> None:
         """Record the names that a node binds and reads."""
@@ -175,7 +178,7 @@ class _CellReader:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 self._bind(name, node)
             case ast.Name(id=name):
-                self._loads.setdefault(name, []).append(_place(node))
+                self._loads.setdefault(name, []).append(_get_position(node))
             case ast.arg(arg=name):
                 self._bind(name, node)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -193,10 +196,10 @@ class _CellReader:
 
     def _bind(self, name: str, node: Any, value: ast.expr | None = None) -> None:
         found = self._bindings.setdefault(name, [])
-        place = _place(node)
-        if any(each.place == place and each.value is not None for each in found):
+        position = _get_position(node)
+        if any(each.position == position and each.value is not None for each in found):
             return  # the target of a plain assignment
-        found.append(_Binding(place, value))
+        found.append(_Binding(position, value))
 
     @property
     def calls(self) -> list[_Call]:
@@ -213,24 +216,24 @@ class _CellReader:
         }
         for node in ast.walk(self._module):
             if isinstance(node, ast.Call):
-                place: Place = (math.inf, 0) if id(node) in later else _place(node)
-                if (call := self._recognize(node, place)) is not None:
+                position: Position = (math.inf, 0) if id(node) in later else _get_position(node)
+                if (call := self._recognize(node, position)) is not None:
                     yield call
 
-    def _recognize(self, node: ast.Call, place: Place) -> _Call | None:
+    def _recognize(self, node: ast.Call, position: Position) -> _Call | None:
         match node.func:
             case ast.Name(id=name) if self._verbs.get(name) in _VERBS:
-                return _Call(node, self._verbs[name], place)
+                return _Call(node, self._verbs[name], position)
             case ast.Attribute(value=ast.Name(id=name), attr=verb) if (
                 name in self._modules and verb in _VERBS
             ):
-                return _Call(node, verb, place)
+                return _Call(node, verb, position)
             case ast.Attribute(value=tools, attr=name) if self._is_tools(tools):
-                return _Call(node, f"tools.{name}", place)
+                return _Call(node, f"tools.{name}", position)
             case ast.Attribute(
                 value=ast.Attribute(attr="jobs"), attr=("submit" | "quote" | "validate") as verb
             ):
-                return _Call(node, verb, place, is_client=True)
+                return _Call(node, verb, position, is_client=True)
         return None
 
     def _is_tools(self, node: ast.expr) -> bool:
@@ -247,7 +250,7 @@ class _CellReader:
         Raises:
             _UnreadError: the tool cannot be determined.
         """
-        self._limit = call.place
+        self._limit = call.position
         tool = self._read_tool(call)
         draft = _Draft()
         if call.is_client and len(call.node.args) > 1:
@@ -276,28 +279,28 @@ class _CellReader:
                 func=ast.Attribute(value=ast.Name(id=name), attr="tool"), args=[only], keywords=[]
             ) if name in self._modules:
                 node = only
-        found = self._read(node, call.place)
+        found = self._read(node, call.position)
         if not isinstance(found, str):
             raise _UnreadError("is not the name of one")
         return found
 
     def _spread(self, node: ast.expr, name: str, draft: _Draft, call: _Call) -> None:
         """Read the items of a mapping as arguments."""
-        place = call.place
+        position = call.position
         try:
-            mapping, place = self._find_mapping(node, place)
+            mapping, position = self._find_mapping(node, position)
         except _UnreadError as exc:
             draft.unread.append(f"{name}, which {exc}")
             return
         for key, value in zip(mapping.keys, mapping.values, strict=True):
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                self._take(key.value, value, draft, call, place)
+                self._take(key.value, value, draft, call, position)
             elif key is None:
                 self._spread(value, f"**{ast.unparse(value)}", draft, call)
             else:
                 draft.unread.append(f"{ast.unparse(key)}, which is computed")
 
-    def _find_mapping(self, node: ast.expr, place: Place) -> tuple[ast.Dict, Place]:
+    def _find_mapping(self, node: ast.expr, position: Position) -> tuple[ast.Dict, Position]:
         """Return the dict literal of an expression, and its place.
 
         Raises:
@@ -305,25 +308,25 @@ class _CellReader:
         """
         match node:
             case ast.Dict():
-                return node, place
+                return node, position
             case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords) if (
                 "dict" not in self._bindings
             ):
                 keys: list[ast.expr | None] = [
                     None if each.arg is None else ast.Constant(each.arg) for each in keywords
                 ]
-                return ast.Dict(keys, [each.value for each in keywords]), place
+                return ast.Dict(keys, [each.value for each in keywords]), position
             case ast.Name(id=name):
-                binding = self._find_binding(name, place)
+                binding = self._find_binding(name, position)
                 if binding is None:
                     raise _UnreadError("is a variable of another cell")
                 if isinstance(binding.value, ast.Dict | ast.Call):
                     self._require_unused(node, binding)
-                    return self._find_mapping(binding.value, binding.place)
+                    return self._find_mapping(binding.value, binding.position)
         raise _UnreadError("is computed")
 
     def _take(
-        self, name: str, node: ast.expr, draft: _Draft, call: _Call, place: Place | None = None
+        self, name: str, node: ast.expr, draft: _Draft, call: _Call, position: Position | None = None
     ) -> None:
         """Read one argument."""
         is_batch = call.function == "submit_batch"
@@ -334,7 +337,7 @@ class _CellReader:
             draft.unread.append(f"{name}, which a form does not take")
             return
         try:
-            value = self._read(node, place or call.place, may_be_variable=into is draft.settings)
+            value = self._read(node, position or call.position, may_be_variable=into is draft.settings)
         except _UnreadError as exc:
             draft.unread.append(f"{name}, which {exc}")
             return
@@ -347,10 +350,10 @@ class _CellReader:
         try:
             if node is None or isinstance(node, ast.Starred):
                 raise _UnreadError("are computed")
-            if isinstance(node, ast.Name) and self._find_binding(node.id, call.place) is None:
+            if isinstance(node, ast.Name) and self._find_binding(node.id, call.position) is None:
                 draft.table = {"": _Code(node.id), **draft.table}
                 return
-            table = self._read(node, call.place)
+            table = self._read(node, call.position)
             is_rows = isinstance(table, list) and all(isinstance(each, dict) for each in table)
             if not is_rows and not isinstance(table, str | _Code):
                 raise _UnreadError("are computed")
@@ -360,7 +363,7 @@ class _CellReader:
             draft.unread += [f"{name}, which a form takes with its rows" for name in draft.table]
             draft.table = {}
 
-    def _find_binding(self, name: str, place: Place) -> _Binding | None:
+    def _find_binding(self, name: str, position: Position) -> _Binding | None:
         """Return the assignment that sets a name before ``place``; None if it is set in another cell.
 
         Raises:
@@ -369,18 +372,18 @@ class _CellReader:
         bindings = self._bindings.get(name, ())
         if name in self._verbs or name in self._modules or any(each.value is None for each in bindings):
             raise _UnreadError("is computed")
-        found = [each for each in bindings if each.place < place]
+        found = [each for each in bindings if each.position < position]
         if not found:
             return None
-        return max(found, key=lambda each: each.place)
+        return max(found, key=lambda each: each.position)
 
     def _require_unused(self, node: ast.Name, binding: _Binding) -> None:
         """Raise if the list or dict of a name may be modified between its assignment and the call."""
-        others = {*self._loads.get(node.id, ())} - self._own - {_place(node)}
-        if any(binding.place < each < self._limit for each in others):
+        others = {*self._loads.get(node.id, ())} - self._own - {_get_position(node)}
+        if any(binding.position < each < self._limit for each in others):
             raise _UnreadError("may be changed between its assignment and the call")
 
-    def _read(self, node: ast.expr, place: Place, *, may_be_variable: bool = False) -> Any:
+    def _read(self, node: ast.expr, position: Position, *, may_be_variable: bool = False) -> Any:
         """Return the value of an expression at ``place``, or the code with which a form obtains it.
 
         Raises:
@@ -397,24 +400,24 @@ class _CellReader:
             ):
                 return -number if isinstance(sign, ast.USub) else number
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self._join(self._read(left, place), self._read(right, place))
+                return self._join(self._read(left, position), self._read(right, position))
             case ast.List(elts=items) | ast.Tuple(elts=items):
-                return [self._read(each, place) for each in items]
+                return [self._read(each, position) for each in items]
             case ast.Dict(keys=keys, values=values):
-                return {self._read_key(key, place): self._read(value, place)
+                return {self._read_key(key, position): self._read(value, position)
                         for key, value in zip(keys, values, strict=True)}  # fmt: skip
             case ast.Call():
-                return _Code(self._read_file(node, place))
+                return _Code(self._read_file(node, position))
             case ast.Name(id=name):
-                binding = self._find_binding(name, place)
+                binding = self._find_binding(name, position)
                 if binding is not None and binding.value is not None:
-                    value = self._read(binding.value, binding.place, may_be_variable=may_be_variable)
+                    value = self._read(binding.value, binding.position, may_be_variable=may_be_variable)
                     if isinstance(value, list | dict):
                         self._require_unused(node, binding)
                     return value
-        return self._read_variable(node, place, may_be_variable)
+        return self._read_variable(node, position, may_be_variable)
 
-    def _read_variable(self, node: ast.expr, place: Place, may_be_variable: bool) -> _Code:
+    def _read_variable(self, node: ast.expr, position: Position, may_be_variable: bool) -> _Code:
         root = node
         while isinstance(root, ast.Attribute | ast.Subscript):
             if isinstance(root, ast.Attribute) and root.attr.startswith("_"):
@@ -422,7 +425,7 @@ class _CellReader:
             if isinstance(root, ast.Subscript) and not _is_key(root.slice):
                 raise _UnreadError("is computed")
             root = root.value
-        if not isinstance(root, ast.Name) or self._find_binding(root.id, place) is not None:
+        if not isinstance(root, ast.Name) or self._find_binding(root.id, position) is not None:
             raise _UnreadError("is computed")
         if not may_be_variable:
             raise _UnreadError("is a variable of another cell")
@@ -435,13 +438,13 @@ class _CellReader:
             raise _UnreadError("is too long")
         return left + right
 
-    def _read_key(self, key: ast.expr | None, place: Place) -> str:
-        found = None if key is None else self._read(key, place)
+    def _read_key(self, key: ast.expr | None, position: Position) -> str:
+        found = None if key is None else self._read(key, position)
         if not isinstance(found, str):
             raise _UnreadError("is computed")
         return found
 
-    def _read_file(self, node: ast.Call, place: Place) -> str:
+    def _read_file(self, node: ast.Call, position: Position) -> str:
         """Return a file as the value of a form's field.
 
         Raises:
@@ -449,7 +452,7 @@ class _CellReader:
         """
         name, texts = self._name_call(node.func), []
         for each in node.args:
-            text = self._read(each, place)
+            text = self._read(each, position)
             if not isinstance(text, str):
                 raise _UnreadError("is computed")
             texts.append(text)
@@ -462,7 +465,7 @@ class _CellReader:
                 case ast.Attribute(value=ast.Call(func=found, args=[job], keywords=[]), attr="file") if (
                     self._name_call(found) == "job"
                 ):
-                    job_name = self._read(job, place)
+                    job_name = self._read(job, position)
                     if isinstance(job_name, str):
                         return f"fn.job({job_name!r}).file({texts[0]!r})"
         raise _UnreadError("is computed")
@@ -481,7 +484,7 @@ class _CellReader:
         return ""
 
 
-def _place(node: Any) -> Place:
+def _get_position(node: Any) -> Position:
     return node.lineno, node.col_offset
 
 

@@ -34,7 +34,7 @@ _Tree = dict[str, Any]
 _CAP: Final = 10**12
 
 
-class Extent(NamedTuple):
+class SchemaSize(NamedTuple):
     """The size of a subschema with all references expanded."""
 
     subschemas: int
@@ -53,7 +53,7 @@ class Extent(NamedTuple):
     """Whether a recursive subschema applies to one part of a value more than once."""
 
 
-class Survey:
+class SchemaSizes:
     """The extents of the parts of one schema, computed on demand and cached.
 
     Args:
@@ -64,7 +64,7 @@ class Survey:
         self._root = schema
         self._excess = _find_excess_of_size(schema)
         self._graph = _Graph(schema)
-        self._found: dict[int, Extent] = {}
+        self._found: dict[int, SchemaSize] = {}
 
     def find_excess(self, start: Any) -> str | None:
         """Explain why a part of the schema is too large, in words such as ``has more than …``; else None."""
@@ -85,10 +85,10 @@ class Survey:
             return f"has an enum of {found.options:,} values; the limit is {MAX_OPTIONS:,}"
         return self._graph.find_excess_of_patterns() if found.patterns else None
 
-    def measure(self, start: Any) -> Extent:
+    def measure(self, start: Any) -> SchemaSize:
         """Measure a part of the schema; a boolean or another value counts as one subschema."""
         if not isinstance(start, dict):
-            return Extent(1, 0, 1, 1, 0, False, False)
+            return SchemaSize(1, 0, 1, 1, 0, False, False)
         for group in self._graph.list_groups(start, self._found):
             self._measure_group(group)
         return self._found[id(start)]
@@ -99,7 +99,7 @@ class Survey:
         outside = [found[to] for each in group for to, _ in graph.edges[each] if to not in members]
         own = [graph.nodes[each] for each in group]
         options = [len(_as_list(each.get("enum"))) for each in own]
-        whole = Extent(
+        whole = SchemaSize(
             subschemas=min(len(group) + sum(each.subschemas for each in outside), _CAP),
             patterns=min(
                 sum(each.patterns for each in outside) + sum(len([*_list_patterns(each)]) for each in own),
@@ -127,12 +127,12 @@ class Survey:
 
 def find_excess(schema: Any) -> str | None:
     """Explain why a complete schema, JSON types only, is too large to be used; None if it is not."""
-    return Survey(schema).find_excess(schema) if isinstance(schema, dict) else None
+    return SchemaSizes(schema).find_excess(schema) if isinstance(schema, dict) else None
 
 
-def measure(schema: _Tree) -> Extent:
+def measure(schema: _Tree) -> SchemaSize:
     """Measure a complete schema with all references expanded."""
-    return Survey(schema).measure(schema)
+    return SchemaSizes(schema).measure(schema)
 
 
 def _find_excess_of_size(schema: Any) -> str | None:
@@ -160,14 +160,14 @@ _Location = tuple[str, ...]
 
 
 @dataclass
-class _Reach:
+class _VisitCounts:
     """How often a recursive schema applies to each part of a value."""
 
     items: int = 0
     members: int = 0
     names: Counter[str] = field(default_factory=Counter)
 
-    def add(self, other: _Reach) -> None:
+    def add(self, other: _VisitCounts) -> None:
         """Add the counts of a schema that applies to the same part."""
         for name in {*self.names, *other.names}:
             self.names[name] = self.of(name) + other.of(name)
@@ -338,9 +338,9 @@ def _order_in_place(group: list[int], graph: _Graph) -> list[int] | None:
 def _is_branching(order: list[int], graph: _Graph) -> bool:
     """Return whether the recursion applies to one part of a value twice, doubling the work at each level."""
     members = set(order)
-    reaches: dict[int, _Reach] = {}
+    reaches: dict[int, _VisitCounts] = {}
     for each in order:
-        reach = _Reach()
+        reach = _VisitCounts()
         all_members = 0
         for to, location in graph.edges[each]:
             if to not in members:
@@ -351,14 +351,14 @@ def _is_branching(order: list[int], graph: _Graph) -> bool:
                 case ("item",):
                     reach.items += 1
                 case ("name", name):
-                    reach.add(_Reach(names=Counter({name: 1})))
+                    reach.add(_VisitCounts(names=Counter({name: 1})))
                 case ("member",):
                     own = _list_property_names(graph, each)
-                    reach.add(_Reach(members=1, names=Counter(dict.fromkeys(own, 0))))
+                    reach.add(_VisitCounts(members=1, names=Counter(dict.fromkeys(own, 0))))
                 case ("each member",):
                     all_members += 1
         if all_members:
-            reach.add(_Reach(members=all_members))
+            reach.add(_VisitCounts(members=all_members))
         if reach.most > 1:
             return True
         reaches[each] = reach

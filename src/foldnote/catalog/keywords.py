@@ -18,7 +18,7 @@ from foldnote.catalog.json_values import TOO_LARGE, InvalidPart, ParsedValue, Pa
 if TYPE_CHECKING:
     from jsonschema_rs import FancyRegexOptions, RegexOptions, Registry, ValidationError, Validator
 
-    from foldnote.catalog.extent import Extent, Survey
+    from foldnote.catalog.extent import SchemaSize, SchemaSizes
 
 _BASE = "json-schema:///foldnote"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -76,11 +76,11 @@ class Document:
         return found[1]
 
     @cached_property
-    def survey(self) -> Survey:
+    def sizes(self) -> SchemaSizes:
         """The sizes of the schema's parts."""
-        from foldnote.catalog.extent import Survey  # deferred: the bundled schemas are known to be small
+        from foldnote.catalog.extent import SchemaSizes  # deferred: the bundled schemas are known to be small
 
-        return Survey(self.root)
+        return SchemaSizes(self.root)
 
     @cached_property
     def registry(self) -> Registry:
@@ -122,14 +122,14 @@ class Rules:
         """Whether patterns have look-around or backreferences, whose time is quadratic in a text's length."""
         return self._compiled[1]
 
-    def is_met(self, value: Any) -> bool:
+    def accepts(self, value: Any) -> bool:
         """Return whether ``value``, JSON types only, is valid; False if the schema could not be compiled."""
         if self._validator is None or self._is_too_large(parse_value(value)):
             return False
         return self._validator.is_valid(value)
 
     @property
-    def is_usable(self) -> bool:
+    def is_compiled(self) -> bool:
         """Whether the schema could be compiled; otherwise no fault is ever found."""
         return self._validator is not None
 
@@ -153,8 +153,8 @@ class Rules:
         return [fault for _, fault in found if not _is_inside(fault, parsed.invalid)]
 
     @cached_property
-    def _extent(self) -> Extent:
-        return self._document.survey.measure(self._schema)
+    def _extent(self) -> SchemaSize:
+        return self._document.sizes.measure(self._schema)
 
     def _is_too_large(self, parsed: ParsedValue) -> bool:
         """Return whether validation would take seconds."""
@@ -171,7 +171,7 @@ class Rules:
     def _compiled(self) -> tuple[Validator | None, bool]:
         from jsonschema_rs import FancyRegexOptions, RegexOptions
 
-        if self._document.survey.find_excess(self._schema):
+        if self._document.sizes.find_excess(self._schema):
             return None, False
         linear = RegexOptions(size_limit=_PATTERN_BYTES, dfa_size_limit=_PATTERN_BYTES)
         found = self._compile_with(linear)
@@ -273,7 +273,7 @@ def is_schema(schema: Any) -> bool:
     if not isinstance(schema, dict):
         return False
     stated = schema | {"$schema": _DRAFT}  # another address in $schema would be fetched
-    return meta.is_valid(stated) and Document(stated).compile().is_usable
+    return meta.is_valid(stated) and Document(stated).compile().is_compiled
 
 
 def find_schema_fault(schema: Mapping[str, Any]) -> str:
@@ -293,7 +293,7 @@ def find_schema_fault(schema: Mapping[str, Any]) -> str:
 def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     """Return whether a JSON value is valid under a self-contained schema; an invalid schema accepts all."""
     rules = Document(schema).compile()
-    return not rules.is_usable or rules.is_met(value)
+    return not rules.is_compiled or rules.accepts(value)
 
 
 def _step(at: Any, key: str | int | None) -> tuple[Any, int]:

@@ -84,7 +84,7 @@ class Fault:
     """0-based index in the raw text."""
 
 
-def is_of_nucleotides(alphabet: str | None) -> bool:
+def is_nucleotide_alphabet(alphabet: str | None) -> bool:
     """Return whether an alphabet is that of DNA or RNA; an alphabet without a name is that of proteins."""
     return alphabet in ALPHABETS and ALPHABETS[alphabet].noun == "nucleotide"
 

@@ -96,7 +96,7 @@ def applies(tool: DescribedTool, name: str, settings: Mapping[str, Any]) -> bool
 def _applies(item: PreparedField, filled: Mapping[str, Any]) -> bool:
     if item.condition is not None:
         looked_at = {name: filled[name] for name in item.depends_on if name in filled}
-        if item.condition.is_usable and not item.condition.is_met(parse_value(looked_at).value):
+        if item.condition.is_compiled and not item.condition.accepts(parse_value(looked_at).value):
             return False
     return matches(item.notes.get("appliesWhen"), filled)
 

@@ -20,7 +20,7 @@ from typing import Any
 from foldnote import settings
 from foldnote.cli.commands import COMMANDS
 from foldnote.cli.exit_codes import CODES, Exit, find_code
-from foldnote.cli.printing import name_commands, print_failure, tell
+from foldnote.cli.printing import name_commands, print_failure, print_message
 from foldnote.errors import FoldnoteError, NoEstimateWarning, NotSentWarning, TableWarning
 
 
@@ -137,7 +137,7 @@ def _shorten_warnings() -> None:
     show = warnings.showwarning
     ours = (NoEstimateWarning, NotSentWarning, TableWarning)
     warnings.showwarning = lambda message, category, *place: (
-        tell(f"foldnote: {name_commands(str(message))}")
+        print_message(f"foldnote: {name_commands(str(message))}")
         if issubclass(category, ours)
         else show(message, category, *place)
     )

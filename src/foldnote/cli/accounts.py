@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 def run_account(options: argparse.Namespace) -> int:
     """Print the account's data, as far as it is known."""
-    return _print(connect(options).account.get(), options)
+    return _print_account(connect(options).account.get(), options)
 
 
 def run_provision(options: argparse.Namespace) -> int:
     """Request a trial key, once, and print how to claim it."""
-    return _print(connect(options).account.provision(), options)
+    return _print_account(connect(options).account.provision(), options)
 
 
 def add_webhook(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def run_webhook(options: argparse.Namespace) -> int:
     return report(options, content, f"{name_commands(str(found))}{told}")
 
 
-def _print(account: Account, options: argparse.Namespace) -> int:
+def _print_account(account: Account, options: argparse.Namespace) -> int:
     content = {
         "service": account.service,
         "profile": account.profile,

@@ -26,7 +26,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", type=Path, help="a JSON file with the settings; - for standard input")
 
 
-def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
+def read_settings(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
     """Read the settings from the options, uploading files.
 
     Raises:
@@ -34,7 +34,7 @@ def read_given(options: argparse.Namespace, client: Client, tool: Tool) -> Any:
     """
     from foldnote.client.inputs.file_values import name_uploads
 
-    fields = fields_of(tool)
+    fields = list_fields(tool)
     settings = read_json_file(options.settings) if options.settings else {}
     values, files = split_pairs(options.values, fields), split_pairs(options.files, fields)
     if not isinstance(settings, dict):
@@ -94,7 +94,7 @@ def read_extensions(
     return extensions
 
 
-def fields_of(tool: Tool) -> Mapping[str, Any]:
+def list_fields(tool: Tool) -> Mapping[str, Any]:
     """Return the schema of each setting."""
     fields = tool.settings_schema.get("properties", {})
     return fields if isinstance(fields, Mapping) else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from foldnote.cli.connection import complete_by, offer_profiles
+from foldnote.cli.connection import complete_profiles, set_completer
 from foldnote.cli.exit_codes import Exit
 from foldnote.errors import ConfigurationError
 from foldnote.number_arguments import read_amount, read_count, read_rate
@@ -15,8 +15,8 @@ _ACTIONS = ("submit", "stop", "delete", "upload")
 
 def add_mcp(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``foldnote mcp``."""
-    complete_by(parser.add_argument("--profile", help="the service to use (default: the active profile)"),
-                offer_profiles)  # fmt: skip
+    set_completer(parser.add_argument("--profile", help="the service to use (default: the active profile)"),
+                complete_profiles)  # fmt: skip
     parser.add_argument("--allow", action="append", choices=_ACTIONS, default=[], metavar="ACTION",
                         help="do this without asking: submit, stop, delete or upload; may be repeated"
                         )  # fmt: skip

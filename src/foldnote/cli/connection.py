@@ -22,7 +22,7 @@ def connect(options: argparse.Namespace) -> Client:
 def add_connection(parser: argparse.ArgumentParser) -> None:
     """Add ``--profile`` and ``--json``."""
     profile = parser.add_argument("--profile", help="the service to use (default: the active profile)")
-    complete_by(profile, offer_profiles)
+    set_completer(profile, complete_profiles)
     add_json(parser)
 
 
@@ -33,35 +33,35 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def add_tool(parser: argparse.ArgumentParser) -> None:
     """Add the argument for a tool's type."""
-    complete_by(parser.add_argument("tool", help="the tool's type, see `foldnote tools`"), offer_tools)
+    set_completer(parser.add_argument("tool", help="the tool's type, see `foldnote tools`"), complete_tools)
 
 
 def add_name(parser: argparse.ArgumentParser) -> None:
     """Add the argument for one job's name."""
-    complete_by(parser.add_argument("name", help="the job's or batch's name"), offer_jobs)
+    set_completer(parser.add_argument("name", help="the job's or batch's name"), complete_jobs)
     add_connection(parser)
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:
     """Add the arguments for names of jobs."""
     names = parser.add_argument("names", nargs="+", metavar="name", help="names of jobs and batches")
-    complete_by(names, offer_jobs)
+    set_completer(names, complete_jobs)
     add_connection(parser)
 
 
-def complete_by(action: argparse.Action, offer: Any) -> None:
-    """Complete this argument with the values that ``offer`` returns; argcomplete reads the attribute."""
-    action.completer = offer  # type: ignore[attr-defined]
+def set_completer(action: argparse.Action, completer: Any) -> None:
+    """Complete this argument with the values that ``completer`` returns; argcomplete reads the attribute."""
+    action.completer = completer  # type: ignore[attr-defined]
 
 
-def offer_tools(**_: object) -> list[str]:
+def complete_tools(**_: object) -> list[str]:
     """Complete tools of the bundled catalog."""
     from foldnote import catalog
 
     return sorted(catalog.tools())
 
 
-def offer_jobs(**_: object) -> list[str]:
+def complete_jobs(**_: object) -> list[str]:
     """Complete names of jobs submitted from this computer, newest first."""
     from foldnote import settings
     from foldnote.client.local.ledger import Ledger
@@ -69,7 +69,7 @@ def offer_jobs(**_: object) -> list[str]:
     return Ledger(service=settings.active_profile().base_url or settings.EMBEDDED).job_names()
 
 
-def offer_profiles(**_: object) -> list[str]:
+def complete_profiles(**_: object) -> list[str]:
     """Complete profiles of this computer."""
     from foldnote import settings
 

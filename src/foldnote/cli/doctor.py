@@ -38,7 +38,7 @@ class DoctorFinding:
     is_needed: bool = True
 
 
-def examine() -> list[DoctorFinding]:
+def run_checks() -> list[DoctorFinding]:
     """Check every component, in the order in which a user needs them."""
     checks = (_python, _folders, _extension, _viewer, _profile, _service, _bucket, _engines, _keyring)
     return [finding for check in checks for finding in _run(check)]
@@ -139,7 +139,7 @@ def _engines() -> list[DoctorFinding]:
     findings, absent = [], []
     for engine in load_engines().values():
         state = engine.state()
-        if not (state.installed or _is_begun(engine)):
+        if not (state.installed or _is_configured(engine)):
             absent.append(engine.name)
             continue
         is_ours = state.installed or engine.kind == "adapter"
@@ -155,7 +155,7 @@ def _engines() -> list[DoctorFinding]:
     return findings
 
 
-def _is_begun(engine: Engine) -> bool:
+def _is_configured(engine: Engine) -> bool:
     """Return whether a user began to install or configure the engine, or set its folder."""
     if engine.environment.kind == "venv":
         return engine.home.is_dir()

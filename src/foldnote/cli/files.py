@@ -6,7 +6,7 @@ import argparse
 
 from foldnote.cli.connection import add_connection, connect
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import format_table, print_json, report, show, tell
+from foldnote.cli.printing import format_table, print_json, print_message, report, show
 from foldnote.errors import ArgumentError
 from foldnote.number_arguments import read_positive
 from foldnote.text import format_local_time, format_size
@@ -50,7 +50,7 @@ def _list(options: argparse.Namespace) -> int:
     ]
     show(format_table(("FILE", "SIZE", "UPLOADED"), rows))
     if page.has_more:
-        tell(f"There are {page.total} in total; --limit shows more, at most 100.")
+        print_message(f"There are {page.total} in total; --limit shows more, at most 100.")
     return Exit.DONE
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import connect
-from foldnote.cli.printing import format_table, report, state_of, tell
+from foldnote.cli.printing import format_table, print_message, report, state_of
 from foldnote.errors import ArgumentError
 from foldnote.text import count, format_local_time
 
@@ -76,13 +76,13 @@ def _purge(options: argparse.Namespace) -> int:
         )
         for job in old.page.jobs
     ]
-    tell(format_table(_TITLES, rows))
-    _ask_before(f"Delete {count(len(old), 'job')} with their results? [y/N] ", is_allowed=options.yes)
+    print_message(format_table(_TITLES, rows))
+    _confirm(f"Delete {count(len(old), 'job')} with their results? [y/N] ", is_allowed=options.yes)
     gone: Sequence[str] = jobs.purge(old)
     return report(options, {"deleted": list(gone)}, f"Deleted: {count(len(gone), 'job')}.")
 
 
-def _ask_before(question: str, *, is_allowed: bool) -> None:
+def _confirm(question: str, *, is_allowed: bool) -> None:
     if is_allowed:
         return
     if not sys.stdin.isatty():

@@ -13,18 +13,18 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foldnote.cli.connection import add_connection, add_name, add_names, complete_by, connect, offer_jobs
+from foldnote.cli.connection import add_connection, add_name, add_names, complete_jobs, connect, set_completer
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.job_upkeep import ACTIONS, run_upkeep
 from foldnote.cli.printing import (
     find_columns,
     format_table,
     print_json,
+    print_message,
     report,
     report_change,
     show,
     state_of,
-    tell,
 )
 from foldnote.number_arguments import read_positive, read_seconds
 from foldnote.text import format_duration, format_local_time, visible
@@ -44,12 +44,12 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``jobs``."""
     parser.add_argument("action", choices=("list", *ACTIONS), nargs="?", default="list",
                         help="list (default); note, tag and untag a job; purge old jobs")  # fmt: skip
-    complete_by(parser.add_argument("name", nargs="?", help="for note, tag, untag: the job"), offer_jobs)
+    set_completer(parser.add_argument("name", nargs="?", help="for note, tag, untag: the job"), complete_jobs)
     parser.add_argument("words", nargs="*", metavar="text", help="the note, or tags; none: print them")
     parser.add_argument("--older-than", metavar="AGE", help="for purge: 12h, 30d or 4w since a job ended")
     parser.add_argument("--yes", action="store_true", help="for purge: do not ask for confirmation")
     parser.add_argument("--limit", type=read_positive, default=30, help="number of jobs (default 30)")
-    complete_by(parser.add_argument("--batch", help="list the jobs of this batch"), offer_jobs)
+    set_completer(parser.add_argument("--batch", help="list the jobs of this batch"), complete_jobs)
     parser.add_argument("--watch", action="store_true", help="update the table until all jobs have ended")
     parser.add_argument("--interval", type=read_seconds, default=2.0, metavar="SECONDS",
                         help="with --watch: minimum interval (default 2)")  # fmt: skip
@@ -62,18 +62,18 @@ def run_jobs(options: argparse.Namespace) -> int:
         return run_upkeep(options)
     client = connect(options)
     if options.watch:
-        return _watch(client, options)
+        return _show_live(client, options)
     page = client.jobs.list(limit=options.limit, batch=options.batch).page
     if options.json:
         print_json([job.to_wire() for job in page.jobs])
         return Exit.DONE
     show(_tabulate(page.jobs, find_columns()))
     if page.start_key:
-        tell("There are more jobs; --limit shows them.")
+        print_message("There are more jobs; --limit shows them.")
     return Exit.DONE
 
 
-def _watch(client: Client, options: argparse.Namespace) -> int:
+def _show_live(client: Client, options: argparse.Namespace) -> int:
     """Show a live table in a terminal; elsewhere, or with ``--json``, one line per change."""
     known: dict[str, Job] = {}
     drawn = 0
@@ -151,7 +151,7 @@ def run_wait(options: argparse.Namespace) -> int:
         handles = client.jobs.wait(options.names, options.timeout, note)
         ended = [handles[name].record for name in dict.fromkeys(options.names)]
     print_jobs(ended, options)
-    return Exit.DONE if all(is_good(job) for job in ended) else Exit.JOB_FAILED
+    return Exit.DONE if all(has_succeeded(job) for job in ended) else Exit.JOB_FAILED
 
 
 def add_watch(parser: argparse.ArgumentParser) -> None:
@@ -159,7 +159,7 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
     names = parser.add_argument(
         "names", nargs="*", metavar="name", help="names of jobs and batches (default: all unfinished ones)"
     )
-    complete_by(names, offer_jobs)
+    set_completer(names, complete_jobs)
     parser.add_argument(
         "--then", metavar="COMMAND", help="program to run when a job has ended, without a shell"
     )
@@ -196,15 +196,15 @@ def run_watch(options: argparse.Namespace) -> int:
     for handle in client.jobs.as_completed(names, options.timeout) if names else ():
         job, label = handle.record, handle.label
         ended.append(job)
-        tell(f"{handle.job_name}: {state_of(job)}")
+        print_message(f"{handle.job_name}: {state_of(job)}")
         faults = (
             run_at_end(command, job, label) if command else "",
             send(job, label) if send is not None else "",
         )
         for fault in filter(None, faults):
-            tell(fault)
+            print_message(fault)
     print_jobs(ended, options)
-    return Exit.DONE if all(is_good(job) for job in ended) else Exit.JOB_FAILED
+    return Exit.DONE if all(has_succeeded(job) for job in ended) else Exit.JOB_FAILED
 
 
 def prepare_mail(receiver: str) -> Callable[[Job, str], str]:
@@ -224,7 +224,7 @@ def prepare_mail(receiver: str) -> Callable[[Job, str], str]:
     return partial(send_at_end, account, receiver)
 
 
-def is_good(job: Job) -> bool:
+def has_succeeded(job: Job) -> bool:
     """Return whether an ended job is complete; for a batch, whether it has its archive."""
     from foldnote.models import BatchStatus, JobStatus
 
@@ -246,7 +246,7 @@ def run_log(options: argparse.Namespace) -> int:
     if not options.follow:
         text = jobs.logs(options.name, options.lines)
         if not text.strip() and not options.json:
-            tell(f"The log of {options.name} is empty.")
+            print_message(f"The log of {options.name} is empty.")
             return Exit.DONE
         return report(options, {"log": text}, text.rstrip("\n"))
     parts = []
@@ -257,7 +257,7 @@ def run_log(options: argparse.Namespace) -> int:
             sys.stdout.flush()
     if options.json:
         print_json({"log": "".join(parts)})
-    return Exit.DONE if is_good(jobs.get(options.name).record) else Exit.JOB_FAILED
+    return Exit.DONE if has_succeeded(jobs.get(options.name).record) else Exit.JOB_FAILED
 
 
 def run_stop(options: argparse.Namespace) -> int:

@@ -164,9 +164,9 @@ def _read_offer(options: argparse.Namespace) -> Offer | None:
 
 def run_doctor(options: argparse.Namespace) -> int:
     """Check the installation, and print how to fix problems."""
-    from foldnote.cli.doctor import examine
+    from foldnote.cli.doctor import run_checks
 
-    findings = examine()
+    findings = run_checks()
     lines = []
     for finding in findings:
         lines.append(f"{'ok ' if finding.is_good else '-- '} {finding.what}: {finding.found}")

@@ -69,7 +69,7 @@ def show(text: object) -> None:
     print(visible(str(text)))
 
 
-def tell(sentence: str) -> None:
+def print_message(sentence: str) -> None:
     """Print a message on standard error, escaping control characters."""
     print(visible(sentence), file=sys.stderr)
 
@@ -129,7 +129,7 @@ def state_of(job: Job) -> str:
 
 def report_change(job: Job) -> None:
     """Print a job's new state as a line on standard error."""
-    tell(f"{job.job_name}: {state_of(job)}  {job.message or ''}".rstrip())
+    print_message(f"{job.job_name}: {state_of(job)}  {job.message or ''}".rstrip())
 
 
 def print_failure(exc: BaseException, row: ExitMeaning, *, as_json: bool) -> None:
@@ -137,8 +137,8 @@ def print_failure(exc: BaseException, row: ExitMeaning, *, as_json: bool) -> Non
     sentence = describe_failure(exc)
     tail = exc.log_tail if isinstance(exc, JobFailedError) else ""
     if tail.strip() not in sentence:
-        tell(f"The end of the job's log:\n{tail.rstrip()}")
-    tell(f"foldnote: {sentence}")
+        print_message(f"The end of the job's log:\n{tail.rstrip()}")
+    print_message(f"foldnote: {sentence}")
     if as_json:
         print_json({"error": {"kind": row.kind, "exit": int(row.code), "message": sentence} | _details(exc)})
 

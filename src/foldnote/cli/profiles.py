@@ -12,8 +12,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from foldnote import settings
-from foldnote.cli.connection import add_json, complete_by, offer_profiles
-from foldnote.cli.printing import report, tell
+from foldnote.cli.connection import add_json, complete_profiles, set_completer
+from foldnote.cli.printing import print_message, report
 from foldnote.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def add_profile(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``profile``."""
     parser.add_argument("action", choices=tuple(_ACTIONS), nargs="?", default="list")
-    complete_by(parser.add_argument("name", nargs="?", help="the profile's name"), offer_profiles)
+    set_completer(parser.add_argument("name", nargs="?", help="the profile's name"), complete_profiles)
     parser.add_argument("base_url", nargs="?", help="address of the service, for `add`")
     parser.add_argument("--key", action="store_true",
                         help="for `add`: ask for the key, or read it from standard input")  # fmt: skip
@@ -99,7 +99,7 @@ def _use(options: argparse.Namespace) -> int:
     content = {"name": profile.name, "base_url": profile.base_url, "active": True}
     code = report(options, content, f"{profile.name} is now the active profile.")
     if settings.active_profile().name != profile.name:
-        tell("FOLDNOTE_BASE_URL or FOLDNOTE_PROFILE is set in this shell and takes precedence.")
+        print_message("FOLDNOTE_BASE_URL or FOLDNOTE_PROFILE is set in this shell and takes precedence.")
     return code
 
 

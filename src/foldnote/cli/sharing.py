@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldnote.cli.connection import add_connection, complete_by, connect, offer_jobs
+from foldnote.cli.connection import add_connection, complete_jobs, connect, set_completer
 from foldnote.cli.printing import report
 from foldnote.errors import ArgumentError
 from foldnote.number_arguments import MAX_DAYS, read_rate, read_up_to
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def add_share(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``share``."""
-    complete_by(parser.add_argument("name", nargs="?", help="the job or batch to link to"), offer_jobs)
+    set_completer(parser.add_argument("name", nargs="?", help="the job or batch to link to"), complete_jobs)
     parser.add_argument(
         "--days",
         type=read_up_to(read_rate, MAX_DAYS),

@@ -12,16 +12,23 @@ from typing import TYPE_CHECKING, Any
 from foldnote.cli.arguments import (
     add_extensions,
     add_settings,
-    fields_of,
+    list_fields,
     read_extensions,
-    read_given,
+    read_settings,
     read_value,
     split_pairs,
 )
-from foldnote.cli.connection import add_connection, add_tool, complete_by, connect, offer_jobs, offer_tools
+from foldnote.cli.connection import (
+    add_connection,
+    add_tool,
+    complete_jobs,
+    complete_tools,
+    connect,
+    set_completer,
+)
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.jobs import is_good
-from foldnote.cli.printing import name_commands, report, report_change, state_of, tell
+from foldnote.cli.jobs import has_succeeded
+from foldnote.cli.printing import name_commands, print_message, report, report_change, state_of
 from foldnote.cli.tables import describe_columns, map_columns
 from foldnote.errors import ArgumentError
 from foldnote.number_arguments import read_count, read_rate
@@ -64,7 +71,7 @@ def run_submit(options: argparse.Namespace) -> int:
     """
     client = connect(options)
     tool = client.tools.get(options.tool)
-    settings = read_given(options, client, tool)
+    settings = read_settings(options, client, tool)
     if not isinstance(settings, dict):
         raise ArgumentError("The settings should be one JSON object; use `foldnote batch` for several rows.")
     if options.quote:
@@ -96,7 +103,7 @@ def _print_quote(quote: Quote, options: argparse.Namespace) -> int:
 
 def add_batch(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``batch``."""
-    complete_by(parser.add_argument("tool", nargs="?", help="the tool's type"), offer_tools)
+    set_completer(parser.add_argument("tool", nargs="?", help="the tool's type"), complete_tools)
     parser.add_argument("table", nargs="?", type=Path,
                         help="CSV, TSV, FASTA, Excel or JSON; - for standard input")  # fmt: skip
     parser.add_argument("--column", action="append", default=[], metavar="FIELD=COLUMN", dest="columns",
@@ -130,7 +137,7 @@ def add_batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wait", action="store_true", help="wait until it has ended")
     add_extensions(parser)
     retry = parser.add_argument("--retry", metavar="BATCH", help="run the failed jobs of this batch again")
-    complete_by(retry, offer_jobs)
+    set_completer(retry, complete_jobs)
     add_connection(parser)
 
 
@@ -142,7 +149,7 @@ def run_batch(options: argparse.Namespace) -> int:
     """
     client = connect(options)
     if options.retry:
-        return _end(client.batches.get(options.retry).retry(webhook=options.webhook), options)
+        return _finish_batch(client.batches.get(options.retry).retry(webhook=options.webhook), options)
     if options.tool is None or options.table is None:
         raise ArgumentError("Name the tool and the table: foldnote batch TOOL TABLE; or use --retry BATCH.")
     tool = client.tools.get(options.tool)
@@ -164,16 +171,16 @@ def run_batch(options: argparse.Namespace) -> int:
         text = name_commands("\n".join(filter(None, [columns, str(preview)])))
         report(options, _as_data(preview, mapped), text)
         return Exit.DONE if preview.is_valid else Exit.BAD_INPUT
-    tell(name_commands("\n".join(filter(None, [columns, *preview.summary()]))))
-    _ask(preview, is_allowed=options.yes)
-    return _end(client.batches.send(preview), options)
+    print_message(name_commands("\n".join(filter(None, [columns, *preview.summary()]))))
+    _confirm(preview, is_allowed=options.yes)
+    return _finish_batch(client.batches.send(preview), options)
 
 
 def _read_table(options: argparse.Namespace, tool: Tool) -> tuple[MappedTable, Rows]:
     """Return the table with mapped columns, and its rows with files named as at the service."""
     from foldnote.client.inputs.file_values import name_uploads
 
-    fields = fields_of(tool)
+    fields = list_fields(tool)
     columns = dict(split_pairs(options.columns, fields))
     shared = {
         name: read_value(fields.get(name, {}), text) for name, text in split_pairs(options.values, fields)
@@ -219,7 +226,7 @@ def _as_data(preview: Preview, mapped: MappedTable) -> Mapping[str, Any]:
     }
 
 
-def _ask(preview: Preview, *, is_allowed: bool) -> None:
+def _confirm(preview: Preview, *, is_allowed: bool) -> None:
     """Ask for confirmation of a large batch.
 
     Raises:
@@ -237,15 +244,15 @@ def _ask(preview: Preview, *, is_allowed: bool) -> None:
         raise ArgumentError("Nothing was submitted.")
 
 
-def _end(batch: BatchHandle, options: argparse.Namespace) -> int:
+def _finish_batch(batch: BatchHandle, options: argparse.Namespace) -> int:
     record = batch.finish(on_change=report_change) if options.wait else batch.record
     if options.wait and (counts := record.statuses) and counts.stopped:
-        tell(
+        print_message(
             f"{counts.stopped} of {counts.total} jobs failed or were stopped. To run them again:"
             f" foldnote batch --retry {batch.job_name}"
         )
     _print_job(record, options)
-    return Exit.DONE if is_good(record) or not options.wait else Exit.JOB_FAILED
+    return Exit.DONE if has_succeeded(record) or not options.wait else Exit.JOB_FAILED
 
 
 def _print_job(job: Job, options: argparse.Namespace) -> int:

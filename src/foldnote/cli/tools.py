@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from foldnote.cli.arguments import add_extensions, add_settings, read_extensions, read_given
+from foldnote.cli.arguments import add_extensions, add_settings, read_extensions, read_settings
 from foldnote.cli.connection import add_connection, add_tool, connect
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.printing import find_columns, format_table, name_commands, print_json, report, show
@@ -114,7 +114,7 @@ def run_validate(options: argparse.Namespace) -> int:
 
     client = connect(options)
     tool = client.tools.get(options.tool)
-    settings, extensions = read_given(options, client, tool), read_extensions(options, client)
+    settings, extensions = read_settings(options, client, tool), read_extensions(options, client)
     verdict = client.jobs.validate(tool.type, settings, extensions=extensions)
     if options.json:
         print_json(verdict.model_dump(mode="json", by_alias=True))

@@ -30,10 +30,10 @@ from foldnote.forms.submission.checking import Checking
 from foldnote.forms.submission.example import ExampleButton
 from foldnote.forms.submission.extension_fields import ExtensionFields
 from foldnote.forms.submission.submission import FormSubmission
-from foldnote.forms.submission.validation import Judgement, Validator
+from foldnote.forms.submission.validation import FormValidation, Validator
 from foldnote.forms.submission.verdicts import JOB_NAME, Verdicts
-from foldnote.forms.ui.compact_widgets import locked, opened_together
-from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.compact_widgets import delay_opening, locked
+from foldnote.forms.ui.shared_styles import SharedStyles
 from foldnote.forms.view.frame import CLOSED, Actions, Frame
 from foldnote.kernel import WIDGET_VIEW
 from foldnote.models.extensions import WIRE_NAME
@@ -64,7 +64,7 @@ class Form:
     _resets_by_none = True
     """Whether None resets a field that is not nullable."""
 
-    @opened_together()
+    @delay_opening()
     def __init__(
         self,
         tool: DescribedTool,
@@ -102,7 +102,7 @@ class Form:
         self.on_submit = on_submit
         self.on_attach = on_attach
         self.on_batch = on_batch
-        self.looks = Looks()
+        self.looks = SharedStyles()
         self.germlines = GermlineLookup(germlines, self.refresh)
         self.changed_at = float("-inf")
         """Time of a person's last change (monotonic clock, seconds)."""
@@ -235,7 +235,7 @@ class Form:
     @property
     def value(self) -> dict[str, Any]:
         """The settings as they would be sent: with defaults, without fields that do not apply."""
-        return self._judge().value
+        return self._validate().value
 
     @property
     def extensions(self) -> dict[str, Any]:
@@ -245,12 +245,12 @@ class Form:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """All current problems in the order of the fields, that of the job name last."""
-        return self._list_problems(self._judge())
+        return self._list_problems(self._validate())
 
     @property
     def job_name(self) -> str:
         """The typed name, else the proposed one."""
-        return self.typed_job_name or self._propose_name(self._judge())
+        return self.typed_job_name or self._propose_name(self._validate())
 
     @property
     def typed_job_name(self) -> str:
@@ -324,19 +324,19 @@ class Form:
     @locked
     def refresh(self) -> tuple[Problem, ...]:
         """Read and validate all fields, and show the problems at each; returns them like `problems`."""
-        judgement = self._judge()
+        validation = self._validate()
         self.germlines.begin()
-        self.section.express(judgement.read, judgement.problems)
+        self.section.express(validation.read, validation.problems)
         if self.changed_at > float("-inf"):
             self.germlines.look_up()
         self._beside.express()
-        self._show_counts(judgement)
-        is_readable = not judgement.read.inner
-        self.verdicts.drop_stale(self._snapshot_of(judgement.value), is_readable=is_readable)
-        self.example.drop_question(judgement.value)
+        self._show_counts(validation)
+        is_readable = not validation.read.inner
+        self.verdicts.drop_stale(self._snapshot_of(validation.value), is_readable=is_readable)
+        self.example.drop_question(validation.value)
         if self._batch_table is not None:
             self._batch_table.refresh()
-        return self._list_problems(judgement)
+        return self._list_problems(validation)
 
     def snapshot(self) -> Snapshot:
         """Return the current job name, settings and local files."""
@@ -345,8 +345,8 @@ class Form:
     def _snapshot_of(self, value: dict[str, Any]) -> Snapshot:
         return take_snapshot(self.section.by_name, value, self.typed_job_name, self.extensions)
 
-    def _propose_name(self, judgement: Judgement) -> str:
-        content = identify_content(judgement.normalized, self.extensions)
+    def _propose_name(self, validation: FormValidation) -> str:
+        content = identify_content(validation.normalized, self.extensions)
         return propose_name(self.described.type, content, self.client)
 
     def extensions_changed(self) -> None:
@@ -486,13 +486,13 @@ class Form:
                 field.refresh_suggestions()
         self.refresh()
 
-    def _judge(self) -> Judgement:
-        return self._validator.judge(self._service_errors, self.bindings.explain)
+    def _validate(self) -> FormValidation:
+        return self._validator.validate(self._service_errors, self.bindings.explain)
 
-    def _list_problems(self, judgement: Judgement) -> tuple[Problem, ...]:
+    def _list_problems(self, validation: FormValidation) -> tuple[Problem, ...]:
         wrong_name = self._judge_job_name()
         own = (Problem(field=JOB_NAME, message=wrong_name),) if wrong_name else ()
-        return (*judgement.problems, *self._beside.problems, *own)
+        return (*validation.problems, *self._beside.problems, *own)
 
     def _judge_job_name(self) -> str | None:
         typed = self.typed_job_name
@@ -514,19 +514,19 @@ class Form:
         for path in [path for path in self._service_errors if first_step(path, self.section.names) == name]:
             del self._service_errors[path]
 
-    def _show_counts(self, judgement: Judgement) -> None:
+    def _show_counts(self, validation: FormValidation) -> None:
         wrong_name = self._judge_job_name()
         wrong, pristine = (1 if wrong_name else 0) + len(self._beside.problems), 0
         names = self.section.names
-        for name, problems in share(judgement.problems, names).items():
+        for name, problems in share(validation.problems, names).items():
             field = self.section.find(name)
             counted = field.count(problems) if field is not None else (1, 0)
             wrong, pristine = wrong + counted[0], pristine + counted[1]
-        general = [problem.message for problem in judgement.problems if not problem.field]
+        general = [problem.message for problem in validation.problems if not problem.field]
         self.frame.show_general(general)
         self.frame.show_attention(wrong, pristine)
         self.frame.show_fold()
-        read = judgement.read
+        read = validation.read
         self.frame.changes.show(
             [
                 field
@@ -534,7 +534,7 @@ class Form:
                 if position in read.state.applying and field.differs(read.readings[position].value)
             ]
         )
-        self.frame.show_job_name(None if judgement.problems else self._propose_name(judgement), wrong_name)
+        self.frame.show_job_name(None if validation.problems else self._propose_name(validation), wrong_name)
         if self.frame.shown_language:
             self._show_code(self.frame.shown_language)
 

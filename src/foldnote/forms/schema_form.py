@@ -17,7 +17,7 @@ from foldnote.errors import ArgumentError, FoldnoteError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.form import Form
 from foldnote.forms.schema.resolution import resolve, says_object
-from foldnote.forms.schema.secrecy import leave_out_secrets
+from foldnote.forms.schema.secrecy import omit_secrets
 from foldnote.forms.schema.spec import MISSING
 
 _ONLY = "value"
@@ -70,7 +70,7 @@ class SchemaForm(Form):
         return json.dumps(self._public_data(), indent=2, ensure_ascii=False, default=str)
 
     def _public_data(self) -> Any:
-        shown = leave_out_secrets(self.schema, self.data)
+        shown = omit_secrets(self.schema, self.data)
         return None if shown is MISSING else shown
 
     def _take_unknown(self, given: Mapping[str, Any]) -> None:

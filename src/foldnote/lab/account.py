@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from foldnote.lab.responses import AccountAnswer
+from foldnote.lab.responses import AccountResponse
 from foldnote.models.account import Account
 
 _SHOWN = (
@@ -37,7 +37,7 @@ class AccountCache:
         self._asked_at = float("-inf")
         self._asking = asyncio.Lock()
 
-    async def read(self, *, is_fresh: bool = False) -> AccountAnswer:
+    async def read(self, *, is_fresh: bool = False) -> AccountResponse:
         """Return the account without its claim link, read again when it is old or ``is_fresh`` is set."""
         return describe_account(await self._find(is_fresh))
 
@@ -56,8 +56,8 @@ class AccountCache:
             return self._known
 
 
-def describe_account(account: Account) -> AccountAnswer:
+def describe_account(account: Account) -> AccountResponse:
     """Return the account as sent to the browser, without its claim link."""
     can_claim = bool(account.claim_url) and account.is_claimed is not True
     shown = {name: getattr(account, name) for name in _SHOWN}
-    return AccountAnswer(has_key=account.has_key, can_claim=can_claim, **shown)
+    return AccountResponse(has_key=account.has_key, can_claim=can_claim, **shown)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from foldnote import settings
 from foldnote.errors import FoldnoteError
-from foldnote.lab.responses import EngineRecord, EnginesAnswer, EngineTermsRecord, EngineWeightsRecord
+from foldnote.lab.responses import EngineRecord, EnginesResponse, EngineTermsRecord, EngineWeightsRecord
 
 _LIST_S = 60.0
 _END_S = 10.0
@@ -53,7 +53,7 @@ class EngineManager:
         self._works: dict[str, _EngineChange] = {}
         self._rows: list[dict[str, Any]] | None = None
 
-    async def list_engines(self) -> EnginesAnswer:
+    async def list_engines(self) -> EnginesResponse:
         """Return every engine, with the progress of installations and removals.
 
         While one is in progress, the previous list is reused and only the progress is updated.
@@ -63,7 +63,7 @@ class EngineManager:
         """
         if self._rows is None or all(work.is_over for work in self._works.values()):
             self._rows = await self._read_rows()
-        return EnginesAnswer(engines=tuple(self._merge(self._rows)))
+        return EnginesResponse(engines=tuple(self._merge(self._rows)))
 
     async def _read_rows(self) -> list[dict[str, Any]]:
         process = await _start("list", "--json")

@@ -22,7 +22,7 @@ WHOLE = 1000
 SHORT = 100
 """Number of jobs that a poll lists while only the newest can have changed."""
 
-_REMEMBERED = 24
+_MAX_STATES = 24
 _WITHHELD = {"settings", "resultUrl"}
 _PAGE_FIELDS = {field.alias for field in Job.model_fields.values()} - _WITHHELD
 
@@ -59,20 +59,20 @@ class KnownJobs:
         self._records: dict[str, dict[str, Any]] = {}
         self._state: State = {}
         self._noted: dict[str, Note] = {}
-        self._past: OrderedDict[str, State] = OrderedDict()
+        self._past_states: OrderedDict[str, State] = OrderedDict()
 
-    def take_all(self, page: JobPage) -> None:
+    def replace_all(self, page: JobPage) -> None:
         """Replace all jobs by the newest ``WHOLE`` jobs of the service."""
         self.older_key = page.start_key
         self._unlisted = page.statuses.total - len(page.jobs)
-        self._keep(page.jobs, page.statuses)
+        self._store(page.jobs, page.statuses)
 
-    def take_newest(self, page: JobPage) -> bool:
+    def update_newest(self, page: JobPage) -> bool:
         """Update the newest jobs; False if they do not fit the known ones and a full list is needed."""
         fresh = {job.job_name for job in page.jobs}
         places = {job.job_name: place for place, job in enumerate(self.jobs)}
         if page.start_key is None:
-            self.take_all(page)
+            self.replace_all(page)
             return True
         last = places.get(page.jobs[-1].job_name) if page.jobs else None
         if last is None:
@@ -80,11 +80,11 @@ class KnownJobs:
         rest = tuple(job for job in self.jobs[last + 1 :] if job.job_name not in fresh)
         if page.statuses.total - len(fresh) - len(rest) != self._unlisted:
             return False
-        self._keep((*page.jobs, *rest), page.statuses)
+        self._store((*page.jobs, *rest), page.statuses)
         return True
 
     @property
-    def window(self) -> int:
+    def poll_size(self) -> int:
         """Number of newest jobs that a poll must list to see every change."""
         unfinished = [place for place, job in enumerate(self.jobs) if not job.is_final]
         return min(WHOLE, max(SHORT, unfinished[-1] + SHORT // 2 if unfinished else 0))
@@ -100,29 +100,29 @@ class KnownJobs:
 
     def update_notes(self) -> None:
         """Update the records of jobs whose notes have changed."""
-        self._keep(self.jobs, self.statuses)
+        self._store(self.jobs, self.statuses)
 
     def mark(self) -> str:
-        """Return a hash of the current state; the last ``_REMEMBERED`` states are kept for ``since``."""
+        """Return a hash of the current state; the last ``_MAX_STATES`` states are kept for ``since``."""
         digest = hashlib.blake2b(digest_size=9)
         for name, record in self._state.items():
             digest.update(name.encode() + b"\0" + record)
         mark = digest.hexdigest()
-        self._past[mark] = self._state
-        self._past.move_to_end(mark)
-        while len(self._past) > _REMEMBERED:
-            self._past.popitem(last=False)
+        self._past_states[mark] = self._state
+        self._past_states.move_to_end(mark)
+        while len(self._past_states) > _MAX_STATES:
+            self._past_states.popitem(last=False)
         return mark
 
     def since(self, mark: str | None) -> Difference:
         """Return the difference from the state with the hash ``mark``."""
-        past = self._past.get(mark or "")
+        past = self._past_states.get(mark or "")
         if past is None:
             return Difference(tuple(self._records.values()), (), is_whole=True)
         changed = (self._records[name] for name, record in self._state.items() if past.get(name) != record)
         return Difference(tuple(changed), tuple(name for name in past if name not in self._state), False)
 
-    def _keep(self, jobs: tuple[Job, ...], statuses: StatusCounts) -> None:
+    def _store(self, jobs: tuple[Job, ...], statuses: StatusCounts) -> None:
         before = {job.job_name: job for job in self.jobs}
         records, state, noted = self._records, self._state, self._noted
         self.jobs, self.statuses, self._records, self._state = jobs, statuses, {}, {}

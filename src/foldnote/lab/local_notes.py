@@ -81,7 +81,7 @@ class Notes:
             self._notebooks, self._labels = ledger.notebooks(), ledger.labels()
             self._tags, self._texts = annotations.tags(), annotations.notes()
 
-    def set_leaving(self, names: Iterable[str]) -> None:
+    def set_pending_deletions(self, names: Iterable[str]) -> None:
         """Set the jobs whose deletion is pending."""
         self._leaving = frozenset(names)
 

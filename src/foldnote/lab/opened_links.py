@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from foldnote.models.job import Job
 
-_MOST = 500
+_MAX_LINKS = 500
 
 
 class OpenedLink(NamedTuple):
@@ -29,13 +29,13 @@ class OpenedLinks:
         """Start without links."""
         self._by_mark: dict[str, OpenedLink] = {}
 
-    def note(self, url: str, job: Job) -> OpenedLink:
+    def add(self, url: str, job: Job) -> OpenedLink:
         """Store an opened link and return its mark; a known link keeps its mark."""
         known = self.find(url)
         opened = OpenedLink(known.mark if known else secrets.token_urlsafe(12), url, job)
         self._by_mark.pop(opened.mark, None)
         self._by_mark[opened.mark] = opened
-        while len(self._by_mark) > _MOST:
+        while len(self._by_mark) > _MAX_LINKS:
             del self._by_mark[next(iter(self._by_mark))]
         return opened
 

@@ -35,58 +35,58 @@ class PendingDeletions:
     ) -> None:
         """``delete`` deletes jobs and returns the failures; ``tell`` is called with the pending job names."""
         self._delete = delete
-        self._tell = tell
-        self._rounds: dict[str, asyncio.Event] = {}
+        self._on_change = tell
+        self._scheduled: dict[str, asyncio.Event] = {}
         """By job name: the event that is set when no deletion of the same request is left to wait for."""
-        self._going: set[str] = set()
+        self._in_progress: set[str] = set()
         self._tasks: set[asyncio.Task[DeletionOutcome]] = set()
 
-    async def leave(self, names: Iterable[str], delay_s: float) -> DeletionOutcome:
+    async def schedule(self, names: Iterable[str], delay_s: float) -> DeletionOutcome:
         """Delete jobs after ``delay_s`` seconds, except those kept by then.
 
         The deletion happens even if the caller is cancelled.
         """
-        task = asyncio.create_task(self._leave(list(names), delay_s), name="foldnote-delete")
+        task = asyncio.create_task(self._delete_later(list(names), delay_s), name="foldnote-delete")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         await asyncio.wait([task])
         return DeletionOutcome(()) if task.cancelled() else task.result()
 
-    def keep(self, names: Iterable[str]) -> list[str]:
+    def cancel(self, names: Iterable[str]) -> list[str]:
         """Undo deletions that have not started; returns the names of the kept jobs."""
-        kept = [name for name in names if name in self._rounds]
-        rounds = {self._rounds.pop(name) for name in kept}
-        for over in rounds - {*self._rounds.values()}:
+        kept = [name for name in names if name in self._scheduled]
+        rounds = {self._scheduled.pop(name) for name in kept}
+        for over in rounds - {*self._scheduled.values()}:
             over.set()
-        self._announce()
+        self._notify()
         return kept
 
     async def close(self) -> None:
         """Cancel all pending deletions; their jobs are kept."""
-        self._rounds.clear()
+        self._scheduled.clear()
         for task in [*self._tasks]:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
 
-    async def _leave(self, names: list[str], delay_s: float) -> DeletionOutcome:
+    async def _delete_later(self, names: list[str], delay_s: float) -> DeletionOutcome:
         over = asyncio.Event()
-        self._rounds |= {name: over for name in names if name not in self._rounds}
-        self._announce()
+        self._scheduled |= {name: over for name in names if name not in self._scheduled}
+        self._notify()
         with suppress(TimeoutError):
             async with asyncio.timeout(delay_s):
                 await over.wait()
-        going = [name for name in names if self._rounds.get(name) is over]
+        going = [name for name in names if self._scheduled.get(name) is over]
         if not going:
             return DeletionOutcome(())
         for name in going:
-            del self._rounds[name]  # too late to undo
-        self._going.update(going)
+            del self._scheduled[name]  # too late to undo
+        self._in_progress.update(going)
         try:
             return DeletionOutcome(tuple(going), tuple(await self._delete(going)))
         finally:
-            self._going.difference_update(going)
-            self._announce()
+            self._in_progress.difference_update(going)
+            self._notify()
 
-    def _announce(self) -> None:
-        self._tell(frozenset((*self._rounds, *self._going)))
+    def _notify(self) -> None:
+        self._on_change(frozenset((*self._scheduled, *self._in_progress)))

@@ -45,7 +45,7 @@ class JobPoller:
     def __init__(
         self, line: ProfileConnection, pace: PollingPace | None = None, notes: Notes | None = None
     ) -> None:
-        """Create the poller; polling starts at the first call of ``look``.
+        """Create the poller; polling starts at the first call of ``read``.
 
         Raises:
             ConfigurationError: the profile does not exist.
@@ -66,7 +66,7 @@ class JobPoller:
         self.waiting_pages = 0
         """Number of pages that wait for a change."""
         self._least_pause_s = 0.0
-        self._looked_at = float("-inf")
+        self._last_read_at = float("-inf")
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -76,33 +76,33 @@ class JobPoller:
         """Whether the polling task is running."""
         return self._task is not None and not self._task.done()
 
-    def look(self, tag: str | None = None, pause_s: float = 0.0) -> PageResponse:
+    def read(self, tag: str | None = None, pause_s: float = 0.0) -> PageResponse:
         """Return the known jobs, or the changes since ``tag``; start the polling task if it is not running.
 
         ``pause_s`` is the minimum polling interval that the user has set, in seconds; the latest call
         applies.
         """
-        self._looked_at = time.monotonic()
+        self._last_read_at = time.monotonic()
         self._least_pause_s = min(pause_s, MAX_PAUSE_S)
         if not (self.is_running or self._is_closed):
             self._task = asyncio.create_task(self._run(), name="foldnote-poller")
         jobs_mark = (tag or "").partition(".")[0]
         return write_jobs(self._known, jobs_mark, self._report, self._tag)
 
-    async def look_later(self, tag: str | None, wait_s: float, pause_s: float = 0.0) -> PageResponse:
-        """Return what ``look`` does, when something has changed since ``tag`` or after ``wait_s`` seconds."""
+    async def read_when_changed(self, tag: str | None, wait_s: float, pause_s: float = 0.0) -> PageResponse:
+        """Return what ``read`` does, when something has changed since ``tag`` or after ``wait_s`` seconds."""
         self.waiting_pages += 1
         try:
-            self.look(tag, pause_s)
+            self.read(tag, pause_s)
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(wait_s, _MAX_POLL_S)):
                     while self._tag == tag and not self._is_closed:
                         await self._changed.wait()
-            return self.look(tag, pause_s)
+            return self.read(tag, pause_s)
         finally:
             self.waiting_pages -= 1
 
-    def hurry(self) -> None:
+    def poll_now(self) -> None:
         """Poll at once, without waiting for the service to report a change."""
         self._failures = 0
         self._mark = ""
@@ -121,19 +121,19 @@ class JobPoller:
         """Return the catalog, requested again when the cached one is out of date."""
         if time.monotonic() - self._tools_at > self._pace.tools_s:
             if self._line.is_open:
-                await self._guard(self._ask_tools, self._pace.timeout_s)
+                await self._guard(self._poll_tools, self._pace.timeout_s)
             else:
-                self.look()  # connects; until then the state is "starting"
+                self.read()  # connects; until then the state is "starting"
         return write_tools(self._tools, self._report)
 
     def forget_tools(self) -> None:
         """Discard the cached catalog."""
         self._tools_at = float("-inf")
 
-    async def ask_now(self) -> None:
+    async def poll_once(self) -> None:
         """Request the jobs once; a failure is stored in the report."""
         wait_s = self._wait_s()
-        await self._guard(lambda: self._ask_jobs(wait_s), wait_s + self._pace.timeout_s)
+        await self._guard(lambda: self._poll_jobs(wait_s), wait_s + self._pace.timeout_s)
 
     async def close(self) -> None:
         """Stop polling, close the connection and release waiting pages."""
@@ -153,11 +153,11 @@ class JobPoller:
         return max(pause_s, self._least_pause_s, self._allowance.pause_s())
 
     async def _run(self) -> None:
-        while self.waiting_pages > 0 or time.monotonic() - self._looked_at < self._pace.attention_s:
+        while self.waiting_pages > 0 or time.monotonic() - self._last_read_at < self._pace.attention_s:
             self._wake.clear()
-            await _until(self._wake, self.ask_now())
+            await _run_until(self._wake, self.poll_once())
             if not self._wake.is_set():
-                await _until(self._wake, asyncio.sleep(self.pause_s()))
+                await _run_until(self._wake, asyncio.sleep(self.pause_s()))
 
     def _wait_s(self) -> float:
         if not self._mark:
@@ -187,21 +187,21 @@ class JobPoller:
             self._mark = ""
             await self._line.close()
 
-    async def _ask_jobs(self, wait_s: float) -> None:
+    async def _poll_jobs(self, wait_s: float) -> None:
         connection = await self._open()
         is_fresh = time.monotonic() - self._full_list_at < self._pace.whole_s
-        limit = self._known.window if is_fresh else WHOLE
+        limit = self._known.poll_size if is_fresh else WHOLE
         page = await self._list(connection, limit, self._mark, wait_s)
         await asyncio.to_thread(self._known.notes.reload)
-        if limit < WHOLE and not self._known.take_newest(page):
+        if limit < WHOLE and not self._known.update_newest(page):
             limit = WHOLE
             page = await self._list(connection, limit, "", 0.0)
         if limit == WHOLE:
-            self._known.take_all(page)
+            self._known.replace_all(page)
             self._full_list_at = time.monotonic()
         self._mark = page.mark or ""
         self._failures = 0
-        self._publish(self._report.model_copy(update=_good(connection)))
+        self._publish(self._report.model_copy(update=_make_ok_state(connection)))
 
     async def _list(self, connection: ReadyClient, limit: int, mark: str, wait_s: float) -> JobPage:
         """List a page of jobs; with ``mark``, wait for a change or ``wait_s`` seconds."""
@@ -215,11 +215,11 @@ class JobPoller:
             self._supports_waiting = False  # this deployment refuses unknown parameters
             return (await jobs.list(limit=limit)).page
 
-    async def _ask_tools(self) -> None:
+    async def _poll_tools(self) -> None:
         connection = await self._open()
         self._tools = tuple(await connection.client.tools.list())
         self._tools_at = time.monotonic()
-        self._publish(self._report.model_copy(update=_good(connection)))
+        self._publish(self._report.model_copy(update=_make_ok_state(connection)))
 
     async def _open(self) -> ReadyClient:
         if not self._line.is_open:
@@ -250,7 +250,7 @@ class JobPoller:
         return f"Store a valid key: choose Store a key … here, or run: foldnote profile key {name}"
 
 
-async def _until(event: asyncio.Event, work: Awaitable[None]) -> None:
+async def _run_until(event: asyncio.Event, work: Awaitable[None]) -> None:
     """Wait until ``work`` is done; cancel it when ``event`` is set."""
     task = asyncio.ensure_future(work)
     signal = asyncio.ensure_future(event.wait())
@@ -271,7 +271,7 @@ def _named(profile: settings.Profile) -> dict[str, Any]:
     return {"profile": profile.name, "is_embedded": profile.base_url is None, "url": profile.base_url}
 
 
-def _good(connection: ReadyClient) -> dict[str, object]:
+def _make_ok_state(connection: ReadyClient) -> dict[str, object]:
     return {
         "state": ServiceState.OK,
         "error": None,

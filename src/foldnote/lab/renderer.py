@@ -23,7 +23,7 @@ import pandas as pd
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.tables.batch_results import Sheet
 from foldnote.errors import FoldnoteError, UnreadableFileError
-from foldnote.lab.responses import ResultAnswer, ResultFileRecord, write_settings
+from foldnote.lab.responses import ResultFileRecord, ResultResponse, write_settings
 from foldnote.results import Alignment, Result, open_result
 from foldnote.results.batch import find_batch_table
 from foldnote.results.naming.file_kinds import FileKind, find_kind
@@ -56,7 +56,7 @@ _SETTING = "settings."
 """Prefix of the names of settings columns in a batch's table."""
 
 
-def lay_out_result(path: Path, title: str, service: str = "", label: str = "") -> ResultAnswer:
+def lay_out_result(path: Path, title: str, service: str = "", label: str = "") -> ResultResponse:
     """Render the result archive at ``path``.
 
     Args:
@@ -82,7 +82,7 @@ def _read_kept(result: Result, title: str, service: str) -> dict[str, Mapping[st
     return {} if sheet is None else {row.name: row.inputs for row in sheet.list_rows({})}
 
 
-def lay_out_row(path: Path, title: str) -> ResultAnswer:
+def lay_out_row(path: Path, title: str) -> ResultResponse:
     """Render the result of the job ``title`` in the archive of its batch.
 
     Raises:
@@ -97,12 +97,12 @@ def lay_out_row(path: Path, title: str) -> ResultAnswer:
 
 def _lay_out(
     result: Result, title: str, inputs: Mapping[str, Mapping[str, Any]] | None = None
-) -> ResultAnswer:
+) -> ResultResponse:
     rows = [
         ResultFileRecord(name=file.name, size_bytes=file.size_bytes, kind=file.kind.value)
         for file in result.files
     ]
-    return ResultAnswer(
+    return ResultResponse(
         title=title,
         html=join_bundles(result_bundles(result, inputs))["text/html"],
         files=tuple(rows),
@@ -111,7 +111,7 @@ def _lay_out(
     )
 
 
-def lay_out_file(path: Path, title: str) -> ResultAnswer:
+def lay_out_file(path: Path, title: str) -> ResultResponse:
     """Render the file at ``path``: a structure, molecules, an alignment, or a PAE matrix in JSON.
 
     Raises:
@@ -119,7 +119,7 @@ def lay_out_file(path: Path, title: str) -> ResultAnswer:
     """
     result = open_result(path, title)
     draw = _DRAWN.get(find_kind(title), _draw_default)
-    return ResultAnswer(title=title, html=draw(result))
+    return ResultResponse(title=title, html=draw(result))
 
 
 def _draw_default(result: Result) -> str:
@@ -217,7 +217,7 @@ def _read_cell(cell: Any) -> Any:
     return cell
 
 
-_LAYOUTS: Mapping[str, Callable[..., ResultAnswer]] = {
+_LAYOUTS: Mapping[str, Callable[..., ResultResponse]] = {
     RESULT: lay_out_result,
     ROW: lay_out_row,
     FILE: lay_out_file,
@@ -238,7 +238,7 @@ def limit_resources() -> None:
 
 
 def render(arguments: Sequence[str]) -> tuple[int, str]:
-    """Render a result or file: 0 and a ``ResultAnswer`` as JSON, or 1 and an error message.
+    """Render a result or file: 0 and a ``ResultResponse`` as JSON, or 1 and an error message.
 
     ``arguments``: ``result``, ``row`` or ``file``, a path, a title, and for a result the address of its
     service, empty unless it is the user's own, and its label there.
@@ -252,19 +252,19 @@ def render(arguments: Sequence[str]) -> tuple[int, str]:
         return 1, f"{title} needs more memory than the panel may use. Open it in a cell."
 
 
-def serve(orders: BinaryIO, answers: BinaryIO) -> None:
-    """Render what each line of ``orders`` names (arguments of ``render`` as JSON), until it must exit.
+def serve(requests: BinaryIO, responses: BinaryIO) -> None:
+    """Render what each line of ``requests`` names (arguments of ``render`` as JSON), until it must exit.
 
     Each response is a line with the status, whether the process continues (1 or 0), and the number of bytes
     of the body that follows.
     """
-    for number, line in enumerate(orders, 1):
+    for number, line in enumerate(requests, 1):
         status, said = render(json.loads(line))
         is_fresh = time.process_time() < MAX_KEPT_S and _measure_memory() < MAX_KEPT_BYTES
         goes_on = not status and number < MAX_RENDERED and is_fresh
         content = said.encode()
-        answers.write(b"%d %d %d\n" % (status, goes_on, len(content)) + content)
-        answers.flush()
+        responses.write(b"%d %d %d\n" % (status, goes_on, len(content)) + content)
+        responses.flush()
         if not goes_on:
             return
 
@@ -279,9 +279,9 @@ def _measure_memory() -> int:
 def main(arguments: Sequence[str]) -> int:
     """Write what ``render`` returns for ``arguments`` to stdout or stderr; without arguments, serve stdin."""
     if not arguments:
-        answers = os.fdopen(os.dup(1), "wb")
+        responses = os.fdopen(os.dup(1), "wb")
         os.dup2(2, 1)  # keeps output of libraries out of the responses
-        serve(sys.stdin.buffer, answers)
+        serve(sys.stdin.buffer, responses)
         return 0
     status, said = render(arguments)
     (sys.stderr if status else sys.stdout).write(said + ("\n" if status else ""))

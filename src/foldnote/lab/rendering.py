@@ -21,16 +21,16 @@ from foldnote import settings
 from foldnote.errors import ResultError
 
 LIMIT_S = 120.0
-RESTS_S = 60.0
+IDLE_LIMIT_S = 60.0
 """Seconds that an idle renderer waits for the next result."""
-_MOST = 2
-_AT_ONCE = asyncio.Semaphore(_MOST)
+_MAX_IDLE = 2
+_AT_ONCE = asyncio.Semaphore(_MAX_IDLE)
 
 
 async def lay_out(
     what: str, path: Path, title: str, colors: str = "", *, service: str = "", label: str = ""
 ) -> bytes:
-    """Return a ``ResultAnswer`` as JSON; for ``what`` see ``foldnote.lab.renderer``.
+    """Return a ``ResultResponse`` as JSON; for ``what`` see ``foldnote.lab.renderer``.
 
     ``colors`` is the initial colour scheme of structures; empty for the one in this computer's options.
     ``service`` is the address of the service of a result that is the user's own, ``label`` its label there.
@@ -38,12 +38,12 @@ async def lay_out(
     Raises:
         ResultError: the file cannot be read, or reading it takes too long.
     """
-    order = [what, str(path), title, *([service, label] if what == "result" else [])]
+    request = [what, str(path), title, *([service, label] if what == "result" else [])]
     environment = settings.process_environment(view_colors=colors)
     async with _AT_ONCE:
         try:
             async with asyncio.timeout(LIMIT_S):
-                status, said = await _ask(order, environment)
+                status, said = await _request(request, environment)
         except TimeoutError as exc:
             sentence = f"Reading {title} takes longer than {LIMIT_S:.0f} s. Open it in a cell."
             raise ResultError(sentence) from exc
@@ -52,16 +52,16 @@ async def lay_out(
     return said
 
 
-async def _ask(order: Sequence[str], environment: Mapping[str, str]) -> tuple[int, bytes]:
+async def _request(request: Sequence[str], environment: Mapping[str, str]) -> tuple[int, bytes]:
     """Send a request to a renderer; if it had exited while idle, use another one."""
-    renderer = _RESTING.take(environment)
+    renderer = _POOL.acquire(environment)
     try:
-        answer = await asyncio.to_thread(renderer.ask, order)
-        if answer is not None or not renderer.has_rested:
-            return answer or (1, renderer.complaint)
+        answer = await asyncio.to_thread(renderer.request, request)
+        if answer is not None or not renderer.was_idle:
+            return answer or (1, renderer.error_text)
     finally:
-        _RESTING.put_back(renderer)
-    return await _ask(order, environment)
+        _POOL.release(renderer)
+    return await _request(request, environment)
 
 
 class _Renderer:
@@ -69,41 +69,41 @@ class _Renderer:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
-        self.has_rested = False
-        self._is_free = True
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
+        self.was_idle = False
+        self._is_idle = True
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
         self._process = subprocess.Popen(
             [sys.executable, "-m", "foldnote.lab.renderer"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._complaints,
+            stderr=self._stderr,
             env=dict(environment),
         )
 
     @property
-    def can_go_on(self) -> bool:
+    def is_reusable(self) -> bool:
         """Whether it has completed its request and accepts another one."""
-        return self._is_free and self._process.poll() is None
+        return self._is_idle and self._process.poll() is None
 
     @property
-    def complaint(self) -> bytes:
+    def error_text(self) -> bytes:
         """The last line on its standard error; empty if there is none."""
-        self._complaints.seek(0)
-        lines = self._complaints.read().strip().splitlines()
+        self._stderr.seek(0)
+        lines = self._stderr.read().strip().splitlines()
         return lines[-1] if lines else b""
 
-    def ask(self, order: Sequence[str]) -> tuple[int, bytes] | None:
+    def request(self, request: Sequence[str]) -> tuple[int, bytes] | None:
         """Return the status and the body of its response; None if it exited without a response."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._is_free = False
+        self._is_idle = False
         with suppress(OSError, ValueError):  # it may have exited, and its streams may be closed
-            self._process.stdin.write(json.dumps(order).encode() + b"\n")
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
-            status, goes_on, length = map(int, self._process.stdout.readline().split())
+            status, is_reusable, length = map(int, self._process.stdout.readline().split())
             said = self._process.stdout.read(length)
             if len(said) == length:
-                self._is_free = bool(goes_on)
+                self._is_idle = bool(is_reusable)
                 return status, said
         return None
 
@@ -111,39 +111,39 @@ class _Renderer:
         """Kill the process."""
         self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._complaints):
+        for stream in (self._process.stdin, self._process.stdout, self._stderr):
             if stream is not None:
                 with suppress(OSError):  # discards unwritten data
                     stream.close()
 
 
-class _Resting:
+class _RendererPool:
     """Pool of idle renderers, in the order in which they became idle."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._renderers: dict[_Renderer, threading.Timer] = {}
 
-    def take(self, environment: Mapping[str, str]) -> _Renderer:
+    def acquire(self, environment: Mapping[str, str]) -> _Renderer:
         """Return an idle renderer with this environment, or a new one."""
         with self._lock:
-            found = [each for each in self._renderers if each.environment == environment and each.can_go_on]
+            found = [each for each in self._renderers if each.environment == environment and each.is_reusable]
             if not found:
                 return _Renderer(environment)
             self._renderers.pop(found[-1]).cancel()
-            found[-1].has_rested = True
+            found[-1].was_idle = True
             return found[-1]
 
-    def put_back(self, renderer: _Renderer) -> None:
+    def release(self, renderer: _Renderer) -> None:
         """Keep a renderer for a minute or until two newer ones are idle; kill it if it is not idle."""
-        if not renderer.can_go_on:
+        if not renderer.is_reusable:
             renderer.end()
             return
-        timer = threading.Timer(RESTS_S, self._dismiss, [renderer])
+        timer = threading.Timer(IDLE_LIMIT_S, self._dismiss, [renderer])
         timer.daemon = True
         with self._lock:
             self._renderers[renderer] = timer
-            surplus = list(self._renderers)[:-_MOST]
+            surplus = list(self._renderers)[:-_MAX_IDLE]
         timer.start()
         for each in surplus:
             self._dismiss(each)
@@ -161,5 +161,5 @@ class _Resting:
             renderer.end()
 
 
-_RESTING = _Resting()
-atexit.register(_RESTING.dismiss_all)
+_POOL = _RendererPool()
+atexit.register(_POOL.dismiss_all)

@@ -57,7 +57,7 @@ class ServiceReport(WireModel):
     """What is wrong and what to do; null while ``state`` is ok or starting."""
 
 
-class LogAnswer(WireModel):
+class LogResponse(WireModel):
     """The end of one job's log."""
 
     log: str
@@ -79,7 +79,7 @@ class PageJob(Job):
     """The user's note, stored on this computer only; null without one."""
 
 
-class JobsAnswer(WireModel):
+class JobsResponse(WireModel):
     """All jobs that the poller knows, or those that have changed since the page's state."""
 
     jobs: tuple[PageJob, ...] = ()
@@ -95,7 +95,7 @@ class JobsAnswer(WireModel):
     service: ServiceReport
 
 
-class OlderAnswer(WireModel):
+class OlderResponse(WireModel):
     """A page of jobs that are not polled: older ones, or those of a batch or of other members."""
 
     jobs: tuple[PageJob, ...] = ()
@@ -104,14 +104,14 @@ class OlderAnswer(WireModel):
     """Continuation key of the next page; null on the last."""
 
 
-class RecordAnswer(WireModel):
+class RecordResponse(WireModel):
     """One job."""
 
     job: PageJob | None = None
     """Null when the service has no job of this name."""
 
 
-class ToolsAnswer(WireModel):
+class ToolsResponse(WireModel):
     """The service's catalog, without the schemas."""
 
     tools: tuple[Tool, ...] = ()
@@ -140,7 +140,7 @@ class ToolInput(WireModel):
     is_required: bool = False
 
 
-class ToolAnswer(WireModel):
+class ToolResponse(WireModel):
     """The settings, outputs and citation of one tool."""
 
     type: str
@@ -158,7 +158,7 @@ class ToolAdvice(WireModel):
     reason: str = ""
 
 
-class AdviceAnswer(WireModel):
+class AdviceResponse(WireModel):
     """Tools recommended for a described task, best first."""
 
     tools: tuple[ToolAdvice, ...] = ()
@@ -167,7 +167,7 @@ class AdviceAnswer(WireModel):
     """The task as the service understood it, or the information that is missing."""
 
 
-class FilesAnswer(WireModel):
+class FilesResponse(WireModel):
     """One page of the account's files."""
 
     files: tuple[FileRecord, ...] = ()
@@ -175,7 +175,7 @@ class FilesAnswer(WireModel):
     has_more: bool = False
 
 
-class UploadAnswer(WireModel):
+class UploadResponse(WireModel):
     """The progress of an upload."""
 
     id: str
@@ -200,7 +200,7 @@ class ProfileRecord(WireModel):
     """Whether notebooks use it by default."""
 
 
-class ProfilesAnswer(WireModel):
+class ProfilesResponse(WireModel):
     """The services that can be chosen."""
 
     profiles: tuple[ProfileRecord, ...] = ()
@@ -214,7 +214,7 @@ class ConnectionVerdict(WireModel):
     """What happened and what to do."""
 
 
-class AccountAnswer(WireModel):
+class AccountResponse(WireModel):
     """The account of the API key; a value is null where unknown."""
 
     is_own_service: bool = False
@@ -320,7 +320,7 @@ class EngineRecord(WireModel):
     has_failed: bool = False
 
 
-class EnginesAnswer(WireModel):
+class EnginesResponse(WireModel):
     """The engines that are or can be installed on this computer."""
 
     engines: tuple[EngineRecord, ...] = ()
@@ -334,7 +334,7 @@ class ResultFileRecord(WireModel):
     kind: str
 
 
-class ResultAnswer(WireModel):
+class ResultResponse(WireModel):
     """A rendered result: the same HTML that a cell shows."""
 
     title: str
@@ -347,13 +347,13 @@ class ResultAnswer(WireModel):
     """For a batch, the common and the differing settings of its jobs, as indented JSON; empty otherwise."""
 
 
-class SharesAnswer(WireModel):
+class SharesResponse(WireModel):
     """The account's valid links to one job, newest first; only a new link has its address."""
 
     shares: tuple[Share, ...] = ()
 
 
-class SharedAnswer(WireModel):
+class SharedResponse(WireModel):
     """The job that a colleague's link opens."""
 
     url: str
@@ -363,10 +363,10 @@ class SharedAnswer(WireModel):
     job: PageJob
     settings: str
     """Indented JSON; contents of files are shortened."""
-    result: ResultAnswer
+    result: ResultResponse
 
 
-class SettingsAnswer(WireModel):
+class SettingsResponse(WireModel):
     """The settings that a job was submitted with."""
 
     settings: str
@@ -396,16 +396,32 @@ class FormCellRecord(WireModel):
     """Arguments that the form lacks, each with the reason."""
 
 
-class FormCellsAnswer(WireModel):
+class FormCellsResponse(WireModel):
     """The form of each call of a tool in a cell, in the order of the calls; at least one."""
 
     cells: tuple[FormCellRecord, ...]
 
 
-_ANSWERS = (
-    *(JobsAnswer, OlderAnswer, RecordAnswer, ToolsAnswer, ToolAnswer, AdviceAnswer, LogAnswer, FilesAnswer),
-    *(ProfilesAnswer, ConnectionVerdict, EnginesAnswer, ResultAnswer, SettingsAnswer, AccountAnswer),
-    *(UploadAnswer, SharesAnswer, SharedAnswer, FormCellsAnswer),
+_RESPONSES = (
+    *(
+        JobsResponse,
+        OlderResponse,
+        RecordResponse,
+        ToolsResponse,
+        ToolResponse,
+        AdviceResponse,
+        LogResponse,
+        FilesResponse,
+    ),
+    *(
+        ProfilesResponse,
+        ConnectionVerdict,
+        EnginesResponse,
+        ResultResponse,
+        SettingsResponse,
+        AccountResponse,
+    ),
+    *(UploadResponse, SharesResponse, SharedResponse, FormCellsResponse),
 )
 
 
@@ -472,7 +488,7 @@ def tag_report(known: KnownJobs, report: ServiceReport) -> str:
 def openapi() -> dict[str, Any]:
     """Return the records above as an OpenAPI document, from which the TypeScript types are generated."""
     _, schemas = models_json_schema(
-        [(model, "serialization") for model in _ANSWERS],
+        [(model, "serialization") for model in _RESPONSES],
         by_alias=True,
         ref_template="#/components/schemas/{model}",
     )

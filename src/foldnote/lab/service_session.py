@@ -22,13 +22,13 @@ from foldnote.lab.pacing import PollingPace
 from foldnote.lab.pending_deletions import PendingDeletions
 from foldnote.lab.poller import JobPoller
 from foldnote.lab.responses import (
-    AccountAnswer,
-    AdviceAnswer,
+    AccountResponse,
+    AdviceResponse,
     Citation,
-    FilesAnswer,
+    FilesResponse,
     ToolAdvice,
-    ToolAnswer,
     ToolInput,
+    ToolResponse,
     write_settings,
 )
 from foldnote.models.job import Job, JobPage
@@ -64,7 +64,7 @@ class ServiceSession:
         self._timeout_s = (pace or PollingPace()).timeout_s
         self.notes = Notes(self._line.find_profile().base_url or EMBEDDED)
         self.poller = JobPoller(self._line, pace, self.notes)
-        self.pending = PendingDeletions(self.delete, self._announce)
+        self.pending = PendingDeletions(self.delete, self._notify)
         self.account = AccountCache(lambda: self._ask(lambda client: client.account.get()))
 
     async def stop(self, names: Iterable[str]) -> list[str]:
@@ -101,10 +101,10 @@ class ServiceSession:
         job = await self._ask(lambda client: client.jobs.record(name, job_email=member))
         return write_settings(job.settings)
 
-    async def read_account(self, *, is_fresh: bool) -> AccountAnswer:
+    async def read_account(self, *, is_fresh: bool) -> AccountResponse:
         """Return the account of the API key; no request for the embedded service, which has no accounts."""
         if self._line.find_profile().is_embedded:
-            return AccountAnswer(is_own_service=True)
+            return AccountResponse(is_own_service=True)
         return await self.account.read(is_fresh=is_fresh)
 
     async def list_older(self, key: str) -> JobPage:
@@ -172,22 +172,22 @@ class ServiceSession:
         """Return the local path of an opened colleague's job's archive, if its link is still valid."""
         return await self._ask(lambda client: client.shares.fetch(url, job), _TRANSFER_S)
 
-    async def describe(self, tool_type: str) -> ToolAnswer:
+    async def describe(self, tool_type: str) -> ToolResponse:
         """Return the settings, outputs and citation of a tool."""
         return describe_tool(await self._ask(lambda client: client.tools.get(tool_type)))
 
-    async def advise(self, prompt: str) -> AdviceAnswer:
+    async def advise(self, prompt: str) -> AdviceResponse:
         """Return the tools recommended for a described task."""
         found = await self._ask(lambda client: client.router.ask(prompt), _ROUTER_S)
         rows = tuple(ToolAdvice(tool_id=row.tool_id, reason=row.reason) for row in found.tools)
-        return AdviceAnswer(tools=rows, abstain=found.abstain, summary=found.summary)
+        return AdviceResponse(tools=rows, abstain=found.abstain, summary=found.summary)
 
-    async def list_files(self, limit: int, offset: int, folder: str | None = None) -> FilesAnswer:
+    async def list_files(self, limit: int, offset: int, folder: str | None = None) -> FilesResponse:
         """Return one page of the folders and files at the top, or in a folder."""
         page = await self._ask(
             lambda client: client.files.list(limit=limit, offset=offset, folder=folder, has_folders=True)
         )
-        return FilesAnswer(files=page.files, total=page.total, has_more=page.has_more)
+        return FilesResponse(files=page.files, total=page.total, has_more=page.has_more)
 
     async def upload(
         self, path: Path, name: str, folder: str | None, meter: Callable[[int, int | None], None]
@@ -209,17 +209,17 @@ class ServiceSession:
         """Delete a folder of the account with every file in it."""
         await self._ask(lambda client: client.files.delete_folder(folder))
 
-    def hurry(self) -> None:
+    def poll_now(self) -> None:
         """Poll the service at once."""
-        self.poller.hurry()
+        self.poller.poll_now()
 
     async def close(self) -> None:
         """Stop polling, close the connection and cancel pending deletions."""
         await self.pending.close()
         await self.poller.close()
 
-    def _announce(self, leaving: frozenset[str]) -> None:
-        self.notes.set_leaving(leaving)
+    def _notify(self, leaving: frozenset[str]) -> None:
+        self.notes.set_pending_deletions(leaving)
         self.poller.update_notes()
 
     async def _ask(
@@ -239,11 +239,11 @@ class ServiceSession:
                 faults.append(f"{name}: the service does not answer in time. Try again.")
             except FoldnoteError as exc:
                 faults.append(str(exc).partition("\n")[0])
-        self.hurry()
+        self.poll_now()
         return faults
 
 
-def describe_tool(tool: Tool) -> ToolAnswer:
+def describe_tool(tool: Tool) -> ToolResponse:
     """Return the settings, outputs and citation of a tool, in prose."""
     properties = tool.settings_schema.get("properties", {})
     inputs = [
@@ -267,4 +267,4 @@ def describe_tool(tool: Tool) -> ToolAnswer:
     outputs = tuple(
         map(format_output, list_outputs(find_note(tool.model_extra, tool.settings_schema, "outputs")))
     )
-    return ToolAnswer(type=tool.type, inputs=tuple(inputs), outputs=outputs, citation=citation)
+    return ToolResponse(type=tool.type, inputs=tuple(inputs), outputs=outputs, citation=citation)

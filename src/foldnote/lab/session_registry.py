@@ -23,7 +23,7 @@ from foldnote.lab.connection import Connect, connect
 from foldnote.lab.engines import EngineManager
 from foldnote.lab.opened_links import OpenedLinks
 from foldnote.lab.pacing import PollingPace
-from foldnote.lab.responses import ConnectionVerdict, ProfileRecord, ProfilesAnswer
+from foldnote.lab.responses import ConnectionVerdict, ProfileRecord, ProfilesResponse
 from foldnote.lab.service_session import ServiceSession
 from foldnote.text import count
 
@@ -61,7 +61,7 @@ class SessionRegistry:
         """
         return self.find(find_link_profile(url))
 
-    def list_profiles(self) -> ProfilesAnswer:
+    def list_profiles(self) -> ProfilesResponse:
         """Return the services that can be chosen.
 
         Raises:
@@ -73,7 +73,7 @@ class SessionRegistry:
             ProfileRecord(name=name, url=profile.base_url, is_active=name == active.name)
             for name, profile in known.items()
         )
-        return ProfilesAnswer(profiles=tuple(rows))
+        return ProfilesResponse(profiles=tuple(rows))
 
     async def try_connection(self, base_url: str, key: SecretStr) -> ConnectionVerdict:
         """Test whether the service at ``base_url`` accepts ``key``; nothing is stored."""
@@ -81,13 +81,13 @@ class SessionRegistry:
             async with asyncio.timeout(_TRIAL_S), AsyncClient(base_url=base_url, api_key=key) as client:
                 page = await client.jobs.list(limit=1)
         except (UnauthorizedError, GatewayForbiddenError):
-            return _bad("The service answers, but refuses the key: it is wrong, expired or revoked.")
+            return _reject("The service answers, but refuses the key: it is wrong, expired or revoked.")
         except TimeoutError:
-            return _bad(f"No answer within {_TRIAL_S:.0f} seconds. Check the address.")
+            return _reject(f"No answer within {_TRIAL_S:.0f} seconds. Check the address.")
         except TransportError as exc:
-            return _bad(_first_line(exc))
+            return _reject(_first_line(exc))
         except FoldnoteError as exc:
-            return _bad(f"The server at this address is not a job service: {_first_line(exc)}")
+            return _reject(f"The server at this address is not a job service: {_first_line(exc)}")
         jobs = count(page.statuses.total, "job") if page.statuses.total else "no jobs"
         return ConnectionVerdict(is_good=True, message=f"Connected. The account has {jobs}.")
 
@@ -119,7 +119,7 @@ class SessionRegistry:
             await session.close()
 
 
-def _bad(message: str) -> ConnectionVerdict:
+def _reject(message: str) -> ConnectionVerdict:
     return ConnectionVerdict(is_good=False, message=message)
 
 

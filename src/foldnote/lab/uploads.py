@@ -34,11 +34,11 @@ from foldnote.errors import (
     TransportError,
 )
 from foldnote.io import hold_lock, write_atomically
-from foldnote.lab.responses import UploadAnswer
+from foldnote.lab.responses import UploadResponse
 
 MAX_BYTES = 20 * 1024**3
 """Maximum size of a file in bytes."""
-MAX_PIECE_BYTES = 16 * 1024**2
+MAX_CHUNK_BYTES = 16 * 1024**2
 """Maximum size of a piece in bytes."""
 KEPT_S = 6 * 3600.0
 """Seconds for which an inactive upload is kept."""
@@ -54,7 +54,7 @@ _TRANSIENT_ERRORS = (TransportError, EmbeddedServiceError, RateLimitedError, Ser
 """Errors after which sending is retried."""
 
 ReportBytes = Callable[[int, int | None], None]
-Pass = Callable[[Path, ReportBytes], Awaitable[str]]
+SendFile = Callable[[Path, ReportBytes], Awaitable[str]]
 """Sends a complete file to the service and returns the value for a file field."""
 
 
@@ -100,7 +100,7 @@ class UploadSession:
         name = secrets.token_urlsafe(16)
         path = folder / name
         path.touch(mode=0o600)
-        upload = cls(name, request, path, _hold(path))
+        upload = cls(name, request, path, _lock(path))
         upload._write_note()
         return upload
 
@@ -111,7 +111,7 @@ class UploadSession:
         if not note.is_file():
             return None
         try:
-            hold = _hold(path)
+            hold = _lock(path)
         except OSError:
             return None
         try:
@@ -125,9 +125,9 @@ class UploadSession:
             return None
         return upload
 
-    def answer(self) -> UploadAnswer:
+    def describe(self) -> UploadResponse:
         """Return the progress of the upload."""
-        return UploadAnswer(
+        return UploadResponse(
             id=self.id,
             size_bytes=self.request.size_bytes,
             received_bytes=self.received_bytes,
@@ -136,7 +136,7 @@ class UploadSession:
             path=self.value,
         )
 
-    async def take(self, offset: int, piece: bytes) -> UploadAnswer:
+    async def write_chunk(self, offset: int, piece: bytes) -> UploadResponse:
         """Write a piece at ``offset``; one that has been received already changes nothing.
 
         Raises:
@@ -160,9 +160,9 @@ class UploadSession:
                         f"{where}: {exc.strerror}. Free disk space there and try again."
                     ) from exc
                 self.received_bytes = end
-            return self.answer()
+            return self.describe()
 
-    async def finish(self, send: Pass) -> UploadAnswer:
+    async def finish(self, send: SendFile) -> UploadResponse:
         """Send the complete file to the service, and wait up to ``_TIMEOUT_S`` for it to finish.
 
         Call it again until the answer has a ``path``. While it is called, sending to an unreachable or busy
@@ -177,7 +177,7 @@ class UploadSession:
             raise ArgumentError(f"{self.request.name} has not been received completely.")
         if self.value is None:
             if self.task is None:
-                self.task = asyncio.create_task(self._pass_on(send))
+                self.task = asyncio.create_task(self._send(send))
             was_waiting = self.waiting
             await self._wait(lambda: self.waiting != was_waiting)
             if self.task is not None and self.task.done():
@@ -187,9 +187,9 @@ class UploadSession:
                 self.value = task.result()
                 self._write_note()  # in case the server restarts before the page has the answer
                 self.path.unlink(missing_ok=True)
-        return self.answer()
+        return self.describe()
 
-    def leave(self) -> None:
+    def suspend(self) -> None:
         """Stop, keeping the received data for a restarted server."""
         if self.task is not None:
             self.task.cancel()
@@ -198,7 +198,7 @@ class UploadSession:
     def close(self) -> None:
         """Stop and delete the received data."""
         _remove(self.path)
-        self.leave()
+        self.suspend()
 
     def _write_note(self) -> None:
         content = json.dumps({"wish": asdict(self.request), "value": self.value})
@@ -212,7 +212,7 @@ class UploadSession:
             if done or is_news():
                 return
 
-    async def _pass_on(self, send: Pass) -> str:
+    async def _send(self, send: SendFile) -> str:
         """Send the file, retrying after ``_TRANSIENT_ERRORS``."""
         try:
             for pause_s in chain(PAUSES_S, repeat(PAUSES_S[-1])):
@@ -254,7 +254,7 @@ class Uploads:
         if not 0 < request.size_bytes <= MAX_BYTES:
             what = "is empty" if request.size_bytes <= 0 else f"has more than {MAX_BYTES:,} bytes"
             raise ArgumentError(f"{request.name} {what} and cannot be uploaded.")
-        self._adopt(request)
+        self._resume(request)
         known = (each for each in self._uploads.values() if each.request == request and each.value is None)
         found = next(known, None)
         if found is None:
@@ -280,33 +280,33 @@ class Uploads:
     def close(self) -> None:
         """Stop all uploads, keeping the received data for a restarted server."""
         for upload in self._uploads.values():
-            upload.leave()
+            upload.suspend()
         self._uploads.clear()
 
-    def _left(self) -> Iterator[Path]:
+    def _list_interrupted(self) -> Iterator[Path]:
         """Yield the paths of uploads in the folder that this server does not handle."""
         for note in self._folder.glob("*.json"):
             if note.stem not in self._uploads:
                 yield note.with_suffix("")
 
-    def _adopt(self, request: PlannedUpload) -> None:
+    def _resume(self, request: PlannedUpload) -> None:
         """Take over the upload of ``request`` that an earlier server left."""
-        for path in [*self._left()]:
+        for path in [*self._list_interrupted()]:
             found = UploadSession.find(path)
             if found is not None and found.request == request:
                 self._uploads[found.id] = found
             elif found is not None:
-                found.leave()
+                found.suspend()
 
     def _forget_old(self) -> None:
         now = self._clock()
         for upload in list(self._uploads.values()):
             if now - upload.touched > KEPT_S:
                 self.drop(upload)
-        for path in [*self._left()]:
+        for path in [*self._list_interrupted()]:
             with suppress(OSError):
                 if time.time() - _changed_at(path) > KEPT_S:
-                    with _hold(path):  # not in use by another server
+                    with _lock(path):  # not in use by another server
                         _remove(path)
 
 
@@ -327,7 +327,7 @@ def _note_of(path: Path) -> Path:
     return path.with_suffix(".json")
 
 
-def _hold(path: Path) -> ExitStack:
+def _lock(path: Path) -> ExitStack:
     """Lock the upload at ``path`` until the returned stack is closed.
 
     Raises:

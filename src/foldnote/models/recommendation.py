@@ -77,11 +77,11 @@ class Recommendation(WireModel):
 
     def _title(self) -> str:
         head = "Nothing is recommended. " if self.abstain or not self.tools else ""
-        seen = ", ".join(_tell(molecule) for molecule in self.detected)
+        seen = ", ".join(_describe_molecule(molecule) for molecule in self.detected)
         return f"{head}{self.summary}{f' Molecules found: {seen}.' if seen else ''}".strip()
 
 
-def _tell(molecule: DetectedMolecule) -> str:
+def _describe_molecule(molecule: DetectedMolecule) -> str:
     size = "" if molecule.length is None else f", {molecule.length} long"
     return f"{molecule.kind or 'molecule'} ({molecule.form or 'given'}{size})"
 

@@ -18,7 +18,7 @@ from foldnote.forms import map_table
 from foldnote.models import Tool
 from foldnote.notebook import connection
 from foldnote.notebook.live_outputs import NotebookBatch, make_live_batch
-from foldnote.notebook.submission_verbs import take_label
+from foldnote.notebook.submission_verbs import choose_label
 from foldnote.notebook.verbs import verb
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ class NotebookPreview(Preview):
             BatchSettingsError: rows break a rule; its ``to_frame()`` has the verdict on each row.
             ServiceError: the service refused.
         """
-        return _hold(self.client.batches.send(self), self.label)
+        return _make_handle(self.client.batches.send(self), self.label)
 
 
-def _hold(batch: BatchHandle, label: str | None) -> NotebookBatch:
+def _make_handle(batch: BatchHandle, label: str | None) -> NotebookBatch:
     """Return the batch with its label."""
     if label is not None:
         batch.relabel(label)
@@ -154,7 +154,7 @@ def submit_batch(
     """
     client = connection.find_client(profile)
     tool = tool if isinstance(tool, Tool) else client.tools.get(tool)
-    label = read_label(take_label(tool, label, settings), None)
+    label = read_label(choose_label(tool, label, settings), None)
     mapped = map_table(tool, table, columns, names, {*settings, *(sweep or ())}, sheet)
     rows = mapped.expand(sweep, settings)
     limits: dict[str, Any] = {
@@ -168,22 +168,22 @@ def submit_batch(
         "webhook": webhook,
     }
     if not preview and not (ask and len(rows.settings) >= options.option("ask_from_jobs")):
-        return _hold(client.batches.submit(tool, rows, batch_name, **limits), label)
-    found = replace(_look(client, tool, rows, batch_name, limits), label=label)
+        return _make_handle(client.batches.submit(tool, rows, batch_name, **limits), label)
+    found = replace(_make_preview(client, tool, rows, batch_name, limits), label=label)
     if preview:
         return found
-    _ask_before(found)
+    _confirm(found)
     return found.submit()
 
 
-def _look(
+def _make_preview(
     client: Client, tool: str | Tool, rows: Rows, batch_name: str | None, limits: Mapping[str, Any]
 ) -> NotebookPreview:
     found = client.batches.preview(tool, rows, batch_name, **limits)
     return NotebookPreview(**{row.name: getattr(found, row.name) for row in fields(Preview)}, client=client)
 
 
-def _ask_before(preview: Preview) -> None:
+def _confirm(preview: Preview) -> None:
     """Ask the user to confirm a large batch.
 
     Raises:

@@ -13,8 +13,8 @@ from foldnote.client import Client
 from foldnote.errors import ArgumentError, FoldnoteError
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.notebook import connection
-from foldnote.notebook.saved_form import KeptForm
-from foldnote.notebook.submission_verbs import take_label, take_name
+from foldnote.notebook.saved_form import SavedForm
+from foldnote.notebook.submission_verbs import choose_label, choose_name
 from foldnote.notebook.verbs import verb
 from foldnote.text import escape_html
 
@@ -32,7 +32,7 @@ _UNLIKE: set[str] = set()
 """Types of the tools whose settings the embedded service, of a newer version, describes differently."""
 
 
-class NotebookForm(KeptForm):
+class NotebookForm(SavedForm):
     """A form with its job card at the end and its result below."""
 
     def __init__(
@@ -250,9 +250,9 @@ def form(
             not hold a schema.
     """
     if isinstance(subject, Mapping | Path) or (isinstance(subject, str) and subject.endswith(".json")):
-        from foldnote.notebook.saved_schema_form import KeptSchemaForm
+        from foldnote.notebook.saved_schema_form import SavedSchemaForm
 
-        return KeptSchemaForm(subject, values if label is None else {**values, "label": label})
+        return SavedSchemaForm(subject, values if label is None else {**values, "label": label})
     asked = connection.find_client(profile)
     if isinstance(subject, str):
         known = _describe(subject, asked)
@@ -262,8 +262,8 @@ def form(
         if isinstance(subject, JobHandle):
             return _reopen(subject, asked, values, job_name, label)
         known = subject
-    label = take_label(known, label, values)
-    return NotebookForm(known, asked, values, take_name(known, job_name, values), label)
+    label = choose_label(known, label, values)
+    return NotebookForm(known, asked, values, choose_name(known, job_name, values), label)
 
 
 def _describe(tool_type: str, asked: Client) -> DescribedTool:
@@ -297,7 +297,7 @@ def _reopen(
     names = set(list_names(tool))
     settings = job.own_settings()
     kept = {name: value for name, value in settings.items() if name in names}
-    label = take_label(tool, label, values)
+    label = choose_label(tool, label, values)
     made = NotebookForm(tool, asked, {**kept, **values}, job_name, label)
     take_kept(made, values)
     gone = [name for name in settings if name not in names]

@@ -40,7 +40,7 @@ class LiveHandle(JobHandle):
     """Sends the last card and its result again."""
     _is_deleted = False
 
-    def _seen(self, record: Job) -> Self:
+    def _with_record(self, record: Job) -> Self:
         self._record = record
         return self
 
@@ -103,12 +103,12 @@ class LiveHandle(JobHandle):
         had_ended = self._card is not None and self._card.job.is_final
 
         def note(record: Job) -> None:
-            self._seen(record)
+            self._with_record(record)
             if output is not None:
                 output.show(record)
 
         try:
-            return self._seen(self.finish(timeout_s, note))
+            return self._with_record(self.finish(timeout_s, note))
         finally:
             if self._card is not None:
                 self._card.take(self.record)
@@ -186,8 +186,8 @@ class NotebookBatch(LiveHandle, BatchHandle):
         else:
             _show(self, make_batch_card)
 
-    def _hold_job(self, job: Job) -> JobHandle:
-        return make_live(super()._hold_job(job))
+    def _make_job_handle(self, job: Job) -> JobHandle:
+        return make_live(super()._make_job_handle(job))
 
 
 class NotebookRun(LiveHandle, PipelineRun):
@@ -212,8 +212,8 @@ class NotebookRun(LiveHandle, PipelineRun):
     def _ipython_display_(self) -> None:
         _show(self, make_batch_card)
 
-    def _hold_job(self, job: Job) -> JobHandle:
-        return make_live(super()._hold_job(job))
+    def _make_job_handle(self, job: Job) -> JobHandle:
+        return make_live(super()._make_job_handle(job))
 
 
 def _show(handle: Handle, make: Callable[[Handle, ResultSlot], JobCard]) -> None:
@@ -248,7 +248,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
     from foldnote.viewers.card.job_card import JobCard
 
     def show_end(record: Job) -> None:
-        job._seen(record)
+        job._with_record(record)
         if record.status is JobStatus.COMPLETE:
             slot.fill(job.result())
 
@@ -267,7 +267,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
 
         return form(job, profile=job.profile_name).widget
 
-    def go_on() -> Widget:
+    def choose_next_tool() -> Widget:
         from foldnote.notebook.continuing import make_chooser
 
         return make_chooser(job)
@@ -280,7 +280,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
         again=again,
         run_again=None if again else run_again,  # a form can itself be submitted again
         edit=None if again else edit,
-        go_on=go_on,
+        go_on=choose_next_tool,
         label=job.label,
         note=_read_note(job),
         profile=job.profile_name,
@@ -303,7 +303,7 @@ def make_batch_card(batch: NotebookBatch | NotebookRun, slot: ResultSlot) -> Job
         connection.find_async_jobs(batch._connection),
         slot,
         profile=batch.profile_name,
-        on_final=batch._seen,
+        on_final=batch._with_record,
     )
     if not isinstance(batch, PipelineRun):
         return card(run_again=lambda: make_batch_card(make_live_batch(batch.retry()), slot))

@@ -33,11 +33,11 @@ def purge(older_than: str, /, *, ask: bool = True, profile: str | None = None) -
     if not old:
         return []
     if ask:
-        _ask_before(f"{old!r}\n\nDelete {count(len(old), 'job')} with their results? [y/N] ")
+        _confirm(f"{old!r}\n\nDelete {count(len(old), 'job')} with their results? [y/N] ")
     return client.jobs.purge(old)
 
 
-def _ask_before(question: str) -> None:
+def _confirm(question: str) -> None:
     """Ask the user to confirm.
 
     Raises:

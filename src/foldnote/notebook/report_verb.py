@@ -68,12 +68,12 @@ def report(
         raise ArgumentError("fn.report needs at least one job or result.")
     place = check_page_path(path)  # fail before results are fetched
     parts = [_read_part(item, profile) for item in items]
-    with _telling(place, parts):
+    with _show_busy(place, parts):
         return write_report(place, title or _join_titles(parts), parts, notes=notes, author=author)
 
 
 @contextmanager
-def _telling(place: Path, parts: Sequence[ReportPart]) -> Iterator[None]:
+def _show_busy(place: Path, parts: Sequence[ReportPart]) -> Iterator[None]:
     """Show in the running cell that pages are being laid out, which takes seconds to minutes."""
     if not is_notebook():
         yield

@@ -11,7 +11,7 @@ _QUIET_S = 1.5
 """Seconds without a change after which the values are saved."""
 
 
-class KeptForm(Form):
+class SavedForm(Form):
     """Base of the forms of tools and schemas in notebooks."""
 
     _output: LiveOutput | None = None

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from foldnote.forms.schema_form import SchemaForm
-from foldnote.notebook.saved_form import KeptForm
+from foldnote.notebook.saved_form import SavedForm
 
 
-class KeptSchemaForm(KeptForm, SchemaForm):
+class SavedSchemaForm(SavedForm, SchemaForm):
     """A form of any schema in a notebook."""
 
     def __init__(self, schema: Any, values: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # not at run time: reading the signature of submit must stay 
     from foldnote.notebook.live_outputs import NotebookJob
 
 
-def take_label(tool: DescribedTool, label: str | None, settings: dict[str, Any]) -> str | None:
+def choose_label(tool: DescribedTool, label: str | None, settings: dict[str, Any]) -> str | None:
     """Return the job's label; None if ``label`` is a setting of the tool, to which it is then assigned."""
     from foldnote.forms.fields.section import list_names
 
@@ -28,7 +28,7 @@ def take_label(tool: DescribedTool, label: str | None, settings: dict[str, Any])
     return None
 
 
-def take_name(tool: DescribedTool, job_name: str | None, settings: dict[str, Any]) -> str | None:
+def choose_name(tool: DescribedTool, job_name: str | None, settings: dict[str, Any]) -> str | None:
     """Return the job's name, from ``job_name`` or ``name``, which is removed from ``settings``.
 
     Raises:
@@ -96,7 +96,7 @@ def submit(
     """
     if label is not None:
         tool = connection.find_client(profile).tools.get(tool) if isinstance(tool, str) else tool
-        label = take_label(tool, label, settings)
+        label = choose_label(tool, label, settings)
     return submit_settings(
         tool,
         settings,
@@ -126,7 +126,7 @@ def submit_settings(
     client = connection.find_client(profile)
     if "name" in settings:
         tool = client.tools.get(tool) if isinstance(tool, str) else tool
-        job_name = take_name(tool, job_name, settings)
+        job_name = choose_name(tool, job_name, settings)
     return make_live(client.jobs.submit(tool, settings, job_name=job_name, **options))
 
 
@@ -161,7 +161,7 @@ def quote(
     client = connection.find_client(profile)
     if "name" in settings:
         tool = client.tools.get(tool) if isinstance(tool, str) else tool
-        job_name = take_name(tool, job_name, settings)
+        job_name = choose_name(tool, job_name, settings)
     return client.jobs.quote(tool, settings, job_name=job_name, extensions=extensions)
 
 

@@ -244,7 +244,7 @@ def _copy(archive: Archive, name: str, target: zipfile.ZipFile, folder: str) -> 
     try:
         source = archive.open(name)
     except (UnreadableFileError, *BROKEN) as exc:
-        raise _refuse(name) from exc
+        raise _make_damage_error(name) from exc
     with source, target.open(f"{folder}{name}", "w", force_zip64=True) as member:
         while piece := _read_piece(source, name):
             digest.update(piece)
@@ -257,10 +257,10 @@ def _read_piece(source: IO[bytes], name: str) -> bytes:
     try:
         return source.read(1024**2)
     except (UnreadableFileError, *BROKEN) as exc:
-        raise _refuse(name) from exc
+        raise _make_damage_error(name) from exc
 
 
-def _refuse(name: str) -> UnreadableFileError:
+def _make_damage_error(name: str) -> UnreadableFileError:
     return UnreadableFileError(
         f"{name} is damaged, so the result is not exported. Download the result again."
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldnote import errors
-from foldnote.client.core.error_mapping import read_json, refusal, understand
+from foldnote.client.core.error_mapping import make_error, parse_response, read_json
 from foldnote.client.core.operations import ServiceResponse
 from foldnote.models import (
     Credential,
@@ -53,7 +53,7 @@ def answer(status, body, given_headers=None):
 
 @given(statuses, bodies | st.binary(max_size=60), headers)
 def test_any_refusal_is_one_exception_with_a_sentence(status, body, given_headers):
-    fault = refusal(answer(status, body, given_headers))
+    fault = make_error(answer(status, body, given_headers))
     assert isinstance(fault, errors.ServiceError)
     assert fault.status == status
     assert fault.message
@@ -63,7 +63,7 @@ def test_any_refusal_is_one_exception_with_a_sentence(status, body, given_header
 
 @given(st.dictionaries(st.text(min_size=1, max_size=10), json_values, max_size=5))
 def test_every_key_of_a_refusal_is_kept(body):
-    assert set(refusal(answer(400, body)).body) == set(body)
+    assert set(make_error(answer(400, body)).body) == set(body)
 
 
 @given(st.binary(max_size=80))
@@ -93,7 +93,7 @@ def read_run(body):
 @given(body=bodies)
 def test_any_value_is_a_record_or_a_protocol_error(read, body):
     try:
-        understand(read, body)
+        parse_response(read, body)
     except errors.ProtocolError as exc:
         assert exc.message
 
@@ -119,7 +119,7 @@ def test_what_a_record_does_not_know_it_keeps(record, extra):
 def test_brackets_without_end_are_text():
     deep = b"[" * 200_000
     assert read_json(answer(200, deep)).startswith("[[[")
-    assert refusal(answer(500, deep)).status == 500
+    assert make_error(answer(500, deep)).status == 500
 
 
 @pytest.mark.parametrize(
@@ -135,4 +135,4 @@ def test_brackets_without_end_are_text():
 )
 def test_a_pause_in_each_spelling(text, seconds):
     said = {"retry-after": text, "date": "Fri, 20 Nov 2026 12:00:00 GMT"}
-    assert refusal(answer(429, {}, said)).retry_after_s == seconds
+    assert make_error(answer(429, {}, said)).retry_after_s == seconds

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from foldnote.client.core.hashing import RunningHash
+from foldnote.client.core.hashing import BackgroundHash
 
 CONTENT = bytes(range(256)) * 20_000
 
@@ -15,21 +15,21 @@ CONTENT = bytes(range(256)) * 20_000
 def test_every_byte_counts_once(tmp_path, have, piece):
     path = tmp_path / "part"
     path.write_bytes(CONTENT[:have])
-    running = RunningHash(path, have)
+    running = BackgroundHash(path, have)
     with path.open("ab") as part:
         for begin in range(have, len(CONTENT), piece):
             part.write(CONTENT[begin : begin + piece])
-            running.feed(CONTENT[begin : begin + piece])
+            running.update(CONTENT[begin : begin + piece])
     assert running.close() == hashlib.sha256(CONTENT).hexdigest()
 
 
 def test_a_beginning_that_is_gone_gives_no_hash(tmp_path):
-    assert RunningHash(tmp_path / "nothing", 10).close() is None
+    assert BackgroundHash(tmp_path / "nothing", 10).close() is None
 
 
 def test_no_thread_is_left_behind(tmp_path):
-    running = RunningHash(tmp_path / "part", 0)
+    running = BackgroundHash(tmp_path / "part", 0)
     for _ in range(40):
-        running.feed(CONTENT[:1_000_000])
+        running.update(CONTENT[:1_000_000])
     running.close()
     assert not [thread for thread in threading.enumerate() if "hash" in thread.name]

@@ -98,13 +98,13 @@ def test_cards_and_waiting_share_their_requests():
 
             watch = Watch(account.connection, names, None, None)
             while account.now < 1300:
-                yield from watch.look()
+                yield from watch.poll()
                 poll(account, names)
                 yield from watch.pause()
 
     names = [f"j{number}" for number in range(5)]
     account = SimulatedAccount(names)
-    account.connection.can_hold = False
+    account.connection.supports_long_poll = False
     Waits(account).beside()
     assert account.most_in_a_minute(after=10) <= 12
 

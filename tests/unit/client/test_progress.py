@@ -4,7 +4,15 @@ import io
 
 import pytest
 
-from foldnote.client.core.progress import Bar, Cell, JobGroup, Lines, Terminal, follow, measure
+from foldnote.client.core.progress import (
+    Bar,
+    Cell,
+    JobGroupProgress,
+    Lines,
+    Terminal,
+    track_bytes,
+    track_jobs,
+)
 from foldnote.models import read_job
 
 
@@ -87,27 +95,27 @@ def test_a_cell_is_renewed_in_place(clock, monkeypatch):
 
 
 def test_one_job_is_reported_in_its_own_words():
-    crowd = JobGroup(["a"])
-    assert crowd.note(record("a", progress=0.25, message="Folding")) == (0.25, "Running: Folding")
-    assert crowd.note(record("a", "Complete")) == (1.0, "Complete")
+    group = JobGroupProgress(["a"])
+    assert group.update(record("a", progress=0.25, message="Folding")) == (0.25, "Running: Folding")
+    assert group.update(record("a", "Complete")) == (1.0, "Complete")
 
 
 def test_many_jobs_are_counted():
-    crowd = JobGroup(["a", "b", "c", "d"])
-    crowd.note(record("a", "Complete"))
-    crowd.note(record("b", "Stopped", error="It broke."))
-    assert crowd.note(record("c", progress=0.5)) == (0.625, "1 complete, 1 running, 1 failed")
+    group = JobGroupProgress(["a", "b", "c", "d"])
+    group.update(record("a", "Complete"))
+    group.update(record("b", "Stopped", error="It broke."))
+    assert group.update(record("c", progress=0.5)) == (0.625, "1 complete, 1 running, 1 failed")
 
 
 def test_a_batch_is_described_by_its_own_state_and_its_jobs():
     parent = {"type": "batch", "batchStatus": "Aggregating", "batchSize": 4, "statuses": {"Complete": 4}}
-    share, words = JobGroup(["b"]).note(record("b", "Complete", **parent))
+    share, words = JobGroupProgress(["b"]).update(record("b", "Complete", **parent))
     assert (share, words) == (1.0, "Aggregating, 4 of 4 jobs done")
 
 
 def test_who_waits_is_reported_beside_the_bar(capsys):
     told = []
-    with follow(True, ["a"], told.append) as note:
+    with track_jobs(True, ["a"], told.append) as note:
         note(record("a"))
     assert [job.job_name for job in told] == ["a"]
     assert capsys.readouterr().out == ""
@@ -115,6 +123,6 @@ def test_who_waits_is_reported_beside_the_bar(capsys):
 
 def test_ones_own_meter_is_used_as_it_is():
     told = []
-    with measure(lambda done, total: told.append((done, total)), "a") as meter:
+    with track_bytes(lambda done, total: told.append((done, total)), "a") as meter:
         meter(1, None)
     assert told == [(1, None)]

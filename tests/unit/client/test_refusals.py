@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from foldnote import errors
 from foldnote.catalog.foreign import read_catalog, read_foreign_tool
-from foldnote.client.core.error_mapping import read_json, refusal, understand
+from foldnote.client.core.error_mapping import make_error, parse_response, read_json
 from foldnote.client.core.operations import ServiceResponse
 from foldnote.models import (
     Problem,
@@ -45,14 +45,14 @@ READERS = (
 @given(answer=ANSWERS)
 def test_any_answer_is_read_or_is_a_protocol_error(read, answer):
     try:
-        understand(read, answer)
+        parse_response(read, answer)
     except errors.FoldnoteError as exc:
         assert isinstance(exc, errors.ProtocolError)
 
 
 @given(extra=st.dictionaries(st.from_regex(r"x[a-z]{3,9}", fullmatch=True), VALUES, max_size=4))
 def test_what_is_not_known_is_kept(extra):
-    job = understand(read_job, {"jobName": "a", "type": "t", "status": "Running"} | extra)
+    job = parse_response(read_job, {"jobName": "a", "type": "t", "status": "Running"} | extra)
     assert json.dumps(job.model_extra, sort_keys=True) == json.dumps(extra, sort_keys=True)
 
 
@@ -60,7 +60,7 @@ def test_what_is_not_known_is_kept(extra):
     status=st.integers(400, 599), body=st.binary(max_size=60) | ANSWERS.map(lambda v: json.dumps(v).encode())
 )
 def test_any_refusal_has_a_sentence_and_its_status(status, body):
-    fault = refusal(ServiceResponse(status, {}, body))
+    fault = make_error(ServiceResponse(status, {}, body))
     assert fault.status == status
     assert fault.message
 
@@ -88,7 +88,7 @@ def test_any_good_body_is_a_value(body):
     ],
 )
 def test_each_refusal_is_its_own_class(status, body, kind):
-    assert type(refusal(ServiceResponse(status, {}, json.dumps(body).encode()))) is kind
+    assert type(make_error(ServiceResponse(status, {}, json.dumps(body).encode()))) is kind
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,11 @@ def test_each_refusal_is_its_own_class(status, body, kind):
     ],
 )
 def test_each_403_is_distinguished_by_code_words_or_route(path, body, kind):
-    assert type(refusal(ServiceResponse(403, {}, json.dumps(body).encode()), path)) is kind
+    assert type(make_error(ServiceResponse(403, {}, json.dumps(body).encode()), path)) is kind
 
 
 def test_a_gateway_s_refusal_says_what_to_do():
-    fault = refusal(ServiceResponse(403, {}, b'{"message": "Forbidden"}'), "/jobs")
+    fault = make_error(ServiceResponse(403, {}, b'{"message": "Forbidden"}'), "/jobs")
     assert "Forbidden" in fault.message
     assert "foldnote profile key" in fault.message
 
@@ -132,13 +132,13 @@ def test_a_gateway_s_refusal_says_what_to_do():
     ],
 )  # fmt: skip
 def test_a_refusal_has_its_figures(body, names, figures):
-    fault = refusal(ServiceResponse(403, {}, json.dumps(body).encode()))
+    fault = make_error(ServiceResponse(403, {}, json.dumps(body).encode()))
     assert tuple(getattr(fault, name) for name in names) == figures
 
 
 def test_the_parts_of_a_refusal_are_kept():
     body = {"error": "Too long.", "code": "max_length", "field": "heavy", "row": 3, "hint": "x"}
-    fault = refusal(ServiceResponse(400, {}, json.dumps(body).encode()))
+    fault = make_error(ServiceResponse(400, {}, json.dumps(body).encode()))
     assert (fault.message, fault.code, fault.field, fault.row) == ("Too long.", "max_length", "heavy", 3)
     assert fault.body["hint"] == "x"
 
@@ -154,7 +154,7 @@ def test_the_parts_of_a_refusal_are_kept():
     ],
 )
 def test_the_pause_that_a_service_asks_for(headers, body, seconds):
-    assert refusal(ServiceResponse(429, headers, json.dumps(body).encode())).retry_after_s == seconds
+    assert make_error(ServiceResponse(429, headers, json.dumps(body).encode())).retry_after_s == seconds
 
 
 def test_a_question_ends_with_its_own_mark():

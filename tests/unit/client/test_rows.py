@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from foldnote.client.inputs.batch_table import expand_rows
-from foldnote.client.submission.validation import cut_rows
+from foldnote.client.submission.validation import split_rows
 from foldnote.errors import FoldnoteError
 
 
@@ -65,7 +65,11 @@ def test_an_empty_table_is_refused():
 
 def test_chunks_keep_both_limits():
     rows = [{"x": "y" * 10}] * 25
-    assert [len(chunk) for chunk in cut_rows(rows, max_rows=10)] == [10, 10, 5]
-    assert [len(chunk) for chunk in cut_rows(rows, max_bytes=60)] == [2] * 12 + [1]
-    assert [len(chunk) for chunk in cut_rows([rows[0], {"x": "y" * 99}, rows[0]], max_bytes=60)] == [1, 1, 1]
-    assert [row for chunk in cut_rows(rows, max_rows=7) for row in chunk] == rows
+    assert [len(chunk) for chunk in split_rows(rows, max_rows=10)] == [10, 10, 5]
+    assert [len(chunk) for chunk in split_rows(rows, max_bytes=60)] == [2] * 12 + [1]
+    assert [len(chunk) for chunk in split_rows([rows[0], {"x": "y" * 99}, rows[0]], max_bytes=60)] == [
+        1,
+        1,
+        1,
+    ]
+    assert [row for chunk in split_rows(rows, max_rows=7) for row in chunk] == rows

@@ -87,7 +87,7 @@ def test_a_change_is_reported_once(connection):
         record("a", "Complete"),
     ]
     seen = []
-    connection.can_hold = False
+    connection.supports_long_poll = False
     run(wait_all(connection, ["a"], on_change=seen.append), ScriptedWorld(*map(says, looks)))
     assert [(str(job.status), job.progress) for job in seen] == [
         ("In Queue", None), ("Running", None), ("Running", 0.5), ("Complete", None)
@@ -115,23 +115,23 @@ def test_a_service_that_never_answered_is_not_waited_for(connection):
 
 def test_an_outage_is_borne_for_minutes_only():
     clock = Clock()
-    patience = WaitLimit(None, clock)
-    patience.renew()
+    limit = WaitLimit(None, clock)
+    limit.note_response()
     clock.now = 299
-    patience.bear(ServiceUnreachableError("gone"))
+    limit.tolerate(ServiceUnreachableError("gone"))
     clock.now = 301
     with pytest.raises(ServiceUnreachableError):
-        patience.bear(ServiceUnreachableError("gone"))
+        limit.tolerate(ServiceUnreachableError("gone"))
 
 
 def test_the_last_pause_ends_with_the_time():
     clock = Clock()
-    patience = WaitLimit(5, clock)
+    limit = WaitLimit(5, clock)
     clock.now = 4
-    assert patience.limit(3, None) == 1
+    assert limit.limit(3, None) == 1
     clock.now = 5
     with pytest.raises(WaitTimeoutError, match="5 s.*job continues"):
-        patience.limit(3, None)
+        limit.limit(3, None)
 
 
 @pytest.mark.parametrize("timeout_s", [math.nan, "5", True])
@@ -174,7 +174,7 @@ def test_a_request_with_a_refused_parameter_is_repeated_without_it(connection):
     transport = ScriptedWorld(says({"error": "unknown parameter since"}, 400), says(done))
     run(wait_all(connection, names), transport)
     assert ["since" in call.params for call in transport.calls] == [True, False]
-    assert connection.can_hold is False
+    assert connection.supports_long_poll is False
 
 
 def test_one_job_is_held_once_it_takes_long(connection):

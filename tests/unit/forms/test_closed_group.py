@@ -81,10 +81,10 @@ def test_the_settings_are_the_same_before_and_after_the_group_is_opened(tool):
 
 
 def test_a_widget_that_waits_is_opened_by_one_that_refers_to_it_and_not_after_it_was_closed():
-    from foldnote.forms.ui.compact_widgets import Box, Text, opened_together
+    from foldnote.forms.ui.compact_widgets import Box, Text, delay_opening
 
     before = model_ids()
-    with opened_together():
+    with delay_opening():
         text, gone = Text("a"), Text("b")
         text.value = "c"
         gone.close()

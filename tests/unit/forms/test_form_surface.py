@@ -9,7 +9,7 @@ from page import Page, send
 
 from foldnote.forms import Form, SchemaForm
 from foldnote.forms.fields.field import Field
-from foldnote.forms.fields.kinds.text import find_span
+from foldnote.forms.fields.kinds.text import find_slider_range
 from foldnote.forms.jobs.job_files import ListedFile, write_members
 from foldnote.forms.schema.spec import read_spec
 from foldnote.forms.view.page_events import locate, pack_script, read_script
@@ -29,7 +29,7 @@ def ask(
 
 
 def span_of(**schema):
-    return find_span(read_spec(("x",), schema, schema, required=False))
+    return find_slider_range(read_spec(("x",), schema, schema, required=False))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ OK = ServiceReport(state=ServiceState.OK, profile="embedded", is_embedded=True)
 
 def _known(**fields) -> KnownJobs:
     known = KnownJobs()
-    known.take_all(_page(**fields))
+    known.replace_all(_page(**fields))
     return known
 
 

@@ -20,7 +20,7 @@ class Deletions:
 
     def __init__(self):
         self.deleted, self.told = [], []
-        self.departures = PendingDeletions(self._delete, self.told.append)
+        self.pending = PendingDeletions(self._delete, self.told.append)
 
     async def _delete(self, names):
         self.deleted += names
@@ -31,7 +31,7 @@ class Deletions:
 async def deletions():
     made = Deletions()
     yield made
-    await made.departures.close()
+    await made.pending.close()
 
 
 async def until(holds):
@@ -79,25 +79,25 @@ def test_the_notebook_of_a_submission_is_known(monkeypatch):
 
 
 async def test_an_undone_deletion_never_happens_and_ends_its_waiting(deletions):
-    leaving = asyncio.create_task(deletions.departures.leave(["a", "b"], LONG_S))
+    leaving = asyncio.create_task(deletions.pending.schedule(["a", "b"], LONG_S))
     await until(lambda: deletions.told)
-    assert deletions.departures.keep(["a", "b", "c"]) == ["a", "b"]
+    assert deletions.pending.cancel(["a", "b", "c"]) == ["a", "b"]
     assert await asyncio.wait_for(leaving, 30) == DeletionOutcome(())
     assert (deletions.deleted, deletions.told[-1]) == ([], frozenset())
 
 
 async def test_only_what_was_not_undone_is_deleted(deletions):
-    leaving = asyncio.create_task(deletions.departures.leave(["a", "b"], LONG_S))
+    leaving = asyncio.create_task(deletions.pending.schedule(["a", "b"], LONG_S))
     await until(lambda: deletions.told)
-    deletions.departures.keep(["a"])
+    deletions.pending.cancel(["a"])
     assert deletions.told[-1] == {"b"}
-    await deletions.departures.leave(["a"], 0)
+    await deletions.pending.schedule(["a"], 0)
     assert deletions.deleted == ["a"]
     leaving.cancel()
 
 
 async def test_a_confirmed_deletion_happens_though_its_page_is_closed(deletions):
-    leaving = asyncio.create_task(deletions.departures.leave(["a"], 0.05))
+    leaving = asyncio.create_task(deletions.pending.schedule(["a"], 0.05))
     await until(lambda: deletions.told)
     leaving.cancel()
     await until(lambda: deletions.deleted)
@@ -105,9 +105,9 @@ async def test_a_confirmed_deletion_happens_though_its_page_is_closed(deletions)
 
 
 async def test_a_server_that_ends_deletes_nothing(deletions):
-    leaving = asyncio.create_task(deletions.departures.leave(["a"], LONG_S))
+    leaving = asyncio.create_task(deletions.pending.schedule(["a"], LONG_S))
     await until(lambda: deletions.told)
-    await deletions.departures.close()
+    await deletions.pending.close()
     assert (await leaving).gone == ()
     assert deletions.deleted == []
 

@@ -21,7 +21,7 @@ def _poller(service, **pace) -> JobPoller:
 
 async def _settle(poller: JobPoller, state: ServiceState) -> None:
     async with asyncio.timeout(10):
-        while f'"state":"{state}"'.encode() not in poller.look().body:
+        while f'"state":"{state}"'.encode() not in poller.read().body:
             await asyncio.sleep(0.02)
 
 
@@ -40,7 +40,7 @@ async def test_no_request_is_sent_before_a_page_asks(service, poller):
 async def test_many_looks_are_one_question(service):
     poller = _poller(service, idle_wait_s=20.0)
     for _ in range(50):
-        poller.look()
+        poller.read()
     await _settle(poller, ServiceState.OK)
     await _until(lambda: service.requests >= 2)
     await asyncio.sleep(0.2)
@@ -57,7 +57,7 @@ async def test_polling_stops_without_viewers_and_starts_again(service):
     asked = service.requests
     await asyncio.sleep(0.3)
     assert service.requests == asked
-    poller.look()
+    poller.read()
     assert poller.is_running
     await poller.close()
 
@@ -77,7 +77,7 @@ async def test_it_asks_less_often_after_failures(service):
     poller = _poller(service, max_s=0.4, timeout_s=0.2)
     pauses = []
     for _ in range(5):
-        await poller.ask_now()
+        await poller.poll_once()
         pauses.append(poller.pause_s())
     assert pauses == [0.05, 0.1, 0.2, 0.4, 0.4]
     await poller.close()
@@ -92,7 +92,7 @@ async def test_closing_ends_the_task(service, poller):
 async def test_closing_ends_all_waiting_and_nothing_is_asked_again(service):
     poller = _poller(service)
     await _settle(poller, ServiceState.OK)
-    waiting = asyncio.ensure_future(poller.look_later(poller.look().tag, 600))
+    waiting = asyncio.ensure_future(poller.read_when_changed(poller.read().tag, 600))
     await asyncio.sleep(0)
     await poller.close()
     await asyncio.wait_for(waiting, 30)
@@ -102,7 +102,7 @@ async def test_closing_ends_all_waiting_and_nothing_is_asked_again(service):
 async def test_the_first_report_names_the_configured_service(service):
     settings.save_profile("lab", "https://jobs.example.org")
     poller = JobPoller(ProfileConnection("lab", service.connect))
-    report = json.loads(poller.look().body)["service"]
+    report = json.loads(poller.read().body)["service"]
     assert (report["profile"], report["isEmbedded"]) == ("lab", False)
     await poller.close()
 
@@ -110,11 +110,11 @@ async def test_the_first_report_names_the_configured_service(service):
 async def test_a_change_is_heard_at_once_with_one_question_under_way(service):
     poller = _poller(service, idle_wait_s=20.0, busy_wait_s=20.0)
     await _settle(poller, ServiceState.OK)
-    tag, asked = poller.look().tag, service.requests
+    tag, asked = poller.read().tag, service.requests
     async with service.client() as client:
         tool = await client.tools.get("anarci")
         await client.jobs.submit(tool, tool.example_job["settings"], job_name="new")
-        answer = await asyncio.wait_for(poller.look_later(tag, 20), 5)
+        answer = await asyncio.wait_for(poller.read_when_changed(tag, 20), 5)
     assert b'"new"' in answer.body
     assert service.requests - asked <= 3
     await poller.close()
@@ -147,7 +147,7 @@ async def test_a_hurried_question_waits_for_nothing(service):
     await _settle(poller, ServiceState.OK)
     await _until(lambda: "waitSeconds" in service.paths[-1])
     asked = len(service.paths)
-    poller.hurry()
+    poller.poll_now()
     async with asyncio.timeout(15):  # less than the duration of the long poll
         while len(service.paths) == asked:
             await asyncio.sleep(0.02)
@@ -164,20 +164,20 @@ async def test_a_deployment_that_refuses_unknown_parameters_is_queried_without_t
 
 
 async def test_a_wished_pause_keeps_two_questions_apart(poller):
-    poller.look(pause_s=120)
+    poller.read(pause_s=120)
     await _settle_wish(poller, lambda pause_s: pause_s == 120)
-    poller.look()
+    poller.read()
     assert poller.pause_s() < 120
 
 
 async def test_a_wished_pause_is_kept_at_the_service(service, poller):
-    poller.look(pause_s=0.4)
+    poller.read(pause_s=0.4)
     await _settle(poller, ServiceState.OK)
-    poller.look(pause_s=0.4)
+    poller.read(pause_s=0.4)
     asked = service.requests + 1  # one may have been under way before the request
     async with asyncio.timeout(60):
         while service.requests < asked + 3:
-            poller.look(pause_s=0.4)
+            poller.read(pause_s=0.4)
             await asyncio.sleep(0.02)
     gaps = [b - a for a, b in itertools.pairwise(service.times[asked:])]
     assert min(gaps) >= 0.4
@@ -186,5 +186,5 @@ async def test_a_wished_pause_is_kept_at_the_service(service, poller):
 async def _settle_wish(poller: JobPoller, holds: Callable[[float], bool]) -> None:
     async with asyncio.timeout(30):
         while not holds(poller.pause_s()):
-            poller.look(pause_s=120)
+            poller.read(pause_s=120)
             await asyncio.sleep(0.02)

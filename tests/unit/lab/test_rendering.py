@@ -33,7 +33,7 @@ def list_renderers():
 @pytest.fixture(autouse=True)
 def others(monkeypatch):
     """Return renderers of other tests."""
-    monkeypatch.setattr(rendering, "RESTS_S", 20.0)
+    monkeypatch.setattr(rendering, "IDLE_LIMIT_S", 20.0)
     return list_renderers()
 
 
@@ -70,7 +70,7 @@ async def test_the_memory_of_what_starts_a_process_is_not_its_own(others):
 
 
 async def test_a_process_that_waits_is_ended_after_a_while(others, monkeypatch):
-    monkeypatch.setattr(rendering, "RESTS_S", 0.1)
+    monkeypatch.setattr(rendering, "IDLE_LIMIT_S", 0.1)
     await draw()
     await wait_until(lambda: list_renderers() <= others)
 

@@ -128,7 +128,7 @@ async def test_a_page_that_waits_for_an_upload_is_answered_when_it_is_cancelled(
 async def test_an_unreachable_service_is_not_waited_for_without_requests():
     uploads = Uploads()
     upload = uploads.begin(make_request())
-    await upload.take(0, b"abc")
+    await upload.write_chunk(0, b"abc")
 
     async def fail(path, meter):
         upload.touched -= ABANDONED_S + 1
@@ -136,7 +136,7 @@ async def test_an_unreachable_service_is_not_waited_for_without_requests():
 
     with pytest.raises(ServiceUnreachableError):
         await upload.finish(fail)
-    assert upload.answer().waiting is None
+    assert upload.describe().waiting is None
     uploads.close()
 
 
@@ -179,7 +179,7 @@ async def test_a_file_of_the_file_browser_is_uploaded_as_it_is_now(jupyter, tmp_
 async def test_a_restarted_jupyter_server_continues_with_the_received_part(tmp_path):
     before = Uploads(folder=tmp_path / "uploads")
     upload = before.begin(make_request())
-    await upload.take(0, b"ab")
+    await upload.write_chunk(0, b"ab")
     beside = Uploads(folder=tmp_path / "uploads")
     assert beside.begin(make_request()).id != upload.id, "two servers wrote to one file"
     assert beside.find(upload.id, "ann") is None
@@ -187,9 +187,9 @@ async def test_a_restarted_jupyter_server_continues_with_the_received_part(tmp_p
     before.close()
     after = Uploads(folder=tmp_path / "uploads")
     found = after.find(upload.id, "ann")
-    assert found.answer() == upload.answer()
+    assert found.describe() == upload.describe()
     assert after.begin(make_request()) is found
-    await found.take(2, b"c")
+    await found.write_chunk(2, b"c")
     sent = []
 
     async def send(path, meter):
@@ -230,7 +230,7 @@ async def test_a_disk_without_room_is_reported_in_words(tmp_path):
     upload.path.unlink()
     upload.path.mkdir()  # the folder is not writable
     with pytest.raises(ConfigurationError, match="cannot store a.*Free disk space"):
-        await upload.take(0, b"abc")
+        await upload.write_chunk(0, b"abc")
     uploads.close()
 
 
@@ -261,7 +261,7 @@ async def test_an_abandoned_upload_is_removed():
 async def test_a_refused_file_can_be_passed_on_again():
     uploads = Uploads()
     upload = uploads.begin(make_request())
-    await upload.take(0, b"abc")
+    await upload.write_chunk(0, b"abc")
     sent = []
 
     async def fail(path, meter):

@@ -9,7 +9,7 @@ import foldnote as fn
 from foldnote.errors import ArgumentError, ResultError
 from foldnote.results import Structure
 from foldnote.viewers.explorer.explorer import explore
-from foldnote.viewers.explorer.image_requests import Pictures, make_request
+from foldnote.viewers.explorer.image_requests import ImageRequester, make_request
 
 FV = (Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb").read_text()
 
@@ -118,4 +118,4 @@ def answer(widget, content, *buffers):
 
 async def test_without_a_page_the_error_says_what_to_do(explorer):
     with pytest.raises(ResultError, match="Show the explorer in a cell"):
-        await Pictures(explorer).ask(make_request(800, 600, 300, "seen"), wait_s=0.05)
+        await ImageRequester(explorer).request(make_request(800, 600, 300, "seen"), wait_s=0.05)

@@ -9,7 +9,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldnote.viewers.render.compression import pack, pack_view, turn
+from foldnote.viewers.render.compression import pack, pack_view, transpose_lines
 
 _BACK = str.maketrans("./:,[] ", "$&<>`{}")
 
@@ -26,7 +26,7 @@ def read_columns(length, letters):
 
 @given(st.text())
 def test_any_text_comes_back(text):
-    assert turn_back(turn(text)) == text
+    assert turn_back(transpose_lines(text)) == text
 
 
 @given(
@@ -34,7 +34,7 @@ def test_any_text_comes_back(text):
 )
 def test_lines_of_one_length_come_back(lines, tail):
     text = "\n".join([*lines, tail])
-    assert turn_back(json.loads(json.dumps(turn(text)))) == text
+    assert turn_back(json.loads(json.dumps(transpose_lines(text)))) == text
 
 
 def test_what_is_packed_is_json_in_safe_letters():
@@ -45,7 +45,9 @@ def test_what_is_packed_is_json_in_safe_letters():
 
 def test_columns_of_digits_take_less_than_with_gzip():
     rng = random.Random(1)
-    pieces = turn("\n".join(f"ATOM {rng.uniform(0, 99):8.3f}{rng.uniform(0, 99):8.3f}" for _ in range(2000)))
+    pieces = transpose_lines(
+        "\n".join(f"ATOM {rng.uniform(0, 99):8.3f}{rng.uniform(0, 99):8.3f}" for _ in range(2000))
+    )
     packed = base64.b64decode(pack(pieces))
     assert len(packed) < 0.93 * len(gzip.compress(gzip.decompress(packed), 9))
 
@@ -58,11 +60,14 @@ def test_equal_data_are_packed_equally_at_any_time(monkeypatch):
 
 def test_lines_with_surrogate_pairs_are_kept_unchanged():
     text = "\n".join(["REMARK \U0001f9ec"] * 9)
-    assert turn(text) == [text]
+    assert transpose_lines(text) == [text]
 
 
 def test_a_view_is_packed_without_letters_that_html_mathjax_or_templates_read():
-    words, columns = {"code": "if (a < b && c) {}" * 50}, {"models": turn("ATOM 1.500\nATOM 2.500\n" * 9)}
+    words, columns = (
+        {"code": "if (a < b && c) {}" * 50},
+        {"models": transpose_lines("ATOM 1.500\nATOM 2.500\n" * 9)},
+    )
     packed = pack_view(words, columns)
     assert not set(packed) & set("<>&\"'`$\\{}")
     assert json.loads(gzip.decompress(base64.b85decode(packed.translate(_BACK)))) == json.loads(

@@ -6,7 +6,7 @@ import pytest
 
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.models import Job, JobStatus
-from foldnote.viewers.card.stage_graph import Taken, read_stages, write_graph
+from foldnote.viewers.card.stage_graph import StageInput, read_stages, write_graph
 from foldnote.viewers.card.stage_layout import assign_lanes, place_columns
 
 DIAMOND = ([], [0], [0], [1, 2])
@@ -64,7 +64,7 @@ def test_a_stage_whose_name_ends_in_a_number_is_a_separate_stage():
 
 def test_without_settings_each_stage_follows_the_one_before():
     nodes = read_stages([make_row("a"), make_row("b"), make_row("c")])
-    assert [node.takes for node in nodes] == [(), (Taken(0, ""),), (Taken(1, ""),)]
+    assert [node.inputs for node in nodes] == [(), (StageInput(0, ""),), (StageInput(1, ""),)]
 
 
 def test_names_are_text():

@@ -29,7 +29,7 @@ def run_checks(value: Any, context: CheckContext) -> Iterator[Finding]:
 
     for name in names:
         row = CHECKS.get(name)
-        if row and row.fits(value):
+        if row and row.matches_type(value):
             yield from row.rule(value, context)
 
 

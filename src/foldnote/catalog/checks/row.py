@@ -68,7 +68,7 @@ class CheckRow(NamedTuple):
     takes: Kind = "text"
     """The kind of value that the rule expects; other kinds are left to the JSON Schema keywords."""
 
-    def fits(self, value: Any) -> bool:
+    def matches_type(self, value: Any) -> bool:
         """Return whether ``value`` is of the kind that the rule expects."""
         if self.takes == "texts":
             is_list = isinstance(value, Iterable) and not isinstance(value, str | Mapping)

@@ -37,7 +37,9 @@ def check_letters(value: str, context: CheckContext) -> Iterator[Finding]:
     faults = find_sequence_faults(value, alphabet, separator)
     if faults:
         more = count_sequence_faults(value, alphabet, separator) - min(len(faults), _SHOWN_FAULTS)
-        yield context.find(_tell(faults[:_SHOWN_FAULTS], more, separator is not None), "wrong_letter")
+        yield context.find(
+            _describe_faults(faults[:_SHOWN_FAULTS], more, separator is not None), "wrong_letter"
+        )
     elif any(looks_like_nucleotides(chain) for chain in split_chains(value, _separator(context))):
         message = "This looks like a nucleotide sequence. Translate it and give the amino acids."
         yield context.find(message, "nucleotides")
@@ -104,7 +106,7 @@ def check_amino_acid_letters(value: str, context: CheckContext) -> Iterator[Find
         yield context.find(message, "wrong_letter")
 
 
-def _tell(faults: tuple[Fault, ...], more: int, many_chains: bool) -> str:
+def _describe_faults(faults: tuple[Fault, ...], more: int, many_chains: bool) -> str:
     sentences = [
         f"Position {fault.position}{f' of chain {fault.chain + 1}' if many_chains else ''}: {fault.message}."
         for fault in faults

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from pydantic import SecretStr
 
 from foldnote import settings
-from foldnote.client.core.error_mapping import find_hidden_refusal, hidden_status, read_json, refusal
+from foldnote.client.core.error_mapping import find_hidden_error, find_hidden_status, make_error, read_json
 from foldnote.client.core.hub_key import HubKey, find_token, request_key
 from foldnote.client.core.operations import Api, Call, Download, Operation, Run, ServiceResponse, Sleep
 from foldnote.client.core.pacing import Bucket, next_pause, retry_delays
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from foldnote.client.watching.poller import AccountPoller
 
 _BUCKETS: dict[float, Bucket] = {}
-_TRIES_TO_CONNECT = 2
+_CONNECT_ATTEMPTS = 2
 _PROGRESS_BYTES = 1 << 16
 """Bytes that an attempt must add for an interrupted download to count as making progress."""
 
@@ -105,15 +105,15 @@ class ServiceConnection:
         self._hub_key: HubKey | None = None
         self.bucket = shared_bucket()
         self.timeout_s: float = settings.option("request_timeout_s")
-        self._answer_bytes = int(settings.option("largest_answer_mb") * 1e6)
-        self._download_bytes = int(settings.option("largest_download_gb") * 1e9)
+        self._max_response_bytes = int(settings.option("largest_answer_mb") * 1e6)
+        self._max_download_bytes = int(settings.option("largest_download_gb") * 1e9)
         self.tools: tuple[Tool, ...] = ()
         """The catalog as last listed; empty before the first request."""
-        self.can_hold: bool | None = True if self._may_move else None
+        self.supports_long_poll: bool | None = True if self._is_relocatable else None
         """Whether the service can hold a request until something changes; None while unknown."""
         self.pollers: dict[str | None, AccountPoller] = {}
         """Pollers by member address; None is this account's own."""
-        self.refusals: dict[type[ServiceError], Mapping[str, Any]] = {}
+        self.last_errors: dict[type[ServiceError], Mapping[str, Any]] = {}
         """The last refusal of each kind; the service reports the figures of its limits only there."""
 
     def __reduce__(self) -> NoReturn:
@@ -124,12 +124,12 @@ class ServiceConnection:
 
     def __repr__(self) -> str:
         where = self._address.url if self._address else self.profile.base_url or "embedded service"
-        return f"Link({where!r})"
+        return f"ServiceConnection({where!r})"
 
     @property
     def service(self) -> str:
         """The service's name in the ledger: its address, or ``embedded``."""
-        if self._may_move:
+        if self._is_relocatable:
             return settings.EMBEDDED
         return self._address.url if self._address else str(self.profile.base_url)
 
@@ -141,21 +141,21 @@ class ServiceConnection:
 
     def locate(self, *, again: bool = False) -> Operation[Address]:
         """Find the address; start the embedded service if needed, or request a key through JupyterHub."""
-        if self._signs_in:
-            return (yield from self._sign_in(again=again))
+        if self._uses_hub:
+            return (yield from self._fetch_hub_address(again=again))
         if self._address is None or (again and not self._is_fixed):
-            self._address = yield Run(self._find)
+            self._address = yield Run(self._find_embedded)
         return self._address
 
     @property
-    def _may_move(self) -> bool:
+    def _is_relocatable(self) -> bool:
         return self.profile.is_embedded and not self._is_fixed
 
     @property
-    def _signs_in(self) -> bool:
+    def _uses_hub(self) -> bool:
         return self.profile.is_of_hub and not self._is_fixed
 
-    def _sign_in(self, *, again: bool) -> Operation[Address]:
+    def _fetch_hub_address(self, *, again: bool) -> Operation[Address]:
         """Return the address with a key that the service issued for the token of this user's server."""
         kept = self._hub_key
         if kept is None or again or kept.is_due():
@@ -169,12 +169,12 @@ class ServiceConnection:
             self._address = Address(str(self.profile.base_url), self._hub_key.key)
         return cast("Address", self._address)
 
-    def adopt(self, key: SecretStr) -> None:
+    def set_key(self, key: SecretStr) -> None:
         """Use ``key``, which this service issued, from now on."""
         if self._address is not None:
             self._address = Address(self._address.url, key)
 
-    def _find(self) -> Address:
+    def _find_embedded(self) -> Address:
         if self.profile.base_url is not None:
             return Address(self.profile.base_url, settings.api_key(self.profile))
         from foldnote.client.local import embedded
@@ -182,7 +182,7 @@ class ServiceConnection:
         running = embedded.ensure_service()
         return Address(running.url, running.key)
 
-    def ask(self, method: str, path: str, **options: Unpack[Options]) -> Operation[Any]:
+    def request(self, method: str, path: str, **options: Unpack[Options]) -> Operation[Any]:
         """Send a request and return the JSON of the answer.
 
         Args:
@@ -194,9 +194,11 @@ class ServiceConnection:
         """
         answer: ServiceResponse = yield from self.send(method, path, **options)
         body = read_json(answer)
-        fault = find_hidden_refusal(body)
+        fault = find_hidden_error(body)
         if fault is not None:
-            raise refusal(replace(answer, status=hidden_status(fault), body=json.dumps(fault).encode()), path)
+            raise make_error(
+                replace(answer, status=find_hidden_status(fault), body=json.dumps(fault).encode()), path
+            )
         return body
 
     def send(self, method: str, path: str, **options: Unpack[Options]) -> Operation[ServiceResponse]:
@@ -208,7 +210,7 @@ class ServiceConnection:
         """
         asked = options.get("repeatable")
         may_repeat = method in ("GET", "PUT", "DELETE") if asked is None else asked
-        delays, absence = retry_delays(), islice(retry_delays(), _TRIES_TO_CONNECT)
+        delays, absence = retry_delays(), islice(retry_delays(), _CONNECT_ATTEMPTS)
         moved, is_unknown = False, False
         while True:
             address = yield from self.locate(again=moved)
@@ -220,16 +222,22 @@ class ServiceConnection:
             try:
                 answer: ServiceResponse = yield call
             except TransportError as exc:
-                moved = not self._signs_in  # restart an embedded service that has stopped
-                is_absent = not exc.was_sent and not self._may_move  # it will not be started: fail at once
+                moved = not self._uses_hub  # restart an embedded service that has stopped
+                is_absent = (
+                    not exc.was_sent and not self._is_relocatable
+                )  # it will not be started: fail at once
                 pauses = absence if is_absent else delays
                 yield Sleep(next_pause(pauses, exc, allowed=may_repeat or not exc.was_sent))
                 continue
             if answer.status < 400:
                 return answer
-            fault = refusal(answer, path)
-            self.refusals[type(fault)] = fault.body
-            if isinstance(fault, UnauthorizedError) and (self._may_move or self._signs_in) and not is_unknown:
+            fault = make_error(answer, path)
+            self.last_errors[type(fault)] = fault.body
+            if (
+                isinstance(fault, UnauthorizedError)
+                and (self._is_relocatable or self._uses_hub)
+                and not is_unknown
+            ):
                 moved = is_unknown = True  # a restarted service has another key; a hub's key has expired
                 continue
             may_try = isinstance(fault, RateLimitedError) or (
@@ -247,7 +255,7 @@ class ServiceConnection:
             options.get("content"),
             options.get("timeout_s") or self.timeout_s,
             options.get("report"),
-            self._answer_bytes,
+            self._max_response_bytes,
         )
 
     def fetch(
@@ -255,7 +263,7 @@ class ServiceConnection:
         find_url: Callable[[], Operation[str]],
         part: Path,
         report: ProgressCallback | None = None,
-        is_kept: Callable[[Mapping[str, str]], bool] | None = None,
+        is_cached: Callable[[Mapping[str, str]], bool] | None = None,
     ) -> Operation[ServiceResponse]:
         """Download a signed link into ``part``, resuming after interruptions; no key is sent.
 
@@ -274,7 +282,7 @@ class ServiceConnection:
             url = yield from find_url()
             try:
                 answer: ServiceResponse = yield Download(
-                    url, part, self.timeout_s, report, is_kept, self._download_bytes
+                    url, part, self.timeout_s, report, is_cached, self._max_download_bytes
                 )
             except TransportError as exc:
                 have = part.stat().st_size if part.exists() else 0
@@ -284,7 +292,7 @@ class ServiceConnection:
                 continue
             if answer.status in (200, 206, 304):
                 return answer
-            fault = refusal(answer)
+            fault = make_error(answer)
             if answer.status == 416:  # the partial file is not a prefix of this file
                 part.unlink(missing_ok=True)
             may_try = answer.status in (403, 416, 429) or answer.status >= 500  # 403: the link has expired

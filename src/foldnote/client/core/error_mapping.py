@@ -85,7 +85,7 @@ def read_json(answer: ServiceResponse) -> Any:
         ProtocolError: the answer is a redirect or a web page.
     """
     if answer.status >= 400:
-        raise refusal(answer)
+        raise make_error(answer)
     if answer.status >= 300:
         where = answer.headers.get("location", "nowhere").partition("?")[0]  # the query may contain a secret
         raise errors.ProtocolError(
@@ -102,13 +102,13 @@ def read_json(answer: ServiceResponse) -> Any:
         pass
     if _PAGE.match(text):
         raise errors.ProtocolError(
-            f"The service answered with a web page: {_plain(text) or '(empty)'}. Check that this is the"
+            f"The service answered with a web page: {_strip_html(text) or '(empty)'}. Check that this is the"
             " address of a job service, and that no sign-in page stands in front of it."
         )
     return text.strip()
 
 
-def find_hidden_refusal(body: Any) -> Mapping[str, Any] | None:
+def find_hidden_error(body: Any) -> Mapping[str, Any] | None:
     """Return the error that an answer with status 200 contains, as some gateways send it; None otherwise."""
     fields = read_hidden_json(body)
     if not isinstance(fields, Mapping) or not fields.keys() <= _REFUSAL_KEYS:
@@ -117,7 +117,7 @@ def find_hidden_refusal(body: Any) -> Mapping[str, Any] | None:
     return fields if is_one else None
 
 
-def hidden_status(body: Mapping[str, Any]) -> int:
+def find_hidden_status(body: Mapping[str, Any]) -> int:
     """Return the HTTP status that a refusal inside an answer with status 200 should have had."""
     status = next((body[name] for name in ("statusCode", "status") if isinstance(body.get(name), int)), 0)
     if status >= 400:
@@ -125,7 +125,7 @@ def hidden_status(body: Mapping[str, Any]) -> int:
     return 502 if "errorMessage" in body else 400  # errorMessage: a serverless function crashed
 
 
-def understand(read: Callable[[Any], T], answer: Any) -> T:
+def parse_response(read: Callable[[Any], T], answer: Any) -> T:
     """Parse an answer with ``read``.
 
     Raises:
@@ -140,17 +140,17 @@ def understand(read: Callable[[Any], T], answer: Any) -> T:
         ) from exc
 
 
-def refusal(answer: ServiceResponse, path: str = "") -> errors.ServiceError:
+def make_error(answer: ServiceResponse, path: str = "") -> errors.ServiceError:
     """Map an error response on ``path`` to its exception."""
     body = _read_body(answer)
     code = body.get("code") if isinstance(body.get("code"), str) else None
-    sentence = _sentence(answer, body)
-    kind = _choose(answer.status, code, body)
+    sentence = _find_message(answer, body)
+    kind = _choose_error(answer.status, code, body)
     if kind is errors.ForbiddenError and code is None:
-        kind = _choose_forbidden(sentence, path, body)
+        kind = _choose_forbidden_error(sentence, path, body)
     field, row = body.get("field"), body.get("row")
     return kind(
-        _advise(kind, sentence),
+        _add_advice(kind, sentence),
         status=answer.status,
         code=code,
         field=field if isinstance(field, str) else None,
@@ -160,12 +160,12 @@ def refusal(answer: ServiceResponse, path: str = "") -> errors.ServiceError:
     )
 
 
-def refuse_key(refused: errors.ServiceError, sentence: str) -> errors.UnauthorizedError:
+def make_key_error(refused: errors.ServiceError, sentence: str) -> errors.UnauthorizedError:
     """Return a refusal of the key, also one by a gateway, with a more helpful sentence."""
     return errors.UnauthorizedError(sentence, status=refused.status, code=refused.code, body=refused.body)
 
 
-def _choose(status: int, code: str | None, body: Mapping[str, Any]) -> type[errors.ServiceError]:
+def _choose_error(status: int, code: str | None, body: Mapping[str, Any]) -> type[errors.ServiceError]:
     if code in _BY_CODE:
         return _BY_CODE[code]
     if status == 403 and "estimatedWeightedHours" in body:
@@ -175,7 +175,7 @@ def _choose(status: int, code: str | None, body: Mapping[str, Any]) -> type[erro
     return _BY_STATUS.get(status, errors.ServiceError)
 
 
-def _choose_forbidden(sentence: str, path: str, body: Mapping[str, Any]) -> type[errors.ServiceError]:
+def _choose_forbidden_error(sentence: str, path: str, body: Mapping[str, Any]) -> type[errors.ServiceError]:
     """Choose the exception of a 403 without a code: by its words, a gateway's bare body, or the route."""
     for words, kind in _FORBIDDEN_WORDS:
         if re.search(words, sentence, re.IGNORECASE):
@@ -185,7 +185,7 @@ def _choose_forbidden(sentence: str, path: str, body: Mapping[str, Any]) -> type
     return _FORBIDDEN_ROUTES.get(path, errors.ForbiddenError)
 
 
-def _advise(kind: type[errors.ServiceError], sentence: str) -> str:
+def _add_advice(kind: type[errors.ServiceError], sentence: str) -> str:
     """Return the service's message, completed with advice, and with notebook calls in place of routes."""
     if kind is not errors.GatewayForbiddenError:
         return name_calls(sentence)
@@ -200,18 +200,18 @@ def _read_body(answer: ServiceResponse) -> dict[str, Any]:
         body = json.loads(answer.body)
     except (ValueError, RecursionError):
         text = answer.body.decode("utf-8", "replace").strip()
-        return {"error": _plain(text)} if text else {}
+        return {"error": _strip_html(text)} if text else {}
     if isinstance(body, dict):
         return body
     return {"error": body} if isinstance(body, str) else {}
 
 
-def _plain(text: str) -> str:
+def _strip_html(text: str) -> str:
     """Return the text of an HTML page, such as a proxy's, cut to 300 characters."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text)).strip()[:300]
 
 
-def _sentence(answer: ServiceResponse, body: Mapping[str, Any]) -> str:
+def _find_message(answer: ServiceResponse, body: Mapping[str, Any]) -> str:
     for name in ("error", "message", "detail", "title", "errorMessage"):
         value = body.get(name)
         if isinstance(value, str) and value.strip():

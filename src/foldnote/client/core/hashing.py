@@ -11,33 +11,33 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 
-_PARCEL_BYTES = 1 << 20
-_MAX_PARCELS = 8
+_BLOCK_BYTES = 1 << 20
+_MAX_BLOCKS = 8
 
 
-class RunningHash:
+class BackgroundHash:
     """SHA-256 of a file that is being written."""
 
     def __init__(self, path: Path, have: int) -> None:
         """Begin with the first ``have`` bytes of ``path``, which were downloaded earlier."""
         self._digest = hashlib.sha256()
         self._path, self._have = path, have
-        self._parcel: list[bytes] = []
+        self._block: list[bytes] = []
         self._size = 0
-        self._queue: Queue[list[bytes] | None] = Queue(_MAX_PARCELS)
+        self._queue: Queue[list[bytes] | None] = Queue(_MAX_BLOCKS)
         self._thread: Thread | None = None
         self._fault: OSError | None = None
 
-    def feed(self, chunk: bytes) -> None:
+    def update(self, chunk: bytes) -> None:
         """Add the next bytes."""
-        self._parcel.append(chunk)
+        self._block.append(chunk)
         self._size += len(chunk)
-        if self._size >= _PARCEL_BYTES:
+        if self._size >= _BLOCK_BYTES:
             if self._thread is None:
-                self._thread = Thread(target=self._work, name="foldnote download hash", daemon=True)
+                self._thread = Thread(target=self._hash_blocks, name="foldnote download hash", daemon=True)
                 self._thread.start()
-            self._queue.put(self._parcel)
-            self._parcel, self._size = [], 0
+            self._queue.put(self._block)
+            self._block, self._size = [], 0
 
     def close(self) -> str | None:
         """Return the SHA-256 (hex) of the file; None if the earlier bytes could not be read."""
@@ -47,15 +47,15 @@ class RunningHash:
             self._thread = None
         else:
             self._begin()
-        for chunk in self._parcel:
+        for chunk in self._block:
             self._digest.update(chunk)
-        self._parcel = []
+        self._block = []
         return None if self._fault else self._digest.hexdigest()
 
-    def _work(self) -> None:
+    def _hash_blocks(self) -> None:
         self._begin()
-        while (parcel := self._queue.get()) is not None:
-            for chunk in parcel:
+        while (block := self._queue.get()) is not None:
+            for chunk in block:
                 self._digest.update(chunk)
 
     def _begin(self) -> None:
@@ -64,7 +64,7 @@ class RunningHash:
             return
         try:
             with self._path.open("rb") as stream:
-                while left and (chunk := stream.read(min(left, _PARCEL_BYTES))):
+                while left and (chunk := stream.read(min(left, _BLOCK_BYTES))):
                     self._digest.update(chunk)
                     left -= len(chunk)
         except OSError as exc:

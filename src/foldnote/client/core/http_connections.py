@@ -93,16 +93,18 @@ def explain(exc: BaseException, effect: Call | Download) -> BaseException:
             f"{exc.object!r} contains a character that is not valid in a URL. Type it again."
         )
     if isinstance(exc, httpx.RequestError | httpx.InvalidURL | UnicodeError):
-        return ServiceUnreachableError(_tell(address, str(exc) or type(exc).__name__), was_sent=was_sent)
+        return ServiceUnreachableError(
+            _describe_failure(address, str(exc) or type(exc).__name__), was_sent=was_sent
+        )
     if isinstance(exc, OSError):
         return _explain_file(exc, effect)
     if isinstance(exc, FoldnoteError):
         return exc
     exc.__cause__ = exc.__context__ = None
-    return exc.with_traceback(_below(exc.__traceback__))
+    return exc.with_traceback(_find_inner_frames(exc.__traceback__))
 
 
-def _tell(address: str, reason: str) -> str:
+def _describe_failure(address: str, reason: str) -> str:
     reason = reason.rstrip(".")
     if "CERTIFICATE_VERIFY_FAILED" in reason:
         return (
@@ -124,7 +126,7 @@ def _explain_file(exc: OSError, effect: Call | Download) -> FoldnoteError:
     return FoldnoteError(f"{place} cannot be sent: {reason}.")
 
 
-def _below(trace: TracebackType | None) -> TracebackType | None:
+def _find_inner_frames(trace: TracebackType | None) -> TracebackType | None:
     """Return the part of a traceback below httpx, such as a progress callback; all of it without httpx."""
     is_inside, found, whole = False, None, trace
     while trace is not None:

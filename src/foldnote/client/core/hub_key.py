@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from foldnote import settings
-from foldnote.client.core.error_mapping import read_json, refusal
+from foldnote.client.core.error_mapping import make_error, read_json
 from foldnote.client.core.operations import Call, Operation, ServiceResponse, Sleep
 from foldnote.client.core.pacing import next_pause, retry_delays
 from foldnote.errors import (
@@ -30,9 +30,9 @@ from foldnote.errors import (
 PATH = "/jupyterhub/key"
 _RENEWED_AFTER = 0.75
 """Fraction of a key's lifetime after which it is renewed."""
-_TRY_AGAIN_S = 15.0
-_ANSWER_BYTES = 100_000
-_TRIES = 2
+_RETRY_S = 15.0
+_MAX_RESPONSE_BYTES = 100_000
+_MAX_ATTEMPTS = 2
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class HubKey:
     def kept(self) -> HubKey | None:
         """Return the same key with a later renewal time; None if it has expired."""
         now = time.monotonic()
-        return HubKey(self.key, now + _TRY_AGAIN_S, self.ends_at) if now < self.ends_at else None
+        return HubKey(self.key, now + _RETRY_S, self.ends_at) if now < self.ends_at else None
 
 
 def find_token(profile: settings.Profile) -> SecretStr:
@@ -84,9 +84,11 @@ def request_key(profile: settings.Profile, token: SecretStr, timeout_s: float) -
         ServiceError: the service refused.
         TransportError: no answer was received.
     """
-    call = Call("POST", f"{profile.base_url}{PATH}", token, {}, None, None, timeout_s, None, _ANSWER_BYTES)
+    call = Call(
+        "POST", f"{profile.base_url}{PATH}", token, {}, None, None, timeout_s, None, _MAX_RESPONSE_BYTES
+    )
     asked_at = time.monotonic()
-    answer: ServiceResponse = yield from _send(call, islice(retry_delays(), _TRIES), profile)
+    answer: ServiceResponse = yield from _send(call, islice(retry_delays(), _MAX_ATTEMPTS), profile)
     issued = _read(read_json(answer), asked_at)
     del answer  # keeps the key out of tracebacks
     if issued is None:
@@ -103,7 +105,7 @@ def _send(call: Call, delays: Iterator[float], profile: settings.Profile) -> Ope
             continue
         if answer.status < 400:
             return answer
-        fault = refusal(answer, PATH)
+        fault = make_error(answer, PATH)
         if isinstance(fault, NotFoundError):
             raise ConfigurationError(
                 f"The service {profile.base_url} of the profile {profile.name!r} accepts no users of a"

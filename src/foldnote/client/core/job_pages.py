@@ -8,7 +8,7 @@ from numbers import Integral
 from operator import attrgetter
 
 from foldnote.client.core.connection import ServiceConnection
-from foldnote.client.core.error_mapping import read_json, understand
+from foldnote.client.core.error_mapping import parse_response, read_json
 from foldnote.client.core.operations import Operation
 from foldnote.errors import ArgumentError, BadRequestError, NotFoundError
 from foldnote.models import Job, JobPage, read_job_answer, read_job_page
@@ -34,7 +34,7 @@ def get_job(
     answer = yield from connection.send(
         "GET", "/jobs", params={"jobName": job_name} | whose, repeatable=repeatable
     )
-    job = read_plain_job(answer.body) or understand(read_job_answer, read_json(answer))
+    job = read_plain_job(answer.body) or parse_response(read_job_answer, read_json(answer))
     if job is None:
         owner = "" if job_email is None else f" of {job_email}"
         raise NotFoundError(f"There is no job {job_name!r}{owner}.", status=404)
@@ -73,13 +73,17 @@ def check_limit(limit: object) -> int:
 
 
 def list_page(
-    connection: ServiceConnection, params: dict[str, str], held_s: float = 0.0, *, repeatable: bool = True
+    connection: ServiceConnection,
+    params: dict[str, str],
+    long_poll_s: float = 0.0,
+    *,
+    repeatable: bool = True,
 ) -> Operation[JobPage]:
-    """Get one page of jobs; the service may hold the request for ``held_s`` seconds."""
+    """Get one page of jobs; the service may hold the request for ``long_poll_s`` seconds."""
     answer = yield from connection.send(
-        "GET", "/jobs", params=params, timeout_s=connection.timeout_s + held_s, repeatable=repeatable
+        "GET", "/jobs", params=params, timeout_s=connection.timeout_s + long_poll_s, repeatable=repeatable
     )
-    return read_plain_page(answer.body) or understand(read_job_page, read_json(answer))
+    return read_plain_page(answer.body) or parse_response(read_job_page, read_json(answer))
 
 
 def list_many(
@@ -121,7 +125,7 @@ def read_pages(
 
 
 @dataclass
-class Hold:
+class LongPoll:
     """A request that the service may hold until a status changes (``since`` and ``waitSeconds``).
 
     Attributes:
@@ -139,13 +143,15 @@ class Hold:
         )
 
 
-def list_first(connection: ServiceConnection, params: dict[str, str], hold: Hold) -> Operation[JobPage]:
+def list_first_page(
+    connection: ServiceConnection, params: dict[str, str], long_poll: LongPoll
+) -> Operation[JobPage]:
     """Get the first page, held by the service if it supports that, which the connection remembers."""
     try:
-        page = yield from list_page(connection, params | hold.to_params(), hold.wait_s)
+        page = yield from list_page(connection, params | long_poll.to_params(), long_poll.wait_s)
     except BadRequestError:  # some deployments refuse unknown parameters
-        connection.can_hold = False
+        connection.supports_long_poll = False
         return (yield from list_page(connection, params))
-    hold.mark = page.mark or ""
-    connection.can_hold = bool(page.mark)
+    long_poll.mark = page.mark or ""
+    connection.supports_long_poll = bool(page.mark)
     return page

@@ -90,7 +90,7 @@ class Download:
     part: Path
     timeout_s: float = 30.0
     report: ProgressCallback | None = None
-    is_kept: Callable[[Mapping[str, str]], bool] | None = None
+    is_cached: Callable[[Mapping[str, str]], bool] | None = None
     limit_bytes: int = 10_000_000_000
 
 
@@ -201,11 +201,11 @@ def iterate(steps: Stream[T], transport: Transport) -> Iterator[T]:
             try:
                 outcome = transport.perform(wanted)
             except FoldnoteError as exc:
-                wanted = _fail(steps, exc)
+                wanted = _throw(steps, exc)
             except KeyboardInterrupt as exc:
                 raise Interrupted().with_traceback(exc.__traceback__) from None
             else:
-                wanted = _go_on(steps, outcome)
+                wanted = _resume(steps, outcome)
     finally:
         steps.close()  # release resources now, also when the iteration is abandoned
 
@@ -222,14 +222,14 @@ async def iterate_async(steps: Stream[T], transport: AsyncTransport) -> AsyncIte
             try:
                 outcome = await transport.perform(wanted)
             except FoldnoteError as exc:
-                wanted = _fail(steps, exc)
+                wanted = _throw(steps, exc)
             else:
-                wanted = _go_on(steps, outcome)
+                wanted = _resume(steps, outcome)
     finally:
         steps.close()  # release resources now, also when the iteration is abandoned
 
 
-def _go_on(steps: Stream[T], outcome: object) -> Effect | Emit[T] | None:
+def _resume(steps: Stream[T], outcome: object) -> Effect | Emit[T] | None:
     """Send an outcome into the steps and return the next effect; None at the end."""
     try:
         return steps.send(outcome)
@@ -237,7 +237,7 @@ def _go_on(steps: Stream[T], outcome: object) -> Effect | Emit[T] | None:
         return None
 
 
-def _fail(steps: Stream[T], exc: FoldnoteError) -> Effect | Emit[T] | None:
+def _throw(steps: Stream[T], exc: FoldnoteError) -> Effect | Emit[T] | None:
     """Throw an exception into the steps and return the next effect; None at the end."""
     try:
         return steps.throw(exc)

@@ -36,7 +36,7 @@ class ProgressDisplay(Protocol):
     def show(self, share: float | None, text: str) -> None:
         """Show or update the bar; ``share`` is 0 to 1, or None if unknown."""
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """Leave the last state on display."""
 
 
@@ -44,11 +44,11 @@ class Bar:
     """A title, a share of 0 to 1 and a text, shown at a limited rate."""
 
     def __init__(
-        self, title: str, place: ProgressDisplay | None = None, clock: Callable[[], float] = time.monotonic
+        self, title: str, display: ProgressDisplay | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Show nothing yet."""
         self._title = title
-        self._place = place or find_place()
+        self._display = display or find_display()
         self._clock = clock
         self._begun = clock()
         self._shown: float | None = None
@@ -63,17 +63,17 @@ class Bar:
         """Set the progress; it is shown when the next update is due."""
         self._last = (share, text)
         now = self._clock()
-        due = self._begun + _QUIET_S if self._shown is None else self._shown + self._place.pause_s
+        due = self._begun + _QUIET_S if self._shown is None else self._shown + self._display.pause_s
         if now >= due:
             self._shown = now
-            self._place.show(share, self._line(text))
+            self._display.show(share, self._line(text))
 
     def close(self) -> None:
         """Show the last state, if anything was shown before."""
         if self._shown is not None and self._last is not None:
             share, text = self._last
-            self._place.show(share, self._line(text))
-            self._place.leave()
+            self._display.show(share, self._line(text))
+            self._display.close()
 
     def _line(self, text: str) -> str:
         return f"{self._title} · {text} · {format_duration(self.elapsed_s)}"
@@ -95,7 +95,7 @@ class Terminal:
         self._stream.write(f"\r\x1b[2K{(bar + visible(text))[:_LINE]}")
         self._stream.flush()
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """Start a new line."""
         self._stream.write("\n")
         self._stream.flush()
@@ -115,7 +115,7 @@ class Lines:
         self._stream.write(f"{'' if share is None else f'{share:4.0%}  '}{visible(text)}\n")
         self._stream.flush()
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """Do nothing: every line is complete."""
 
 
@@ -141,7 +141,7 @@ class Cell:
         )
         self._put(text, html)
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """Replace the bar by a sentence, which the saved notebook keeps without an animation."""
         share, text = self._last
         told = text if share in (None, 1.0) else f"Left at {share:.0%}: {text}"
@@ -157,7 +157,7 @@ class Cell:
             self._output.update(bundle, raw=True)
 
 
-def find_place() -> ProgressDisplay:
+def find_display() -> ProgressDisplay:
     """Return the current notebook cell, or standard error outside notebooks."""
     shell = sys.modules.get("IPython")
     if shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None:
@@ -166,7 +166,7 @@ def find_place() -> ProgressDisplay:
 
 
 @contextmanager
-def measure(progress: bool | ProgressCallback, title: str) -> Iterator[ProgressCallback | None]:
+def track_bytes(progress: bool | ProgressCallback, title: str) -> Iterator[ProgressCallback | None]:
     """Return a callback for transferred bytes: the caller's own, one that updates a progress bar, or None."""
     if not isinstance(progress, bool):
         yield progress
@@ -182,28 +182,28 @@ def measure(progress: bool | ProgressCallback, title: str) -> Iterator[ProgressC
 
 
 @contextmanager
-def follow(
+def track_jobs(
     progress: bool, names: Iterable[str], on_change: Callable[[Job], None] | None
 ) -> Iterator[Callable[[Job], None] | None]:
     """Return a callback for changed jobs: one that updates a progress bar, ``on_change``, both, or None."""
     if not progress:
         yield on_change
         return
-    group = JobGroup(names)
+    group = JobGroupProgress(names)
     bar = Bar(group.title)
 
-    def note(job: Job) -> None:
+    def update(job: Job) -> None:
         if on_change is not None:
             on_change(job)
-        bar.update(*group.note(job))
+        bar.update(*group.update(job))
 
     try:
-        yield note
+        yield update
     finally:
         bar.close()
 
 
-class JobGroup:
+class JobGroupProgress:
     """Combined progress of the jobs waited for."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -216,13 +216,13 @@ class JobGroup:
         """Title of the bar."""
         return self._names[0] if len(self._names) == 1 else f"{len(self._names)} jobs"
 
-    def note(self, job: Job) -> tuple[float | None, str]:
+    def update(self, job: Job) -> tuple[float | None, str]:
         """Add a record; returns the share done (0 to 1) and a text."""
         self._records[job.job_name] = job
         if len(self._names) == 1:
-            return find_share(job), describe_state(job)
+            return find_progress(job), describe_state(job)
         records = self._records.values()
-        shares = [find_share(record) or 0.0 for record in records]
+        shares = [find_progress(record) or 0.0 for record in records]
         failed = sum(record.is_failed for record in records)
         not_run = sum(record.is_not_run for record in records)
         counts = {
@@ -236,7 +236,7 @@ class JobGroup:
         return sum(shares) / max(1, len(self._names)), ", ".join(words)
 
 
-def find_share(job: Job) -> float | None:
+def find_progress(job: Job) -> float | None:
     """Return the progress of a job, 0 to 1; None if unknown."""
     if job.is_final:
         return 1.0

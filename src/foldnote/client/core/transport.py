@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 import httpx
 
-from foldnote.client.core.hashing import RunningHash
+from foldnote.client.core.hashing import BackgroundHash
 from foldnote.client.core.http_connections import connect, explain
 from foldnote.client.core.operations import Call, Download, Effect, Run, ServiceResponse, Sleep
 from foldnote.client.local.cache import read_etag, write_etag
@@ -45,7 +45,7 @@ _DEEPEST = 100
 _ENCODINGS = ("gzip", "deflate")
 """Accepted content encodings. Both expand at most about 1000-fold, so no chunk fills the memory."""
 _SLOWEST_BYTES_PER_S = 1000.0
-_COVER = "[key]"
+_MASK = "[key]"
 _SHORTEST_KEY = 12
 """Length of the shortest key that is masked: a shorter key could be an ordinary word of the answer."""
 
@@ -86,7 +86,7 @@ class HttpTransport:
             with self._http.stream(**_request(effect), content=_stream(effect)) as answer:
                 body = BufferedBody(answer, effect.timeout_s, effect.limit_bytes)
                 for chunk in answer.iter_bytes():
-                    body.take(chunk)
+                    body.append(chunk)
                 return _read(answer, body)
         except BaseException as exc:  # noqa: BLE001  also KeyboardInterrupt: its traceback holds the key
             fault = explain(exc, effect)
@@ -97,9 +97,9 @@ class HttpTransport:
             if answer.status_code not in (200, 206):
                 body = BufferedBody(answer, effect.timeout_s, _LARGEST_REFUSAL_BYTES)
                 for chunk in answer.iter_bytes():
-                    body.take(chunk)
+                    body.append(chunk)
                 return ServiceResponse(answer.status_code, answer.headers, body.join())
-            if effect.is_kept and effect.is_kept(_headers_of(answer)):
+            if effect.is_cached and effect.is_cached(_headers_of(answer)):
                 return ServiceResponse(_NOT_MODIFIED, _headers_of(answer), b"")
             with _Target(effect, answer) as target:
                 for chunk in answer.iter_bytes():
@@ -147,7 +147,7 @@ class AsyncHttpTransport:
             async with self._http.stream(**_request(effect), content=_stream_async(effect)) as answer:
                 body = BufferedBody(answer, effect.timeout_s, effect.limit_bytes)
                 async for chunk in answer.aiter_bytes():
-                    body.take(chunk)
+                    body.append(chunk)
                 return _read(answer, body)
         except BaseException as exc:  # noqa: BLE001  also CancelledError: its traceback holds the key
             fault = explain(exc, effect)
@@ -158,9 +158,9 @@ class AsyncHttpTransport:
             if answer.status_code not in (200, 206):
                 body = BufferedBody(answer, effect.timeout_s, _LARGEST_REFUSAL_BYTES)
                 async for chunk in answer.aiter_bytes():
-                    body.take(chunk)
+                    body.append(chunk)
                 return ServiceResponse(answer.status_code, answer.headers, body.join())
-            if effect.is_kept and effect.is_kept(_headers_of(answer)):
+            if effect.is_cached and effect.is_cached(_headers_of(answer)):
                 return ServiceResponse(_NOT_MODIFIED, _headers_of(answer), b"")
             with _Target(effect, answer) as target:  # short writes to a local disk need no thread
                 async for chunk in answer.aiter_bytes():
@@ -291,39 +291,39 @@ async def _read_chunks_async(call: Call) -> AsyncIterator[bytes]:
 
 def _read(response: httpx.Response, body: BufferedBody) -> ServiceResponse:
     answer = ServiceResponse(response.status_code, response.headers, body.join())
-    return _cover_key(answer, response.request.headers.get("x-api-key", ""))
+    return _mask_key(answer, response.request.headers.get("x-api-key", ""))
 
 
 class _Target:
     """The file that a body is written to, with its progress callback."""
 
     def __init__(self, download: Download, answer: httpx.Response) -> None:
-        self._guard = Guard(answer, download.timeout_s, download.limit_bytes)
+        self._limit = BodyLimit(answer, download.timeout_s, download.limit_bytes)
         self._part = download.part
         expected = _announced_size(answer)
         if expected is not None and expected > download.limit_bytes:
-            self._refuse()
+            self._raise_too_large()
         mode = _mode(answer, download.part)
         self._file = download.part.open(mode)
-        self._hash = RunningHash(download.part, self._file.tell())
+        self._hash = BackgroundHash(download.part, self._file.tell())
         self.sha256: str | None = None
         """SHA-256 (hex) of the complete file; None until it is closed."""
         self._report = download.report
         self._total = expected
 
     def write(self, chunk: bytes) -> None:
-        self._guard.note(len(chunk))
-        if self._file.tell() + len(chunk) > self._guard.limit_bytes:
-            self._refuse()
+        self._limit.count(len(chunk))
+        if self._file.tell() + len(chunk) > self._limit.limit_bytes:
+            self._raise_too_large()
         self._file.write(chunk)
-        self._hash.feed(chunk)
+        self._hash.update(chunk)
         if self._report:
             self._report(self._file.tell(), self._total)
 
-    def _refuse(self) -> NoReturn:
+    def _raise_too_large(self) -> NoReturn:
         self._part.unlink(missing_ok=True)
         raise ResultError(
-            f"The download is larger than {self._guard.limit_bytes / 1e9:g} GB. If it may be, set"
+            f"The download is larger than {self._limit.limit_bytes / 1e9:g} GB. If it may be, set"
             " FOLDNOTE_LARGEST_DOWNLOAD_GB to its size in GB, then try again."
         )
 
@@ -397,7 +397,7 @@ def _announced_size(response: httpx.Response) -> int | None:
         raise ProtocolError(f"The service sent a download with the length {text!r}.") from exc
 
 
-class Guard:
+class BodyLimit:
     """Limits the size and the minimum rate of a body."""
 
     def __init__(
@@ -418,7 +418,7 @@ class Guard:
         self.limit_bytes = limit_bytes
         self._address = str(response.request.url.copy_with(query=None))
         self._timeout_s = timeout_s
-        self._begin, self._came = time.monotonic(), 0
+        self._begin, self._received_bytes = time.monotonic(), 0
         encodings = response.headers.get("content-encoding", "identity").replace(" ", "").split(",")
         for encoding in encodings:
             if encoding not in ("identity", "", *_ENCODINGS):
@@ -428,23 +428,23 @@ class Guard:
         if len(encodings) > 1:
             raise ProtocolError("The service compressed its answer more than once.")
 
-    def note(self, size: int) -> None:
+    def count(self, size: int) -> None:
         """Count received bytes.
 
         Raises:
             RequestTimeoutError: the body arrives too slowly.
         """
-        self._came += size
+        self._received_bytes += size
         passed_s = time.monotonic() - self._begin
         if passed_s < self._timeout_s:
             return
-        if self._came < passed_s * _SLOWEST_BYTES_PER_S:
+        if self._received_bytes < passed_s * _SLOWEST_BYTES_PER_S:
             raise RequestTimeoutError(
-                f"{self._address} sends too slowly: {self._came:,} bytes in {passed_s:.0f} s. Try again"
-                " later.",
+                f"{self._address} sends too slowly: {self._received_bytes:,} bytes in {passed_s:.0f} s."
+                " Try again later.",
                 was_sent=True,
             )
-        self._begin, self._came = time.monotonic(), 0
+        self._begin, self._received_bytes = time.monotonic(), 0
 
 
 class BufferedBody:
@@ -456,44 +456,44 @@ class BufferedBody:
         Raises:
             ProtocolError: its announced size exceeds ``limit_bytes``.
         """
-        self._guard = Guard(response, timeout_s, limit_bytes)
+        self._limit = BodyLimit(response, timeout_s, limit_bytes)
         self._size = 0
         self._chunks: list[bytes] = []
         announced = response.headers.get("content-length", "")
         if announced.isdecimal() and int(announced[:20]) > limit_bytes and response.request.method != "HEAD":
-            self._refuse()
+            self._raise_too_large()
 
-    def take(self, chunk: bytes) -> None:
+    def append(self, chunk: bytes) -> None:
         """Add the next bytes.
 
         Raises:
             ProtocolError: the body exceeds the limit.
             RequestTimeoutError: the body arrives too slowly.
         """
-        self._guard.note(len(chunk))
+        self._limit.count(len(chunk))
         self._size += len(chunk)
-        if self._size > self._guard.limit_bytes:
-            self._refuse()
+        if self._size > self._limit.limit_bytes:
+            self._raise_too_large()
         self._chunks.append(chunk)
 
     def join(self) -> bytes:
         """Return the complete body."""
         return b"".join(self._chunks)
 
-    def _refuse(self) -> None:
+    def _raise_too_large(self) -> None:
         self._chunks.clear()
         raise ProtocolError(
-            f"The service's answer is larger than {self._guard.limit_bytes / 1e6:g} MB and was not read."
+            f"The service's answer is larger than {self._limit.limit_bytes / 1e6:g} MB and was not read."
             " If it may be, set FOLDNOTE_LARGEST_ANSWER_MB to its size in MB; of a list, ask for fewer rows."
         )
 
 
-def _cover_key(answer: ServiceResponse, key: str) -> ServiceResponse:
+def _mask_key(answer: ServiceResponse, key: str) -> ServiceResponse:
     """Mask the request's ``key`` in the answer; an empty ``key`` leaves it unchanged."""
     if len(key) < _SHORTEST_KEY:
         return answer
     body, headers = answer.body, dict(answer.headers)
     for form in {key, quote(key, safe="")}:
-        body = body.replace(form.encode(), _COVER.encode())
-        headers = {name: value.replace(form, _COVER) for name, value in headers.items()}
+        body = body.replace(form.encode(), _MASK.encode())
+        headers = {name: value.replace(form, _MASK) for name, value in headers.items()}
     return replace(answer, body=body, headers=headers)

@@ -21,11 +21,11 @@ from uuid import uuid4
 
 from foldnote import late
 from foldnote.client.core.connection import ServiceConnection
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.job_pages import get_job
 from foldnote.client.core.operations import Operation, Run, ServiceResponse, Sleep
 from foldnote.client.core.pacing import poll_delays
-from foldnote.client.core.progress import ProgressCallback, measure
+from foldnote.client.core.progress import ProgressCallback, track_bytes
 from foldnote.client.local import cache
 from foldnote.errors import (
     ArchiveError,
@@ -39,10 +39,10 @@ from foldnote.io import hash_bytes, hash_file
 from foldnote.models import BatchStatus, Job
 
 _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s while it builds an archive
-_LOOKS_AT_A_BUILD = 6
+_BUILD_POLLS = 6
 """Polls (half a minute) before the result is requested again, since not all deployments report that an
 archive is built."""
-_KEPT = 304
+_NOT_MODIFIED = 304
 _MAX_SHOWN = 8
 _SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
 
@@ -58,18 +58,18 @@ def result_link(connection: ServiceConnection, job_name: str, options: Mapping[s
     """
     body = {"jobName": job_name, **options}
     while True:
-        answer = yield from connection.ask(
+        answer = yield from connection.request(
             "POST", "/result", json=body, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
         )
         url = answer.get("url") if isinstance(answer, Mapping) else answer
         if isinstance(url, str) and url.startswith(("https://", "http://", "/")):
             address = yield from connection.locate()
-            return understand(partial(urljoin, f"{address.url}/"), url)
+            return parse_response(partial(urljoin, f"{address.url}/"), url)
         if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
             raise ProtocolError(
                 "The service answered neither with a link to the result nor that it is preparing one."
             )
-        yield from _until_built(connection, job_name, options.get("jobEmail"))
+        yield from _wait_until_built(connection, job_name, options.get("jobEmail"))
 
 
 def fetch_shared(
@@ -93,12 +93,12 @@ def fetch_shared(
 
 def _shared_link(connection: ServiceConnection, token: str) -> Operation[str]:
     for pause in poll_delays(first_s=1.0, max_s=15.0):
-        answer = yield from connection.ask(
+        answer = yield from connection.request(
             "POST", "/shared/result", json={"token": token}, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
         )
         if isinstance(answer, str) and answer.startswith(("https://", "http://", "/")):
             address = yield from connection.locate()
-            return understand(partial(urljoin, f"{address.url}/"), answer)
+            return parse_response(partial(urljoin, f"{address.url}/"), answer)
         if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
             break
         yield Sleep(pause)
@@ -107,13 +107,13 @@ def _shared_link(connection: ServiceConnection, token: str) -> Operation[str]:
     )
 
 
-def _until_built(connection: ServiceConnection, job_name: str, job_email: str | None) -> Operation[None]:
+def _wait_until_built(connection: ServiceConnection, job_name: str, job_email: str | None) -> Operation[None]:
     """Poll a batch until its archive is built, or until it is time to request it again.
 
     Raises:
         JobFailedError: the archive could not be built.
     """
-    pauses = list(islice(poll_delays(first_s=1.0, max_s=15.0), _LOOKS_AT_A_BUILD))
+    pauses = list(islice(poll_delays(first_s=1.0, max_s=15.0), _BUILD_POLLS))
     for pause in pauses:
         yield Sleep(pause)
         job = yield from get_job(connection, job_name, job_email)
@@ -172,22 +172,22 @@ def _fetch(
         message = f"{job.job_name!r} is {job.status} and has no result yet. Wait until it is complete."
         raise UnfinishedJobError(message, job)
     try:
-        place = _place(connection, job, options)
-        if _can_be_kept(job) and (yield Run(lambda: cache.is_intact(place))):
-            cache.note_use(place)
+        place = _choose_path(connection, job, options)
+        if _is_cacheable(job) and (yield Run(lambda: cache.is_intact(place))):
+            cache.mark_used(place)
             return place
-        with measure(progress, place.name) as report:
-            yield from _bring(connection, find_url, place, report)
+        with track_bytes(progress, place.name) as report:
+            yield from _download_to(connection, find_url, place, report)
     except OSError as exc:
         raise ResultError(
             f"The result of {job.job_name!r} cannot be saved: {exc.filename or 'a file'} cannot be written"
             f" ({exc.strerror or exc}). Free some space, or set FOLDNOTE_HOME to another folder."
         ) from exc
-    yield Run(lambda: cache.trim(place))
+    yield Run(lambda: cache.evict_old_results(place))
     return place
 
 
-def _bring(
+def _download_to(
     connection: ServiceConnection,
     find_url: Callable[[], Operation[str]],
     place: Path,
@@ -198,18 +198,18 @@ def _bring(
     """Write the content to ``place``; it is downloaded only if no cached result has the same content."""
     digest: str | None = None
     with cache.claim_part(place) as part:
-        answer = yield from connection.fetch(find_url, part, report, None if afresh else _is_kept)
-        if answer.status == _KEPT:
+        answer = yield from connection.fetch(find_url, part, report, None if afresh else _is_cached)
+        if answer.status == _NOT_MODIFIED:
             digest = announced_hash(answer.headers)
         else:
             found = yield Run(lambda: _verify(part, answer, is_archive=place.suffix == ".zip"))
             yield Run(lambda: cache.publish(part, place, found))
-            yield Run(lambda: cache.keep_content(place, found))
-    if digest is not None and not (yield Run(lambda: cache.take_content(str(digest), place))):
-        yield from _bring(connection, find_url, place, report, afresh=True)
+            yield Run(lambda: cache.store_content(place, found))
+    if digest is not None and not (yield Run(lambda: cache.link_content(str(digest), place))):
+        yield from _download_to(connection, find_url, place, report, afresh=True)
 
 
-def _is_kept(headers: Mapping[str, str]) -> bool:
+def _is_cached(headers: Mapping[str, str]) -> bool:
     digest = announced_hash(headers)
     return digest is not None and cache.has_content(digest)
 
@@ -220,12 +220,12 @@ def announced_hash(headers: Mapping[str, str]) -> str | None:
     return found.group(1) if found else None
 
 
-def _can_be_kept(job: Job) -> bool:
+def _is_cacheable(job: Job) -> bool:
     """Return whether to cache the result: the job is final, and its times identify it among namesakes."""
     return job.created is not None or job.completed is not None
 
 
-def _place(connection: ServiceConnection, job: Job, options: Mapping[str, object]) -> Path:
+def _choose_path(connection: ServiceConnection, job: Job, options: Mapping[str, object]) -> Path:
     """Return the path of this result in the cache."""
     ended = job.completed.isoformat() if job.completed else ""
     created = job.created.isoformat() if job.created else ""

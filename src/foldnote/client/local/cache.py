@@ -38,7 +38,7 @@ def has_content(sha256: str) -> bool:
     return _content(sha256).is_file()
 
 
-def keep_content(place: Path, sha256: str) -> None:
+def store_content(place: Path, sha256: str) -> None:
     """Index the file at ``place`` by its content; identical content is stored once."""
     kept = _content(sha256)
     with suppress(OSError):  # without hard links each result keeps its own copy
@@ -49,7 +49,7 @@ def keep_content(place: Path, sha256: str) -> None:
             _share(place, kept)
 
 
-def take_content(sha256: str, place: Path) -> bool:
+def link_content(sha256: str, place: Path) -> bool:
     """Link the content to ``place``; False if it is gone or was modified."""
     kept = _content(sha256)
     try:
@@ -162,22 +162,24 @@ def _is_resumable(part: Path) -> bool:
     return part.exists() and part.stat().st_size > 0 and read_etag(part) is not None
 
 
-def note_use(place: Path) -> None:
+def mark_used(place: Path) -> None:
     """Mark the result at ``place`` as just used."""
     with suppress(OSError):  # a folder of another user
         os.utime(place.parent)
 
 
-def trim(kept: Path) -> None:
+def evict_old_results(kept: Path) -> None:
     """Delete the least recently used results until the cache is within its size limit.
 
     The folder of ``kept`` and results used within the last hour are never deleted.
     """
     left = settings.option("result_cache_gb") * _GB
-    folders = [(used.st_mtime, folder) for folder, used in _look_at(results_dir()) if S_ISDIR(used.st_mode)]
+    folders = [
+        (used.st_mtime, folder) for folder, used in _list_entries(results_dir()) if S_ISDIR(used.st_mode)
+    ]
     counted: set[int] = set()
     for used, folder in sorted(folders, reverse=True):
-        files = {status.st_ino or id(status): status for _, status in _look_at(folder)}
+        files = {status.st_ino or id(status): status for _, status in _list_entries(folder)}
         left -= sum(status.st_size for number, status in files.items() if number not in counted)
         counted |= files.keys()
         if left < 0 and folder != kept.parent and time.time() - used > _YOUNG_S:
@@ -188,7 +190,7 @@ def trim(kept: Path) -> None:
                 content.unlink()
 
 
-def _look_at(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+def _list_entries(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """List a folder with the status of each entry; skip entries that vanish meanwhile."""
     with suppress(OSError):
         for path in folder.iterdir():

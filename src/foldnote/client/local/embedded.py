@@ -25,10 +25,10 @@ from foldnote.io import hold_lock
 from foldnote.late import find_version
 from foldnote.models import RuntimeInfo, read_runtime
 
-_LOOK_EVERY_S = 0.05
+_POLL_INTERVAL_S = 0.05
 _HEALTH_TIMEOUT_S = 2.0
 _BUSY_TIMEOUT_S = 10.0
-_START_AGAIN_S = 1.0
+_RETRY_START_S = 1.0
 _LOG_BYTES = 4_000_000
 _TAIL_BYTES, _TAIL_LINES = 4000, 8
 
@@ -60,7 +60,7 @@ def _find_or_start() -> RuntimeInfo:
         return running
     limit_s: float = settings.option("service_start_timeout_s")
     deadline = time.monotonic() + limit_s
-    with _starting(deadline) as is_first:
+    with _hold_start_lock(deadline) as is_first:
         running = find_service()  # another process may have started it meanwhile
         if running is not None and is_older(running.version, find_version()):
             end_service(running, deadline)
@@ -138,7 +138,7 @@ def end_service(info: RuntimeInfo, deadline: float) -> None:
                     f"The embedded service of foldnote {info.version} (process {info.pid}) does not stop."
                     " Stop this process, then try again."
                 )
-            time.sleep(_LOOK_EVERY_S)
+            time.sleep(_POLL_INTERVAL_S)
     except psutil.NoSuchProcess:
         return
     except psutil.AccessDenied as exc:
@@ -161,11 +161,11 @@ def start_service(deadline: float, limit_s: float) -> RuntimeInfo:
             raise EmbeddedServiceError(_explain(began, f"ended with exit code {code}"))
         if code == 0 and time.monotonic() >= next_start:  # a service that is still stopping held the lock
             process, began = _launch()
-            next_start = time.monotonic() + _START_AGAIN_S
+            next_start = time.monotonic() + _RETRY_START_S
         info = read_runtime(settings.runtime_dir())
         if info is not None and _is_alive(info.pid) and is_healthy(info):
             return info
-        time.sleep(_LOOK_EVERY_S)
+        time.sleep(_POLL_INTERVAL_S)
     raise EmbeddedServiceError(_explain(began, f"did not answer within {limit_s:g} s"))
 
 
@@ -178,7 +178,7 @@ def _launch() -> tuple[subprocess.Popen[bytes], int]:
         return _spawn(log), log.tell()
 
 
-def _starting(deadline: float) -> AbstractContextManager[bool]:
+def _hold_start_lock(deadline: float) -> AbstractContextManager[bool]:
     """Hold the lock for starting the service; yields False if it was not acquired by the deadline."""
     return hold_lock(settings.runtime_dir() / "start.lock", max(0.0, deadline - time.monotonic()))
 

@@ -36,7 +36,7 @@ def identify(
     return hash_bytes(json.dumps(content, sort_keys=True).encode())
 
 
-def keep_content(extensions: Mapping[str, Any] | None) -> dict[str, Any]:
+def select_content(extensions: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the parts beside the settings that may change the result of a run."""
     return {key: value for key, value in (extensions or {}).items() if key not in NOT_CONTENT}
 
@@ -48,7 +48,7 @@ def with_extensions(content: Mapping[str, Any], extensions: Mapping[str, Any] | 
 
 def identify_content(content: Mapping[str, Any], extensions: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what identifies a submission: its body, and the extensions that may change its result."""
-    return with_extensions(content, keep_content(extensions))
+    return with_extensions(content, select_content(extensions))
 
 
 def uploads_in(settings: Mapping[str, Any], ledger: Ledger) -> dict[str, str]:

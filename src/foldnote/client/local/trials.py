@@ -33,7 +33,7 @@ def find_trial(service: str) -> Credential | None:
     return read_credential(about | {"apiKey": key.get_secret_value()})
 
 
-def keep_trial(service: str, profile_name: str, credential: Credential) -> None:
+def save_trial(service: str, profile_name: str, credential: Credential) -> None:
     """Store an issued trial key, also for the user's profile of this name.
 
     Raises:
@@ -46,7 +46,7 @@ def keep_trial(service: str, profile_name: str, credential: Credential) -> None:
     _write(_read() | {service: about})
 
 
-def forget_trial(service: str) -> None:
+def delete_trial(service: str) -> None:
     """Delete a trial whose key no longer works."""
     _write({known: about for known, about in _read().items() if known != service})
 
@@ -57,7 +57,7 @@ def is_key_of(credential: Credential, key: SecretStr | None) -> bool:
 
 
 @contextmanager
-def try_hold() -> Iterator[bool]:
+def try_lock() -> Iterator[bool]:
     """Hold the lock for requesting a key; yields False while another process holds it.
 
     Raises:

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Address, Resource, ServiceConnection
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, Run, Sleep, SyncApi, operation
 from foldnote.client.local import trials
 from foldnote.errors import (
@@ -44,7 +44,7 @@ class AccountOperations(Resource):
             ServiceError: the service refused.
             TransportError: no answer came.
         """
-        return (yield from _look(self._connection))
+        return (yield from _fetch_account(self._connection))
 
     @operation
     def provision(self) -> Operation[Account]:
@@ -64,10 +64,10 @@ class AccountOperations(Resource):
             raise ConfigurationError("The embedded service needs no trial key.")
         address = yield from connection.locate()
         for _ in range(_TURNS):
-            with trials.try_hold() as is_held:
+            with trials.try_lock() as is_held:
                 if is_held:
                     yield from _provision(connection, address)
-                    return (yield from _look(connection))
+                    return (yield from _fetch_account(connection))
             yield Sleep(_TURN_S)
         raise ConfigurationError("Another process has been requesting a trial key for a minute. Try again.")
 
@@ -76,7 +76,7 @@ def _provision(connection: ServiceConnection, address: Address) -> Operation[Non
     kept = yield Run(lambda: trials.find_trial(connection.service))
     if kept is not None:
         if address.key is None:
-            connection.adopt(kept.api_key)
+            connection.set_key(kept.api_key)
         if trials.is_key_of(kept, address.key or kept.api_key) and (yield from _is_alive(connection, kept)):
             return
     if address.key is not None and (kept is None or not trials.is_key_of(kept, address.key)):
@@ -84,12 +84,12 @@ def _provision(connection: ServiceConnection, address: Address) -> Operation[Non
             f"The profile {connection.profile.name!r} already has a key; a second one would be"
             " another account, which does not see its jobs. For a trial key, add a profile without a key."
         )
-    answer = yield from connection.ask("POST", "/agent/provision", is_open=True, repeatable=False)
-    credential = understand(read_credential, answer)
+    answer = yield from connection.request("POST", "/agent/provision", is_open=True, repeatable=False)
+    credential = parse_response(read_credential, answer)
     url = credential.claim_url and urljoin(f"{address.url}/", credential.claim_url)
     credential = credential.model_copy(update={"claim_url": url})
-    connection.adopt(credential.api_key)
-    yield Run(lambda: trials.keep_trial(connection.service, connection.profile.name, credential))
+    connection.set_key(credential.api_key)
+    yield Run(lambda: trials.save_trial(connection.service, connection.profile.name, credential))
 
 
 def _is_alive(connection: ServiceConnection, kept: Credential) -> Operation[bool]:
@@ -97,14 +97,14 @@ def _is_alive(connection: ServiceConnection, kept: Credential) -> Operation[bool
     if kept.expires_at is not None and kept.expires_at > datetime.now(UTC):
         return True
     try:
-        yield from connection.ask("GET", "/jobs", params={"limit": "1"})
+        yield from connection.request("GET", "/jobs", params={"limit": "1"})
     except UnauthorizedError:
-        yield Run(lambda: trials.forget_trial(connection.service))
+        yield Run(lambda: trials.delete_trial(connection.service))
         return False
     return True
 
 
-def _look(connection: ServiceConnection) -> Operation[Account]:
+def _fetch_account(connection: ServiceConnection) -> Operation[Account]:
     address = yield from connection.locate()
     about: dict[str, Any] = {"service": connection.service, "profile": connection.profile.name}
     if address.key is None:
@@ -129,15 +129,15 @@ def _look(connection: ServiceConnection) -> Operation[Account]:
 def count_left(connection: ServiceConnection) -> Operation[int | None]:
     """Return an upper bound of the jobs that may still be submitted; None if no limit is known."""
     kept = yield Run(lambda: trials.find_trial(connection.service))
-    if kept is None and JobLimitError not in connection.refusals:
+    if kept is None and JobLimitError not in connection.last_errors:
         return None
-    return (yield from _look(connection)).jobs_left
+    return (yield from _fetch_account(connection)).jobs_left
 
 
 def _is_claimed(connection: ServiceConnection) -> Operation[bool | None]:
     """Return whether the key is claimed: restricted routes refuse unclaimed keys before reading the body."""
     try:
-        yield from connection.ask("POST", "/run-pipeline", json={}, repeatable=True)
+        yield from connection.request("POST", "/run-pipeline", json={}, repeatable=True)
     except RestrictedRouteError:
         return False
     except ServiceError as exc:
@@ -149,9 +149,9 @@ def _read_limits(
     connection: ServiceConnection, kept: Credential | None, is_claimed: bool | None, page: JobPage
 ) -> dict[str, Any]:
     """Read limits from the last refusals; the job limit also from the trial key's data."""
-    allowance = AllowanceExceededError(body=connection.refusals.get(AllowanceExceededError))
-    budget = BudgetExceededError(body=connection.refusals.get(BudgetExceededError))
-    jobs = JobLimitError(body=connection.refusals.get(JobLimitError))
+    allowance = AllowanceExceededError(body=connection.last_errors.get(AllowanceExceededError))
+    budget = BudgetExceededError(body=connection.last_errors.get(BudgetExceededError))
+    jobs = JobLimitError(body=connection.last_errors.get(JobLimitError))
     allowed, used = jobs.jobs_allowed, jobs.jobs_used
     if allowed is None and kept is not None:
         allowed = _MONTHLY_JOBS if is_claimed else kept.limits.jobs

@@ -30,9 +30,9 @@ from foldnote.client.submission.extensions import (
     put_webhook,
     warn_of_lost_webhook,
 )
-from foldnote.client.submission.idempotency import free_name, look_up
+from foldnote.client.submission.idempotency import find_free_name, find_job
 from foldnote.client.submission.preview import Preview
-from foldnote.client.submission.validation import Row, judge_rows, require_valid
+from foldnote.client.submission.validation import Row, require_valid, validate_rows
 from foldnote.client.tables.batch_results import Sheet, SheetRow, add_kept, join_results
 from foldnote.client.tables.frames import tabulate_batch, tabulate_batches
 from foldnote.client.tables.job_list import JobList
@@ -63,7 +63,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         """Maps rows of the table to jobs; None for a batch found by its name, whose sheet is then looked up
         in the ledger."""
 
-    def _hold_job(self, job: Job) -> J:
+    def _make_job_handle(self, job: Job) -> J:
         """Make a handle of one of the batch's jobs, of this API (sync or async)."""
         return self._job_handle(job, self._connection, self._transport)
 
@@ -71,7 +71,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
     def subjobs(self) -> Operation[JobList[J]]:
         """Get the batch's jobs, in the order of their rows."""
         found = yield from _list_subjobs(self._connection, self.job_name)
-        return JobList(JobPage(jobs=tuple(found)), self._hold_job)
+        return JobList(JobPage(jobs=tuple(found)), self._make_job_handle)
 
     @operation
     def to_frame(self) -> Operation[pd.DataFrame]:
@@ -222,7 +222,7 @@ class BatchesOperations(Resource, Generic[B]):
 
     _handle: type[B]
 
-    def _hold(self, job: Job, sheet: Sheet | None = None) -> B:
+    def _make_handle(self, job: Job, sheet: Sheet | None = None) -> B:
         """Make a batch handle of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport, sheet)
 
@@ -293,7 +293,7 @@ class BatchesOperations(Resource, Generic[B]):
         )
         require_valid(attempt.tool, verdicts)
         sent = yield from batch_submission.submit_batch(self._connection, self.ledger, attempt)
-        return self._hold(sent.job, (yield from self._note_sheet(sent, table, attempt)))
+        return self._make_handle(sent.job, (yield from self._save_sheet(sent, table, attempt)))
 
     @operation
     def preview(
@@ -335,10 +335,10 @@ class BatchesOperations(Resource, Generic[B]):
         )
         existing = None
         if all(verdict.valid for verdict in verdicts):
-            if not attempt.is_again:
+            if not attempt.is_new_run:
                 existing = yield from batch_submission.find_batch(self._connection, self.ledger, attempt)
             if existing is None:
-                verdicts = yield from judge_rows(
+                verdicts = yield from validate_rows(
                     self._connection, attempt.tool, attempt.rows, attempt.extensions
                 )
         experience = yield from read_experience(self._connection, attempt.tool.type)
@@ -373,9 +373,9 @@ class BatchesOperations(Resource, Generic[B]):
             )
         )
         attempt, verdicts = draft
-        if again and (yield from look_up(self._connection, attempt.name)) is not None:
+        if again and (yield from find_job(self._connection, attempt.name)) is not None:
             stem = f"{attempt.name[:80]}-run"  # NAME-1 would be the name of a job of the batch
-            attempt = attempt.once_more((yield from free_name(self._connection, stem)))
+            attempt = attempt.as_new_batch((yield from find_free_name(self._connection, stem)))
         return attempt, verdicts
 
     @operation
@@ -390,9 +390,9 @@ class BatchesOperations(Resource, Generic[B]):
         sent = yield from batch_submission.submit_batch(
             self._connection, self.ledger, preview.attempt, is_judged=True
         )
-        return self._hold(sent.job, (yield from self._note_sheet(sent, preview.rows, preview.attempt)))
+        return self._make_handle(sent.job, (yield from self._save_sheet(sent, preview.rows, preview.attempt)))
 
-    def _note_sheet(
+    def _save_sheet(
         self, sent: batch_submission.SubmittedBatch, rows: Rows, attempt: batch_submission.BatchAttempt
     ) -> Operation[Sheet]:
         """Make the sheet of a batch and record it in the ledger, where a handle obtained by name finds it."""
@@ -421,7 +421,7 @@ class BatchesOperations(Resource, Generic[B]):
         found = yield from job_pages.list_many(
             self._connection, {}, job_pages.check_limit(limit), lambda job: job.is_batch
         )
-        return JobList(JobPage(jobs=tuple(found)), self._hold, tabulate_batches)
+        return JobList(JobPage(jobs=tuple(found)), self._make_handle, tabulate_batches)
 
     @operation
     def get(self, batch_name: str) -> Operation[B]:
@@ -433,7 +433,7 @@ class BatchesOperations(Resource, Generic[B]):
         job = yield from job_pages.get_job(self._connection, batch_name)
         if not job.is_batch:
             raise NotFoundError(f"{batch_name!r} is a single job, not a batch.", status=404)
-        return self._hold(job)
+        return self._make_handle(job)
 
 
 def _read_sheet(batch: BatchHandleOperations[Any]) -> Operation[tuple[Sheet, dict[str, Job]]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.errors import SettingsError
 from foldnote.models import Problem
@@ -31,8 +31,8 @@ class ModelsOperations(Resource):
         Raises:
             ServiceError: the service refused.
         """
-        return understand(
-            read_finetuned_models, (yield from self._connection.ask("GET", "/finetuned-models"))
+        return parse_response(
+            read_finetuned_models, (yield from self._connection.request("GET", "/finetuned-models"))
         )
 
     @operation
@@ -76,9 +76,9 @@ class ModelsOperations(Resource):
             "description": description,
         }
         body = {name: value for name, value in fields.items() if value is not None} | more
-        answer = yield from self._connection.ask("POST", "/deploy-model", json=body, repeatable=True)
+        answer = yield from self._connection.request("POST", "/deploy-model", json=body, repeatable=True)
         self._connection.tools = ()  # the catalog has changed
-        return understand(lambda receipt: read_deployed_tool(receipt, tool_type), answer)
+        return parse_response(lambda receipt: read_deployed_tool(receipt, tool_type), answer)
 
     @operation
     def registered(self) -> Operation[tuple[RegisteredTool, ...]]:
@@ -89,8 +89,8 @@ class ModelsOperations(Resource):
             NotFoundError: the service has no such route.
             ServiceError: the service refused.
         """
-        answer = yield from self._connection.ask("GET", "/deployed-models")
-        return understand(read_registered_tools, answer)
+        answer = yield from self._connection.request("GET", "/deployed-models")
+        return parse_response(read_registered_tools, answer)
 
     @operation
     def delete(self, tool_type: str) -> Operation[None]:
@@ -101,7 +101,9 @@ class ModelsOperations(Resource):
             ForbiddenError: the key is not an administrator's, or registration is disabled.
             ServiceError: the service refused.
         """
-        yield from self._connection.ask("DELETE", "/delete-model", json={"type": tool_type}, repeatable=False)
+        yield from self._connection.request(
+            "DELETE", "/delete-model", json={"type": tool_type}, repeatable=False
+        )
         self._connection.tools = ()
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldnote.client.core.connection import Resource, ServiceConnection, path_part
-from foldnote.client.core.error_mapping import read_json, understand
+from foldnote.client.core.error_mapping import parse_response, read_json
 from foldnote.client.core.job_pages import check_limit
 from foldnote.client.core.operations import AsyncApi, Call, Operation, Run, SyncApi, operation
-from foldnote.client.core.progress import ProgressCallback, measure
+from foldnote.client.core.progress import ProgressCallback, track_bytes
 from foldnote.client.inputs.file_values import FileValue, ServiceUpload
 from foldnote.client.inputs.sources import Source, name_source, open_source
 from foldnote.client.local.ledger import Ledger
@@ -58,7 +58,7 @@ class FilesOperations(Resource):
         content, digest = yield Run(lambda: open_source(source, name))
         wanted = name or name_source(source)
         try:
-            with measure(progress, wanted) as report:
+            with track_bytes(progress, wanted) as report:
                 yield from _send(self._connection, wanted, folder, content, report)
         finally:
             if isinstance(content, Path) and not isinstance(source, str | Path):
@@ -105,7 +105,9 @@ class FilesOperations(Resource):
         Raises:
             BadRequestError: there is no such file.
         """
-        yield from self._connection.ask("DELETE", "/delete-file", params={"filePath": path}, repeatable=False)
+        yield from self._connection.request(
+            "DELETE", "/delete-file", params={"filePath": path}, repeatable=False
+        )
 
     @operation
     def delete_folder(self, folder: str) -> Operation[None]:
@@ -114,7 +116,9 @@ class FilesOperations(Resource):
         Raises:
             BadRequestError: there are no files in it.
         """
-        yield from self._connection.ask("DELETE", "/delete-file", params={"folder": folder}, repeatable=False)
+        yield from self._connection.request(
+            "DELETE", "/delete-file", params={"folder": folder}, repeatable=False
+        )
 
 
 def _list_page(
@@ -122,7 +126,7 @@ def _list_page(
 ) -> Operation[FilePage]:
     params = {"limit": str(limit), "offset": str(offset)} | ({"folder": folder} if folder else {})
     params |= {"includeFolders": "true"} if has_folders else {}
-    return understand(read_file_page, (yield from connection.ask("GET", "/files", params=params)))
+    return parse_response(read_file_page, (yield from connection.request("GET", "/files", params=params)))
 
 
 def _list_many(connection: ServiceConnection, limit: int, folder: str | None) -> Operation[FilePage]:
@@ -147,7 +151,7 @@ def _send(
 ) -> Operation[None]:
     """Upload the content; files too large for the service's own route go to a presigned link."""
     try:
-        yield from connection.ask(
+        yield from connection.request(
             "PUT",
             f"/upload/{path_part(name)}",
             content=content,
@@ -174,7 +178,7 @@ def _presign(connection: ServiceConnection, path: str) -> Operation[tuple[str | 
     """
     wanted = {"filename": path, "contentType": "application/octet-stream"}
     try:
-        answer = yield from connection.ask("POST", "/getPresignedUploadUrl", json=wanted, repeatable=True)
+        answer = yield from connection.request("POST", "/getPresignedUploadUrl", json=wanted, repeatable=True)
     except ServiceError:
         return None, None
     links = answer if isinstance(answer, Mapping) else {}

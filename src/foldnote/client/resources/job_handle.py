@@ -15,18 +15,18 @@ from foldnote import late
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.operations import Api, AsyncApi, Operation, Run, SyncApi, operation
-from foldnote.client.core.progress import ProgressCallback, follow
+from foldnote.client.core.progress import ProgressCallback, track_jobs
 from foldnote.client.downloads import download
 from foldnote.client.downloads.origin import describe_origin, find_tool
 from foldnote.client.inputs.file_values import FileValue, job_file, name_uploads
 from foldnote.client.local.annotations import Annotations
 from foldnote.client.local.ledger import Ledger
-from foldnote.client.resources.pipeline_plan import settle_files
+from foldnote.client.resources.pipeline_plan import resolve_stage_files
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
 from foldnote.client.submission.extensions import read_label, warn_of_lost_webhook
 from foldnote.client.watching import cancellation, waiting
-from foldnote.client.watching.waiting import Watcher
+from foldnote.client.watching.waiting import OnChange
 from foldnote.errors import ArgumentError, JobFailedError, JobStoppedError, NotFoundError
 from foldnote.models import BatchStatus, Job, JobStatus, Tool
 from foldnote.models.html_repr import show_pairs
@@ -258,7 +258,7 @@ class JobHandleOperations(Api):
         Raises:
             NotFoundError: it was deleted.
         """
-        return self._seen((yield from job_pages.get_job(self._connection, self.job_name)))
+        return self._with_record((yield from job_pages.get_job(self._connection, self.job_name)))
 
     @operation
     def wait(self, timeout_s: float | None = None, *, progress: bool = False) -> Operation[Self]:
@@ -273,12 +273,12 @@ class JobHandleOperations(Api):
             JobStoppedError: the job was stopped.
             WaitTimeoutError: the time is over; the job continues.
         """
-        with follow(progress, [self.job_name], None) as note:
-            return self._seen((yield from finish(self._connection, self.job_name, timeout_s, note)))
+        with track_jobs(progress, [self.job_name], None) as note:
+            return self._with_record((yield from finish(self._connection, self.job_name, timeout_s, note)))
 
     @operation
     def finish(
-        self, timeout_s: float | None = None, on_change: Watcher | None = None, *, progress: bool = False
+        self, timeout_s: float | None = None, on_change: OnChange | None = None, *, progress: bool = False
     ) -> Operation[Job]:
         """Wait until the job is complete; returns its record.
 
@@ -292,7 +292,7 @@ class JobHandleOperations(Api):
             JobStoppedError: the job was stopped.
             WaitTimeoutError: the time is over; the job continues.
         """
-        with follow(progress, [self.job_name], on_change) as note:
+        with track_jobs(progress, [self.job_name], on_change) as note:
             return (yield from finish(self._connection, self.job_name, timeout_s, note))
 
     @operation
@@ -322,7 +322,7 @@ class JobHandleOperations(Api):
             FoldnoteError: no file matches the patterns.
             ArchiveError: the archive is damaged or not safe to unpack.
         """
-        job = yield from _end(self)
+        job = yield from _fetch_final_record(self)
         if timeout_s != 0 and not job.is_final:
             job = yield from finish(self._connection, self.job_name, timeout_s, None)
         if job.is_failed or job.is_not_run:
@@ -340,7 +340,7 @@ class JobHandleOperations(Api):
     def stop(self) -> Operation[Self]:
         """Stop the job, unless it has ended; returns a handle of its new state."""
         yield from cancellation.stop_job(self._connection, self.job_name)
-        return self._seen((yield from job_pages.get_job(self._connection, self.job_name)))
+        return self._with_record((yield from job_pages.get_job(self._connection, self.job_name)))
 
     @operation
     def delete(self) -> Operation[None]:
@@ -374,7 +374,7 @@ class JobHandleOperations(Api):
             pdbs_only: download an archive of the structure files only.
             progress: True to show a bar, or a callback (bytes received, total bytes or None).
         """
-        job = yield from _end(self)
+        job = yield from _fetch_final_record(self)
         return (yield from fetch(self._connection, job, file_name, patterns, pdbs_only, progress))
 
     @operation
@@ -433,7 +433,7 @@ class JobHandleOperations(Api):
         record, settings = self.record, self.record.settings
         if record.batch is not None and (yield from self._is_stage(record.batch)):
             jobs = yield from job_pages.list_many(self._connection, {"batch": record.batch}, _MAX_STAGES)
-            settings, unnamed = settle_files(record, jobs, tool, settings)
+            settings, unnamed = resolve_stage_files(record, jobs, tool, settings)
             if unnamed:
                 stages = join_words(unnamed, "and")
                 raise ArgumentError(
@@ -449,7 +449,7 @@ class JobHandleOperations(Api):
         except NotFoundError:
             return False
 
-    def _seen(self, record: Job) -> Self:
+    def _with_record(self, record: Job) -> Self:
         """Return a handle of the same job with a newer ``record``."""
         other = copy(self)
         other._record = record
@@ -489,7 +489,7 @@ class JobHandleOperations(Api):
         return show_pairs(record.job_name, rows)
 
 
-def _end(job: JobHandleOperations) -> Operation[Job]:
+def _fetch_final_record(job: JobHandleOperations) -> Operation[Job]:
     """Return the record of a job that has ended; it is requested again if the known one is not final."""
     if job.record.is_final and job.record.completed is not None:
         return job.record
@@ -505,7 +505,7 @@ class AsyncJobHandle(AsyncApi, JobHandleOperations):
 
 
 def finish(
-    connection: ServiceConnection, job_name: str, timeout_s: float | None, on_change: Watcher | None
+    connection: ServiceConnection, job_name: str, timeout_s: float | None, on_change: OnChange | None
 ) -> Operation[Job]:
     """Wait until a job is complete; returns its record. See ``JobHandleOperations.finish``.
 
@@ -570,15 +570,15 @@ def next_action(job: Job) -> str:
     if not job.is_final:
         return "wait() waits for it, refresh() updates it, stop() stops it"
     if job.is_failed:
-        return f"logs() returns the output of the tool; {_write_again(job)} runs it again"
+        return f"logs() returns the output of the tool; {_write_rerun_call(job)} runs it again"
     if job.is_batch and job.status is JobStatus.COMPLETE:
         return "results() returns its rows with their results, download() the archive of all results"
     if job.status is JobStatus.COMPLETE:
         return "result() opens its result, download() downloads the archive"
-    return f"{_write_again(job)} runs it again"
+    return f"{_write_rerun_call(job)} runs it again"
 
 
-def _write_again(job: Job) -> str:
+def _write_rerun_call(job: Job) -> str:
     if job.is_batch:
         return "run_again()" if job.tool == PIPELINE else "retry()"
     if job.batch:

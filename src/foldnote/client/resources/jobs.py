@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Emit, Operation, Run, Stream, SyncApi, operation, stream
-from foldnote.client.core.progress import ProgressCallback, follow
+from foldnote.client.core.progress import ProgressCallback, track_jobs
 from foldnote.client.inputs.ages import read_age
 from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import with_extensions
@@ -27,7 +27,7 @@ from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.client.tables.job_list import JobList
 from foldnote.client.watching import cancellation, waiting
 from foldnote.client.watching.poller import find_poller
-from foldnote.client.watching.waiting import Watch, Watcher
+from foldnote.client.watching.waiting import OnChange, Watch
 from foldnote.errors import ArgumentError, BadRequestError, NotFoundError
 from foldnote.models import BatchVerdict, Job, Tool, Verdict
 
@@ -43,7 +43,7 @@ class JobsOperations(Resource, Generic[H]):
 
     _handle: type[H]
 
-    def _hold(self, job: Job) -> H:
+    def _make_handle(self, job: Job) -> H:
         """Make a job handle of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport)
 
@@ -107,7 +107,7 @@ class JobsOperations(Resource, Generic[H]):
             limits=JobLimits(max_runtime_s, weighted_hours_budget),
             again=again,
         )
-        return self._hold(job)
+        return self._make_handle(job)
 
     @operation
     def quote(
@@ -171,8 +171,8 @@ class JobsOperations(Resource, Generic[H]):
         if extensions:
             known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
             body = with_extensions(body, choose_sent(known, extensions, self._connection.service))
-        answer = yield from self._connection.ask("POST", "/validate-job", json=body, repeatable=True)
-        return understand(read_service_verdict, answer)
+        answer = yield from self._connection.request("POST", "/validate-job", json=body, repeatable=True)
+        return parse_response(read_service_verdict, answer)
 
     @operation
     def get(self, job_name: str) -> Operation[H]:
@@ -181,7 +181,7 @@ class JobsOperations(Resource, Generic[H]):
         Raises:
             NotFoundError: there is no such job.
         """
-        return self._hold((yield from job_pages.get_job(self._connection, job_name)))
+        return self._make_handle((yield from job_pages.get_job(self._connection, job_name)))
 
     @operation
     def record(self, job_name: str, *, job_email: str | None = None) -> Operation[Job]:
@@ -223,7 +223,7 @@ class JobsOperations(Resource, Generic[H]):
         poller.follow(afresh, afresh=True)
         poller.follow(names)
         if poller.is_due(names):
-            yield from poller.look(self._connection, names)
+            yield from poller.poll(self._connection, names)
         return poller.find(names)
 
     @operation
@@ -274,7 +274,7 @@ class JobsOperations(Resource, Generic[H]):
         if batch is not None and not page.jobs and start_key is since is None and not organization:
             yield from job_pages.require_batch(self._connection, batch, job_email)
         labels = yield Run(self.ledger.labels)
-        return JobList(page.with_labels(labels), self._hold)
+        return JobList(page.with_labels(labels), self._make_handle)
 
     @operation
     def list_older(self, age: str | timedelta) -> Operation[JobList[H]]:
@@ -295,7 +295,7 @@ class JobsOperations(Resource, Generic[H]):
         page = yield from job_pages.read_pages(self._connection, {}, _ALL, is_old)
         labels = yield Run(self.ledger.labels)
         whole = page.model_copy(update={"start_key": None})
-        return JobList(whole.with_labels(labels), self._hold)
+        return JobList(whole.with_labels(labels), self._make_handle)
 
     @operation
     def purge(self, jobs: Sequence[JobHandleOperations]) -> Operation[Sequence[str]]:
@@ -360,7 +360,7 @@ class JobsOperations(Resource, Generic[H]):
         self,
         jobs: Iterable[str | JobHandleOperations],
         timeout_s: float | None = None,
-        on_change: Watcher | None = None,
+        on_change: OnChange | None = None,
         *,
         progress: bool = False,
     ) -> Operation[dict[str, H]]:
@@ -376,16 +376,16 @@ class JobsOperations(Resource, Generic[H]):
             WaitTimeoutError: some had not ended after ``timeout_s`` seconds; they continue.
         """
         wanted = _name(jobs)
-        with follow(progress, wanted, on_change) as note:
+        with track_jobs(progress, wanted, on_change) as note:
             done = yield from waiting.wait_all(self._connection, wanted, timeout_s, note)
-        return {name: self._hold(job) for name, job in done.items()}
+        return {name: self._make_handle(job) for name, job in done.items()}
 
     @stream
     def as_completed(
         self,
         jobs: Iterable[str | JobHandleOperations],
         timeout_s: float | None = None,
-        on_change: Watcher | None = None,
+        on_change: OnChange | None = None,
         *,
         progress: bool = False,
     ) -> Stream[H]:
@@ -404,11 +404,11 @@ class JobsOperations(Resource, Generic[H]):
             NotFoundError: one of them does not exist.
         """
         wanted = _name(jobs)
-        with follow(progress, wanted, on_change) as note:
+        with track_jobs(progress, wanted, on_change) as note:
             watch = Watch(self._connection, wanted, timeout_s, note)
             while watch.pending:
-                for job in (yield from watch.look()):
-                    yield Emit(self._hold(job))
+                for job in (yield from watch.poll()):
+                    yield Emit(self._make_handle(job))
                 yield from watch.pause()
 
     @operation
@@ -416,7 +416,7 @@ class JobsOperations(Resource, Generic[H]):
         self,
         job_name: str,
         timeout_s: float | None = None,
-        on_change: Watcher | None = None,
+        on_change: OnChange | None = None,
         *,
         progress: bool = False,
     ) -> Operation[Job]:
@@ -432,7 +432,7 @@ class JobsOperations(Resource, Generic[H]):
             JobStoppedError: the job was stopped.
             WaitTimeoutError: it had not ended after ``timeout_s`` seconds; it continues.
         """
-        with follow(progress, [job_name], on_change) as note:
+        with track_jobs(progress, [job_name], on_change) as note:
             return (yield from finish(self._connection, job_name, timeout_s, note))
 
     @operation

@@ -66,7 +66,7 @@ def read_pipeline(run: Job, jobs: Sequence[Job], tools: Mapping[str, Tool]) -> P
     return replace(found, name=found.name.removesuffix(mark)) if found.name != mark else found
 
 
-def name_again(pipeline: Pipeline) -> str:
+def name_rerun(pipeline: Pipeline) -> str:
     """Return the name under which a run's stages are saved to run them again; it contains their digest."""
     mark = _mark_name(pipeline)
     return f"{pipeline.name[: _MAX_NAME_LENGTH - len(mark)]}{mark}"
@@ -162,19 +162,19 @@ def _mark_files(stage: Stage, earlier: Sequence[str], tool: Tool | None) -> Stag
     """Mark the files in a stage's settings as files of earlier stages or as files at the service."""
     fields = (tool.settings_schema or {}).get("properties", {}) if tool else {}
     taken = {
-        name: _refer(value, earlier)
+        name: _mark_references(value, earlier)
         for name, value in stage.settings.items()
         if name in fields and is_file_field(fields[name])
     }
     settings = {**stage.settings, **taken}
     extensions = dict(stage.extensions or {})
     if ALIGNMENT in extensions:
-        extensions[ALIGNMENT] = _refer(extensions[ALIGNMENT], earlier)
+        extensions[ALIGNMENT] = _mark_references(extensions[ALIGNMENT], earlier)
     marked = name_uploads(tool, settings) if tool else settings
     return Stage(stage.name, stage.tool, marked, extensions or None)
 
 
-def settle_files(
+def resolve_stage_files(
     job: Job, jobs: Iterable[Job], tool: Tool, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
     """Name the files of earlier stages in the settings of a stage's job as files of the jobs of those stages.
@@ -194,9 +194,9 @@ def settle_files(
     fields = (tool.settings_schema or {}).get("properties", {})
     open_ended: list[str] = []
 
-    def settle(value: Any) -> Any:
+    def resolve(value: Any) -> Any:
         if isinstance(value, list | tuple):
-            return [settle(each) for each in value]
+            return [resolve(each) for each in value]
         stage, mark, path = value.partition("/") if isinstance(value, str) else ("", "", "")
         if not mark or "\n" in value or stage not in stages:
             return value
@@ -205,16 +205,16 @@ def settle_files(
         return FileValue(f"{stem}{value}")
 
     found = {
-        name: settle(value) if name in fields and is_file_field(fields[name]) else value
+        name: resolve(value) if name in fields and is_file_field(fields[name]) else value
         for name, value in settings.items()
     }
     return found, list(dict.fromkeys(open_ended))
 
 
-def _refer(value: Any, earlier: Sequence[str]) -> Any:
+def _mark_references(value: Any, earlier: Sequence[str]) -> Any:
     """Mark the references to earlier stages in a file value or a list of them."""
     if isinstance(value, list | tuple):
-        return [_refer(each, earlier) for each in value]
+        return [_mark_references(each, earlier) for each in value]
     if not isinstance(value, str) or "\n" in value:
         return value
     head, mark, _ = value.partition("/")

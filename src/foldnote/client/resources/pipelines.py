@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Resource, ServiceConnection
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.inputs.file_values import find_elsewhere
 from foldnote.client.inputs.plain_values import make_plain
@@ -16,7 +16,7 @@ from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages,
 from foldnote.client.local.identity import identify, uploads_in
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
-from foldnote.client.resources.pipeline_plan import StagePlan, name_again, plan_stages, read_pipeline
+from foldnote.client.resources.pipeline_plan import StagePlan, name_rerun, plan_stages, read_pipeline
 from foldnote.client.resources.tools import list_tools, recall_tool
 from foldnote.client.submission.extensions import (
     choose_sent,
@@ -24,7 +24,7 @@ from foldnote.client.submission.extensions import (
     warn_of_lost_webhook,
     warn_of_webhook,
 )
-from foldnote.client.submission.idempotency import Post, look_up, start_once
+from foldnote.client.submission.idempotency import Post, find_job, submit_once
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.client.tables.frames import tabulate_batch
 from foldnote.client.tables.job_list import JobList
@@ -55,7 +55,7 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
 
     _job_handle: type[J]
 
-    def _hold_job(self, job: Job) -> J:
+    def _make_job_handle(self, job: Job) -> J:
         """Make a handle of a stage's job, of this API (sync or async)."""
         return self._job_handle(job, self._connection, self._transport)
 
@@ -63,7 +63,7 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
     def stages(self) -> Operation[JobList[J]]:
         """Get the stages' jobs, in the order of the stages."""
         found = yield from _list_stages(self._connection, self.job_name)
-        return JobList(JobPage(jobs=tuple(found)), self._hold_job)
+        return JobList(JobPage(jobs=tuple(found)), self._make_job_handle)
 
     @operation
     def list_rows(self) -> Operation[list[SheetRow]]:
@@ -123,15 +123,15 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
         if not run.is_final:
             raise FoldnoteError(f"{run.job_name!r} has not ended. Wait for it, or stop it first.")
         ran = read_pipeline(run, jobs, tools)
-        saved = yield from _save(self._connection, name_again(ran), ran.stages)
+        saved = yield from _save(self._connection, name_rerun(ran), ran.stages)
         ledger = Ledger(service=self._connection.service)
         url = require_webhooks(webhook, tools.values())
         beside: dict[str, Any] = {} if url is None else {WEBHOOK: url}
-        if reuse and _takes_reuse(tools.values()):
+        if reuse and _supports_reuse(tools.values()):
             beside[REUSE] = True
         _, post = yield Run(lambda: _prepare(ledger, saved, {}, run.job_name, run.project_tag, beside))
         record = yield from _start(self._connection, post, run.project_tag, again=True)
-        yield Run(lambda: _remember_following(ledger, run.job_name, record.job_name))
+        yield Run(lambda: _record_rerun(ledger, run.job_name, record.job_name))
         if webhook is None and run.webhook is not None:
             record = yield from job_pages.get_job(self._connection, record.job_name)
             warn_of_lost_webhook(run, record)
@@ -174,7 +174,7 @@ class PipelinesOperations(Resource, Generic[R]):
 
     _handle: type[R]
 
-    def _hold(self, job: Job) -> R:
+    def _make_handle(self, job: Job) -> R:
         """Make a handle of a run, of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport)
 
@@ -240,20 +240,20 @@ class PipelinesOperations(Resource, Generic[R]):
         listed = self._connection.tools or (yield from list_tools(self._connection))
         url = require_webhooks(webhook, listed)
         beside: dict[str, Any] = {} if url is None else {WEBHOOK: url}
-        if not again and _takes_reuse(listed):
+        if not again and _supports_reuse(listed):
             beside[REUSE] = True
         identity, post = yield Run(
             lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag, beside)
         )
         if again:
-            return self._hold((yield from _start(self._connection, post, project_tag, again=True)))
-        following = yield from _find_following(self._connection, self.ledger, identity, post.name)
-        if following is not None:
-            warn_of_webhook(following, beside)
-            return self._hold(following)
+            return self._make_handle((yield from _start(self._connection, post, project_tag, again=True)))
+        rerun = yield from _find_rerun(self._connection, self.ledger, identity, post.name)
+        if rerun is not None:
+            warn_of_webhook(rerun, beside)
+            return self._make_handle(rerun)
         job = yield from _start(self._connection, post, project_tag, again=False)
         yield Run(lambda: self.ledger.remember(identity, job.job_name, PIPELINE))
-        return self._hold(job)
+        return self._make_handle(job)
 
     @operation
     def get(self, job_name: str) -> Operation[R]:
@@ -267,7 +267,7 @@ class PipelinesOperations(Resource, Generic[R]):
         if job.tool not in (None, PIPELINE) or not job.is_batch:
             what = f"a batch of {job.tool}" if job.is_batch else "a single job"
             raise ArgumentError(f"{job_name!r} is {what}, not the run of a pipeline.")
-        return self._hold(job)
+        return self._make_handle(job)
 
 
 def _save(connection: ServiceConnection, name: str, stages: Sequence[Stage]) -> Operation[Pipeline]:
@@ -281,9 +281,9 @@ def _save(connection: ServiceConnection, name: str, stages: Sequence[Stage]) -> 
         for each in stages
     ]
     body = {"pipelineName": name, "stages": [stage.to_wire() for stage in stages]}
-    answer = yield from connection.ask("POST", "/submit-pipeline", json=body, repeatable=True)
+    answer = yield from connection.request("POST", "/submit-pipeline", json=body, repeatable=True)
     names = tuple(stage.name for stage in stages)
-    receipt = understand(lambda body: read_pipeline_receipt(body, name, names), answer)
+    receipt = parse_response(lambda body: read_pipeline_receipt(body, name, names), answer)
     return Pipeline(receipt.pipeline_name, tuple(stages))
 
 
@@ -291,12 +291,12 @@ def _start(
     connection: ServiceConnection, post: Post, project_tag: str | None, *, again: bool
 ) -> Operation[Job]:
     """Start a run, unless it exists; returns its record."""
-    posted = yield from start_once(connection, post, again=again)
+    posted = yield from submit_once(connection, post, again=again)
     if posted.job is not None:
         warn_of_webhook(posted.job, post.body.get(WIRE_NAME))
         return posted.job
     saved_name = str(post.body["pipelineName"])
-    receipt = understand(lambda body: read_run_receipt(body, posted.name, saved_name), posted.answer)
+    receipt = parse_response(lambda body: read_run_receipt(body, posted.name, saved_name), posted.answer)
     return Job(
         job_name=receipt.job_name,
         type="batch",
@@ -308,22 +308,22 @@ def _start(
     )
 
 
-def _remember_following(ledger: Ledger, job_name: str, new_name: str) -> None:
+def _record_rerun(ledger: Ledger, job_name: str, new_name: str) -> None:
     """Record that code that finds the run ``job_name`` shall find the newer run instead; keep the label."""
     for identity in ledger.identities(job_name):
         ledger.remember(identity, new_name, PIPELINE)
     ledger.remember_label(new_name, ledger.label(job_name))
 
 
-def _find_following(
+def _find_rerun(
     connection: ServiceConnection, ledger: Ledger, identity: str, job_name: str
 ) -> Operation[Job | None]:
     """Return the last run that was started by running ``job_name`` again; None if there is none."""
     name = yield Run(lambda: ledger.find(identity))
-    return None if name in (None, job_name) else (yield from look_up(connection, name))
+    return None if name in (None, job_name) else (yield from find_job(connection, name))
 
 
-def _takes_reuse(tools: Iterable[Tool]) -> bool:
+def _supports_reuse(tools: Iterable[Tool]) -> bool:
     """Return whether the service reuses results of stages; only then is reuse requested."""
     return any(REUSE in tool.extensions for tool in tools)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.errors import SettingsError
 from foldnote.models import Problem, Recommendation, read_recommendation
@@ -35,10 +35,10 @@ class RouterOperations(Resource):
         """
         molecules = _check(prompt, inputs)
         body = {"prompt": prompt} | ({"inputs": molecules} if molecules else {})
-        answer = yield from self._connection.ask(
+        answer = yield from self._connection.request(
             "POST", "/model-router", json=body, repeatable=True, timeout_s=_TIMEOUT_S
         )
-        return understand(read_recommendation, answer)
+        return parse_response(read_recommendation, answer)
 
 
 def _check(prompt: str, inputs: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:

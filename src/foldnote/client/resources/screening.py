@@ -14,7 +14,7 @@ from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import identify, uploads_in
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.batches import AsyncBatchHandle, BatchHandle, BatchHandleOperations
-from foldnote.client.submission.idempotency import Post, start_once
+from foldnote.client.submission.idempotency import Post, submit_once
 from foldnote.errors import SettingsError
 from foldnote.models import BatchStatus, Job, JobStatus, Problem, check_job_name, propose_job_name
 from foldnote.text import count
@@ -53,7 +53,7 @@ class ScreeningsOperations(Resource, Generic[B]):
 
     _handle: type[B]
 
-    def _hold(self, job: Job) -> B:
+    def _make_handle(self, job: Job) -> B:
         """Make a batch handle of this API (sync or async)."""
         return self._handle(job, self._connection, self._transport)
 
@@ -112,8 +112,8 @@ class ScreeningsOperations(Resource, Generic[B]):
 
         body = screening.to_wire(name, project_tag)
         post = Post("/virtual-screening", body, name, "batchName", find_differences)
-        posted = yield from start_once(self._connection, post, again=again)
-        return self._hold(posted.job or _parent(posted.name, screening, posted.answer))
+        posted = yield from submit_once(self._connection, post, again=again)
+        return self._make_handle(posted.job or _make_batch_job(posted.name, screening, posted.answer))
 
 
 def _check(screening: _Screening, batch_name: str | None, service: str) -> None:
@@ -143,7 +143,7 @@ def _propose(ledger: Ledger, screening: _Screening) -> str:
     return propose_job_name(screening.tool or _TYPE, identity)
 
 
-def _parent(name: str, screening: _Screening, answer: Any) -> Job:
+def _make_batch_job(name: str, screening: _Screening, answer: Any) -> Job:
     tool_type = answer.get("type") if isinstance(answer, Mapping) else None
     return Job(
         job_name=name,

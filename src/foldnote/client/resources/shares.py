@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from foldnote import settings
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import refuse_key, understand
+from foldnote.client.core.error_mapping import make_key_error, parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.client.downloads.download import fetch_shared
 from foldnote.client.resources.job_handle import JobHandleOperations
@@ -55,7 +55,7 @@ class SharesOperations(Resource):
         """
         name = job if isinstance(job, str) else job.job_name
         body = {"jobName": name, "expiresInDays": days}
-        return understand(read_share, (yield from self._ask("POST", "/shares", json=body)))
+        return parse_response(read_share, (yield from self._request("POST", "/shares", json=body)))
 
     @operation
     def list(self, job_name: str | None = None) -> Operation[ShareList]:
@@ -69,7 +69,7 @@ class SharesOperations(Resource):
             ServiceError: the service refused.
         """
         params = {} if job_name is None else {"jobName": job_name}
-        return understand(read_shares, (yield from self._ask("GET", "/shares", params=params)))
+        return parse_response(read_shares, (yield from self._request("GET", "/shares", params=params)))
 
     @operation
     def revoke(self, share: str | Share) -> Operation[None]:
@@ -83,7 +83,7 @@ class SharesOperations(Resource):
             ServiceError: the service refused.
         """
         name = share if isinstance(share, str) else share.name
-        yield from self._ask("DELETE", f"/shares/{name}")
+        yield from self._request("DELETE", f"/shares/{name}")
 
     @operation
     def open(self, url: str) -> Operation[OpenedShare]:
@@ -102,11 +102,11 @@ class SharesOperations(Resource):
         """
         token = yield from self._read_own(url)
         try:
-            found = yield from self._ask("POST", _PATH, json={"token": token})
-            job = understand(read_job, found)
+            found = yield from self._request("POST", _PATH, json={"token": token})
+            job = parse_response(read_job, found)
             return OpenedShare(job, (yield from fetch_shared(self._connection, job, token)))
         except (UnauthorizedError, GatewayForbiddenError) as exc:
-            raise (yield from self._tell_of_key(exc)) from exc
+            raise (yield from self._explain_key_error(exc)) from exc
 
     @operation
     def fetch(self, url: str, job: Job) -> Operation[Path]:
@@ -132,9 +132,9 @@ class SharesOperations(Resource):
         try:
             return (yield from fetch_shared(self._connection, job, token, is_asked=True))
         except (UnauthorizedError, GatewayForbiddenError) as exc:
-            raise (yield from self._tell_of_key(exc)) from exc
+            raise (yield from self._explain_key_error(exc)) from exc
 
-    def _tell_of_key(self, refused: ServiceError) -> Operation[ServiceError]:
+    def _explain_key_error(self, refused: ServiceError) -> Operation[ServiceError]:
         """Say what is wrong with the reader's key, and what to do; JupyterHub's refusals say so already."""
         profile = self._connection.profile
         if profile.is_of_hub:
@@ -156,7 +156,7 @@ class SharesOperations(Resource):
                 "Store a valid key: choose Connect to a service … in foldnote's sidebar, or run:"
                 f" foldnote profile key {profile.name}"
             )
-        return refuse_key(refused, f"{sentence} {advice}")
+        return make_key_error(refused, f"{sentence} {advice}")
 
     def _read_own(self, url: str) -> Operation[str]:
         """Return the token of a link of this service; it is sent to no other service."""
@@ -170,9 +170,9 @@ class SharesOperations(Resource):
             )
         return token
 
-    def _ask(self, method: str, path: str, **options: Any) -> Operation[Any]:
+    def _request(self, method: str, path: str, **options: Any) -> Operation[Any]:
         try:
-            return (yield from self._connection.ask(method, path, repeatable=method != "POST", **options))
+            return (yield from self._connection.request(method, path, repeatable=method != "POST", **options))
         except NotFoundError as exc:
             if exc.code in ("share_not_found", "job_not_found"):
                 raise

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from foldnote.client.core.connection import Resource, ServiceConnection
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.client.tables.tool_list import ToolList
 from foldnote.errors import ArgumentError, UnknownToolError
@@ -43,7 +43,7 @@ def list_tools(connection: ServiceConnection) -> Operation[ToolList]:
     """List the tools of the service."""
     from foldnote.catalog.foreign import read_catalog  # deferred: only needed to read a catalog
 
-    found, unread = understand(read_catalog, (yield from connection.ask("GET", "/tools")))
+    found, unread = parse_response(read_catalog, (yield from connection.request("GET", "/tools")))
     tools = ToolList(found)
     tools.unread = unread
     connection.tools = tools

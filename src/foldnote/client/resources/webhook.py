@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import SecretStr
 
 from foldnote.client.core.connection import Resource
-from foldnote.client.core.error_mapping import understand
+from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, SyncApi, operation
 from foldnote.errors import FoldnoteError, NotFoundError, ProtocolError
 from foldnote.models.account import AccountWebhook, read_account_webhook
@@ -22,7 +22,7 @@ class WebhookOperations(Resource):
             FoldnoteError: the service calls no webhooks.
             ServiceError: the service refused.
         """
-        return (yield from self._ask("GET", "/webhook"))
+        return (yield from self._request("GET", "/webhook"))
 
     @operation
     def set(self, url: str | None) -> Operation[AccountWebhook]:
@@ -36,7 +36,7 @@ class WebhookOperations(Resource):
             FoldnoteError: the service calls no webhooks.
             ServiceError: the service refused.
         """
-        return (yield from self._ask("POST", "/webhook", {"url": url}))
+        return (yield from self._request("POST", "/webhook", {"url": url}))
 
     @operation
     def renew_secret(self) -> Operation[SecretStr]:
@@ -50,20 +50,20 @@ class WebhookOperations(Resource):
             ProtocolError: the answer has no secret.
             ServiceError: the service refused.
         """
-        found = yield from self._ask("POST", "/webhook/secret", {})
+        found = yield from self._request("POST", "/webhook/secret", {})
         if found.secret is None:
             raise ProtocolError("The service's answer contains no secret.")
         return found.secret
 
-    def _ask(self, method: str, path: str, body: object = None) -> Operation[AccountWebhook]:
+    def _request(self, method: str, path: str, body: object = None) -> Operation[AccountWebhook]:
         try:
-            answer = yield from self._connection.ask(method, path, json=body, repeatable=method == "GET")
+            answer = yield from self._connection.request(method, path, json=body, repeatable=method == "GET")
         except NotFoundError as exc:
             raise FoldnoteError(
                 "This service calls no webhooks: its administrator has allowed no address, or it is not a"
                 " service of foldnote."
             ) from exc
-        return understand(read_account_webhook, answer)
+        return parse_response(read_account_webhook, answer)
 
 
 class WebhookResource(SyncApi, WebhookOperations):

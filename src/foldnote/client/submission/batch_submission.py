@@ -23,9 +23,9 @@ from foldnote.client.submission.extensions import (
     warn_of_policy,
     warn_of_webhook,
 )
-from foldnote.client.submission.idempotency import Post, look_up, post_once, require_same
+from foldnote.client.submission.idempotency import Post, find_job, post_once, require_same
 from foldnote.client.submission.job_submission import compare
-from foldnote.client.submission.validation import Row, check_rows, judge_rows, require_valid
+from foldnote.client.submission.validation import Row, check_rows, require_valid, validate_rows
 from foldnote.errors import JobNameTakenError, SettingsError
 from foldnote.models import (
     BatchStatus,
@@ -97,7 +97,7 @@ class BatchAttempt:
     is_named: bool
     project_tag: str | None
     limits: BatchLimits
-    is_again: bool = False
+    is_new_run: bool = False
     """Whether to submit the same rows again as another batch."""
     extensions: Extensions | None = None
     """Extensions beside the settings of every row; None for none."""
@@ -110,16 +110,16 @@ class BatchAttempt:
             suffix = f"-{self.tool.type}" if number == 1 else f"-{self.tool.type}-{number}"
             yield replace(self, names=[name[: _MAX_NAME - len(suffix)] + suffix for name in self.names])
 
-    def renamed_as(self, taken: Collection[str]) -> BatchAttempt:
+    def find_alternative(self, taken: Collection[str]) -> BatchAttempt:
         """Return the alternative whose jobs have these names; this one if none has."""
         found = (each for each in self.list_alternatives() if taken == set(each.names))
         return next(found, self)
 
-    def once_more(self, name: str) -> BatchAttempt:
+    def as_new_batch(self, name: str) -> BatchAttempt:
         """Return a new batch of the same rows; jobs are named after ``name`` unless the user chose names."""
         follows = self.names == name_rows(self.name, len(self.rows))
         names = name_rows(name, len(self.rows)) if follows else self.names
-        return replace(self, name=name, names=names, is_again=True)
+        return replace(self, name=name, names=names, is_new_run=True)
 
     def to_wire(self) -> dict[str, Any]:
         """Return the body of POST /submit-batch."""
@@ -150,12 +150,12 @@ def find_batch(connection: ServiceConnection, ledger: Ledger, attempt: BatchAtte
         JobNameTakenError: the name belongs to another job or batch; the message shows the difference.
     """
     name = yield Run(lambda: ledger.find(attempt.identity))
-    known: Job | None = (yield from look_up(connection, name)) if name is not None else None
+    known: Job | None = (yield from find_job(connection, name)) if name is not None else None
     if known is not None:
         return known
-    job = yield from look_up(connection, attempt.name)
+    job = yield from find_job(connection, attempt.name)
     if job is not None:
-        yield from require_same(_wanted(connection, attempt), job)
+        yield from require_same(_make_post(connection, attempt), job)
     return job
 
 
@@ -175,10 +175,10 @@ def submit_batch(
         ServiceError: the service refused.
         TransportError: no answer was received, and the service does not have the batch.
     """
-    job = None if attempt.is_again else (yield from find_batch(connection, ledger, attempt))
+    job = None if attempt.is_new_run else (yield from find_batch(connection, ledger, attempt))
     if job is None:
         if not is_judged:
-            judged = judge_rows(connection, attempt.tool, attempt.rows, attempt.extensions)
+            judged = validate_rows(connection, attempt.tool, attempt.rows, attempt.extensions)
             require_valid(attempt.tool, (yield from judged))
         sent = yield from _post(connection, attempt)
     else:
@@ -274,13 +274,13 @@ def _post(connection: ServiceConnection, attempt: BatchAttempt) -> Operation[Sub
     refusal: JobNameTakenError | None = None
     for each in attempt.list_alternatives():
         try:
-            posted = yield from post_once(connection, _wanted(connection, each))
+            posted = yield from post_once(connection, _make_post(connection, each))
         except JobNameTakenError as exc:
             if exc.field is None or not exc.field.startswith("jobNames"):
                 raise
             refusal = refusal or exc
         else:
-            return SubmittedBatch(posted.job or _parent(each), each.names)
+            return SubmittedBatch(posted.job or _make_batch_job(each), each.names)
     assert refusal is not None  # there is at least one alternative
     raise refusal
 
@@ -290,22 +290,22 @@ def _find_names(connection: ServiceConnection, attempt: BatchAttempt, job: Job) 
     if not attempt.is_named_by_table:
         return attempt.names
     subjobs = yield from list_many(connection, {"batch": job.job_name}, len(attempt.rows) + 1)
-    return attempt.renamed_as({subjob.job_name for subjob in subjobs}).names
+    return attempt.find_alternative({subjob.job_name for subjob in subjobs}).names
 
 
-def _wanted(connection: ServiceConnection, attempt: BatchAttempt) -> Post:
+def _make_post(connection: ServiceConnection, attempt: BatchAttempt) -> Post:
     def find_differences(job: Job) -> Operation[list[str]]:
         differences = _compare_parents(attempt, job)
         if not differences:
             subjobs = yield from list_many(connection, {"batch": attempt.name}, len(attempt.rows) + 1)
             theirs = {subjob.job_name: subjob for subjob in subjobs}
-            differences = _compare_rows(attempt.renamed_as(set(theirs)), theirs)
+            differences = _compare_rows(attempt.find_alternative(set(theirs)), theirs)
         return differences
 
     return Post("/submit-batch", attempt.to_wire(), attempt.name, "batchName", find_differences)
 
 
-def _parent(attempt: BatchAttempt) -> Job:
+def _make_batch_job(attempt: BatchAttempt) -> Job:
     return Job(
         job_name=attempt.name,
         type="batch",

@@ -35,7 +35,7 @@ class Experience:
     peak_memory_mb: float | None = None
 
 
-def learn(jobs: Sequence[Job], tool_type: str) -> Experience:
+def summarize_runs(jobs: Sequence[Job], tool_type: str) -> Experience:
     """Compute medians over the complete jobs of a tool among ``jobs``."""
     from statistics import median  # deferred: slow to import
 
@@ -54,7 +54,7 @@ def learn(jobs: Sequence[Job], tool_type: str) -> Experience:
 def read_experience(connection: ServiceConnection, tool_type: str) -> Operation[Experience]:
     """Learn from the complete jobs of a tool among the account's newest 200 jobs."""
     page = yield from list_page(connection, {"limit": _JOBS_READ, "includeSubjobs": "true"})
-    return learn(page.jobs, tool_type)
+    return summarize_runs(page.jobs, tool_type)
 
 
 @dataclass(frozen=True)

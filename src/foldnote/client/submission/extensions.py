@@ -7,7 +7,7 @@ from typing import Any
 
 from foldnote.client.inputs.file_values import doubt_texts, find_elsewhere
 from foldnote.client.inputs.plain_values import make_plain
-from foldnote.client.local.identity import keep_content
+from foldnote.client.local.identity import select_content
 from foldnote.errors import NotSentWarning, SettingsError, warn_caller
 from foldnote.models import Job, Problem, Tool
 from foldnote.models.extensions import (
@@ -177,7 +177,7 @@ def warn_of_policy(existing: Job, extensions: Extensions | None) -> None:
 
 def describe_differences(theirs: Extensions | None, ours: Extensions | None) -> list[str]:
     """Describe how the extensions of an existing job differ, ignoring labels and policies."""
-    theirs, ours = keep_content(theirs), keep_content(ours)
+    theirs, ours = select_content(theirs), select_content(ours)
     if theirs == ours:
         return []
     words = [", ".join(name_parts(each)) or "nothing" for each in (theirs, ours)]

@@ -52,13 +52,13 @@ class Post:
     name_field: str
     compare: Callable[[Job], Operation[list[str]]]
 
-    def renamed(self, name: str) -> Post:
+    def with_name(self, name: str) -> Post:
         """Return the same request with another name."""
         return replace(self, name=name, body={**self.body, self.name_field: name})
 
 
 @dataclass(frozen=True)
-class Posted:
+class PostOutcome:
     """Outcome of a request.
 
     Attributes:
@@ -72,7 +72,7 @@ class Posted:
     name: str = ""
 
 
-def start_once(connection: ServiceConnection, post: Post, *, again: bool = False) -> Operation[Posted]:
+def submit_once(connection: ServiceConnection, post: Post, *, again: bool = False) -> Operation[PostOutcome]:
     """Return the existing job of this name if it is the same; otherwise send the request.
 
     Args:
@@ -83,16 +83,20 @@ def start_once(connection: ServiceConnection, post: Post, *, again: bool = False
         ServiceError: the service refused.
         TransportError: no answer was received, and the service does not have a job of this name.
     """
-    job = yield from look_up(connection, post.name)
+    job = yield from find_job(connection, post.name)
     if job is None:
         return (yield from post_once(connection, post))
     if again:
-        return (yield from post_once(connection, post.renamed((yield from free_name(connection, post.name)))))
+        return (
+            yield from post_once(
+                connection, post.with_name((yield from find_free_name(connection, post.name)))
+            )
+        )
     yield from require_same(post, job)
-    return Posted(job=job)
+    return PostOutcome(job=job)
 
 
-def post_once(connection: ServiceConnection, post: Post) -> Operation[Posted]:
+def post_once(connection: ServiceConnection, post: Post) -> Operation[PostOutcome]:
     """Send the request, unless the job exists.
 
     Raises:
@@ -104,28 +108,28 @@ def post_once(connection: ServiceConnection, post: Post) -> Operation[Posted]:
     pauses = retry_delays()
     while True:
         try:
-            answer = yield from connection.ask("POST", post.path, json=post.body, repeatable=False)
+            answer = yield from connection.request("POST", post.path, json=post.body, repeatable=False)
         except BadRequestError as exc:
-            return Posted(job=(yield from _settle(connection, post, exc)))
+            return PostOutcome(job=(yield from _resolve_refusal(connection, post, exc)))
         except (TransportError, ServiceFaultError) as exc:
-            job = yield from look_up(connection, post.name)
+            job = yield from find_job(connection, post.name)
             if job is not None:
                 yield from require_same(post, job)
-                return Posted(job=job)
+                return PostOutcome(job=job)
             yield Sleep(next_pause(pauses, exc, allowed=True))
         else:
             names = [post.name, *post.body.get("jobNames", ())]
-            yield Run(partial(_forget_notes, connection.service, names))
-            return Posted(answer, name=post.name)
+            yield Run(partial(_delete_notes, connection.service, names))
+            return PostOutcome(answer, name=post.name)
 
 
-def _forget_notes(service: str, job_names: Sequence[str]) -> None:
+def _delete_notes(service: str, job_names: Sequence[str]) -> None:
     """Delete tags and notes on earlier jobs that had the names of the new ones and were deleted elsewhere."""
     with suppress(ConfigurationError, OSError):  # the jobs have been submitted
         Annotations(service).forget(job_names)
 
 
-def look_up(connection: ServiceConnection, name: str) -> Operation[Job | None]:
+def find_job(connection: ServiceConnection, name: str) -> Operation[Job | None]:
     """Find the job of this name; None if there is none."""
     try:
         return (yield from get_job(connection, name))
@@ -133,7 +137,7 @@ def look_up(connection: ServiceConnection, name: str) -> Operation[Job | None]:
         return None
 
 
-def free_name(connection: ServiceConnection, name: str) -> Operation[str]:
+def find_free_name(connection: ServiceConnection, name: str) -> Operation[str]:
     """Append the first unused number to ``name``.
 
     Raises:
@@ -142,7 +146,7 @@ def free_name(connection: ServiceConnection, name: str) -> Operation[str]:
     stem = name[:_STEM]
     for number in range(2, _MAX_NAMES):
         candidate = f"{stem}-{number}"
-        if (yield from look_up(connection, candidate)) is None:
+        if (yield from find_job(connection, candidate)) is None:
             return candidate
     raise SettingsError([Problem(field="jobName", message=f"{stem!r} was submitted {_MAX_NAMES} times.")])
 
@@ -167,13 +171,13 @@ def require_same(post: Post, job: Job, refusal: ServiceError | None = None) -> O
     ) from refusal
 
 
-def _settle(connection: ServiceConnection, post: Post, refusal: BadRequestError) -> Operation[Job]:
+def _resolve_refusal(connection: ServiceConnection, post: Post, refusal: BadRequestError) -> Operation[Job]:
     """After a refusal, return the existing job of this name if it is the same; else raise the refusal."""
     if refusal.code == "tool_unavailable":
         raise ToolUnavailableError(refusal.message) from refusal
     if refusal.code not in (None, "job_name_taken"):
         raise refusal
-    job = yield from look_up(
+    job = yield from find_job(
         connection, post.name
     )  # without an error code, the refusal may mean a taken name
     if job is None:

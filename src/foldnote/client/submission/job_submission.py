@@ -35,7 +35,7 @@ from foldnote.client.submission.extensions import (
     read_label,
     warn_of_webhook,
 )
-from foldnote.client.submission.idempotency import Post, free_name, look_up, post_once, require_same
+from foldnote.client.submission.idempotency import Post, find_free_name, find_job, post_once, require_same
 from foldnote.errors import ArgumentError, SettingsError
 from foldnote.models import (
     Job,
@@ -91,7 +91,7 @@ def submit(
     sent = choose_sent(tool, beside, ledger.service)
     attempt = yield Run(lambda: prepare(ledger, tool, settings, job_name, project_tag, sent))
     if again:
-        attempt = attempt.renamed((yield from free_name(connection, attempt.name)))
+        attempt = attempt.with_name((yield from find_free_name(connection, attempt.name)))
     else:
         known = yield from _known_job(connection, ledger, attempt.identity)
         if known is not None:
@@ -99,11 +99,11 @@ def submit(
             if text is not None:
                 yield Run(lambda: ledger.remember_label(known.job_name, text))
             return known
-    if limits.has_any and (again or (yield from look_up(connection, attempt.name)) is None):
+    if limits.has_any and (again or (yield from find_job(connection, attempt.name)) is None):
         experience = yield from read_experience(connection, tool.type)
         compare_limits(tool, limits, experience, runs=1 + ((sent or {}).get(RETRIES) or 0))
         if takes_runtime_limit(tool):
-            attempt = attempt.limited(limits.max_runtime_s)
+            attempt = attempt.with_time_limit(limits.max_runtime_s)
     job = yield from _post(connection, attempt)
     yield Run(lambda: ledger.remember(attempt.identity, job.job_name, tool.type))
     if text is not None or job.created is None:  # drops the label of an earlier namesake
@@ -120,9 +120,9 @@ def find_existing(
         JobNameTakenError: the requested name belongs to another job; the message shows the difference.
     """
     known = yield from _known_job(connection, ledger, attempt.identity)
-    job = known or (yield from look_up(connection, attempt.name))
+    job = known or (yield from find_job(connection, attempt.name))
     if job is not None and known is None:
-        yield from require_same(_post_of(attempt), job)
+        yield from require_same(_make_post(attempt), job)
     return job
 
 
@@ -140,7 +140,7 @@ class SubmissionAttempt:
     """
 
     tool: Tool
-    wanted: Submission
+    submission: Submission
     normalized: dict[str, Any]
     identity: str
     is_named: bool
@@ -149,15 +149,17 @@ class SubmissionAttempt:
     @property
     def name(self) -> str:
         """The job's name."""
-        return self.wanted.job_name
+        return self.submission.job_name
 
-    def limited(self, max_runtime_s: float | None) -> SubmissionAttempt:
+    def with_time_limit(self, max_runtime_s: float | None) -> SubmissionAttempt:
         """Return the same submission with a time limit in seconds."""
-        return replace(self, wanted=self.wanted.model_copy(update={"max_runtime_seconds": max_runtime_s}))
+        return replace(
+            self, submission=self.submission.model_copy(update={"max_runtime_seconds": max_runtime_s})
+        )
 
-    def renamed(self, name: str) -> SubmissionAttempt:
+    def with_name(self, name: str) -> SubmissionAttempt:
         """Return the same submission with another name."""
-        return replace(self, wanted=self.wanted.model_copy(update={"job_name": name}))
+        return replace(self, submission=self.submission.model_copy(update={"job_name": name}))
 
 
 def prepare(
@@ -191,7 +193,7 @@ def prepare(
     earlier = ledger.identities(name) if files else frozenset()
     return SubmissionAttempt(
         tool=tool,
-        wanted=Submission(
+        submission=Submission(
             job_name=name,
             type=tool.type,
             settings=given,
@@ -227,28 +229,28 @@ def _known_job(connection: ServiceConnection, ledger: Ledger, identity: str) -> 
     name = yield Run(lambda: ledger.find(identity))
     if name is None:
         return None
-    job = yield from look_up(connection, name)
+    job = yield from find_job(connection, name)
     if job is None:
         yield Run(lambda: ledger.forget(identity))
     return job
 
 
-def _post_of(attempt: SubmissionAttempt) -> Post:
+def _make_post(attempt: SubmissionAttempt) -> Post:
     def find_differences(job: Job) -> Operation[list[str]]:
         yield from ()
         return _differences(job, attempt)
 
-    wanted = attempt.wanted
-    return Post("/submit-job", wanted.to_wire(), wanted.job_name, "jobName", find_differences)
+    submission = attempt.submission
+    return Post("/submit-job", submission.to_wire(), submission.job_name, "jobName", find_differences)
 
 
 def _post(connection: ServiceConnection, attempt: SubmissionAttempt) -> Operation[Job]:
-    wanted = attempt.wanted
-    posted = yield from post_once(connection, _post_of(attempt))
+    submission = attempt.submission
+    posted = yield from post_once(connection, _make_post(attempt))
     if posted.job is not None:
         return posted.job
-    receipt = read_receipt(posted.answer, wanted)
-    sent = wanted.model_copy(update={"max_runtime_seconds": None}).to_wire()
+    receipt = read_receipt(posted.answer, submission)
+    sent = submission.model_copy(update={"max_runtime_seconds": None}).to_wire()
     return Job.model_validate(sent | {"jobName": receipt.job_name, "status": JobStatus.IN_QUEUE})
 
 
@@ -257,7 +259,7 @@ def _differences(job: Job, attempt: SubmissionAttempt) -> list[str]:
         # A deployment that does not report settings: a name derived from them suffices.
         return ["the service does not report its settings"] if attempt.is_named else []
     differences = compare(job, attempt.normalized, attempt.tool)
-    differences += describe_differences(job.extensions, attempt.wanted.extensions)
+    differences += describe_differences(job.extensions, attempt.submission.extensions)
     if not differences and attempt.other_files:
         return ["a file of the same name had other contents at that time"]
     return differences
@@ -269,20 +271,20 @@ def compare(job: Job, normalized: Mapping[str, Any], tool: Tool) -> list[str]:
         return [f"that job runs the tool {job.type}, this one {tool.type}"]
     theirs = catalog.check(tool, job.settings).normalized
     names = [name for name in {**theirs, **normalized} if theirs.get(name) != normalized.get(name)]
-    return [_contrast(name, theirs.get(name), normalized.get(name)) for name in names]
+    return [_describe_difference(name, theirs.get(name), normalized.get(name)) for name in names]
 
 
-def _contrast(name: str, theirs: object, ours: object) -> str:
+def _describe_difference(name: str, theirs: object, ours: object) -> str:
     """Contrast two values of a setting; long ones are cut to the part where they begin to differ."""
     texts = repr(theirs), repr(ours)
     begin = 0
     if max(map(len, texts)) > _MAX_TEXT_LENGTH:
         shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
         begin = max(0, shared - _BEFORE)
-    there, here = (_cut(text, begin) for text in texts)
+    there, here = (_cut_excerpt(text, begin) for text in texts)
     return f"{name} is {there} there and {here} here"
 
 
-def _cut(text: str, begin: int) -> str:
+def _cut_excerpt(text: str, begin: int) -> str:
     end = begin + _MAX_TEXT_LENGTH
     return f"{'…' if begin else ''}{text[begin:end]}{'…' if len(text) > end else ''}"

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from foldnote import catalog
 from foldnote.client.core.connection import ServiceConnection
-from foldnote.client.core.error_mapping import name_calls, understand
+from foldnote.client.core.error_mapping import name_calls, parse_response
 from foldnote.client.core.operations import Operation
 from foldnote.client.inputs.file_values import find_doubts, find_elsewhere
 from foldnote.client.local.identity import with_extensions
@@ -65,7 +65,7 @@ def require_valid(tool: Tool, verdicts: Sequence[RowVerdict]) -> None:
         raise BatchSettingsError(problems, tool.type, verdicts)
 
 
-def judge_rows(
+def validate_rows(
     connection: ServiceConnection, tool: Tool, rows: Sequence[Row], sent: Extensions | None = None
 ) -> Operation[list[RowVerdict]]:
     """Validate every row at the service, in chunks within its limits of rows and bytes.
@@ -79,12 +79,12 @@ def judge_rows(
         TooLargeError: a single row exceeds the service's limit.
     """
     verdicts: list[RowVerdict] = []
-    for chunk in cut_rows(rows):
-        verdicts += yield from _judge(connection, tool, chunk, sent)
+    for chunk in split_rows(rows):
+        verdicts += yield from _validate_chunk(connection, tool, chunk, sent)
     return [verdict.model_copy(update={"index": row}) for row, verdict in enumerate(verdicts)]
 
 
-def cut_rows(
+def split_rows(
     rows: Sequence[Row], max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES
 ) -> Iterator[list[Row]]:
     """Split rows into chunks of at most ``max_rows`` rows and ``max_bytes`` bytes; larger rows go alone."""
@@ -117,19 +117,19 @@ def _name_calls(verdict: V) -> V:
     return verdict.model_copy(update={"error": verdict.error and name_calls(verdict.error)})
 
 
-def _judge(
+def _validate_chunk(
     connection: ServiceConnection, tool: Tool, rows: list[Row], sent: Extensions | None
 ) -> Operation[list[RowVerdict]]:
     body = with_extensions({"jobName": "check", "type": tool.type, "settings": rows}, sent)
     try:
-        answer = yield from connection.ask("POST", "/validate-job", json=body, repeatable=True)
+        answer = yield from connection.request("POST", "/validate-job", json=body, repeatable=True)
     except TooLargeError:
         if len(rows) == 1:
             raise
         half = len(rows) // 2
-        first = yield from _judge(connection, tool, rows[:half], sent)
-        return first + (yield from _judge(connection, tool, rows[half:], sent))
-    verdict = understand(read_service_verdict, answer)
+        first = yield from _validate_chunk(connection, tool, rows[:half], sent)
+        return first + (yield from _validate_chunk(connection, tool, rows[half:], sent))
+    verdict = parse_response(read_service_verdict, answer)
     if not isinstance(verdict, BatchVerdict):
         message = verdict.error or "The service refuses the batch as a whole."
         raise SettingsError([Problem(field=verdict.field or "settings", message=message)], tool.type)

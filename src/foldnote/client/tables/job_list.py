@@ -30,12 +30,12 @@ class JobList(Sequence[H]):
     def __init__(
         self,
         page: JobPage,
-        hold: Callable[[Job], H],
+        make_handle: Callable[[Job], H],
         tabulate: Callable[[Iterable[Job]], pd.DataFrame] = tabulate_jobs,
     ) -> None:
-        """Wrap ``page``; ``hold`` makes a handle from a record, ``tabulate`` a DataFrame from records."""
+        """Wrap ``page``; ``make_handle`` makes a handle of a record, ``tabulate`` a DataFrame of records."""
         self.page = page
-        self._hold = hold
+        self._make_handle = make_handle
         self._tabulate = tabulate
 
     @property
@@ -64,13 +64,13 @@ class JobList(Sequence[H]):
 
     def with_rows(self, convert: Callable[[H], G]) -> JobList[G]:
         """Return the same list with ``convert`` applied to each handle on access."""
-        return JobList(self.page, partial(_convert_handle, convert, self._hold), self._tabulate)
+        return JobList(self.page, partial(_convert_handle, convert, self._make_handle), self._tabulate)
 
     def __len__(self) -> int:
         return len(self.page.jobs)
 
     def __iter__(self) -> Iterator[H]:
-        return map(self._hold, self.page.jobs)
+        return map(self._make_handle, self.page.jobs)
 
     @overload
     def __getitem__(self, position: int) -> H: ...
@@ -80,8 +80,8 @@ class JobList(Sequence[H]):
     def __getitem__(self, position: int | slice) -> H | JobList[H]:
         if isinstance(position, slice):
             cut = self.page.model_copy(update={"jobs": self.page.jobs[position], "start_key": None})
-            return JobList(cut, self._hold, self._tabulate)
-        return self._hold(self.page.jobs[position])
+            return JobList(cut, self._make_handle, self._tabulate)
+        return self._make_handle(self.page.jobs[position])
 
     def __repr__(self) -> str:
         return repr(self.page)
@@ -93,5 +93,5 @@ class JobList(Sequence[H]):
         printer.text(repr(self))
 
 
-def _convert_handle(convert: Callable[[H], G], hold: Callable[[Job], H], job: Job) -> G:
-    return convert(hold(job))
+def _convert_handle(convert: Callable[[H], G], make_handle: Callable[[Job], H], job: Job) -> G:
+    return convert(make_handle(job))

@@ -35,7 +35,7 @@ def stop_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
         NotFoundError: there is no such job, at a deployment without ``/stop-job``.
     """
     try:
-        yield from connection.ask("POST", "/stop-job", json={"jobName": job_name}, repeatable=True)
+        yield from connection.request("POST", "/stop-job", json={"jobName": job_name}, repeatable=True)
     except ServiceError as exc:
         if not _is_missing(exc):
             raise
@@ -45,7 +45,7 @@ def stop_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
     if job.is_final:
         return
     path, name = ("/cancelBatch", "batchName") if job.is_batch else ("/cancelJob", "jobName")
-    yield from connection.ask("POST", path, json={name: job_name}, repeatable=True)
+    yield from connection.request("POST", path, json={name: job_name}, repeatable=True)
 
 
 def delete_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
@@ -54,7 +54,7 @@ def delete_job(connection: ServiceConnection, job_name: str) -> Operation[None]:
     Raises:
         BadRequestError: there is no such job.
     """
-    yield from connection.ask("DELETE", "/delete-job", json={"jobName": job_name}, repeatable=False)
+    yield from connection.request("DELETE", "/delete-job", json={"jobName": job_name}, repeatable=False)
     yield Run(lambda: Ledger(service=connection.service).remember_label(job_name, None))
     with suppress(ConfigurationError):  # the job itself is gone
         yield Run(lambda: Annotations(connection.service).forget([job_name]))
@@ -67,7 +67,7 @@ def read_log(connection: ServiceConnection, job_name: str, max_lines: int) -> Op
         NotFoundError: there is no such job, or the service provides no logs.
     """
     try:
-        answer = yield from connection.ask(
+        answer = yield from connection.request(
             "GET", f"/jobs/{path_part(job_name)}/log", params={"maxLines": str(max_lines)}
         )
     except ServiceError as exc:
@@ -91,10 +91,10 @@ def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> 
             ).is_final  # checked first, so that the last lines are read
             lines = (yield from read_log(connection, job_name, max(max_lines, _WINDOW))).splitlines()
         except (TransportError, ServiceFaultError, RateLimitedError) as exc:
-            time_limit.bear(exc)
+            time_limit.tolerate(exc)
         else:
-            time_limit.renew()
-            fresh = find_fresh(seen, lines) if seen else lines[-max_lines:]
+            time_limit.note_response()
+            fresh = find_new_lines(seen, lines) if seen else lines[-max_lines:]
             if fresh:
                 seen, delays = lines, poll_delays(max_s=5.0)
                 yield Emit("".join(f"{line}\n" for line in fresh))
@@ -103,7 +103,7 @@ def follow_log(connection: ServiceConnection, job_name: str, max_lines: int) -> 
         yield Sleep(next(delays))
 
 
-def find_fresh(seen: Sequence[str], lines: Sequence[str]) -> list[str]:
+def find_new_lines(seen: Sequence[str], lines: Sequence[str]) -> list[str]:
     """Return the lines that follow those already seen, even if the window of the log has moved on."""
     seen, lines = list(seen), list(lines)
     for shared in range(min(len(seen), len(lines)), 0, -1):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from foldnote.client.core.job_pages import LARGEST_PAGE, Hold, get_job, list_first, list_page
+from foldnote.client.core.job_pages import LARGEST_PAGE, LongPoll, get_job, list_first_page, list_page
 from foldnote.client.core.operations import Operation
 from foldnote.client.core.pacing import Bucket
 from foldnote.errors import NotFoundError, RateLimitedError
@@ -30,7 +30,7 @@ FEW = 2
 """Up to this number of jobs, requests by name are cheaper than a page."""
 _WANTED_S = 30.0
 _KEPT_S = 600.0
-_MAX_REST_S = 300.0
+_MAX_PAUSE_S = 300.0
 _LOOKUPS = 3
 _SMALL_PAGE = 20
 _PAGE = 50
@@ -38,7 +38,7 @@ _PAGES_IN_A_WALK = 10
 
 
 @dataclass
-class _Followed:
+class _PolledJob:
     """One followed job.
 
     Attributes:
@@ -94,17 +94,17 @@ class AccountPoller:
         self.clock = clock
         """Monotonic time in seconds."""
         self._lock = threading.Lock()
-        self._jobs: dict[str, _Followed] = {}
-        self._steady = Bucket(1 / 6, 2.0, clock)
-        self._quick = Bucket(1.0, 10.0, clock)
+        self._jobs: dict[str, _PolledJob] = {}
+        self._regular_bucket = Bucket(1 / 6, 2.0, clock)
+        self._fast_bucket = Bucket(1.0, 10.0, clock)
         self._size = _PAGE
         self._listed: frozenset[str] = frozenset()
         self._second_key: str | None = None
         self._new_batch: str | None = None
         self._first_read = float("-inf")
-        self._is_turn_of_missing = False
+        self._is_missing_next = False
         self._walk = _PageWalk()
-        self._rests_until = float("-inf")
+        self._paused_until = float("-inf")
         self._fault: RateLimitedError | None = None
 
     def follow(self, names: Iterable[str], *, afresh: bool = False) -> None:
@@ -118,7 +118,7 @@ class AccountPoller:
             for name in names:
                 job = self._jobs.get(name)
                 if job is None or afresh or now - job.asked > _WANTED_S:
-                    self._jobs[name] = _Followed(now, now)
+                    self._jobs[name] = _PolledJob(now, now)
                 else:
                     job.asked = now
             for name in [name for name, job in self._jobs.items() if now - job.asked > _KEPT_S]:
@@ -128,7 +128,7 @@ class AccountPoller:
         """Return the seconds until the next poll is due."""
         now = self.clock()
         gap = self._find_bucket(names).gap_s()
-        return max(gap, self._rests_until - now, 0.0)
+        return max(gap, self._paused_until - now, 0.0)
 
     def is_due(self, names: Collection[str]) -> bool:
         """Return whether a poll is due: some jobs are unfinished, and the rate limit allows a request.
@@ -137,7 +137,7 @@ class AccountPoller:
         """
         if self.is_fresh(names, float("inf")):
             return False
-        return self.clock() < self._rests_until or not self._find_bucket(names).gap_s()
+        return self.clock() < self._paused_until or not self._find_bucket(names).gap_s()
 
     def find(self, names: Iterable[str]) -> dict[str, Job | None]:
         """Get the last known records by name: None for a job that does not exist, no entry if unseen."""
@@ -145,12 +145,12 @@ class AccountPoller:
             known = {name: self._jobs[name] for name in names if name in self._jobs}
             return {name: job.record for name, job in known.items() if job.is_gone or job.record is not None}
 
-    def note(self, records: Mapping[str, Job]) -> None:
+    def add_records(self, records: Mapping[str, Job]) -> None:
         """Add records that were requested elsewhere."""
         with self._lock:
             now = self.clock()
             for name, record in records.items():
-                job = self._jobs.setdefault(name, _Followed(now, now))
+                job = self._jobs.setdefault(name, _PolledJob(now, now))
                 job.record, job.seen, job.is_gone = record, now, False
 
     def is_fresh(self, names: Iterable[str], since: float) -> bool:
@@ -159,8 +159,8 @@ class AccountPoller:
             jobs = [self._jobs.get(name) for name in names]
             return all(job is not None and (job.is_over or job.seen > since) for job in jobs)
 
-    def look(
-        self, connection: ServiceConnection, names: Collection[str], hold: Hold | None = None
+    def poll(
+        self, connection: ServiceConnection, names: Collection[str], long_poll: LongPoll | None = None
     ) -> Operation[None]:
         """Poll once; ``find`` returns the new records.
 
@@ -171,48 +171,48 @@ class AccountPoller:
             ServiceError: the service refused; after a 429 nothing is requested until its ``Retry-After``.
             TransportError: no answer was received.
         """
-        if self.clock() < self._rests_until and self._fault is not None:
+        if self.clock() < self._paused_until and self._fault is not None:
             raise self._fault.with_traceback(None)
         try:
-            yield from self._look(connection, names, hold)
+            yield from self._poll(connection, names, long_poll)
         except RateLimitedError as exc:
             self._fault = exc
-            self._rests_until = self.clock() + min(exc.retry_after_s or 0.0, _MAX_REST_S)
+            self._paused_until = self.clock() + min(exc.retry_after_s or 0.0, _MAX_PAUSE_S)
             raise
 
-    def _look(
-        self, connection: ServiceConnection, names: Collection[str], hold: Hold | None
+    def _poll(
+        self, connection: ServiceConnection, names: Collection[str], long_poll: LongPoll | None
     ) -> Operation[None]:
         bucket = self._find_bucket(names)
         wanted = self._list_wanted()
-        if len(wanted) <= FEW and hold is None:
+        if len(wanted) <= FEW and long_poll is None:
             for name in wanted:
                 bucket.reserve()
-                yield from self._look_up(connection, name)
+                yield from self._request_by_name(connection, name)
             return
         bucket.reserve()
         missing = self._list_missing(wanted)
-        self._is_turn_of_missing = bool(missing) and not self._is_turn_of_missing
-        if self._is_turn_of_missing:
-            yield from self._look_for(connection, missing)
+        self._is_missing_next = bool(missing) and not self._is_missing_next
+        if self._is_missing_next:
+            yield from self._request_missing(connection, missing)
         else:
-            yield from self._read_first(connection, wanted, hold)
+            yield from self._read_first(connection, wanted, long_poll)
 
     def _read_first(
-        self, connection: ServiceConnection, wanted: Collection[str], hold: Hold | None
+        self, connection: ServiceConnection, wanted: Collection[str], long_poll: LongPoll | None
     ) -> Operation[None]:
         size = _SMALL_PAGE if len(wanted) <= FEW else min(max(self._size, 2 * len(wanted)), LARGEST_PAGE)
         params = {"limit": str(size), "includeSubjobs": "true"} | self._owner
-        if hold is None:
+        if long_poll is None:
             page = yield from list_page(connection, params, repeatable=False)
         else:
-            page = yield from list_first(connection, params, hold)
-        self._take(page)
+            page = yield from list_first_page(connection, params, long_poll)
+        self._add_page(page)
         self._listed, self._second_key, self._first_read = _names(page), page.start_key, self.clock()
         if page.start_key and len(self._list_missing(wanted)) > _LOOKUPS:
             self._size = min(4 * size, LARGEST_PAGE)
 
-    def _look_for(self, connection: ServiceConnection, missing: list[str]) -> Operation[None]:
+    def _request_missing(self, connection: ServiceConnection, missing: list[str]) -> Operation[None]:
         """Send one request for jobs that the first page lacks, the least recently seen first."""
         name = missing[0]
         job = self._jobs[name]
@@ -222,12 +222,14 @@ class AccountPoller:
             page = yield from self._read_more(connection, {"batch": batch})
             job.is_outside_batch = job.batch == batch and name not in _names(page)
         elif not job.is_unlisted and self._second_key and len(listed) > _LOOKUPS:
-            yield from self._walk_on(connection, listed, self._second_key)
+            yield from self._read_next_page(connection, listed, self._second_key)
         else:
-            yield from self._look_up(connection, name)
+            yield from self._request_by_name(connection, name)
             self._new_batch = job.batch  # its list may have more of the missing jobs
 
-    def _walk_on(self, connection: ServiceConnection, listed: list[str], first_key: str) -> Operation[None]:
+    def _read_next_page(
+        self, connection: ServiceConnection, listed: list[str], first_key: str
+    ) -> Operation[None]:
         """Get the next page of older jobs; jobs on none of the pages are later looked up by name."""
         walk = self._walk
         if walk.start_key is None:
@@ -246,10 +248,10 @@ class AccountPoller:
         page = yield from list_page(
             connection, params | {"limit": str(LARGEST_PAGE)} | self._owner, repeatable=False
         )
-        self._take(page)
+        self._add_page(page)
         return page
 
-    def _look_up(self, connection: ServiceConnection, name: str) -> Operation[None]:
+    def _request_by_name(self, connection: ServiceConnection, name: str) -> Operation[None]:
         try:
             record = yield from get_job(connection, name, self._job_email, repeatable=False)
         except NotFoundError:
@@ -257,10 +259,10 @@ class AccountPoller:
                 job = self._jobs[name]
                 job.record, job.is_gone = None, True
         else:
-            self.note({name: record})  # by the requested name: a deployment's record may have another
+            self.add_records({name: record})  # by the requested name: a deployment's record may have another
 
-    def _take(self, page: JobPage) -> None:
-        self.note({job.job_name: job for job in page.jobs if job.job_name in self._jobs})
+    def _add_page(self, page: JobPage) -> None:
+        self.add_records({job.job_name: job for job in page.jobs if job.job_name in self._jobs})
 
     def _list_wanted(self) -> list[str]:
         with self._lock:
@@ -283,7 +285,7 @@ class AccountPoller:
                 job is None or (now - job.began < YOUNG_S and not job.is_over)
                 for job in map(self._jobs.get, names)
             )
-        return self._quick if is_young else self._steady
+        return self._fast_bucket if is_young else self._regular_bucket
 
 
 def _names(page: JobPage) -> frozenset[str]:

@@ -31,7 +31,7 @@ from foldnote.forms.batch.sheet_choice import SheetChoice
 from foldnote.forms.batch.sweep_controls import SweepControls, read_sweep
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.snapshot import Snapshot, take_snapshot
-from foldnote.forms.files.file_reference import settle
+from foldnote.forms.files.file_reference import resolve_file
 from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.schema.shapes import is_file
 from foldnote.forms.schema.spec import FieldSpec
@@ -41,7 +41,7 @@ from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.code_block import write_code_block
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
-from foldnote.forms.ui.shared_styles import Looks, set_class
+from foldnote.forms.ui.shared_styles import SharedStyles, set_class
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.text import count, describe_path
 
@@ -60,7 +60,7 @@ class BatchForm(FilledForm, Protocol):
     """A form that completes the rows of a batch."""
 
     @property
-    def looks(self) -> Looks:
+    def looks(self) -> SharedStyles:
         """The form's shared layout and style models."""
 
     def forget_extensions(self) -> None:
@@ -246,11 +246,11 @@ class BatchTable:
         """Return the first problem of each row, as a sentence; empty for a valid row."""
         pairs = zip(self.batch.rows, self.settings(), strict=True)
         return [
-            self._judge(row, settings) or self._refused.get(position, "")
+            self._validate(row, settings) or self._refused.get(position, "")
             for position, (row, settings) in enumerate(pairs)
         ]
 
-    def _judge(self, row: DraftRow, settings: dict[str, Any]) -> str:
+    def _validate(self, row: DraftRow, settings: dict[str, Any]) -> str:
         """Return the first problem of a row; unchanged completed settings are not validated again."""
         if row.judged is None or not is_same(row.judged[0], settings):
             problems = catalog.check(self._form.described, settings).problems
@@ -459,7 +459,12 @@ class BatchTable:
             name: field.spec for name, field in self._form.section.by_name.items() if is_file(field.spec)
         }
         self.rows = [
-            row | {name: settle(row[name], uploads, files[name].extensions) for name in files if name in row}
+            row
+            | {
+                name: resolve_file(row[name], uploads, files[name].extensions)
+                for name in files
+                if name in row
+            }
             for row in self.batch.list_settings(self._specs())
         ]
 

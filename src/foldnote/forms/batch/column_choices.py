@@ -12,7 +12,7 @@ from foldnote.forms.batch.column_mapping import ColumnMapping, Purpose, Target
 from foldnote.forms.schema.spec import FieldSpec
 from foldnote.forms.ui import choice_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
-from foldnote.forms.ui.shared_styles import Looks, set_class
+from foldnote.forms.ui.shared_styles import SharedStyles, set_class
 from foldnote.forms.wording import in_one_line
 
 _MAX_SHOWN = 40
@@ -22,7 +22,7 @@ _PURPOSES = (("kept with results", Purpose.KEPT), ("the job's name", Purpose.JOB
 class ColumnChoices:
     """The drop-down lists, rebuilt when the columns change."""
 
-    def __init__(self, looks: Looks, on_choice: Callable[[str, Target], object]) -> None:
+    def __init__(self, looks: SharedStyles, on_choice: Callable[[str, Target], object]) -> None:
         self._looks = looks
         self._on_choice = on_choice
         self._boxes: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Literal
 
-from foldnote.catalog.sequences import is_of_nucleotides
+from foldnote.catalog.sequences import is_nucleotide_alphabet
 from foldnote.catalog.wording import find_near
 from foldnote.client.inputs.table_text import TextTable, fold
 from foldnote.errors import ArgumentError
@@ -227,7 +227,7 @@ def _map_contents(
 def _fits(spec: FieldSpec, contents: Contents) -> bool:
     if _takes_smiles(spec):
         return contents == "smiles"
-    if spec.role not in ("sequence", "sequences") or is_of_nucleotides(spec.notes.get("alphabet")):
+    if spec.role not in ("sequence", "sequences") or is_nucleotide_alphabet(spec.notes.get("alphabet")):
         return False
     chain = _find_chain(spec.name)
     if chain:

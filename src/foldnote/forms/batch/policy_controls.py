@@ -11,7 +11,7 @@ from foldnote.client.inputs.plain_values import make_plain
 from foldnote.errors import ArgumentError
 from foldnote.forms.ui import choice_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
-from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.shared_styles import SharedStyles
 from foldnote.models.extensions import (
     CONTINUE,
     MAX_RETRIES,
@@ -34,7 +34,7 @@ _RETRIES = [_name_retries(number) for number in (0, 1, 2, 3, 5, MAX_RETRIES)]
 class PolicyControls:
     """Two choices, or a sentence if the service offers neither."""
 
-    def __init__(self, looks: Looks, on_change: Callable[[], object]) -> None:
+    def __init__(self, looks: SharedStyles, on_change: Callable[[], object]) -> None:
         """Build an empty box; ``on_change`` is called when a person changes a choice."""
         self._looks = looks
         self._on_change = on_change
@@ -105,7 +105,7 @@ class PolicyControls:
         return {name: value for name, value in given.items() if value not in (CONTINUE, 0)}
 
 
-def _choose(looks: Looks, title: str, options: list[tuple[str, Any]]) -> widgets.Dropdown:
+def _choose(looks: SharedStyles, title: str, options: list[tuple[str, Any]]) -> widgets.Dropdown:
     return choice_widgets.Dropdown(
         options=options,
         value=options[0][1],

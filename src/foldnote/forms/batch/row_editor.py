@@ -15,7 +15,7 @@ import ipywidgets as widgets
 from foldnote.forms.schema.spec import FieldSpec
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
-from foldnote.forms.ui.shared_styles import Looks, set_class
+from foldnote.forms.ui.shared_styles import SharedStyles, set_class
 
 Act = Callable[[str, int], object]
 """Called with ``edit``, ``duplicate`` or ``remove`` and a row's index."""
@@ -25,7 +25,7 @@ class RowEditor:
     """A row's number with buttons, and the fields of the row that is being edited."""
 
     def __init__(
-        self, looks: Looks, on_act: Act, on_save: Callable[[int, Mapping[str, str]], object]
+        self, looks: SharedStyles, on_act: Act, on_save: Callable[[int, Mapping[str, str]], object]
     ) -> None:
         self._looks = looks
         self._on_act = on_act

@@ -12,7 +12,7 @@ from foldnote.forms.batch.column_mapping import Purpose, Target
 from foldnote.forms.batch.draft_batch import DraftBatch
 from foldnote.forms.batch.rows_html import PAGE_ROWS, ColumnHead, RowLine, RowsPage, write_page
 from foldnote.forms.schema.spec import FieldSpec
-from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.shared_styles import SharedStyles
 
 PAGE_ACTS = ("previous", "next", "wrong", "all")
 """Valid arguments of `RowsView.turn`."""
@@ -23,7 +23,7 @@ _FEW = 6
 class RowsView:
     """The table of the rows, which shows one page at a time."""
 
-    def __init__(self, looks: Looks) -> None:
+    def __init__(self, looks: SharedStyles) -> None:
         self._page = 0
         self._is_filtered = False
         self.widget: widgets.HTML = looks.html("", "foldnote-table")

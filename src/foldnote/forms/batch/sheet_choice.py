@@ -9,13 +9,13 @@ import ipywidgets as widgets
 
 from foldnote.forms.ui import choice_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
-from foldnote.forms.ui.shared_styles import Looks, set_class
+from foldnote.forms.ui.shared_styles import SharedStyles, set_class
 
 
 class SheetChoice:
     """The list, shown while the batch contains only the rows of one workbook with several sheets."""
 
-    def __init__(self, looks: Looks, on_choice: Callable[[str], object]) -> None:
+    def __init__(self, looks: SharedStyles, on_choice: Callable[[str], object]) -> None:
         """Build an empty box; ``on_choice`` is called with the sheet that a person chose."""
         self._looks = looks
         self._on_choice = on_choice

@@ -14,7 +14,7 @@ from foldnote.forms.batch.cell_values import read_cell
 from foldnote.forms.schema.spec import Choice, FieldSpec
 from foldnote.forms.ui import choice_widgets, compact_widgets, rare_widgets
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
-from foldnote.forms.ui.shared_styles import Looks, set_class
+from foldnote.forms.ui.shared_styles import SharedStyles, set_class
 from foldnote.forms.wording import in_one_line
 from foldnote.text import count
 
@@ -28,7 +28,7 @@ class SweepControls:
 
     def __init__(
         self,
-        looks: Looks,
+        looks: SharedStyles,
         on_apply: Callable[[FieldSpec, list[Any]], object],
         find_fault: Callable[[FieldSpec, list[Any]], str],
     ) -> None:

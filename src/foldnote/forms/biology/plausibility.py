@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from foldnote.catalog.sequences import is_of_nucleotides
+from foldnote.catalog.sequences import is_nucleotide_alphabet
 from foldnote.forms.biology.domains import (
     LONGEST_SEARCHED,
     Domain,
@@ -40,7 +40,7 @@ _PAIRS: Final = (("heavy", "light"), ("vh", "vl"))
 
 def find_doubts(chain: str, spec: FieldSpec) -> list[Caution]:
     """Explain why a cleaned chain is unlikely to be what an amino-acid field asks for."""
-    if is_of_nucleotides(spec.notes.get("alphabet")) or not chain:
+    if is_nucleotide_alphabet(spec.notes.get("alphabet")) or not chain:
         return []
     if is_nucleotide(chain):
         protein = translate(chain)

@@ -12,18 +12,18 @@ from typing import Any
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui.label import Notice, write_foot
-from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.shared_styles import SharedStyles
 from foldnote.forms.wording import in_one_line
 from foldnote.models.problem import Problem
 
 
-class HolderField(Field):
+class ContainerField(Field):
     """One setting that contains other settings."""
 
     width = "wide"
 
     @property
-    def looks(self) -> Looks:
+    def looks(self) -> SharedStyles:
         """The form's shared layout and style models."""
         return self.host.looks
 

@@ -22,7 +22,7 @@ from foldnote.errors import ArgumentError
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.label import Caution, Excerpt, Notice, ShadedLetters, read_parts, write_label
-from foldnote.forms.ui.shared_styles import Looks, set_class
+from foldnote.forms.ui.shared_styles import SharedStyles, set_class
 from foldnote.models.problem import Problem
 from foldnote.text import describe_path
 
@@ -54,7 +54,7 @@ class FieldHost(Protocol):
     """The form, or the field with fields inside, that a field belongs to."""
 
     @property
-    def looks(self) -> Looks:
+    def looks(self) -> SharedStyles:
         """The shared layout and style models."""
 
     @property

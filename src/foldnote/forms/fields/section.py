@@ -15,10 +15,10 @@ from foldnote.catalog.json_values import parse_value
 from foldnote.catalog.validation import find_problems
 from foldnote.forms.fields.field import Field, FieldHost, Reading, is_same
 from foldnote.forms.fields.registry import kind_for
-from foldnote.forms.schema.plan import Plan, State, read_plan
+from foldnote.forms.schema.plan import Plan, PlanState, read_plan
 from foldnote.forms.schema.shapes import is_list_of_scalars
 from foldnote.forms.schema.spec import MISSING, FieldSpec
-from foldnote.forms.ui.compact_widgets import opened_together
+from foldnote.forms.ui.compact_widgets import delay_opening
 from foldnote.models.problem import Problem
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class SectionReading(NamedTuple):
 
     readings: tuple[Reading, ...]
     """One per field, whether it applies or not."""
-    state: State
+    state: PlanState
     value: dict[str, Any]
     """Values of the fields that apply, and of names that are not fields."""
     inner: tuple[Problem, ...]
@@ -47,7 +47,7 @@ class WaitingField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """Return an empty widget that the form shares and never shows."""
-        return self.host.looks.nothing
+        return self.host.looks.hidden_box
 
     def parse(self) -> Reading:
         """Return the value of an empty control."""
@@ -79,7 +79,7 @@ class Section:
             host: the form, or the field that holds the section.
             closed: the closed group of fields; its optional fields are built when it is opened.
         """
-        host.looks.room -= len(plan.parts)
+        host.looks.eager_fields_left -= len(plan.parts)
         self.plan = plan
         self._host = host
         self._closed = closed
@@ -105,11 +105,11 @@ class Section:
 
     def read(self) -> SectionReading:
         """Read all fields, after replacing those whose description depends on the new values."""
-        readings, state = self._settle()
+        readings, state = self._evaluate()
         for _ in range(_MAX_ROUNDS):
             if not self._update_descriptions(state):
                 break
-            readings, state = self._settle()
+            readings, state = self._evaluate()
         more = self.more.read() if self.more is not None else None
         others = more.value if more is not None and isinstance(more.value, Mapping) else self.extra
         value = {**state.value, **{key: item for key, item in others.items() if key not in state.value}}
@@ -132,11 +132,11 @@ class Section:
         self._last = SectionReading(readings, state, value, tuple(inner))
         return self._last
 
-    def _settle(self) -> tuple[tuple[Reading, ...], State]:
+    def _evaluate(self) -> tuple[tuple[Reading, ...], PlanState]:
         readings = tuple(field.read() for field in self.fields)
-        return readings, self.plan.settle({position: read.value for position, read in enumerate(readings)})
+        return readings, self.plan.evaluate({position: read.value for position, read in enumerate(readings)})
 
-    def _update_descriptions(self, state: State) -> bool:
+    def _update_descriptions(self, state: PlanState) -> bool:
         """Replace fields whose conditional descriptions changed; returns whether there were any."""
         fields = list(self.fields)
         for position, part in enumerate(self.plan.parts):
@@ -236,7 +236,7 @@ class Section:
         """Build the next of the waiting fields."""
         self.show(self.waiting[:MAX_AT_ONCE])
 
-    @opened_together()
+    @delay_opening()
     def show(self, positions: Iterable[int]) -> None:
         """Build those of the fields at these positions that are waiting."""
         fields = list(self.fields)

@@ -155,7 +155,7 @@ def _kind(value: Any) -> tuple[str, str]:
     return type(value).__module__.partition(".")[0], type(value).__name__
 
 
-class Follower(Protocol):
+class BoundForm(Protocol):
     """A form that follows variables."""
 
     def follow(self, values: Mapping[str, Any]) -> None:
@@ -165,7 +165,7 @@ class Follower(Protocol):
 class Bindings:
     """The fields of a form that follow variables."""
 
-    def __init__(self, form: Follower) -> None:
+    def __init__(self, form: BoundForm) -> None:
         self._form = weakref.ref(form)
         self._bound: dict[str, Variable] = {}
         self._seen: dict[str, Any] = {}

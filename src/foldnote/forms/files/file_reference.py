@@ -1,7 +1,7 @@
 """Resolve what the text in a file field refers to.
 
 A file setting is a local path (uploaded on submission), the name of an upload, the path of a file of an
-earlier job, or the contents themselves. `settle` decides which, and its result's type (`LocalFile`,
+earlier job, or the contents themselves. `resolve_file` decides which, and its result's type (`LocalFile`,
 `FileValue`, `JobFile`, `Contents`) records the decision.
 """
 
@@ -36,14 +36,14 @@ class FileReference(NamedTuple):
     """Path of a local file; None for other places."""
 
 
-def settle(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> Any:
+def resolve_file(value: Any, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> Any:
     """Return ``value`` as the kind of file that it names; a known upload precedes a local file.
 
     A text that names neither stays plain text, and is resolved when it is read again. A decision is kept,
     regardless of which files exist later.
     """
     if isinstance(value, list | tuple):
-        return [settle(item, uploads, extensions) for item in value]
+        return [resolve_file(item, uploads, extensions) for item in value]
     if not isinstance(value, str) or isinstance(value, Contents | LocalFile) or not value:
         return value
     if "\n" in value:
@@ -68,9 +68,9 @@ def is_smiles(text: str, extensions: tuple[str, ...]) -> bool:
 
 
 def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str, ...] = ()) -> FileReference:
-    """Describe the file that ``text`` names, as decided by `settle`."""
+    """Describe the file that ``text`` names, as decided by `resolve_file`."""
     uploads = tuple(uploads)
-    value = settle(text, uploads, extensions)
+    value = resolve_file(text, uploads, extensions)
     if "\n" in value:
         is_molecule = value.count("\n") == 1 and is_smiles(value.strip(), extensions)
         what = f"the molecule of the SMILES {value.strip()[:60]}" if is_molecule else "pasted text"

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from foldnote.client.inputs.file_values import FileValue
 from foldnote.forms.files.contents import recall
-from foldnote.forms.files.file_reference import local_path, settle
+from foldnote.forms.files.file_reference import local_path, resolve_file
 from foldnote.text import count
 
 _LARGEST_BYTES: Final = 5_000_000
@@ -36,7 +36,7 @@ def find_molecules(value: Any, uploads: Iterable[str], extensions: Sequence[str]
     """Return the molecules that a file setting names; None if unavailable or of another format."""
     if not isinstance(value, str) or not value:
         return None
-    text = _read_text(settle(value, uploads, tuple(extensions)))
+    text = _read_text(resolve_file(value, uploads, tuple(extensions)))
     is_smiles = "\n" in value or value.lower().removesuffix(".gz").endswith(".smi")
     return outline_molecules(text, is_smiles=is_smiles) if text else None
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from foldnote.catalog.contents import is_mmcif
 from foldnote.forms.files.contents import recall
-from foldnote.forms.files.file_reference import local_path, settle
+from foldnote.forms.files.file_reference import local_path, resolve_file
 from foldnote.forms.files.polymer_residues import find_polymer, is_nucleotide, is_water
 from foldnote.text import count
 
@@ -137,7 +137,7 @@ def locate_structure(value: Any, uploads: Iterable[str] = ()) -> StructureSource
         return None
     if "\n" in value:
         return StructureSource("the pasted structure", value) if len(value) < _LARGEST_BYTES else None
-    path = local_path(settle(value, uploads))
+    path = local_path(resolve_file(value, uploads))
     if path is None:
         seen = recall(value)
         return StructureSource(value.rpartition("/")[2], seen) if seen else None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from foldnote.forms.files.contents import recall
-from foldnote.forms.files.file_reference import local_path, settle
+from foldnote.forms.files.file_reference import local_path, resolve_file
 
 _ENDINGS: Final = (".csv", ".tsv", ".txt")
 _READ_CHARACTERS: Final = 200_000
@@ -32,7 +32,7 @@ def find_table(value: Any, uploads: Iterable[str] = ()) -> TableHead | None:
         return None
     if "\n" in value:
         return _read(value[:_READ_CHARACTERS], "the pasted table")
-    path, seen = local_path(settle(value, uploads)), recall(value)
+    path, seen = local_path(resolve_file(value, uploads)), recall(value)
     if path is None and seen:
         return _read(seen[:_READ_CHARACTERS], value.rpartition("/")[2])
     if path is None or path.suffix.lower() not in _ENDINGS:

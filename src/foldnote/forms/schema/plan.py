@@ -29,7 +29,7 @@ class Condition(NamedTuple):
 
     def holds(self, value: Mapping[str, Any]) -> bool:
         """Return whether the object ``value`` meets the condition."""
-        return self.rules.is_met(dict(value)) is self.is_wanted
+        return self.rules.accepts(dict(value)) is self.is_wanted
 
 
 When = tuple[Condition, ...]
@@ -58,14 +58,14 @@ class Part(NamedTuple):
         return spec._replace(nullable=self.spec.nullable)
 
 
-class Demand(NamedTuple):
+class Requirement(NamedTuple):
     """Names that are required, or forbidden, under conditions."""
 
     names: frozenset[str]
     when: When
 
 
-class State(NamedTuple):
+class PlanState(NamedTuple):
     """The outcome of a plan for given values."""
 
     value: dict[str, Any]
@@ -81,16 +81,16 @@ class Plan:
 
     def __init__(self) -> None:
         self.parts: tuple[Part, ...] = ()
-        self.demands: list[Demand] = []
-        self.bans: list[Demand] = []
+        self.requirements: list[Requirement] = []
+        self.bans: list[Requirement] = []
         self.options: list[tuple[When, Rules]] = []
         """The options of unions, each with the conditions that select it."""
-        self.kinds: list[Demand] = []
+        self.kinds: list[Requirement] = []
         """Discriminators of unions that are required."""
         self.more: FieldSpec | None = None
         """The field for additional properties, if the schema describes them."""
 
-    def settle(self, raw: Mapping[int, Any]) -> State:
+    def evaluate(self, raw: Mapping[int, Any]) -> PlanState:
         """Find what applies when the parts have the values ``raw``, by position.
 
         Values of fields that do not apply are ignored: the search is repeated until the result is stable.
@@ -114,9 +114,12 @@ class Plan:
                 if position in applying and raw[position] is not MISSING
             }
         required = frozenset(
-            name for demand in self.demands if _hold(demand.when, value) for name in demand.names
+            name
+            for requirement in self.requirements
+            if _hold(requirement.when, value)
+            for name in requirement.names
         )
-        return State(value, applying, required, self._list_others(value))
+        return PlanState(value, applying, required, self._list_others(value))
 
     def _list_others(self, value: Mapping[str, Any]) -> dict[int, tuple[int, ...]]:
         found = {
@@ -173,7 +176,7 @@ class _PlanReader:
             self._read_union(_listed(plain.get(keyword)), when, level)
 
     def finish(self, more: FieldSpec | None) -> Plan:
-        for name in sorted(name for demand in self._plan.demands for name in demand.names):
+        for name in sorted(name for requirement in self._plan.requirements for name in requirement.names):
             self._found.setdefault(name, [({}, ())])  # required but not described: always shown
         parts = [
             self._make_part(name, child, alternatives)
@@ -189,7 +192,7 @@ class _PlanReader:
         spec = self._read_spec(name, child, alternatives)
         noted = spec.notes.get(CONDITION)
         rules = self._compile(noted) if isinstance(noted, Mapping) else None
-        note = Condition(rules) if rules is not None and rules.is_usable else None
+        note = Condition(rules) if rules is not None and rules.is_compiled else None
         whens = tuple(when for _, when in alternatives)
         others = tuple(
             (child, other)
@@ -202,7 +205,10 @@ class _PlanReader:
         """Return the specification, required if the property is required whenever the part applies."""
         whens = [when for _, when in alternatives]
         is_required = all(
-            any(name in demand.names and set(demand.when) <= set(when) for demand in self._plan.demands)
+            any(
+                name in requirement.names and set(requirement.when) <= set(when)
+                for requirement in self._plan.requirements
+            )
             for when in whens
         )
         return read_spec((*self._path, name), child, self._root, required=is_required)
@@ -211,17 +217,17 @@ class _PlanReader:
         properties = plain.get("properties")
         for name, child in properties.items() if isinstance(properties, Mapping) else ():
             if child is False:
-                self._plan.bans.append(Demand(frozenset([name]), when))
+                self._plan.bans.append(Requirement(frozenset([name]), when))
                 continue
             self._add(name, child, when)
         required = frozenset(_listed(plain.get("required"), str))
         if required:
-            self._plan.demands.append(Demand(required, when))
+            self._plan.requirements.append(Requirement(required, when))
         excluded = plain.get("not")
         if isinstance(excluded, Mapping) and set(excluded) == {"required"}:
             banned = _listed(excluded["required"], str)
             if len(banned) == 1:
-                self._plan.bans.append(Demand(frozenset(banned), when))
+                self._plan.bans.append(Requirement(frozenset(banned), when))
 
     def _add(self, name: str, child: Any, when: When) -> None:
         """Add a description of a property.
@@ -266,8 +272,8 @@ class _PlanReader:
             return
         self._found[name] = [(self._join_kinds(name, plains), when)]
         if any(name in _listed(plain.get("required"), str) for plain in plains):
-            self._plan.demands.append(Demand(frozenset([name]), when))
-            self._plan.kinds.append(self._plan.demands[-1])
+            self._plan.requirements.append(Requirement(frozenset([name]), when))
+            self._plan.kinds.append(self._plan.requirements[-1])
         for plain in plains:
             kind = read_fixed(plain["properties"][name], self._root)[0]
             is_kind = {"properties": {name: {"const": kind}}, "required": [name]}

@@ -14,7 +14,7 @@ _CONDITIONAL = ("then", "else")
 _DEPENDENT = ("dependentSchemas", "dependencies")
 
 
-def leave_out_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = None) -> Any:
+def omit_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = None) -> Any:
     """Return a copy of ``value`` without secrets at any depth; `MISSING` if it is a secret itself.
 
     Args:
@@ -30,20 +30,20 @@ def leave_out_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = 
         return MISSING
     if not isinstance(value, Mapping | list):
         options = [part for word in _ALTERNATIVES for part in _listed(plain.get(word))]
-        return MISSING if any(leave_out_secrets(part, value, root) is MISSING for part in options) else value
+        return MISSING if any(omit_secrets(part, value, root) is MISSING for part in options) else value
     parts = [part for word in _ALTERNATIVES for part in _listed(plain.get(word))]
     parts += [plain[word] for word in _CONDITIONAL if word in plain]
     for word in _DEPENDENT:
         found = plain.get(word)
         parts += found.values() if isinstance(found, Mapping) else ()
-    shown = _leave_out_inner(plain, value, root)
+    shown = _omit_inner(plain, value, root)
     for part in parts:
         if shown is not MISSING:
-            shown = leave_out_secrets(part, shown, root)
+            shown = omit_secrets(part, shown, root)
     return shown
 
 
-def _leave_out_inner(plain: Mapping[str, Any], value: Any, root: Mapping[str, Any]) -> Any:
+def _omit_inner(plain: Mapping[str, Any], value: Any, root: Mapping[str, Any]) -> Any:
     """Return a list or mapping without the secrets among its items; a secret list item becomes None."""
     if isinstance(value, list):
         items = plain.get("items")
@@ -51,12 +51,12 @@ def _leave_out_inner(plain: Mapping[str, Any], value: Any, root: Mapping[str, An
         places = _listed(items if is_draft_7 else plain.get("prefixItems"))
         rest = plain.get("additionalItems") if is_draft_7 else items
         schemas = [*places, *[rest] * max(0, len(value) - len(places))]
-        shown = [leave_out_secrets(part, item, root) for part, item in zip(schemas, value, strict=False)]
+        shown = [omit_secrets(part, item, root) for part, item in zip(schemas, value, strict=False)]
         return [None if item is MISSING else item for item in shown]
     kept = dict(value)
     for name in value:
         for part in _list_schemas(plain, name):
-            kept[name] = leave_out_secrets(part, kept[name], root)
+            kept[name] = omit_secrets(part, kept[name], root)
     return {name: item for name, item in kept.items() if item is not MISSING}
 
 

@@ -29,16 +29,16 @@ def takes_smiles(spec: FieldSpec) -> bool:
     return spec.type in ("string", "") and is_file(spec) and "smi" in spec.extensions and not spec.choices
 
 
-def list_places(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def list_item_schemas(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the schemas of a list's positions, from ``prefixItems`` or an older draft's ``items`` array."""
     found = schema.get("prefixItems") or schema.get("items")
     places = found if isinstance(found, list) else []
     return [place if isinstance(place, Mapping) else {} for place in places]
 
 
-def has_places(spec: FieldSpec) -> bool:
+def has_item_schemas(spec: FieldSpec) -> bool:
     """Return whether the spec is of a list whose positions have their own schemas."""
-    return spec.type == "array" and bool(list_places(spec.schema))
+    return spec.type == "array" and bool(list_item_schemas(spec.schema))
 
 
 def read_options(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[dict[str, Any]]:

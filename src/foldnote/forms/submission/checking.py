@@ -139,7 +139,7 @@ class Checking:
         )
 
     async def _learn(self) -> None:
-        from foldnote.client.submission.experience import learn
+        from foldnote.client.submission.experience import summarize_runs
 
         form = self._form
         try:
@@ -148,7 +148,7 @@ class Checking:
             _log.info("Earlier jobs could not be listed: %s", error)
             return
         left = None if self._is_own else await self._count_left()
-        experience = learn(found.page.jobs, form.described.type)
+        experience = summarize_runs(found.page.jobs, form.described.type)
         form.frame.show_cost(describe_cost(experience, left, is_own=self._is_own))
 
     @property

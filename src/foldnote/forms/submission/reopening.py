@@ -24,7 +24,7 @@ def take_kept(form: FilledForm, but: Collection[str] = ()) -> None:
     form.refresh()
 
 
-def show_kept(form: FilledForm, job: Any, given: Mapping[str, Any]) -> bool:
+def show_job_settings(form: FilledForm, job: Any, given: Mapping[str, Any]) -> bool:
     """Show the settings of ``job`` if the ``given`` values agree with them; returns whether they do.
 
     A local file agrees if its contents are those that were uploaded; it stays shown as a local file.

@@ -201,10 +201,10 @@ class FormSubmission:
             )
 
     def _show_attached(self, job: Any, given: Mapping[str, Any]) -> None:
-        from foldnote.forms.submission.reopening import show_kept
+        from foldnote.forms.submission.reopening import show_job_settings
 
         form = self._form
-        if not show_kept(form, job, given):
+        if not show_job_settings(form, job, given):
             return
         self.job = job
         form.frame.say(f"This cell submitted {job.job_name} before; that job is shown. Nothing was sent.")

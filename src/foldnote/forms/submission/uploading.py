@@ -8,10 +8,10 @@ from typing import Any
 
 from foldnote.client.inputs.file_values import FileValue, LocalFile, name_uploads
 from foldnote.errors import FoldnoteError
-from foldnote.forms.fields.container import HolderField
+from foldnote.forms.fields.container import ContainerField
 from foldnote.forms.fields.field import Field
 from foldnote.forms.fields.kinds.variant import VariantField
-from foldnote.forms.files.file_reference import local_path, settle
+from foldnote.forms.files.file_reference import local_path, resolve_file
 from foldnote.forms.jobs.background_calls import call
 from foldnote.forms.jobs.job_name import name_folder
 from foldnote.forms.schema.shapes import is_file
@@ -52,7 +52,7 @@ async def _send_field(form: FilledForm, field: Field, value: Any) -> Any:
     """Return the value with every file in it uploaded, at any depth."""
     if is_file(field.spec):
         return await _send(form, value)
-    if not isinstance(field, HolderField):
+    if not isinstance(field, ContainerField):
         return value
     if isinstance(field, VariantField):
         return await _send_field(form, field.inside()[0], value) if field.inside() else value
@@ -70,7 +70,7 @@ async def _send_field(form: FilledForm, field: Field, value: Any) -> Any:
 async def _send(form: FilledForm, value: Any) -> Any:
     if isinstance(value, list):
         return [await _send(form, item) for item in value]
-    file = settle(value, form.known_uploads())
+    file = resolve_file(value, form.known_uploads())
     if not isinstance(file, LocalFile):
         return file
     path = local_path(file)

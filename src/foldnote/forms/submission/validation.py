@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foldnote.catalog.described_tool import DescribedTool
 
 
-class Judgement(NamedTuple):
+class FormValidation(NamedTuple):
     """The result of reading and validating all fields."""
 
     read: SectionReading
@@ -39,7 +39,9 @@ class Validator:
         self._section = section
         self._checked: tuple[Hashable, catalog.Check] | None = None
 
-    def judge(self, verdicts: Mapping[str, str], explain: Callable[[Problem, Any], Problem]) -> Judgement:
+    def validate(
+        self, verdicts: Mapping[str, str], explain: Callable[[Problem, Any], Problem]
+    ) -> FormValidation:
         """Read and validate the fields.
 
         Args:
@@ -47,7 +49,7 @@ class Validator:
             explain: rewords a problem for the source of the field's value.
         """
         read = self._section.read()
-        judged = _judge(self._section, read, self._check(read.value), verdicts)
+        judged = _validate(self._section, read, self._check(read.value), verdicts)
         problems = [explain(problem, judged.value.get(problem.field)) for problem in judged.problems]
         return judged._replace(problems=tuple(problems))
 
@@ -68,9 +70,9 @@ def _freeze(value: Any) -> Hashable:
     return (type(value), value) if isinstance(value, str | int | float | None) else object()
 
 
-def _judge(
+def _validate(
     section: Section, read: SectionReading, checked: catalog.Check, verdicts: Mapping[str, str]
-) -> Judgement:
+) -> FormValidation:
     names = section.names
     applying = {section.fields[position].spec.name for position in read.state.applying}
     hidden = set(names) - applying
@@ -90,7 +92,7 @@ def _judge(
         dict.fromkeys([*own, *judged, *refused]),
         key=lambda found: order.get(first_step(found.field, names), len(order)),
     )
-    return Judgement(read, read.value, checked.normalized, tuple(problems))
+    return FormValidation(read, read.value, checked.normalized, tuple(problems))
 
 
 def _is_covered(problem: Problem, own: tuple[Problem, ...]) -> bool:

@@ -2,7 +2,7 @@
 
 Two thirds of the first message of an ipywidgets model are names and nulls that its front-end class has as
 defaults. These classes leave them out of that message; later messages are unchanged. Widgets created inside
-`opened_together` send their first message at the end, so that a form does not send changes of widgets that
+`delay_opening` send their first message at the end, so that a form does not send changes of widgets that
 are not yet shown.
 
 JupyterLab sends the messages of widgets to a subshell of the kernel, which handles them in a thread of its
@@ -59,26 +59,26 @@ def locked(method: Callable[_P, _R]) -> Callable[_P, _R]:
     return run
 
 
-class _Together(threading.local):
+class _PendingWidgets(threading.local):
     """The widgets of this thread that wait for their first message, in order; None if none shall wait."""
 
     waiting: list[CompactWidget] | None = None
 
 
-_together: Final = _Together()
+_pending: Final = _PendingWidgets()
 
 
 @contextmanager
-def opened_together() -> Iterator[None]:
+def delay_opening() -> Iterator[None]:
     """Delay the first message of new widgets, which then contains their final state."""
-    if _together.waiting is not None:
+    if _pending.waiting is not None:
         yield
         return
-    waiting = _together.waiting = []
+    waiting = _pending.waiting = []
     try:
         yield
     finally:
-        _together.waiting = None
+        _pending.waiting = None
     for widget in waiting:
         if widget.is_waiting:
             widget.open()
@@ -114,7 +114,7 @@ class CompactWidget(widgets.Widget):
 
     def open(self) -> None:
         """Send the first message, or delay it until the widgets created together are complete."""
-        waiting = _together.waiting
+        waiting = _pending.waiting
         self.is_waiting = waiting is not None
         if waiting is None:
             super().open()

@@ -12,7 +12,7 @@ import ipywidgets as widgets
 
 from foldnote.forms.ui import compact_widgets
 
-_ROOM: Final = 200
+_MAX_EAGER_FIELDS: Final = 200
 
 
 def set_class(widget: widgets.DOMWidget, name: str, is_on: bool) -> None:
@@ -20,13 +20,13 @@ def set_class(widget: widgets.DOMWidget, name: str, is_on: bool) -> None:
     (widget.add_class if is_on else widget.remove_class)(name)
 
 
-class Looks:
+class SharedStyles:
     """The shared models of one form, and functions that build plain widgets with them."""
 
     def __init__(self) -> None:
-        self.room = _ROOM
+        self.eager_fields_left = _MAX_EAGER_FIELDS
         """Number of fields that may still be built before they are opened."""
-        self._nothing: widgets.Box | None = None
+        self._hidden_box: widgets.Box | None = None
         self.layout = compact_widgets.Layout()
         self.text = compact_widgets.CompactTextStyle()
         self.html_style = compact_widgets.CompactHTMLStyle()
@@ -47,11 +47,11 @@ class Looks:
         return CompactCheckboxStyle()
 
     @property
-    def nothing(self) -> widgets.Box:
+    def hidden_box(self) -> widgets.Box:
         """An empty, hidden box, the widget of all fields that are not built."""
-        if self._nothing is None:
-            self._nothing = self.box([], "foldnote-hidden")
-        return self._nothing
+        if self._hidden_box is None:
+            self._hidden_box = self.box([], "foldnote-hidden")
+        return self._hidden_box
 
     def html(self, value: str, *classes: str) -> widgets.HTML:
         """Return an HTML widget with these CSS classes."""

@@ -9,7 +9,7 @@ import ipywidgets as widgets
 
 from foldnote.forms.fields.field import Field
 from foldnote.forms.schema.spec import MISSING
-from foldnote.forms.ui.shared_styles import Looks, set_class
+from foldnote.forms.ui.shared_styles import SharedStyles, set_class
 from foldnote.forms.wording import in_one_line
 
 _MAX_SHOWN = 60
@@ -19,7 +19,7 @@ class Changes:
     """The button with the number of changed settings, and the list that it opens."""
 
     def __init__(
-        self, looks: Looks, reset: Callable[..., None], place: Callable[[widgets.Box], None]
+        self, looks: SharedStyles, reset: Callable[..., None], place: Callable[[widgets.Box], None]
     ) -> None:
         self._looks = looks
         self._reset = reset

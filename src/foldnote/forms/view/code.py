@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foldnote.client.inputs.file_values import Contents, FileValue, JobFile, LocalFile, StageFile
-from foldnote.forms.files.file_reference import settle
+from foldnote.forms.files.file_reference import resolve_file
 from foldnote.models.extensions import ALIGNMENT
 
 _MAX_TEXT_LENGTH = 4000
@@ -119,7 +119,7 @@ def _write_files(name: str, value: Any, marks: Marks, before: list[str]) -> str:
     if isinstance(value, StageFile):
         stage, _, path = value.partition("/")
         return f"{marks.stages[stage]}.file({path!r})"
-    file = settle(value, marks.uploads)
+    file = resolve_file(value, marks.uploads)
     if isinstance(file, LocalFile):
         return f"fn.upload({str(file)!r})"
     if isinstance(file, JobFile):

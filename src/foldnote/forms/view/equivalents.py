@@ -11,7 +11,7 @@ from foldnote.forms.batch.batch_table import BatchTable
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.fields.variable import Bindings
 from foldnote.forms.jobs.job_name import as_sent
-from foldnote.forms.schema.secrecy import leave_out_secrets
+from foldnote.forms.schema.secrecy import omit_secrets
 from foldnote.forms.schema.shapes import is_file
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.view.batch_code import BatchParts, write_batch_call
@@ -34,7 +34,7 @@ def write_form_call(form: WrittenForm) -> str:
         for name, value in form.value.items()
         if fields[name].spec.required or value != defaults[name]
     }
-    shown = leave_out_secrets(form.described.settings_schema, settings)
+    shown = omit_secrets(form.described.settings_schema, settings)
     has_gaps = any(not is_same(shown[name], settings[name]) for name in shown)
     marks = _mark(form, settings.keys() - shown.keys(), has_gaps=has_gaps)
     name = form.typed_job_name or None
@@ -46,9 +46,9 @@ def write_form_batch(form: WrittenForm, table: BatchTable) -> str:
     defaults, schema = form.section.defaults, form.described.settings_schema
     shared = {name: value for name, value in form.value.items() if value != defaults.get(name)}
     given, completed = (
-        [leave_out_secrets(schema, row) for row in rows] for rows in (table.rows, table.settings())
+        [omit_secrets(schema, row) for row in rows] for rows in (table.rows, table.settings())
     )
-    shown = leave_out_secrets(schema, shared)
+    shown = omit_secrets(schema, shared)
     parts = BatchParts(form.described.type, shown, _mark(form), form.extensions, table.policy)
     return write_batch_call(table.batch, given, completed, parts)
 
@@ -60,7 +60,7 @@ def _mark(form: WrittenForm, secrets: Collection[str] = (), *, has_gaps: bool = 
 
 def write_form_json(form: WrittenForm, *, is_job: bool) -> str:
     """Return the settings as JSON without secrets; for a job (``is_job``) as body of ``POST /submit-job``."""
-    shown = leave_out_secrets(form.described.settings_schema, form.value)
+    shown = omit_secrets(form.described.settings_schema, form.value)
     if is_job:
         shown = {"jobName": form.job_name, "type": form.described.type, "settings": as_sent(shown)}
         shown = with_extensions(shown, as_sent(form.extensions))

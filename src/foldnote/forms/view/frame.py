@@ -11,7 +11,7 @@ import ipywidgets as widgets
 from foldnote.forms.ui import compact_widgets
 from foldnote.forms.ui.code_block import write_code_block
 from foldnote.forms.ui.label import LabelParts, Notice, write_label
-from foldnote.forms.ui.shared_styles import Looks, set_class
+from foldnote.forms.ui.shared_styles import SharedStyles, set_class
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.view.changes import Changes
 from foldnote.text import count, escape_html
@@ -31,7 +31,9 @@ _LONG = 14
 class Frame:
     """The widgets around the fields."""
 
-    def __init__(self, section: Section, looks: Looks, actions: Actions, *, has_job: bool = True) -> None:
+    def __init__(
+        self, section: Section, looks: SharedStyles, actions: Actions, *, has_job: bool = True
+    ) -> None:
         self.looks = looks
         self.has_job = has_job
         self._section = section

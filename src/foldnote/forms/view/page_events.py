@@ -32,7 +32,7 @@ from foldnote.forms.jobs.job_files import fetch_texts
 from foldnote.forms.submission.filled_form import FilledForm
 from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.forms.ui.compact_widgets import locked
-from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.shared_styles import SharedStyles
 from foldnote.forms.view.molecule_editor import MoleculeEditor
 from foldnote.live_widget import LiveWidget, write_module
 
@@ -74,7 +74,7 @@ class PageForm(FilledForm, Protocol):
     """A form whose page sends messages."""
 
     @property
-    def looks(self) -> Looks:
+    def looks(self) -> SharedStyles:
         """The form's shared layout and style models."""
 
     @property

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from foldnote.forms.files.file_reference import describe_file
-from foldnote.forms.schema.secrecy import leave_out_secrets
+from foldnote.forms.schema.secrecy import omit_secrets
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.wording import in_one_line
 
@@ -56,7 +56,7 @@ def _format_rows(rows: Iterable[Row]) -> list[tuple[FieldSpec, str]]:
 
 
 def _format(spec: FieldSpec, value: Any) -> str:
-    value = describe_file(leave_out_secrets(spec.schema, value, spec.root))
+    value = describe_file(omit_secrets(spec.schema, value, spec.root))
     if value is MISSING:
         return _HIDDEN
     labels = {str(choice.value): choice.label for choice in spec.choices}

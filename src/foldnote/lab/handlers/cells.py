@@ -18,8 +18,8 @@ class FormCellsHandler(FoldnoteHandler):
     async def post(self) -> None:
         """Respond with cells that show the forms of the calls in the code; nothing is sent to a service."""
         from foldnote.catalog.calls import read_form_cells
-        from foldnote.lab.responses import FormCellRecord, FormCellsAnswer
+        from foldnote.lab.responses import FormCellRecord, FormCellsResponse
 
-        found = await self.ask(asyncio.to_thread(read_form_cells, self.read_field("code")))
+        found = await self.map_errors(asyncio.to_thread(read_form_cells, self.read_field("code")))
         cells = tuple(FormCellRecord(label=each.label, code=each.code, unread=each.unread) for each in found)
-        self.send_record(FormCellsAnswer(cells=cells))
+        self.send_record(FormCellsResponse(cells=cells))

@@ -20,7 +20,7 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 from tornado.iostream import StreamClosedError
 
-from foldnote.lab.handlers.jobs import FoldnoteHandler, fault, now
+from foldnote.lab.handlers.jobs import FoldnoteHandler, as_awaitable, http_error
 
 if TYPE_CHECKING:
     from foldnote.lab.uploads import PlannedUpload, ReportBytes, Uploads, UploadSession
@@ -40,9 +40,9 @@ class FilesHandler(FoldnoteHandler):
         """Respond with one page of the folders and files at the top or in a folder."""
         offset = self.get_query_argument("offset", "0")
         if not offset.isdecimal():
-            raise fault(400, "offset must be a whole number, 0 or more.")
+            raise http_error(400, "offset must be a whole number, 0 or more.")
         folder = self.get_query_argument("folder", "") or None
-        self.send_record(await self.ask(self.session.list_files(_PAGE_FILES, int(offset), folder)))
+        self.send_record(await self.map_errors(self.session.list_files(_PAGE_FILES, int(offset), folder)))
 
     @web.authenticated
     @authorized
@@ -50,7 +50,7 @@ class FilesHandler(FoldnoteHandler):
         """Delete a file of the account, or a folder with its contents."""
         folder = self.get_query_argument("folder", "")
         path = folder or self.get_query_argument("path")
-        await self.ask(self.session.delete_folder(path) if folder else self.session.delete_file(path))
+        await self.map_errors(self.session.delete_folder(path) if folder else self.session.delete_file(path))
         self.finish({"message": f"{path} was deleted."})
 
 
@@ -68,7 +68,7 @@ class _UploadingHandler(FoldnoteHandler):
         from foldnote.lab.uploads import PlannedUpload
 
         if folder is not None and not isinstance(folder, str):
-            raise fault(400, "The field 'folder' must be a string.")
+            raise http_error(400, "The field 'folder' must be a string.")
         return PlannedUpload(self.owner, name, folder or None, size_bytes, mark)
 
     @property
@@ -87,14 +87,14 @@ class _UploadingHandler(FoldnoteHandler):
             found = self.settings[UPLOADS] = Uploads()
         return found
 
-    async def pass_on(self, upload: UploadSession) -> None:
+    async def forward(self, upload: UploadSession) -> None:
         """Send a file to the service, and respond with the progress."""
         request, session = upload.request, self.session
 
         async def send(path: Path, meter: ReportBytes) -> str:
             return await session.upload(path, request.name, request.folder, meter)
 
-        self.send_record(await self.ask(upload.finish(send)))
+        self.send_record(await self.map_errors(upload.finish(send)))
 
     def find(self, name: str) -> UploadSession:
         """Return the upload with this id.
@@ -104,7 +104,7 @@ class _UploadingHandler(FoldnoteHandler):
         """
         found = self.uploads.find(name, self.owner)
         if found is None:
-            raise fault(404, "This upload has expired. Start it again.")
+            raise http_error(404, "This upload has expired. Start it again.")
         return found
 
 
@@ -118,9 +118,11 @@ class UploadsHandler(_UploadingHandler):
         body = self.read_body()
         size, folder = body.get("sizeBytes"), body.get("folder")
         if not isinstance(size, int):
-            raise fault(400, "The request needs 'sizeBytes', a whole number.")
+            raise http_error(400, "The request needs 'sizeBytes', a whole number.")
         request = self.make_request(self.read_field("name"), folder, size, str(body.get("mark", "")))
-        self.send_record((await self.ask(now(lambda: self.uploads.begin(request)))).answer())
+        self.send_record(
+            (await self.map_errors(as_awaitable(lambda: self.uploads.begin(request)))).describe()
+        )
 
 
 class UploadHandler(_UploadingHandler):
@@ -130,21 +132,21 @@ class UploadHandler(_UploadingHandler):
     @authorized
     async def get(self, name: str) -> None:
         """Respond with the progress of an upload."""
-        self.send_record(self.find(name).answer())
+        self.send_record(self.find(name).describe())
 
     @web.authenticated
     @authorized
     async def put(self, name: str) -> None:
         """Receive a piece of the file."""
-        from foldnote.lab.uploads import MAX_PIECE_BYTES
+        from foldnote.lab.uploads import MAX_CHUNK_BYTES
 
         offset, piece = self.get_query_argument("offset", ""), self.request.body
         if not offset.isdecimal():
-            raise fault(400, "offset must be a whole number of bytes, 0 or more.")
-        if len(piece) > MAX_PIECE_BYTES:
-            raise fault(413, f"A piece must have at most {MAX_PIECE_BYTES:,} bytes.")
+            raise http_error(400, "offset must be a whole number of bytes, 0 or more.")
+        if len(piece) > MAX_CHUNK_BYTES:
+            raise http_error(413, f"A piece must have at most {MAX_CHUNK_BYTES:,} bytes.")
         upload = self.find(name)
-        self.send_record(await self.ask(upload.take(int(offset), piece)))
+        self.send_record(await self.map_errors(upload.write_chunk(int(offset), piece)))
 
     @web.authenticated
     @authorized
@@ -161,7 +163,7 @@ class UploadEndHandler(_UploadingHandler):
     @authorized
     async def post(self, name: str) -> None:
         """Send the complete file to the service."""
-        await self.pass_on(self.find(name))
+        await self.forward(self.find(name))
 
 
 class UploadContentsHandler(_UploadingHandler):
@@ -179,10 +181,10 @@ class UploadContentsHandler(_UploadingHandler):
             )  # unique, so that no interrupted upload is resumed: the file may have changed
             name, size = path.rpartition("/")[2], place.stat().st_size
             request = self.make_request(name, body.get("folder"), size, mark)
-            upload = await self.ask(now(lambda: self.uploads.begin(request)))
+            upload = await self.map_errors(as_awaitable(lambda: self.uploads.begin(request)))
             await asyncio.to_thread(shutil.copyfile, place, upload.path)
             upload.received_bytes = size
-        await self.pass_on(upload)
+        await self.forward(upload)
 
 
 class DownloadHandler(FoldnoteHandler):
@@ -195,7 +197,7 @@ class DownloadHandler(FoldnoteHandler):
     @authorized
     async def post(self, name: str) -> None:
         """Download the file to the Jupyter server, and respond with its size or the error."""
-        path = await self.ask(self.session.download(name, self.file_name, self.member))
+        path = await self.map_errors(self.session.download(name, self.file_name, self.member))
         self.finish({"sizeBytes": path.stat().st_size})
 
     @property
@@ -208,7 +210,7 @@ class DownloadHandler(FoldnoteHandler):
     async def get(self, name: str) -> None:
         """Send the downloaded file."""
         file_name = self.file_name
-        path = await self.ask(self.session.download(name, file_name, self.member))
+        path = await self.map_errors(self.session.download(name, file_name, self.member))
         shown = (file_name or f"{name}.zip").rpartition("/")[2]
         with path.open("rb") as stream:
             await send_file(self, stream, path.stat().st_size, shown)
@@ -236,7 +238,7 @@ class ResultHandler(FoldnoteHandler):
     @authorized
     async def get(self, name: str) -> None:
         """Respond with the rendered result."""
-        path = await self.ask(self.session.download(name, member=self.member))
+        path = await self.map_errors(self.session.download(name, member=self.member))
         service = "" if self.member else self.session.notes.service
         label = "" if self.member else self.session.poller.find_label(name)
         await answer_layout(self, "result", path, name, service=service, label=label)
@@ -270,7 +272,7 @@ async def answer_layout(
     colors = handler.get_query_argument("colors", "").removeprefix("automatic")
     handler.set_header("Content-Type", "application/json")
     laid_out = lay_out(what, path, title, colors, service=service, label=label)
-    handler.finish(complete(await handler.ask(laid_out)))
+    handler.finish(complete(await handler.map_errors(laid_out)))
 
 
 class _Spool:

@@ -80,7 +80,7 @@ class FoldnoteHandler(APIHandler):
         try:
             return self.registry.find(self.get_query_argument("profile", "") or None)
         except FoldnoteError as exc:
-            raise fault(404, str(exc)) from exc
+            raise http_error(404, str(exc)) from exc
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Respond with an error; ``message`` repeats ``error`` because JupyterLab reads that field."""
@@ -91,7 +91,7 @@ class FoldnoteHandler(APIHandler):
         sentence = getattr(exc, "log_message", None) or fallback
         self.finish(json.dumps({"error": sentence, "message": sentence}))
 
-    async def ask(self, work: Awaitable[_Value]) -> _Value:
+    async def map_errors(self, work: Awaitable[_Value]) -> _Value:
         """Await ``work`` and turn its errors into HTTP errors.
 
         Raises:
@@ -100,10 +100,10 @@ class FoldnoteHandler(APIHandler):
         try:
             return await work
         except TimeoutError as exc:
-            raise fault(504, "The job service does not answer in time. Try again.") from exc
+            raise http_error(504, "The job service does not answer in time. Try again.") from exc
         except FoldnoteError as exc:
             status = next(status for kind, status in _STATUSES if isinstance(exc, kind))
-            raise fault(status, str(exc).partition("\n")[0]) from exc
+            raise http_error(status, str(exc).partition("\n")[0]) from exc
 
     @property
     def member(self) -> str | None:
@@ -118,7 +118,7 @@ class FoldnoteHandler(APIHandler):
         """
         body = self.get_json_body()
         if body is not None and not isinstance(body, dict):
-            raise fault(400, "The body of the request must be a JSON object.")
+            raise http_error(400, "The body of the request must be a JSON object.")
         return body or {}
 
     def read_field(self, name: str) -> str:
@@ -129,7 +129,7 @@ class FoldnoteHandler(APIHandler):
         """
         value = self.read_body().get(name)
         if not isinstance(value, str) or not value:
-            raise fault(400, f"The request needs {name!r}, a non-empty string.")
+            raise http_error(400, f"The request needs {name!r}, a non-empty string.")
         return value
 
     def read_names(self, field: str = "names") -> list[str]:
@@ -140,9 +140,9 @@ class FoldnoteHandler(APIHandler):
         """
         names = self.read_body().get(field)
         if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-            raise fault(400, f"The request needs {field!r}, a list of non-empty strings.")
+            raise http_error(400, f"The request needs {field!r}, a list of non-empty strings.")
         if len(names) > _MAX_NAMES:
-            raise fault(400, f"A request may name at most {_MAX_NAMES:,} jobs.")
+            raise http_error(400, f"A request may name at most {_MAX_NAMES:,} jobs.")
         return names
 
     def send(self, answer: PageResponse) -> None:
@@ -187,9 +187,9 @@ class JobsHandler(FoldnoteHandler):
         wait_s = _read_seconds(self.get_query_argument("wait_s", "0"))
         pause_s = _read_seconds(self.get_query_argument("pause_s", "0"))
         if since is None or wait_s == 0:
-            self.send(poller.look(since, pause_s))
+            self.send(poller.read(since, pause_s))
             return
-        self._waiting = asyncio.ensure_future(poller.look_later(since, wait_s, pause_s))
+        self._waiting = asyncio.ensure_future(poller.read_when_changed(since, wait_s, pause_s))
         with suppress(asyncio.CancelledError):
             answer = await self._waiting
             if answer.tag != since:
@@ -212,7 +212,7 @@ class RefreshHandler(FoldnoteHandler):
     @authorized
     async def post(self) -> None:
         """Poll the service at once."""
-        self.session.hurry()
+        self.session.poll_now()
         self.finish({"message": "The service is being polled."})
 
 
@@ -223,7 +223,7 @@ class ToolsHandler(FoldnoteHandler):
     @authorized
     async def get(self) -> None:
         """Respond with the tools of the service."""
-        self.send(await self.ask(self.session.poller.tools()))
+        self.send(await self.map_errors(self.session.poller.tools()))
 
 
 class ToolHandler(FoldnoteHandler):
@@ -233,7 +233,7 @@ class ToolHandler(FoldnoteHandler):
     @authorized
     async def get(self, tool_type: str) -> None:
         """Respond with the settings, outputs and citation of one tool."""
-        self.send_record(await self.ask(self.session.describe(tool_type)))
+        self.send_record(await self.map_errors(self.session.describe(tool_type)))
 
 
 class AdviceHandler(FoldnoteHandler):
@@ -243,7 +243,7 @@ class AdviceHandler(FoldnoteHandler):
     @authorized
     async def post(self) -> None:
         """Respond with tools recommended for the task that ``prompt`` describes."""
-        self.send_record(await self.ask(self.session.advise(self.read_field("prompt"))))
+        self.send_record(await self.map_errors(self.session.advise(self.read_field("prompt"))))
 
 
 class DeleteHandler(FoldnoteHandler):
@@ -258,8 +258,8 @@ class DeleteHandler(FoldnoteHandler):
         """
         delay_s = self.read_body().get("delayS", 0)
         if not isinstance(delay_s, int | float) or not 0 <= delay_s <= MAX_DELAY_S:
-            raise fault(400, f"delayS must be a number of seconds, 0 to {MAX_DELAY_S}.")
-        outcome = await self.ask(self.session.pending.leave(self.read_names(), delay_s))
+            raise http_error(400, f"delayS must be a number of seconds, 0 to {MAX_DELAY_S}.")
+        outcome = await self.map_errors(self.session.pending.schedule(self.read_names(), delay_s))
         self.finish({"gone": outcome.gone, "faults": outcome.faults})
 
 
@@ -270,7 +270,7 @@ class KeepHandler(FoldnoteHandler):
     @authorized
     async def post(self) -> None:
         """Undo deletions that have not started; responds with the names of the kept jobs."""
-        self.finish({"kept": self.session.pending.keep(self.read_names())})
+        self.finish({"kept": self.session.pending.cancel(self.read_names())})
 
 
 class TagHandler(FoldnoteHandler):
@@ -281,7 +281,7 @@ class TagHandler(FoldnoteHandler):
     async def post(self) -> None:
         """Add and remove tags of the jobs ``names``; tags are stored on this computer."""
         added, removed = self.read_names("added"), self.read_names("removed")
-        await self.ask(self.session.tag(self.read_names(), added, removed))
+        await self.map_errors(self.session.tag(self.read_names(), added, removed))
         self.finish({"message": "The tags were saved."})
 
 
@@ -292,7 +292,7 @@ class StopHandler(FoldnoteHandler):
     @authorized
     async def post(self) -> None:
         """Stop the jobs ``names``."""
-        self.finish({"faults": await self.ask(self.session.stop(self.read_names()))})
+        self.finish({"faults": await self.map_errors(self.session.stop(self.read_names()))})
 
 
 class LogHandler(FoldnoteHandler):
@@ -304,7 +304,7 @@ class LogHandler(FoldnoteHandler):
     @authorized
     async def get(self, name: str) -> None:
         """Respond with the last lines of a job's log."""
-        self.finish({"log": await self.ask(self.session.read_log(name))})
+        self.finish({"log": await self.map_errors(self.session.read_log(name))})
 
 
 class SettingsHandler(FoldnoteHandler):
@@ -314,16 +314,16 @@ class SettingsHandler(FoldnoteHandler):
     @authorized
     async def get(self, name: str) -> None:
         """Respond with the settings that a job was submitted with."""
-        self.finish({"settings": await self.ask(self.session.read_settings(name, self.member))})
+        self.finish({"settings": await self.map_errors(self.session.read_settings(name, self.member))})
 
 
-def fault(status: int, sentence: str) -> web.HTTPError:
+def http_error(status: int, sentence: str) -> web.HTTPError:
     """Return an HTTP error with a message for the user."""
     return web.HTTPError(status, sentence.replace("%", "%%"))
 
 
-async def now(work: Callable[[], _Value]) -> _Value:
-    """Call ``work`` inside an awaitable, so that ``ask`` also handles its errors."""
+async def as_awaitable(work: Callable[[], _Value]) -> _Value:
+    """Call ``work`` inside an awaitable, so that ``map_errors`` also handles its errors."""
     return work()
 
 
@@ -331,7 +331,7 @@ def _read_seconds(text: str) -> float:
     try:
         return max(0.0, float(text))
     except ValueError as exc:
-        raise fault(400, "wait_s and pause_s must be numbers of seconds.") from exc
+        raise http_error(400, "wait_s and pause_s must be numbers of seconds.") from exc
 
 
 def _make_registry() -> SessionRegistry:

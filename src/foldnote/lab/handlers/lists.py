@@ -30,7 +30,7 @@ class OlderHandler(FoldnoteHandler):
     async def get(self) -> None:
         """Respond with a page of older jobs."""
         session = self.session
-        self.send(_older(await self.ask(session.list_older(self.get_query_argument("key"))), session))
+        self.send(_older(await self.map_errors(session.list_older(self.get_query_argument("key"))), session))
 
 
 class BatchHandler(FoldnoteHandler):
@@ -44,7 +44,7 @@ class BatchHandler(FoldnoteHandler):
         """Respond with a page of a batch's jobs."""
         key = self.get_query_argument("key", "") or None
         session, member = self.session, self.member
-        self.send(_older(await self.ask(session.list_batch(name, key, member)), session, member))
+        self.send(_older(await self.map_errors(session.list_batch(name, key, member)), session, member))
 
 
 class RecordHandler(FoldnoteHandler):
@@ -59,7 +59,7 @@ class RecordHandler(FoldnoteHandler):
         from foldnote.lab.responses import write_record
 
         session, member = self.session, self.member
-        job = await self.ask(session.find_job(name, member))
+        job = await self.map_errors(session.find_job(name, member))
         self.send(write_record(job, _notes_of(session, member)))
 
 
@@ -74,7 +74,7 @@ class MembersHandler(FoldnoteHandler):
         """Respond with a page of the members' jobs."""
         key = self.get_query_argument("key", "") or None
         session = self.session
-        self.send(_older(await self.ask(session.list_members(key)), session, _EVERYBODY))
+        self.send(_older(await self.map_errors(session.list_members(key)), session, _EVERYBODY))
 
 
 def _older(page: JobPage, session: ServiceSession, member: str | None = None) -> PageResponse:

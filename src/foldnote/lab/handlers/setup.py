@@ -5,7 +5,7 @@ from __future__ import annotations
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
-from foldnote.lab.handlers.jobs import FoldnoteHandler, fault, now
+from foldnote.lab.handlers.jobs import FoldnoteHandler, as_awaitable, http_error
 
 
 class ProfilesHandler(FoldnoteHandler):
@@ -15,7 +15,7 @@ class ProfilesHandler(FoldnoteHandler):
     @authorized
     async def get(self) -> None:
         """Respond with the services that can be chosen."""
-        self.send_record(await self.ask(now(self.registry.list_profiles)))
+        self.send_record(await self.map_errors(as_awaitable(self.registry.list_profiles)))
 
     @web.authenticated
     @authorized
@@ -25,7 +25,7 @@ class ProfilesHandler(FoldnoteHandler):
 
         registry, name = self.registry, self.read_field("name")
         address, key = self.read_field("url"), SecretStr(self.read_field("key").strip())
-        self.send_record(await self.ask(registry.keep_connection(name, address, key)))
+        self.send_record(await self.map_errors(registry.keep_connection(name, address, key)))
 
 
 class AccountHandler(FoldnoteHandler):
@@ -38,7 +38,7 @@ class AccountHandler(FoldnoteHandler):
     async def get(self) -> None:
         """Respond with the account of the key; with ``fresh=1``, requested again."""
         is_fresh = self.get_query_argument("fresh", "") == "1"
-        self.send_record(await self.ask(self.session.read_account(is_fresh=is_fresh)))
+        self.send_record(await self.map_errors(self.session.read_account(is_fresh=is_fresh)))
 
 
 class ClaimHandler(FoldnoteHandler):
@@ -53,12 +53,12 @@ class ClaimHandler(FoldnoteHandler):
     async def get(self) -> None:
         """Redirect the browser without a history entry or a referrer."""
         if self.request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
-            raise fault(403, "This link works from JupyterLab only.")
-        url = await self.ask(self.session.account.find_claim())
+            raise http_error(403, "This link works from JupyterLab only.")
+        url = await self.map_errors(self.session.account.find_claim())
         if url is None:
-            raise fault(404, "This account needs no claim: its key is not an unclaimed trial key.")
+            raise http_error(404, "This account needs no claim: its key is not an unclaimed trial key.")
         if not url.startswith(("https://", "http://")):
-            raise fault(502, "The service gave a claim link that is not a web address.")
+            raise http_error(502, "The service gave a claim link that is not a web address.")
         self.set_header("Referrer-Policy", "no-referrer")
         self.set_header("Cache-Control", "no-store")
         self.redirect(url)
@@ -73,7 +73,7 @@ class EnginesHandler(FoldnoteHandler):
     @authorized
     async def get(self) -> None:
         """Respond with the engines of this computer, with running installations."""
-        self.send_record(await self.ask(self.registry.engines.list_engines()))
+        self.send_record(await self.map_errors(self.registry.engines.list_engines()))
 
 
 class EngineHandler(FoldnoteHandler):
@@ -89,19 +89,21 @@ class EngineHandler(FoldnoteHandler):
         """Begin to install or remove an engine, or cancel the operation in progress."""
         action = self.read_field("action")
         if action not in ("install", "remove", "cancel"):
-            raise fault(400, "The action is install, remove or cancel.")
+            raise http_error(400, "The action is install, remove or cancel.")
         if action == "cancel":
-            await self.ask(self.registry.engines.cancel(name))
+            await self.map_errors(self.registry.engines.cancel(name))
             self.finish({"message": f"{name}: cancelled."})
             return
-        known = {engine.name for engine in (await self.ask(self.registry.engines.list_engines())).engines}
+        known = {
+            engine.name for engine in (await self.map_errors(self.registry.engines.list_engines())).engines
+        }
         if name not in known:
-            raise fault(404, f"There is no engine {name!r}.")
+            raise http_error(404, f"There is no engine {name!r}.")
         body = self.read_body()
         wishes = {
             "has_accepted": body.get("acceptsLicences") is True,
             "with_optional": body.get("optionalWeights") is True,
         }
-        await self.ask(now(lambda: self.registry.engines.begin(action, name, **wishes)))
+        await self.map_errors(as_awaitable(lambda: self.registry.engines.begin(action, name, **wishes)))
         self.set_status(202)
         self.finish({"message": f"{name}: {action} has begun."})

@@ -14,7 +14,7 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from foldnote.lab.handlers.files import answer_layout, send_file
-from foldnote.lab.handlers.jobs import FoldnoteHandler, fault, now
+from foldnote.lab.handlers.jobs import FoldnoteHandler, as_awaitable, http_error
 
 if TYPE_CHECKING:
     from foldnote.lab.opened_links import OpenedLink
@@ -32,9 +32,9 @@ class SharesHandler(FoldnoteHandler):
     @authorized
     async def get(self, name: str) -> None:
         """Respond with the account's valid links to the job, without their addresses."""
-        from foldnote.lab.responses import SharesAnswer
+        from foldnote.lab.responses import SharesResponse
 
-        self.send_record(SharesAnswer(shares=tuple(await self.ask(self.session.list_shares(name)))))
+        self.send_record(SharesResponse(shares=tuple(await self.map_errors(self.session.list_shares(name)))))
 
     @web.authenticated
     @authorized
@@ -42,9 +42,9 @@ class SharesHandler(FoldnoteHandler):
         """Make a link that is valid for ``days``; only this response contains its address."""
         days = self.read_body().get("days")
         if isinstance(days, bool) or not isinstance(days, int | float):
-            raise fault(400, "The request needs 'days', a number.")
+            raise http_error(400, "The request needs 'days', a number.")
         self.set_header("Cache-Control", "no-store")
-        self.send_record(await self.ask(self.session.share(name, days)))
+        self.send_record(await self.map_errors(self.session.share(name, days)))
 
 
 class ShareHandler(FoldnoteHandler):
@@ -56,7 +56,7 @@ class ShareHandler(FoldnoteHandler):
         """Revoke the link of this name."""
         from foldnote.models.share import LINK_REVOKED
 
-        await self.ask(self.session.revoke_share(share))
+        await self.map_errors(self.session.revoke_share(share))
         self.finish({"message": LINK_REVOKED})
 
 
@@ -76,15 +76,15 @@ class _SharedHandler(FoldnoteHandler):
         if "mark" in self.read_body():
             known = links.recall(self.read_field("mark"))
             if known is None:
-                raise fault(404, _FORGOTTEN)
+                raise http_error(404, _FORGOTTEN)
         url = known.url if known else self.read_field("url")
         if is_part and known is None:
             known = links.find(url)
-        session = await self.ask(now(lambda: self.registry.find_sharing(url)))
+        session = await self.map_errors(as_awaitable(lambda: self.registry.find_sharing(url)))
         if known is not None:
-            return known, await self.ask(session.fetch_shared(url, known.job))
-        opened = await self.ask(session.open_shared(url))
-        return links.note(url, opened.job), opened.path
+            return known, await self.map_errors(session.fetch_shared(url, known.job))
+        opened = await self.map_errors(session.open_shared(url))
+        return links.add(url, opened.job), opened.path
 
 
 class SharedHandler(_SharedHandler):
@@ -100,7 +100,9 @@ class SharedHandler(_SharedHandler):
         link, archive = await self.open(is_part=row is not None)
         if row is not None:
             if row not in await asyncio.to_thread(_list_folders, archive):
-                raise fault(404, f"The shared batch {link.job.job_name!r} has no result of {row[:100]!r}.")
+                raise http_error(
+                    404, f"The shared batch {link.job.job_name!r} has no result of {row[:100]!r}."
+                )
             await answer_layout(self, "row", archive, row)
             return
         await answer_layout(
@@ -125,7 +127,7 @@ class SharedFileHandler(_SharedHandler):
             return
         with await asyncio.to_thread(zipfile.ZipFile, archive) as unpacked:
             if name not in unpacked.namelist():
-                raise fault(404, f"The result has no file {name!r}.")
+                raise http_error(404, f"The result has no file {name!r}.")
             with unpacked.open(name) as stream:
                 await send_file(self, stream, unpacked.getinfo(name).file_size, Path(name).name)
 

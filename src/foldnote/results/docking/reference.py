@@ -82,7 +82,7 @@ def measure_reference(
         if graph.key not in fitting:
             fitting[graph.key] = _find_fitting(graph, copies)
     if not any(each.copies for each in fitting.values()):
-        raise ArgumentError(_refuse(poses[0].molecule, copies, reference))
+        raise ArgumentError(_explain_mismatch(poses[0].molecule, copies, reference))
     return tuple(
         _measure(pose, graph.positions, fitting[graph.key]) for pose, graph in zip(poses, graphs, strict=True)
     )
@@ -165,7 +165,7 @@ def _open(path: Path) -> Structure | Sequence[Molecule]:
     return read_molecules(data, path.name).molecules
 
 
-def _refuse(
+def _explain_mismatch(
     docked: Molecule,
     copies: Sequence[tuple[str, HeavyGraph]],
     reference: Reference | Sequence[Molecule],

@@ -185,11 +185,11 @@ def _decode(packed: Mapping[str, Any], most: int) -> Values:
     if len(steps) > _MAX_STEPS:
         raise ValueError(f"a column has {len(steps)} successive encodings")
     for encoding in reversed(steps):
-        values = _undo(values, encoding, most)
+        values = _decode_encoding(values, encoding, most)
     return np.asarray(values)
 
 
-def _undo(values: Any, encoding: Mapping[str, Any], most: int) -> Any:
+def _decode_encoding(values: Any, encoding: Mapping[str, Any], most: int) -> Any:
     kind = encoding["kind"]
     if kind == "ByteArray":
         return np.frombuffer(values, dtype=_TYPES[encoding["type"]])
@@ -201,13 +201,13 @@ def _undo(values: Any, encoding: Mapping[str, Any], most: int) -> Any:
             raise ValueError("an interval of values is infinite")
         return low + np.asarray(values, dtype=np.float64) * ((high - low) / max(steps - 1, 1))
     if kind == "RunLength":
-        return _undo_runs(np.asarray(values), int(encoding["srcSize"]), most)
+        return _decode_run_length(np.asarray(values), int(encoding["srcSize"]), most)
     if kind == "Delta":
         return np.cumsum(np.asarray(values, dtype=np.int64)) + int(encoding["origin"])
     if kind == "IntegerPacking":
-        return _undo_packing(np.asarray(values), encoding)
+        return _decode_integer_packing(np.asarray(values), encoding)
     if kind == "StringArray":
-        return _undo_strings(values, encoding, most)
+        return _decode_string_array(values, encoding, most)
     raise ValueError(f"the encoding {str(kind)[:40]!r} is unknown")
 
 
@@ -218,7 +218,7 @@ def _read_number(value: Any) -> float:
     return number
 
 
-def _undo_runs(pairs: Values, size: int, most: int) -> Values:
+def _decode_run_length(pairs: Values, size: int, most: int) -> Values:
     runs = pairs.reshape(-1, 2).astype(np.int64)
     if size > most:
         raise ValueError(f"runs give {size:,} values where {most:,} are expected")
@@ -228,7 +228,7 @@ def _undo_runs(pairs: Values, size: int, most: int) -> Values:
     return np.repeat(runs[:, 0], runs[:, 1])
 
 
-def _undo_packing(values: Values, encoding: Mapping[str, Any]) -> Values:
+def _decode_integer_packing(values: Values, encoding: Mapping[str, Any]) -> Values:
     """Sum each run of values at the limit of their type, which ends with a value inside the limits."""
     wide = values.astype(np.int64)
     count = int(encoding["byteCount"])
@@ -243,7 +243,7 @@ def _undo_packing(values: Values, encoding: Mapping[str, Any]) -> Values:
     return np.diff(sums, prepend=0)
 
 
-def _undo_strings(data: Any, encoding: Mapping[str, Any], most: int) -> Values:
+def _decode_string_array(data: Any, encoding: Mapping[str, Any], most: int) -> Values:
     text = str(encoding["stringData"])
     packed = {"data": encoding["offsets"], "encoding": encoding["offsetEncoding"]}
     offsets = _decode(packed, len(text) + 2).astype(np.int64)

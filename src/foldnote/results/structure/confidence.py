@@ -150,7 +150,7 @@ def find_confidence(
         if declared is not None:
             return declared
     for claim in claims():
-        confirmed = _weigh(layout, claim)
+        confirmed = _check_claim(layout, claim)
         if confirmed is not None:
             return confirmed
     if family:
@@ -244,11 +244,11 @@ def _is_constant(values: Floats) -> bool:
     return bool(np.ptp(values) < 1e-6) if len(values) else True
 
 
-def _weigh(layout: _Layout, claim: StatedPlddt) -> Confidence | None:
+def _check_claim(layout: _Layout, claim: StatedPlddt) -> Confidence | None:
     """Return a score file's pLDDT, if it has values per residue, token or atom that agree with B-factors."""
     if len(claim.values) == 1 < len(layout.residues):
-        return _weigh_mean(layout, float(claim.values[0]), claim.source)
-    spread = _spread(layout, claim.values)
+        return _check_mean_claim(layout, float(claim.values[0]), claim.source)
+    spread = _distribute(layout, claim.values)
     if spread is None:
         return None
     residues, atoms = spread
@@ -262,14 +262,14 @@ def _weigh(layout: _Layout, claim: StatedPlddt) -> Confidence | None:
     return _make(layout, residues, finer, f"B-factors (same values as in {claim.source})")
 
 
-def _weigh_mean(layout: _Layout, mean: float, source: str) -> Confidence | None:
+def _check_mean_claim(layout: _Layout, mean: float, source: str) -> Confidence | None:
     """Return the B-factors, if their mean is the mean pLDDT in a score file."""
     found = _take_b_factors(layout, f"B-factors, whose mean is the mean pLDDT in {source}")
     wanted = mean * 100 if mean <= 1 else mean
     return found if found is not None and abs(found.mean - wanted) <= _MEAN_TOLERANCE else None
 
 
-def _spread(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
+def _distribute(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
     """Return the values per residue, and per atom if available; None if their number does not match."""
     if len(values) == len(layout.residues):
         return values, None
@@ -280,10 +280,10 @@ def _spread(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | N
         filled = np.full(len(is_polymer), np.nan)
         filled[is_polymer] = values
         return filled, None
-    return _spread_tokens(layout, values)
+    return _distribute_tokens(layout, values)
 
 
-def _spread_tokens(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
+def _distribute_tokens(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
     """Average one value per polymer residue and one per other atom (tokens) over residues."""
     sizes = np.where(layout.is_polymer, 1, layout.sizes)
     if sizes.sum() != len(values):
@@ -339,7 +339,7 @@ def _average_ligands(
         return layout.average(atoms) * scale, f"{declared}; of ligands, the mean over the atoms' B-factors"
     known = np.isfinite(local) & layout.is_polymer
     for claim in claims():
-        spread = _spread(layout, claim.values) if len(claim.values) > 1 else None
+        spread = _distribute(layout, claim.values) if len(claim.values) > 1 else None
         if spread is not None and _repeats(spread[0][known], local[known]):
             scale = _find_scale(local) / _find_scale(claim.values)
             filled = np.where(np.isfinite(spread[0]), spread[0] * scale, local)

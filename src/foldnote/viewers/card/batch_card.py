@@ -28,7 +28,7 @@ from foldnote.results.batch import read_figures
 from foldnote.viewers.card.card_html import CardNote, describe_rerun
 from foldnote.viewers.card.job_card import JobCard
 from foldnote.viewers.card.stage_graph import StageGraph, StageNode, read_stages, write_graph
-from foldnote.viewers.card.watch import JobSource, Watched
+from foldnote.viewers.card.watch import JobSource, WatchedJob
 from foldnote.viewers.display.batch_rows import (
     BatchRow,
     count_states,
@@ -120,7 +120,7 @@ class BatchCard(JobCard):
         self._inputs: dict[str, Mapping[str, Any]] = {}
         self._table: LiveTable | None = None
         self._gathering: asyncio.TimerHandle | None = None
-        self._followed: list[Watched] = []
+        self._followed: list[WatchedJob] = []
         self._graph = StageGraph() if isinstance(batch, PipelineRun) else None
         super().__init__(
             batch.record, source, on_final=self._end, find_result=lambda: slot.bundle or self._finish_table(),
@@ -160,7 +160,7 @@ class BatchCard(JobCard):
             return
         for name, job in self._jobs.items():
             if job is not None and not job.is_final:
-                watched = Watched(name, self._receive_row, lambda _reason, _last_good: None)
+                watched = WatchedJob(name, self._receive_row, lambda _reason, _last_good: None)
                 self._followed.append(watched)
                 self._watcher.add(watched)
 
@@ -189,7 +189,7 @@ class BatchCard(JobCard):
         if self._table is not None and not self.job.is_final:
             self._table.show(self._make_rows())
             self._draw()
-            self._paint()
+            self._redraw()
 
     def _make_rows(self, found: Mapping[str, Result] | None = None) -> list[BatchRow]:
         """Return the rows; with the results by job name, also their figures."""
@@ -206,7 +206,7 @@ class BatchCard(JobCard):
         if self._advise is not None and describe_rerun(self._shown_record()):
             self._again = self._advise()
             self._run_again_button.tooltip = self._again.partition(" In Python: ")[0]
-        self._paint()
+        self._redraw()
 
     def _finish_table(self) -> Mapping[str, Any]:
         """Put the final table into the output, with the results that are saved with it."""

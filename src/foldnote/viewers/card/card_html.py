@@ -59,7 +59,7 @@ class StateAppearance:
     advice: str
 
 
-_FACES = {
+_APPEARANCES = {
     JobStatus.IN_QUEUE: StateAppearance(
         "queue", "In Queue", "It starts when resources are free, and runs even if this notebook is closed."
     ),
@@ -78,10 +78,10 @@ def find_appearance(job: Job) -> StateAppearance:
     """Return the appearance of the job's state; for a complete batch also how many of its jobs failed."""
     if job.is_failed:
         return _FAILED
-    look, lost = _FACES[job.status], count_lost(job)
+    appearance, lost = _APPEARANCES[job.status], count_lost(job)
     if job.status is JobStatus.COMPLETE and lost:
-        return StateAppearance("mixed", f"{look.words}, {lost}", "")
-    return look
+        return StateAppearance("mixed", f"{appearance.words}, {lost}", "")
+    return appearance
 
 
 def name_tool(tool_type: str) -> str:
@@ -144,11 +144,11 @@ def write_card(
         note: the user's note and tags.
         profile: the profile of its service, with which the page can request its result.
     """
-    look = find_appearance(job)
+    appearance = find_appearance(job)
     place = f' data-fn-job="{escape(job.job_name)}" data-fn-profile="{escape(profile)}"' if profile else ""
     shown, wide = escape(visible(job.label) or job.job_name), " fnc-batch" if job.is_batch else ""
     parts = [
-        _write_top(job, look),
+        _write_top(job, appearance),
         _paragraph("fnc-advice fnc-job", job.job_name if job.label else ""),
         _write_note(note),
         _write_progress(job),
@@ -158,32 +158,32 @@ def write_card(
         _paragraph("fnc-message", _count_retries(job)),
         _paragraph("fnc-message", f"Reused from {job.reused_from}." if job.reused_from else ""),
         _paragraph("fnc-message", f"Webhook: {job.webhook}" if job.webhook and job.is_final else ""),
-        _paragraph("fnc-advice", _advise(job, look)),
+        _paragraph("fnc-advice", _advise(job, appearance)),
         _paragraph("fnc-advice fnc-again", describe_rerun(job) and (again or describe_rerun(job))),
         _paragraph("fnc-outage", outage),
         "" if is_live else _paragraph("fnc-advice", _write_moment(job)),
     ]
     return (
         f"<style>{read_asset('card.css')}</style>"
-        f'<div class="fnc fnc-{look.key}{wide}" role="group" aria-label="Job {shown}"{place}>'
+        f'<div class="fnc fnc-{appearance.key}{wide}" role="group" aria-label="Job {shown}"{place}>'
         f"{''.join(parts)}</div>"
     )
 
 
-def _advise(job: Job, look: StateAppearance) -> str:
+def _advise(job: Job, appearance: StateAppearance) -> str:
     """Return what happens next; for a stopped batch, also what remains and how it can be continued."""
     has_results = job.is_batch and job.statuses is not None and job.statuses.complete > 0
     is_told = (job.is_failed and job.tool == PIPELINE) or (job.status is JobStatus.STOPPED and has_results)
-    return "" if is_told else look.advice
+    return "" if is_told else appearance.advice
 
 
 def write_plain_card(job: Job, again: str | None = None, note: CardNote = NO_NOTE) -> str:
     """Return the card in a few lines of text."""
-    look = find_appearance(job)
+    appearance = find_appearance(job)
     detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
     again = again or describe_rerun(job).replace("`", "") if describe_rerun(job) else ""
     name = f"{visible(job.label)} [{job.job_name}]" if job.label else job.job_name
-    told = f"{name} ({name_tool(job.tool_type)}): {look.words}{': ' if detail else ''}{detail}"
+    told = f"{name} ({name_tool(job.tool_type)}): {appearance.words}{': ' if detail else ''}{detail}"
     tags = f"Tags: {visible(', '.join(note.tags))}" if note.tags else ""
     return "\n".join(filter(None, [told, tags, visible(note.text), again]))
 
@@ -204,11 +204,11 @@ def write_log(text: str) -> str:
     return f'<pre class="fnc-log" tabindex="0" aria-label="Log">{body}</pre>'
 
 
-def _write_top(job: Job, look: StateAppearance) -> str:
+def _write_top(job: Job, appearance: StateAppearance) -> str:
     tip = f' title="{escape(job.job_name)}"' if job.label else ""
     return (
         '<div class="fnc-top">'
-        f'<span class="fnc-state">{draw_icon(look.key)} {look.words}</span>'
+        f'<span class="fnc-state">{draw_icon(appearance.key)} {appearance.words}</span>'
         f' <span class="fnc-name"{tip}>{escape(visible(job.label) or job.job_name)}</span> '
         f'<span class="fnc-tool">{escape(name_tool(job.tool_type))}</span> '
         f'<span class="fnc-time">{_write_elapsed(job)}</span></div>'
@@ -315,5 +315,5 @@ def _write_moment(job: Job) -> str:
     return f"State at {now}. Run the cell again for the current state; nothing is submitted twice."
 
 
-def _paragraph(look: str, text: str | None) -> str:
-    return f'<p class="{look}">{write_text(text)}</p>' if text else ""
+def _paragraph(css_class: str, text: str | None) -> str:
+    return f'<p class="{css_class}">{write_text(text)}</p>' if text else ""

@@ -30,7 +30,7 @@ from foldnote.viewers.card.card_html import (
     write_log,
     write_plain_card,
 )
-from foldnote.viewers.card.watch import JobSource, Watched, Watcher, find_watcher, read_record
+from foldnote.viewers.card.watch import JobSource, JobWatcher, WatchedJob, find_watcher, read_record
 from foldnote.viewers.render.html import read_asset
 
 _CONFIRM_S = 5.0
@@ -41,7 +41,7 @@ FinalCallback = Callable[[Job], None]
 FindResult = Callable[[], Mapping[str, Any]]
 
 
-class SpokenState(LiveWidget):
+class StatusAnnouncer(LiveWidget):
     """The state of a job for screen readers: an invisible live region that stays while the card is redrawn.
 
     It also notifies the page that the job has ended, so that JupyterLab's list need not wait for its poll.
@@ -52,7 +52,7 @@ class SpokenState(LiveWidget):
     _ended = traitlets.Unicode().tag(sync=True)
     """Name of the job once it has ended."""
 
-    def say(self, job: Job) -> None:
+    def announce(self, job: Job) -> None:
         """Announce the job's state if it has changed."""
         self._words = f"{job.label or job.job_name}: {find_appearance(job).words}"
         self._ended = job.job_name if job.is_final else ""
@@ -99,7 +99,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._again = again
         self._label = label
         self._note = note
-        self._run_again, self._edit, self._go_on = run_again, edit, go_on
+        self._run_again, self._edit, self._choose_next_tool = run_again, edit, go_on
         self._following: JobCard | None = None
         self.on_save: Callable[[], None] = lambda: None
         """Called when a click has made the copy of the card in the notebook out of date."""
@@ -108,7 +108,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._callbacks: list[FinalCallback] = [on_final] if on_final else []
         self._outage = ""
         self._tasks: set[asyncio.Task[None]] = set()
-        self._face = widgets.HTML()
+        self._html = widgets.HTML()
         self._stop = widgets.Button(description="Stop", icon="stop", tooltip="Stop this job")
         self._log_switch = widgets.ToggleButton(
             description="Log", icon="list", tooltip="Show the log of this job"
@@ -128,7 +128,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._edit_button = widgets.Button(
             description="Edit settings", icon="pencil", tooltip="Open a form with the settings of this job"
         )
-        self._go_on_button = widgets.Button(
+        self._continue_button = widgets.Button(
             description="Continue with…",
             icon="arrow-right",
             tooltip="Choose a tool that takes a file or sequence of this job",
@@ -142,7 +142,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._buttons = widgets.HBox(
             [
                 self._result_button,
-                self._go_on_button,
+                self._continue_button,
                 self._open_button,
                 self._run_again_button,
                 self._edit_button,
@@ -150,19 +150,19 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 self._log_switch,
             ]
         )
-        self._spoken = SpokenState()
-        super().__init__([self._face, self._buttons, self._log_view, self._result_view, self._spoken])
+        self._announcer = StatusAnnouncer()
+        super().__init__([self._html, self._buttons, self._log_view, self._result_view, self._announcer])
         self.add_class("foldnote-card")
         self._result_button.on_click(lambda _: self._show_result())
         self._run_again_button.on_click(lambda _: self._click_run_again())
         self._edit_button.on_click(lambda _: self._click_edit())
-        self._go_on_button.on_click(lambda _: self._click_go_on())
+        self._continue_button.on_click(lambda _: self._click_continue())
         self._stop.on_click(lambda _: self._click_stop())
         self._log_switch.observe(lambda _: self._switch_log(), names="value")
         self._awaits_confirmation = False
-        self._watcher: Watcher | None = None  # clicks are handled in a different thread than cells
-        self.watched = Watched(self.job.job_name, self._receive, self._lose)
-        self._paint()
+        self._watcher: JobWatcher | None = None  # clicks are handled in a different thread than cells
+        self.watched = WatchedJob(self.job.job_name, self._receive, self._handle_outage)
+        self._redraw()
         self.follow()
 
     def follow(self) -> None:
@@ -210,7 +210,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
     def take(self, job: Job) -> None:
         """Show a record that was received elsewhere, such as by waiting for the job in a cell."""
         was_final, self.job, self._outage = self.job.is_final, job, ""
-        self._paint()
+        self._redraw()
         if job.is_final and not was_final:
             if self._watcher:
                 self._watcher.discard(self.watched)
@@ -219,13 +219,13 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
     def annotate(self, note: CardNote) -> None:
         """Show the user's changed note and tags."""
         self._note = note
-        self._paint()
+        self._redraw()
         self.on_save()
 
     def note_deletion(self) -> None:
         """Show that the job was deleted, which no record reports."""
         self._outage, self._again = _DELETED, "Run the cell that submitted it to submit it again."
-        self._paint()
+        self._redraw()
         self.on_save()
 
     def _shown_record(self) -> Job:
@@ -236,13 +236,13 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         if self.job.is_final:  # ended meanwhile, as received elsewhere
             return
         self.job, self._outage = job, ""
-        self._paint()
+        self._redraw()
         if self._log_switch.value:
             await self._load_log()
         if job.is_final:
             self._finish()
 
-    def _lose(self, reason: FoldnoteError, last_good: datetime | None) -> None:
+    def _handle_outage(self, reason: FoldnoteError, last_good: datetime | None) -> None:
         if isinstance(reason, NotFoundError):
             self._outage = _DELETED
         else:
@@ -254,7 +254,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             self._outage = (
                 f"No update: {reason.message}{seen} The card keeps trying; the job itself continues."
             )
-        self._paint()
+        self._redraw()
 
     def _finish(self) -> None:
         waiting, self._callbacks = self._callbacks, []
@@ -266,31 +266,33 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             except Exception:  # noqa: BLE001 - callbacks may raise anything, and nothing awaits them
                 _log.exception("A callback after the end of job %s failed", self.job.job_name)
 
-    def _paint(self) -> None:
+    def _redraw(self) -> None:
         record = self._shown_record()
         html = write_card(
             record, outage=self._outage, again=self._again, note=self._note, profile=self._profile
         )
-        if self._face.value != html:
-            self._face.value = html
-        self._spoken.say(record)
+        if self._html.value != html:
+            self._html.value = html
+        self._announcer.announce(record)
         can_act = self.source is not None
         self._stop.layout.display = "none" if self.job.is_final or not can_act else ""
         self._log_switch.layout.display = "" if can_act else "none"
         has_more = self._find_result is not None and not self._result_view.outputs
         is_complete = self.job.status is JobStatus.COMPLETE
         self._result_button.layout.display = "" if has_more and is_complete else "none"
-        self._go_on_button.layout.display = "" if is_complete and self._go_on is not None else "none"
+        self._continue_button.layout.display = (
+            "" if is_complete and self._choose_next_tool is not None else "none"
+        )
         can_open = is_complete and bool(self._profile) and settings.has_front_end()
         self._open_button.layout.display = "" if can_open else "none"
         has_no_result = bool(describe_rerun(record))
         for button, action in ((self._run_again_button, self._run_again), (self._edit_button, self._edit)):
             button.layout.display = "" if has_no_result and action is not None else "none"
-        self._face.layout.width = "auto"
+        self._html.layout.width = "auto"
 
     def _show_outage(self, words: str) -> None:
         self._outage = words
-        self._paint()
+        self._redraw()
 
     def _show_result(self) -> None:
         """Show the result in an output inside the card, which every page with the card displays."""
@@ -302,7 +304,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             self._show_outage(f"The result cannot be shown: {exc.message}")
             return
         self._result_view.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
-        self._paint()
+        self._redraw()
 
     def _click_run_again(self) -> None:
         """Submit the job again once, and show the new job's card below."""
@@ -332,20 +334,20 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             return
         self._edit = None
         self.set_trait("children", (*self.children, form))
-        self._paint()
+        self._redraw()
 
-    def _click_go_on(self) -> None:
+    def _click_continue(self) -> None:
         """Show the list of tools below."""
-        if self._go_on is None:
+        if self._choose_next_tool is None:
             return
-        self._go_on_button.disabled = True
+        self._continue_button.disabled = True
         try:
-            chooser = self._go_on()
+            chooser = self._choose_next_tool()
         except FoldnoteError as exc:
-            self._go_on_button.disabled = False
+            self._continue_button.disabled = False
             self._show_outage(f"The tools cannot be listed: {exc.message}")
             return
-        self._go_on = None
+        self._choose_next_tool = None
         self.set_trait("children", (*self.children, chooser))
         self._show_outage("")
 

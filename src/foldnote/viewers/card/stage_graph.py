@@ -28,7 +28,7 @@ _NUMBERED = re.compile(r"(.+)-\d+")
 
 
 @dataclass(frozen=True)
-class Taken:
+class StageInput:
     """Files that a stage takes from an earlier one: index of that stage, and path in its result."""
 
     stage: int
@@ -52,7 +52,7 @@ class StageNode:
     job_name: str
     tool: str
     jobs: tuple[Job | None, ...]
-    takes: tuple[Taken, ...]
+    inputs: tuple[StageInput, ...]
 
 
 def read_stages(rows: Sequence[SheetRow]) -> list[StageNode]:
@@ -70,12 +70,15 @@ def read_stages(rows: Sequence[SheetRow]) -> list[StageNode]:
             nodes[first] = replace(nodes[first], jobs=(*nodes[first].jobs, row.job))
             continue
         tool = str(row.inputs.get("tool", ""))
-        takes = () if row.job is None else tuple(dict.fromkeys(_find_taken(row.job, places)))
+        inputs = () if row.job is None else tuple(dict.fromkeys(_find_inputs(row.job, places)))
         places[name] = len(nodes)
-        nodes.append(StageNode(name, row.name, tool, (row.job,), takes))
+        nodes.append(StageNode(name, row.name, tool, (row.job,), inputs))
     if any(job is not None and job.settings for node in nodes for job in node.jobs):
         return nodes
-    return [replace(node, takes=(Taken(index - 1, ""),) if index else ()) for index, node in enumerate(nodes)]
+    return [
+        replace(node, inputs=(StageInput(index - 1, ""),) if index else ())
+        for index, node in enumerate(nodes)
+    ]
 
 
 def _stem(name: str) -> str:
@@ -86,7 +89,7 @@ def _stem(name: str) -> str:
 def _is_variant(node: StageNode, job: Job | None) -> bool:
     """Return whether a job is another one of the same stage: same tool and settings, with another file."""
     first = node.jobs[0]
-    if first is None or job is None or job.tool_type != first.tool_type or not node.takes:
+    if first is None or job is None or job.tool_type != first.tool_type or not node.inputs:
         return False
     theirs, ours = first.settings, job.settings
     changed = [key for key in theirs.keys() | ours.keys() if theirs.get(key) != ours.get(key)]
@@ -94,18 +97,18 @@ def _is_variant(node: StageNode, job: Job | None) -> bool:
     return bool(pairs) and all("/" in a and a.partition("/")[0] == b.partition("/")[0] for a, b in pairs)
 
 
-def _find_taken(job: Job, places: dict[str, int]) -> Iterator[Taken]:
+def _find_inputs(job: Job, places: dict[str, int]) -> Iterator[StageInput]:
     for text in texts_in([job.settings, (job.extensions or {}).get(ALIGNMENT, "")]):
         head, mark, path = text.partition("/")
         if mark and head in places and "\n" not in text:
-            yield Taken(places[head], path)
+            yield StageInput(places[head], path)
 
 
 def write_graph(nodes: Sequence[StageNode]) -> str:
     """Return the graph as HTML; empty for fewer than two stages."""
     if len(nodes) < 2:
         return ""
-    sources = [sorted({each.stage for each in node.takes}) for node in nodes]
+    sources = [sorted({each.stage for each in node.inputs}) for node in nodes]
     columns, lanes = place_columns(sources), assign_lanes(sources)
     rail_px = 14 + _LANE_PX * (max(lanes.values(), default=-1) + 1) if lanes else 0
     items = [
@@ -124,7 +127,7 @@ def write_graph(nodes: Sequence[StageNode]) -> str:
 
 def _write_node(node: StageNode, nodes: Sequence[StageNode]) -> str:
     key, words, share = _describe_state(node)
-    taken = [f"{each.path or 'files'} of {nodes[each.stage].name}" for each in node.takes]
+    taken = [f"{each.path or 'files'} of {nodes[each.stage].name}" for each in node.inputs]
     tool = name_tool(node.tool)
     said = f"{node.name}: {tool}, {words}" + (f"; takes {', '.join(taken)}" if taken else "")
     reason = next((job.reason for job in node.jobs if job is not None and job.reason), "")
@@ -150,19 +153,19 @@ def _describe_state(node: StageNode) -> tuple[str, str, float | None]:
         words = f"{ended} of {len(jobs)} ended" + (f", {failed} failed" if failed else "")
         return "failed" if failed else "running", words, ended / len(jobs)
     job = jobs[0]
-    look, seconds = find_appearance(job), job.duration_s
+    appearance, seconds = find_appearance(job), job.duration_s
     if job.is_not_run:
         return "stopped", "not run", None
     if job.status is JobStatus.IN_QUEUE:
-        return look.key, (job.message or look.words).rstrip(".").replace("the stage ", ""), None
+        return appearance.key, (job.message or appearance.words).rstrip(".").replace("the stage ", ""), None
     if job.reused_from:
-        return look.key, f"Reused from {job.reused_from}", None
-    words = look.words
+        return appearance.key, f"Reused from {job.reused_from}", None
+    words = appearance.words
     if job.status is JobStatus.RUNNING and job.progress is not None:
         words = f"{words}, {round(100 * job.progress)} %"
     elif seconds is not None:
         words = f"{words}, {format_duration(seconds)}"
-    return look.key, words, job.progress if job.status is JobStatus.RUNNING else None
+    return appearance.key, words, job.progress if job.status is JobStatus.RUNNING else None
 
 
 def _draw_rails(sources: Sequence[Sequence[int]], lanes: dict[int, int], rail_px: int) -> str:

@@ -66,17 +66,19 @@ def place_columns(sources: Sources) -> Columns:
     for target, own in enumerate(sources):
         for source in own:
             before = depths[target] - 1
-            links.append((before, _way(places, depths, source, before), places[target, None], target))
+            links.append(
+                (before, _find_exit_row(places, depths, source, before), places[target, None], target)
+            )
     passes = [(source, depth) for source, depth in places if depth is not None]
     for source, depth in passes:
-        behind = _way(places, depths, source, depth - 1)
+        behind = _find_exit_row(places, depths, source, depth - 1)
         links.append((depth - 1, behind, places[source, depth], None))
     rows = tuple(places[stage, None] for stage in range(len(sources)))
     through = tuple((depth, places[source, depth]) for source, depth in passes)
     return Columns(tuple(depths), rows, height, tuple(links), through)
 
 
-def _way(
+def _find_exit_row(
     places: dict[tuple[int, int | None], float], depths: Sequence[int], source: int, depth: int
 ) -> float:
     """Return the row in which a connection of ``source`` leaves the column ``depth``."""
@@ -92,9 +94,9 @@ def _mean_row(
     """Return the mean row of the connected predecessors, which keeps connections short with few crossings."""
     stage, depth = slot
     if depth is not None:
-        return _way(places, depths, stage, depth - 1)
+        return _find_exit_row(places, depths, stage, depth - 1)
     before = depths[stage] - 1
-    rows = [_way(places, depths, each, before) for each in sources[stage]]
+    rows = [_find_exit_row(places, depths, each, before) for each in sources[stage]]
     return sum(rows) / len(rows) if rows else float(stage)
 
 

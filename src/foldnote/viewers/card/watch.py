@@ -46,7 +46,7 @@ class JobSource(Protocol):
 
 
 @dataclass(eq=False)
-class Watched:
+class WatchedJob:
     """A watched job and its callbacks.
 
     Attributes:
@@ -58,36 +58,36 @@ class Watched:
     """
 
     name: str
-    on_answer: Callable[[Job], Awaitable[None]]
+    on_record: Callable[[Job], Awaitable[None]]
     on_outage: Callable[[FoldnoteError, datetime | None], None]
     since: float = field(default_factory=time.monotonic)
     last_good: datetime | None = None
 
 
-class Watcher:
+class JobWatcher:
     """Polls one source for all watched jobs, in one task."""
 
     def __init__(self, source: JobSource) -> None:
         """Start without watched jobs; must be called in the running loop."""
         self.source = source
         self._loop = asyncio.get_running_loop()
-        self._watched: set[Watched] = set()
+        self._watched: set[WatchedJob] = set()
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
         self._afresh: set[str] = set()
 
-    def add(self, watched: Watched) -> None:
+    def add(self, watched: WatchedJob) -> None:
         """Start watching a job; must be called in the running loop."""
         self._watched.add(watched)
         self.wake(watched)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run(), name="foldnote job cards")
 
-    def discard(self, watched: Watched) -> None:
+    def discard(self, watched: WatchedJob) -> None:
         """Stop watching a job."""
         self._watched.discard(watched)
 
-    def wake(self, watched: Watched) -> None:
+    def wake(self, watched: WatchedJob) -> None:
         """Poll a job at once, bypassing cached records, for example after a click; from any running loop."""
         self._afresh.add(watched.name)
         if asyncio.get_running_loop() is self._loop:
@@ -98,13 +98,13 @@ class Watcher:
     async def _run(self) -> None:
         while self._watched:
             self._woken.clear()
-            pause = self._pause() if await self._ask() else OUTAGE_S
+            pause = self._choose_pause_s() if await self._poll() else OUTAGE_S
             try:
                 await asyncio.wait_for(self._woken.wait(), pause)
             except TimeoutError:
                 continue
 
-    async def _ask(self) -> bool:
+    async def _poll(self) -> bool:
         """Poll once and call the callbacks; returns whether the service answered."""
         afresh, self._afresh = self._afresh, set()
         watched = tuple(self._watched)
@@ -119,10 +119,10 @@ class Watcher:
             return False
         for each in watched:
             if each.name in records:
-                await self._tell(each, records[each.name])
+                await self._notify(each, records[each.name])
         return True
 
-    async def _tell(self, watched: Watched, job: Job | None) -> None:
+    async def _notify(self, watched: WatchedJob, job: Job | None) -> None:
         try:
             if job is None:
                 self.discard(watched)
@@ -131,29 +131,29 @@ class Watcher:
             watched.last_good = datetime.now(UTC)
             if job.is_final:
                 self.discard(watched)
-            await watched.on_answer(job)
+            await watched.on_record(job)
         except Exception:  # noqa: BLE001 - an error of one card must not end the others
             _log.exception("The card of job %s could not be updated", watched.name)
 
-    def _pause(self) -> float:
+    def _choose_pause_s(self) -> float:
         now = time.monotonic()
         paces = [(now - watched.since) * _SLOWING for watched in self._watched]
         return min(max(min(paces, default=FASTEST_S), FASTEST_S), SLOWEST_S)
 
 
-_watchers: weakref.WeakValueDictionary[tuple[int, int], Watcher] = weakref.WeakValueDictionary()
+_watchers: weakref.WeakValueDictionary[tuple[int, int], JobWatcher] = weakref.WeakValueDictionary()
 """By the ids of loop and source, which a watcher references, so that neither id is reused while it is
 listed. A watcher is referenced by its cards and by its task."""
 
 
-def find_watcher(source: JobSource) -> Watcher | None:
+def find_watcher(source: JobSource) -> JobWatcher | None:
     """Return the watcher of ``source`` on the running loop, or None where no loop runs."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         return None
     key = (id(loop), id(source))
-    watcher = _watchers.get(key) or Watcher(source)
+    watcher = _watchers.get(key) or JobWatcher(source)
     _watchers[key] = watcher
     return watcher
 

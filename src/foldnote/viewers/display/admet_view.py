@@ -66,10 +66,10 @@ def show_admet(result: Result) -> list[Any]:
     values, percentiles, columns = (
         result.tables[name] for name in ("properties.csv", "percentiles.csv", "columns.csv")
     )
-    unread = [message_bundle(note) for note in _note_unread(values)]
+    unread = [message_bundle(note) for note in _describe_unread(values)]
     about = table_bundle(columns, "Properties, with the quality of their predictions in cross-validation")
     if len(values) <= _MAX_COLUMNS:
-        tables = [table_bundle(_turn(values, percentiles, columns), "Properties")]
+        tables = [table_bundle(_transpose(values, percentiles, columns), "Properties")]
         folded = fold_bundles([about], "Description of each property")
     else:
         tables = [table_bundle(values.dropna(axis="columns", how="all"), "Properties")]
@@ -78,7 +78,7 @@ def show_admet(result: Result) -> list[Any]:
     return [*unread, _draw_cards(values), *tables, folded, *default_view(result, without=_FILES)]
 
 
-def _note_unread(values: pd.DataFrame) -> list[str]:
+def _describe_unread(values: pd.DataFrame) -> list[str]:
     problems = values.loc[values["problem"].notna(), ["molecule", "problem"]]
     if problems.empty:
         return []
@@ -87,7 +87,7 @@ def _note_unread(values: pd.DataFrame) -> list[str]:
     return [f"{len(problems)} of {len(values)} molecules have no prediction. {told}{more}"]
 
 
-def _turn(values: pd.DataFrame, percentiles: pd.DataFrame, columns: pd.DataFrame) -> pd.DataFrame:
+def _transpose(values: pd.DataFrame, percentiles: pd.DataFrame, columns: pd.DataFrame) -> pd.DataFrame:
     """Return one row per property, and two columns per molecule: its value and percentile."""
     units = columns["units"].map(lambda unit: _UNITS.get(unit, unit))
     units = units.mask(columns["task_type"] == "classification", "probability")

@@ -198,7 +198,7 @@ def _picture_jobs(result: Result) -> Bundle:
     for name, job in list(result.jobs.items())[:MAX_PICTURED_JOBS]:
         with suppress(UnreadableFileError):
             scene = compose_result(job)
-            caption = f"{name}{_tell_score(job)}"
+            caption = f"{name}{_write_score(job)}"
             if scene is not None:
                 has_diagrams = has_diagrams or bool(scene.steps)
                 shown.append((write_small_figure(scene, caption), caption))
@@ -215,7 +215,7 @@ def _picture_jobs(result: Result) -> Bundle:
     }
 
 
-def _tell_score(job: Result) -> str:
+def _write_score(job: Result) -> str:
     """Return the first score with a better direction, such as ``: affinity -7.4 kcal/mol``."""
     for name, value in job.scores.items():
         metric = find_metric(name)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import traitlets
 
 from foldnote.live_widget import LiveWidget, write_module
-from foldnote.viewers.render.compression import pack, turn
+from foldnote.viewers.render.compression import pack, transpose_lines
 from foldnote.viewers.render.html import SERVED_LIBRARY, read_asset
 
 _SCRIPTS = ("scene_parts.js", "scene_hands.js", "box_editor.js")
@@ -37,7 +37,7 @@ class BoxEditor(LiveWidget):
         """
         form = "mmcif" if "_atom_site." in text else "pdb"
         super().__init__(
-            _packed=pack({"format": form, "pieces": turn(text)}),
+            _packed=pack({"format": form, "pieces": transpose_lines(text)}),
             _limits=[float(limit) for limit in limits],
             box=[float(number) for number in box],
         )

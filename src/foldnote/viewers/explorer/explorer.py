@@ -23,8 +23,8 @@ from foldnote.kernel import find_front_end
 from foldnote.live_widget import LiveWidget, write_module
 from foldnote.results import Model, Pae, Region, Structure
 from foldnote.viewers.explorer.explorer_page import write_explorer_page
-from foldnote.viewers.explorer.image_requests import Background, Pictures, make_request
-from foldnote.viewers.explorer.selection_binding import Fillable, SelectionBinding
+from foldnote.viewers.explorer.image_requests import Background, ImageRequester, make_request
+from foldnote.viewers.explorer.selection_binding import SelectionBinding, SupportsFields
 from foldnote.viewers.plots.prediction_plots import shade_pae
 from foldnote.viewers.render.html import make_view, read_asset
 from foldnote.viewers.render.py3dmol import render
@@ -68,7 +68,7 @@ class Explorer(LiveWidget):
             _pae=_pack_pae(pae, self._keys),
             _view_data=make_view(scene, uuid.uuid4().hex[:12], render(scene).startjs),
         )
-        self._pictures = Pictures(self)
+        self._images = ImageRequester(self)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the live explorer, and the scene for pages without its kernel."""
@@ -108,7 +108,7 @@ class Explorer(LiveWidget):
             raise ArgumentError(f"{self._model.name} has no chain {chain!r}.")
         self.selection = [(chain, str(number)) for number in own]
 
-    def fill(self, form: Fillable, name: str) -> None:
+    def fill(self, form: SupportsFields, name: str) -> None:
         """Keep a residue field of a form and the selection in sync in both directions.
 
         Initially the selection is set to the field's residues, or, if the field is empty, the field to the
@@ -151,7 +151,7 @@ class Explorer(LiveWidget):
             ArgumentError: an argument is outside these values.
             ResultError: no page drew it within a minute, or the page could not.
         """
-        png = await self._pictures.ask(make_request(width_px, height_px, dpi, background))
+        png = await self._images.request(make_request(width_px, height_px, dpi, background))
         if path is not None:
             save_file(Path(path), png)
         return png

@@ -42,7 +42,7 @@ def make_request(width_px: int, height_px: int, dpi: int, background: Background
     return {"width": int(width_px), "height": int(height_px), "dpi": int(dpi), "ground": ground}
 
 
-class Pictures:
+class ImageRequester:
     """Requests images from the page of one widget."""
 
     def __init__(self, widget: widgets.DOMWidget) -> None:
@@ -50,9 +50,9 @@ class Pictures:
         self._widget = widget
         self._waiting: dict[str, asyncio.Future[bytes]] = {}
         self._heard: set[str] = set()
-        widget.on_msg(self._hear)
+        widget.on_msg(self._receive)
 
-    async def ask(self, wish: ImageRequest, wait_s: float = _WAIT_S) -> bytes:
+    async def request(self, wanted: ImageRequest, wait_s: float = _WAIT_S) -> bytes:
         """Return the PNG drawn by the page.
 
         Raises:
@@ -60,7 +60,9 @@ class Pictures:
         """
         key = uuid.uuid4().hex
         answer = self._waiting[key] = asyncio.get_running_loop().create_future()
-        asking = asyncio.create_task(self._repeat({"kind": "picture", "key": key, "wish": wish}))
+        asking = asyncio.create_task(
+            self._send_until_received({"kind": "picture", "key": key, "wish": wanted})
+        )
         try:
             return await asyncio.wait_for(answer, wait_s)
         except TimeoutError as exc:
@@ -72,14 +74,14 @@ class Pictures:
             asking.cancel()
             del self._waiting[key]
 
-    async def _repeat(self, message: dict[str, Any]) -> None:
+    async def _send_until_received(self, message: dict[str, Any]) -> None:
         """Send the request until a page responds, since the page may not show the widget yet."""
         while message["key"] not in self._heard:
             self._widget.send(message)
             await asyncio.sleep(_AGAIN_S)
         self._heard.discard(message["key"])
 
-    def _hear(self, _widget: object, content: Mapping[str, Any], buffers: list[Any]) -> None:
+    def _receive(self, _widget: object, content: Mapping[str, Any], buffers: list[Any]) -> None:
         answer = self._waiting.get(str(content.get("key")))
         if answer is None or answer.done():
             return

@@ -18,7 +18,7 @@ Chains = Mapping[str, Sequence[str]]
 _SPAN = re.compile(r"(-?\d+[A-Za-z]?)-(-?\d+[A-Za-z]?)")
 
 
-class Fillable(Protocol):
+class SupportsFields(Protocol):
     """The part of a form that the binding uses."""
 
     @property
@@ -35,7 +35,7 @@ class Fillable(Protocol):
         """Call ``function()`` after every change."""
 
 
-class Selecting(Protocol):
+class SupportsSelection(Protocol):
     """The part of an explorer that the binding uses."""
 
     selection: list[Residue]
@@ -47,7 +47,7 @@ class Selecting(Protocol):
 class SelectionBinding:
     """Binds the selection of one explorer to one field."""
 
-    def __init__(self, explorer: Selecting, chains: Chains, form: Fillable, name: str) -> None:
+    def __init__(self, explorer: SupportsSelection, chains: Chains, form: SupportsFields, name: str) -> None:
         """Start with the field's residues, or with the selection if the field is empty.
 
         Raises:

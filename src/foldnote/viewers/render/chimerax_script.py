@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from foldnote.viewers.render.script_parts import (
-    Painted,
+    ColoredResidues,
     ScriptModel,
+    list_colored_residues,
     list_contacts,
     list_first_lines,
-    list_painted,
     name_models,
     save_with_models,
     write_name,
@@ -47,7 +47,7 @@ def write_chimerax_script(scene: Scene, path: Path) -> None:
     save_with_models(path, lines, models)
 
 
-def _select(one: ScriptModel, part: Painted) -> str:
+def _select(one: ScriptModel, part: ColoredResidues) -> str:
     residues = f":{','.join(map(write_name, part.numbers))}" if part.numbers else ""
     chain = write_name(part.chain)
     if chain.isalnum():
@@ -59,7 +59,7 @@ def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
     if one.model.is_molecule:
         yield from _stick(f"#{one.number}", one.model.color)
     for chain in one.model.chains:
-        own = _select(one, Painted(chain.name, chain.color))
+        own = _select(one, ColoredResidues(chain.name, chain.color))
         if scene.style in _ATOMS or one.model.is_reduced or chain.is_trace:
             style = "sphere" if one.model.is_reduced else _ATOMS.get(scene.style, "stick")
             yield from (f"show {own} atoms", f"style {own} {style}")
@@ -67,7 +67,7 @@ def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
             yield f"cartoon {own}"
         if scene.style == "surface":
             yield from (f"surface {own}", f"transparency {own} 18 target s")
-    yield from (f"color {_select(one, part)} {part.color}" for part in list_painted(scene, one))
+    yield from (f"color {_select(one, part)} {part.color}" for part in list_colored_residues(scene, one))
     if scene.style == "sticks" and one.model.chains and scene.coloring is None:
         yield f"color #{one.number} byhetero"
     for names, style in ((one.model.ligands, "stick"), (one.model.ions, "sphere")):

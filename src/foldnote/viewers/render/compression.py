@@ -62,7 +62,7 @@ def pack_view(words: dict[str, Any], columns: dict[str, Any]) -> str:
     return base64.b85encode(b"".join((_HEADER, *parts, end))).decode("ascii").translate(_DIGITS)
 
 
-def turn(text: str) -> list[Piece]:
+def transpose_lines(text: str) -> list[Piece]:
     """Split a text into pieces that compress well; ``turnBack`` in ``scene_parts.js`` restores it."""
     pieces: list[Piece] = []
     plain: list[str] = []

@@ -36,7 +36,7 @@ from foldnote.viewers.render.caption import (
     write_panel,
     write_words,
 )
-from foldnote.viewers.render.compression import pack, pack_view, turn
+from foldnote.viewers.render.compression import pack, pack_view, transpose_lines
 from foldnote.viewers.render.library import SCRIPT_WRITER
 from foldnote.viewers.render.still_image import draw_picture
 from foldnote.viewers.render.styles import (
@@ -201,7 +201,7 @@ def _pack_model(model: SceneModel) -> dict[str, Any]:
     return {
         "name": model.label or model.name,
         "format": model_format(model),
-        "pieces": turn(model.text),
+        "pieces": transpose_lines(model.text),
         "molecule": model.is_molecule,
         "other": [] if model.is_reduced else list_other_locations(model.text, model.format),
         "codes": list_insertion_codes(model.text, model.format),

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from foldnote.viewers.render.script_parts import (
-    Painted,
+    ColoredResidues,
     ScriptModel,
+    list_colored_residues,
     list_contacts,
     list_first_lines,
-    list_painted,
     name_models,
     save_with_models,
     write_name,
@@ -66,7 +66,7 @@ def _name(one: ScriptModel) -> str:
     return f"model_{one.number}"
 
 
-def _select(one: ScriptModel, part: Painted) -> str:
+def _select(one: ScriptModel, part: ColoredResidues) -> str:
     """Return a selection of a chain's polymer or of some of its residues."""
     chain = f'{_name(one)} and chain "{write_name(part.chain)}"'
     if part.numbers:
@@ -86,12 +86,14 @@ def _draw(scene: Scene, one: ScriptModel) -> Iterator[str]:
     if any(chain.is_trace for chain in one.model.chains):
         yield f"set cartoon_trace_atoms, 1, {_name(one)}"
     for chain in one.model.chains:
-        own = _select(one, Painted(chain.name, chain.color))
+        own = _select(one, ColoredResidues(chain.name, chain.color))
         shown = ["spheres"] if one.model.is_reduced else _SHOWN[scene.style]
         yield from (f"show {kind}, {own}" for kind in shown)
         if one.model.is_reduced:
             yield f"set sphere_scale, 1.4, {own}"
-    yield from (f"color {_write(part.color)}, {_select(one, part)}" for part in list_painted(scene, one))
+    yield from (
+        f"color {_write(part.color)}, {_select(one, part)}" for part in list_colored_residues(scene, one)
+    )
     if scene.style == "sticks" and one.model.chains and scene.coloring is None:
         yield f"util.cnc {_name(one)}"
     for names, kind in ((one.model.ligands, "sticks"), (one.model.ions, "spheres")):

@@ -36,7 +36,7 @@ class ScriptModel:
 
 
 @dataclass(frozen=True)
-class Painted:
+class ColoredResidues:
     """Residues of a chain with one colour; no numbers for the whole chain."""
 
     chain: str
@@ -74,20 +74,20 @@ def save_with_models(script: Path, lines: Sequence[str], models: Sequence[Script
     save_files(script, "\n".join([*lines, ""]), files)
 
 
-def list_painted(scene: Scene, one: ScriptModel) -> Iterator[Painted]:
+def list_colored_residues(scene: Scene, one: ScriptModel) -> Iterator[ColoredResidues]:
     """Yield the colours of a model's chains in order of application: chains first, then their residues."""
     coloring = scene.coloring
     for chain in one.model.chains:
         if coloring is None:
-            yield Painted(chain.name, chain.color)
+            yield ColoredResidues(chain.name, chain.color)
             continue
-        yield Painted(chain.name, palette.UNKNOWN)
+        yield ColoredResidues(chain.name, palette.UNKNOWN)
         shades = coloring.shades[one.number - 1] if one.number <= len(coloring.shades) else {}
         own = shades.get(chain.name, ())
         for shade, color in enumerate(coloring.palette):
-            yield from _paint(chain.name, color, _list_shaded(chain, own, shade))
+            yield from _color_residues(chain.name, color, _list_shaded(chain, own, shade))
     for mark in one.model.highlights if coloring is None else ():
-        yield from _paint(mark.chain, mark.color, mark.numbers)
+        yield from _color_residues(mark.chain, mark.color, mark.numbers)
 
 
 def list_first_lines(scene: Scene) -> tuple[Line, ...]:
@@ -98,16 +98,16 @@ def list_first_lines(scene: Scene) -> tuple[Line, ...]:
     return (*first.lines, *(first.hydrophobic if scene.has_few_hydrophobic else ()))
 
 
-def list_contacts(scene: Scene) -> list[Painted]:
+def list_contacts(scene: Scene) -> list[ColoredResidues]:
     """Return the residues in contact with the first step, in chunks."""
     contacts = scene.steps[0].contacts if scene.steps else ()
-    return [part for chain, numbers in contacts for part in _paint(chain, palette.TOUCHED, numbers)]
+    return [part for chain, numbers in contacts for part in _color_residues(chain, palette.TOUCHED, numbers)]
 
 
 def _list_shaded(chain: SceneChain, shades: Sequence[int], shade: int) -> tuple[str, ...]:
     return tuple(number for number, own in zip(chain.numbers, shades, strict=False) if own == shade)
 
 
-def _paint(chain: str, color: str, numbers: Sequence[str]) -> Iterator[Painted]:
+def _color_residues(chain: str, color: str, numbers: Sequence[str]) -> Iterator[ColoredResidues]:
     for begin in range(0, len(numbers), _CHUNK):
-        yield Painted(chain, color, tuple(numbers[begin : begin + _CHUNK]))
+        yield ColoredResidues(chain, color, tuple(numbers[begin : begin + _CHUNK]))

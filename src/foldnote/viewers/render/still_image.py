@@ -76,7 +76,7 @@ class _Canvas:
 
 
 @dataclass(frozen=True, eq=False)
-class _Surface:
+class _DepthBuffer:
     """The nearest sphere at each of n pixels: its depth, index (-1 for none) and brightness."""
 
     depth: Image
@@ -84,7 +84,7 @@ class _Surface:
     light: Floats
 
     @classmethod
-    def make(cls, count: int) -> _Surface:
+    def make(cls, count: int) -> _DepthBuffer:
         """Return a surface with nothing on it."""
         return cls(np.full(count, -np.inf, np.float32), np.full(count, -1, np.int64), np.zeros(count))
 
@@ -133,7 +133,7 @@ def _draw_pixels(scene: Scene, canvas: _Canvas) -> Pixels | None:
     )
     if not (np.abs(spheres.centres) < _MAX_COORDINATE_A).all():
         return None
-    return _shrink(_rasterize(_turn(spheres, scene.rotation), canvas))
+    return _shrink(_rasterize(_rotate_spheres(spheres, scene.rotation), canvas))
 
 
 def _read_spheres(scene: Scene, index: int, beads: int) -> list[_Spheres]:
@@ -151,7 +151,7 @@ def _read_spheres(scene: Scene, index: int, beads: int) -> list[_Spheres]:
     total = sum(len(trace.points) for trace in traces.values())
     fine = max(2, min(beads, _MAX_SPHERES // max(total, 1)))
     parts = [
-        _lay_tube(traces[chain.name], _color_residues(scene, index, model, chain.name, chain.color), fine)
+        _make_tube(traces[chain.name], _color_residues(scene, index, model, chain.name, chain.color), fine)
         for chain in model.chains
         if chain.name in traces
     ]
@@ -170,7 +170,7 @@ def _color_residues(scene: Scene, index: int, model: SceneModel, chain: str, bas
     return _to_rgb([marks.get(number, base) for number in found.numbers])
 
 
-def _lay_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spheres:
+def _make_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spheres:
     """Return spheres along a spline through the residues of one chain, ``fine`` per residue."""
     points, count = trace.points, len(trace.points)
     colors = np.resize(colors, (count, 3))
@@ -235,7 +235,7 @@ def _read_molecule(model: SceneModel) -> _Spheres:
     )
 
 
-def _turn(spheres: _Spheres, rotation: tuple[float, float, float, float] | None) -> _Spheres:
+def _rotate_spheres(spheres: _Spheres, rotation: tuple[float, float, float, float] | None) -> _Spheres:
     """Rotate the spheres and centre them on the origin."""
     centres = spheres.centres - (spheres.centres.min(axis=0) + spheres.centres.max(axis=0)) / 2
     if rotation:
@@ -260,20 +260,20 @@ def _rasterize(spheres: _Spheres, canvas: _Canvas) -> Image:
     column = np.round(spheres.centres[:, 0] * scale + width / 2).astype(np.int64)
     row = np.round(height / 2 - spheres.centres[:, 1] * scale).astype(np.int64)
     middle, z = row * width + column, spheres.centres[:, 2] * scale
-    surface = _Surface.make(width * height)
+    buffer = _DepthBuffer.make(width * height)
     sizes = np.maximum(1, np.round(spheres.radii * scale)).astype(np.int64)
     for size in np.unique(sizes):
-        ball = _make_ball(int(size), canvas.light_steps)
-        _stamp(surface, ball, width, middle, z, np.flatnonzero(sizes == size))
+        pixels = _rasterize_sphere(int(size), canvas.light_steps)
+        _draw_equal_spheres(buffer, pixels, width, middle, z, np.flatnonzero(sizes == size))
     image = np.zeros((width * height, 4), np.float32)
-    drawn = np.flatnonzero(surface.owner >= 0)
-    image[drawn, :3] = spheres.colors[surface.owner[drawn]] * surface.light[drawn, None]
+    drawn = np.flatnonzero(buffer.owner >= 0)
+    image[drawn, :3] = spheres.colors[buffer.owner[drawn]] * buffer.light[drawn, None]
     image[drawn, 3] = 1
-    _shade_depth(image, surface.depth, width, canvas.light_steps)
+    _shade_depth(image, buffer.depth, width, canvas.light_steps)
     return image.reshape(height, width, 4)
 
 
-def _make_ball(size: int, light_steps: int) -> Floats:
+def _rasterize_sphere(size: int, light_steps: int) -> Floats:
     """Return the pixels of a sphere of radius ``size`` in pixels: x, y, height, brightness; (n, 4)."""
     span = np.arange(-size, size + 1)
     x, y = (grid.ravel() for grid in np.meshgrid(span, span))
@@ -284,21 +284,23 @@ def _make_ball(size: int, light_steps: int) -> Floats:
     return np.stack([x, y, rise, np.round(light * light_steps) / light_steps], axis=1)
 
 
-def _stamp(surface: _Surface, ball: Floats, width: int, middle: Indices, z: Floats, own: Indices) -> None:
-    """Draw the spheres ``own``, all as large as ``ball``, where they are nearer than the existing pixels.
+def _draw_equal_spheres(
+    buffer: _DepthBuffer, pixels: Floats, width: int, middle: Indices, z: Floats, own: Indices
+) -> None:
+    """Draw the spheres ``own``, all with the same ``pixels``, where they are nearer than the existing pixels.
 
-    The loop runs over the fewer of the two, spheres or pixels of a ball; numpy handles the other.
+    The loop runs over the fewer of the two, spheres or pixels of a sphere; numpy handles the other.
     """
-    steps = (ball[:, 1] * width + ball[:, 0]).astype(np.int64)
-    rises, lights = ball[:, 2], ball[:, 3]
-    if len(own) < len(ball):
+    steps = (pixels[:, 1] * width + pixels[:, 0]).astype(np.int64)
+    rises, lights = pixels[:, 2], pixels[:, 3]
+    if len(own) < len(pixels):
         for sphere in own[np.argsort(-z[own], kind="stable")]:  # nearest first: it hides the most
-            surface.draw(middle[sphere] + steps, z[sphere] + rises, sphere, lights)
+            buffer.draw(middle[sphere] + steps, z[sphere] + rises, sphere, lights)
         return
     own = own[np.argsort(z[own], kind="stable")]  # of several spheres at a pixel the last one stays
     middle, z = middle[own], z[own]
     for step, rise, light in zip(steps, rises, lights, strict=True):
-        surface.draw(middle + step, z + rise, own, light)
+        buffer.draw(middle + step, z + rise, own, light)
 
 
 def _shade_depth(image: Image, depth: Image, width: int, light_steps: int) -> None:

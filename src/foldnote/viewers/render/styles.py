@@ -164,8 +164,8 @@ def apply_style(style: Style, rule: StyleRule) -> dict[str, Any]:
     if "beads" in options:
         return {"sphere": {"radius": options["beads"], **color}}
     if options.get("trace"):
-        return {"cartoon": {**color, "style": "trace", **_look(options)}}
-    return {"cartoon": {**color, "arrows": True, **_look(options)}}
+        return {"cartoon": {**color, "style": "trace", **_style_options(options)}}
+    return {"cartoon": {**color, "arrows": True, **_style_options(options)}}
 
 
 def _keep_elements(color: Color) -> Color:
@@ -178,7 +178,7 @@ def _keep_elements(color: Color) -> Color:
 _ELEMENTS = {"N": "#3050f8", "O": "#e0302a", "S": "#c8a400", "P": "#ff8000", "H": "#c8c8c8", "SE": "#ffa100"}
 
 
-def _look(options: dict[str, Any]) -> dict[str, float]:
+def _style_options(options: dict[str, Any]) -> dict[str, float]:
     return {name: options[name] for name in ("thickness", "opacity") if name in options}
 
 

@@ -163,10 +163,12 @@ def label_figures(keys: Sequence[str]) -> dict[str, str]:
     metrics = {key: find_metric(key) for key in keys}
     labels = {key: _begin(metric.label) if metric else key for key, metric in metrics.items()}
     counts = Counter(labels.values())
-    return {key: label if counts[label] == 1 else _tell_apart(key, label) for key, label in labels.items()}
+    return {
+        key: label if counts[label] == 1 else _make_unique_label(key, label) for key, label in labels.items()
+    }
 
 
-def _tell_apart(key: str, label: str) -> str:
+def _make_unique_label(key: str, label: str) -> str:
     """Make ambiguous labels unique: ``rmsd_lower`` becomes ``RMSD lower``."""
     words, first = key.replace("_", " "), label.partition(" ")[0]
     return first + words[len(first) :] if words.lower().startswith(first.lower()) else words

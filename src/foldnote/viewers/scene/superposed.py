@@ -136,7 +136,7 @@ def compose_superposed(
         moved = [write_moved(fit, other) for fit, other in zip(fits, structures[1:], strict=True)]
         texts = [texts[0], *moved]
     models = tuple(
-        _tint(scene.models[0], place, name, "" if is_brief else words, text)
+        _color_model(scene.models[0], place, name, "" if is_brief else words, text)
         for place, (scene, name, words, text) in enumerate(zip(scenes, names, said, texts, strict=True))
     )
     lengths = [count(sum(chain.length for chain in model.chains), "residue") for model in models]
@@ -188,7 +188,7 @@ def write_moved(fit: Superposition, structure: Structure) -> str:
     return write_model_text(Structure(structure.name, structure.format, text)).text
 
 
-def _tint(model: SceneModel, place: int, name: str, words: str, text: str) -> SceneModel:
+def _color_model(model: SceneModel, place: int, name: str, words: str, text: str) -> SceneModel:
     """Colour a model, place it, and add the fit to the legend entry of its first chain."""
     color = palette.structure_color(place)
     chains = tuple(

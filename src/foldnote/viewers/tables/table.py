@@ -124,7 +124,7 @@ def write_table(
         return _print_frame(frame, title, opens, headings, is_subject=is_subject)
     same = _find_same(shown, opens) if is_subject else {}
     heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
-    heading += "".join(f"<p>{escape(line)}</p>" for line in _tell_same(shown, same, headings))
+    heading += "".join(f"<p>{escape(line)}</p>" for line in _describe_same(shown, same, headings))
     first = _drop(shown, same).rename(columns=headings)
     body = first.head(rows).to_html(
         max_cols=SHOWN_COLUMNS,
@@ -173,7 +173,7 @@ def _describe_frame(
     headings: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the title, shape, columns and the values of ``part``, the first rows of ``frame``."""
-    apart = _tell_apart(part, same, headings)
+    apart = _make_unique_labels(part, same, headings)
     return {
         "title": title,
         "shape": _count_shape(frame, len(part)),
@@ -198,7 +198,11 @@ def write_plain_table(
     shown = _drop(named.head(SHOWN_ROWS), same).rename(columns=headings or {})
     body = shown.to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
     return "\n".join(
-        [f"{title} {_write_shape(frame, SHOWN_ROWS)}".strip(), *_tell_same(named, same, headings or {}), body]
+        [
+            f"{title} {_write_shape(frame, SHOWN_ROWS)}".strip(),
+            *_describe_same(named, same, headings or {}),
+            body,
+        ]
     ).strip()
 
 
@@ -248,10 +252,10 @@ def _drop(frame: pd.DataFrame, same: Mapping[Any, str]) -> pd.DataFrame:
     return frame.loc[:, [name not in same for name in frame.columns]]
 
 
-def _tell_same(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[str, str]) -> list[str]:
+def _describe_same(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[str, str]) -> list[str]:
     """Describe the values that all rows share, in sentences."""
     lines = []
-    labels = {**headings, **_tell_apart(frame, same, headings)}
+    labels = {**headings, **_make_unique_labels(frame, same, headings)}
     for kind, heading in SAME.items():
         pairs = [
             (labels.get(name) or _write_label(str(name))[0], _write_first(frame[name].dropna()))
@@ -263,7 +267,9 @@ def _tell_same(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[s
     return lines
 
 
-def _tell_apart(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[str, str]) -> dict[str, str]:
+def _make_unique_labels(
+    frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[str, str]
+) -> dict[str, str]:
     """Return unique labels for settings and scores with the same label: ``scheme (setting)``."""
     bare = [str(name) for name in frame.columns if same.get(name) != SAID]
     labels = {name: headings.get(name) or _write_label(name)[0] for name in bare}

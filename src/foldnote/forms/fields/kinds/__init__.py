@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from foldnote.forms.fields.registry import FieldKind, bundle_kinds, kind_for, kinds, register_kind
 from foldnote.forms.schema.shapes import (
-    has_places,
+    has_item_schemas,
     has_texts,
     is_deep,
     is_entries,
@@ -94,8 +94,8 @@ _BUNDLED: tuple[FieldKind, ...] = (
     FieldKind(
         "places",
         "A list whose positions have different schemas: one field per position.",
-        lambda spec: has_places(spec) and not is_deep(spec),
-        _build("group.PlacesField"),
+        lambda spec: has_item_schemas(spec) and not is_deep(spec),
+        _build("group.TupleField"),
     ),
     FieldKind(
         "choices",

@@ -8,8 +8,8 @@ import ipywidgets as widgets
 
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.listing import WordsField
-from foldnote.forms.fields.kinds.offered import OfferedField, Offers
-from foldnote.forms.fields.kinds.ticks import Ticks
+from foldnote.forms.fields.kinds.offered import FileChoiceField, FileChoices
+from foldnote.forms.fields.kinds.ticks import CheckboxList
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.wording import begin_sentence
 from foldnote.text import count
@@ -43,7 +43,7 @@ def describe_chain(chain: OutlineChain) -> str:
     return ", ".join(filter(None, (start, cdrs)))
 
 
-class ChainField(OfferedField):
+class ChainField(FileChoiceField):
     """One chain, offered with its kind and length."""
 
     noun = "chain"
@@ -52,13 +52,13 @@ class ChainField(OfferedField):
         """Return the placeholder text."""
         return "chain id, e.g. H" if self.spec.notes.get("of") else super().hint()
 
-    def offers(self) -> Offers | None:
+    def find_choices(self) -> FileChoices | None:
         """Return the chains of the structure."""
         outline = outline_for(self)
         if outline is None:
             return None
         chains = outline.chains
-        return Offers(
+        return FileChoices(
             outline.name,
             tuple(chain.name for chain in chains),
             tuple(chain.label for chain in chains),
@@ -73,7 +73,9 @@ class ChainsField(WordsField):
 
     def build(self) -> widgets.DOMWidget:
         """Return the line; checkboxes are added once a structure is known."""
-        self.ticks = Ticks[str](self.make_line("e.g. H, L", "path", "words"), self.host.looks, self._tick)
+        self.ticks = CheckboxList[str](
+            self.make_line("e.g. H, L", "path", "words"), self.host.looks, self._tick
+        )
         return self.ticks.widget
 
     def describe(self, value: Any) -> Reading:

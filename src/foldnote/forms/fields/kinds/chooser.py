@@ -39,7 +39,7 @@ _LIMIT = (
 )
 
 
-class Chooser:
+class FileChooser:
     """The open panel of one field."""
 
     def __init__(

@@ -13,13 +13,13 @@ from foldnote.client.inputs.plain_values import make_plain
 from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.fields.kinds.listing import LinesField
 from foldnote.forms.files.contents import read_object
-from foldnote.forms.files.file_reference import read_reference, settle, suggest_paths
+from foldnote.forms.files.file_reference import read_reference, resolve_file, suggest_paths
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import choice_widgets, compact_widgets
 from foldnote.text import count, format_size, join_words
 
 if TYPE_CHECKING:
-    from foldnote.forms.fields.kinds.chooser import Chooser
+    from foldnote.forms.fields.kinds.chooser import FileChooser
 
 
 class PastedTexts:
@@ -48,7 +48,7 @@ class PastedTexts:
 class ChoosingField(Field):
     """Base class of file fields: the panel for choosing a file, and files dropped on the field."""
 
-    chooser: Chooser | None = None
+    chooser: FileChooser | None = None
     """The open panel."""
     is_several = False
 
@@ -74,7 +74,7 @@ class ChoosingField(Field):
 
     def read(self) -> Reading:
         """Return the field's value; a text once recognised as a local file or an upload remains one."""
-        self._kept = settle(self._kept, self.host.known_uploads(), self.spec.extensions)
+        self._kept = resolve_file(self._kept, self.host.known_uploads(), self.spec.extensions)
         return super().read()
 
     @abstractmethod
@@ -107,11 +107,11 @@ class ChoosingField(Field):
 
     def open_chooser(self, job: str = "") -> None:
         """Offer files to choose from: those of a job, or of the newest jobs."""
-        from foldnote.forms.fields.kinds.chooser import Chooser
+        from foldnote.forms.fields.kinds.chooser import FileChooser
 
         if self.chooser is not None:
             self.close_chooser()
-        self.chooser = Chooser(self, self.take, is_several=self.is_several, job=job)
+        self.chooser = FileChooser(self, self.take, is_several=self.is_several, job=job)
         self._choose.description = "close"
         self.arrange()
 
@@ -182,7 +182,7 @@ class FileField(ChoosingField):
         text = self._pasted.reveal(self.control.value.strip())
         if text != self._typed_value and f"{text}\n" != self._typed_value:
             self._typed_value = text
-        self._typed_value = settle(self._typed_value, self.host.known_uploads(), self.spec.extensions)
+        self._typed_value = resolve_file(self._typed_value, self.host.known_uploads(), self.spec.extensions)
         return self.describe(self._typed_value) if text else Reading(self.blank)
 
     def describe(self, value: Any) -> Reading:
@@ -304,7 +304,7 @@ class FilesField(ChoosingField, LinesField):
         if not isinstance(shown, list):
             return Reading(shown)
         texts = [self._pasted.reveal(item) for item in shown]
-        self._seen = settle(_match(texts, self._seen), self.host.known_uploads(), self.spec.extensions)
+        self._seen = resolve_file(_match(texts, self._seen), self.host.known_uploads(), self.spec.extensions)
         return self.describe(self._seen)
 
     def describe(self, value: Any) -> Reading:

@@ -11,18 +11,18 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.fields.container import HolderField, require
+from foldnote.forms.fields.container import ContainerField, require
 from foldnote.forms.fields.field import Field, Reading, is_same
 from foldnote.forms.fields.section import Section, share
 from foldnote.forms.schema.plan import read_plan
-from foldnote.forms.schema.shapes import list_places
+from foldnote.forms.schema.shapes import list_item_schemas
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui.shared_styles import set_class
 from foldnote.models.problem import Problem
 from foldnote.text import count, join_words
 
 
-class ObjectField(HolderField):
+class ObjectField(ContainerField):
     """An object with named fields."""
 
     def build(self) -> widgets.DOMWidget:
@@ -161,7 +161,7 @@ class ObjectField(HolderField):
         if self._section is not None:
             return True
         names = self.spec.schema.get("properties") or ()
-        return bool(value or not self._is_recursive) and len(names) <= self.looks.room
+        return bool(value or not self._is_recursive) and len(names) <= self.looks.eager_fields_left
 
     def _make(self) -> Section:
         """Return the fields with the defaults of their schemas, building them if necessary."""
@@ -192,7 +192,7 @@ class ObjectField(HolderField):
         """Return whether an enclosing object has the same properties, i.e. the schema is recursive."""
         names = self.spec.schema.get("properties")
         around: Any = self.host
-        while names and isinstance(around, HolderField):
+        while names and isinstance(around, ContainerField):
             if around.spec.schema.get("properties") is names:
                 return True
             around = around.host
@@ -218,7 +218,7 @@ class ObjectField(HolderField):
             self.host.field_changed(self)
 
 
-class PlacesField(ObjectField):
+class TupleField(ObjectField):
     """A list with a field for each position that has a schema; further items are kept unchanged."""
 
     def parse(self) -> Reading:
@@ -229,7 +229,7 @@ class PlacesField(ObjectField):
         last = max((int(name) for name in read.value), default=-1)
         names = [str(place) for place in range(last + 1)]
         gaps = [require(name) for name in names if name not in read.value]
-        more = len(names) - len(list_places(self.spec.schema))
+        more = len(names) - len(list_item_schemas(self.spec.schema))
         return Reading(
             [read.value.get(name) for name in names],
             readout=f"and {count(more, 'more item')}, kept unchanged" if more > 0 else "",
@@ -249,7 +249,7 @@ class PlacesField(ObjectField):
 
     def make_section(self) -> Section:
         """Build a section whose field names are the positions."""
-        places = list_places(self.spec.schema)
+        places = list_item_schemas(self.spec.schema)
         least = self.spec.schema.get("minItems")
         needed = range(min(len(places), least if isinstance(least, int) else 0))
         names = {str(place): {"title": f"Item {place + 1}", **schema} for place, schema in enumerate(places)}

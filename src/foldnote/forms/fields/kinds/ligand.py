@@ -11,7 +11,7 @@ from foldnote.client.inputs.file_values import Contents, FileValue, LocalFile
 from foldnote.forms.fields.field import Reading
 from foldnote.forms.fields.kinds.file import FileField
 from foldnote.forms.fields.kinds.molecule import DrawableField, cut_excerpt, locate_fault, write_drawings
-from foldnote.forms.files.file_reference import has_extension, is_smiles, local_path, settle
+from foldnote.forms.files.file_reference import has_extension, is_smiles, local_path, resolve_file
 
 if TYPE_CHECKING:
     from foldnote.forms.files.molecule_outline import MoleculeOutline
@@ -114,7 +114,7 @@ class LigandField(FileField, DrawableField):
     def _find_smiles(self, value: str) -> str:
         """Return a text that is, or was meant as, a SMILES; empty for a file, its name or its contents."""
         uploads, extensions = self.host.known_uploads(), self.spec.extensions
-        held = settle(value, uploads, extensions)
+        held = resolve_file(value, uploads, extensions)
         text = str(held).strip()
         is_named = isinstance(held, FileValue | LocalFile) and not isinstance(held, Contents)
         if is_named or "\n" in text or local_path(text) is not None:

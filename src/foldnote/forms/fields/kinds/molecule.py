@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MAX_DRAWN: Final = 12
 _WIDTH, _HEIGHT = 150, 110
 _BLACK: Final = "#000000"
-_INKS: Final = {
+_ATOM_COLORS: Final = {
     -1: _BLACK, 1: "#808080", 6: _BLACK, 7: "#4a7cf0", 8: "#e0493a", 9: "#149494", 15: "#cf7212",
     16: "#9a8500", 17: "#2a9648", 35: "#b8733a", 53: "#a066d8",
 }  # fmt: skip
@@ -113,7 +113,7 @@ def draw_svg(smiles: str) -> str:
         return ""
     pen = drawing.MolDraw2DSVG(_WIDTH, _HEIGHT)
     pen.drawOptions().clearBackground = False
-    pen.drawOptions().setAtomPalette({number: _split_color(ink) for number, ink in _INKS.items()})
+    pen.drawOptions().setAtomPalette({number: _split_color(ink) for number, ink in _ATOM_COLORS.items()})
     pen.DrawMolecule(molecule)
     pen.FinishDrawing()
     head, end, rest = str(pen.GetDrawingText()).partition("<!-- END OF HEADER -->")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from foldnote.forms.files.table_head import TableHead
 
 
-class Offers(NamedTuple):
+class FileChoices(NamedTuple):
     """The choices that a file offers."""
 
     source: str
@@ -32,13 +32,13 @@ class Offers(NamedTuple):
     """Readout of each choice when it is chosen."""
 
 
-class OfferedField(TextField):
+class FileChoiceField(TextField):
     """One string, chosen from the contents of a file in the same form."""
 
     noun = "value"
 
     @abstractmethod
-    def offers(self) -> Offers | None:
+    def find_choices(self) -> FileChoices | None:
         """Return the choices; None while the file is unknown."""
 
     def build(self) -> widgets.DOMWidget:
@@ -55,7 +55,7 @@ class OfferedField(TextField):
 
     def describe(self, value: Any) -> Reading:
         """Return a readout of the choice, or an error that lists the valid ones."""
-        found = self.offers() if isinstance(value, str) and value.strip() else None
+        found = self.find_choices() if isinstance(value, str) and value.strip() else None
         if found is None:
             return Reading(value)
         if value in found.values:
@@ -74,7 +74,7 @@ class OfferedField(TextField):
         super().express(read, problems)
 
     def _offer(self) -> None:
-        found = self.offers()
+        found = self.find_choices()
         if found is None or not found.values:
             self._show(self._line)
             return
@@ -108,7 +108,7 @@ class OfferedField(TextField):
         self.changed()
 
 
-class ColumnField(OfferedField):
+class ColumnField(FileChoiceField):
     """One column by name, listed with its first cell."""
 
     noun = "column"
@@ -117,7 +117,7 @@ class ColumnField(OfferedField):
         """Return the placeholder text."""
         return "name of a column" if self.spec.notes.get("of") else super().hint()
 
-    def offers(self) -> Offers | None:
+    def find_choices(self) -> FileChoices | None:
         """Return the columns of the table."""
         table = self._table()
         if table is None:
@@ -126,7 +126,7 @@ class ColumnField(OfferedField):
             table.examples[index] if index < len(table.examples) else ""
             for index in range(len(table.columns))
         ]
-        return Offers(
+        return FileChoices(
             table.name,
             table.columns,
             tuple(_label(name, example) for name, example in zip(table.columns, examples, strict=True)),

@@ -14,7 +14,7 @@ from foldnote.forms.fields.field import Reading
 from foldnote.forms.fields.kinds.chain import outline_for
 from foldnote.forms.fields.kinds.listing import MappingField
 from foldnote.forms.fields.kinds.text import TextField
-from foldnote.forms.fields.kinds.ticks import Ticks
+from foldnote.forms.fields.kinds.ticks import CheckboxList
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.wording import begin_sentence
 from foldnote.text import count
@@ -78,7 +78,7 @@ class ResidueMapField(MappingField):
     def build(self) -> widgets.DOMWidget:
         """Return the text area; checkboxes are added once a structure is known."""
         line = self.make_line("H: 26-33 52A\nL: 50 51", "path", "lines", rows=2)
-        self.ticks: Ticks[tuple[str, ChainRegion]] = Ticks(line, self.host.looks, self._tick)
+        self.ticks: CheckboxList[tuple[str, ChainRegion]] = CheckboxList(line, self.host.looks, self._tick)
         return self.ticks.widget
 
     def parse(self) -> Reading:

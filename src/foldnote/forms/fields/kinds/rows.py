@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from foldnote.forms.fields.container import HolderField, list_problems, prefix_path, require
+from foldnote.forms.fields.container import ContainerField, list_problems, prefix_path, require
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.registry import kind_for
 from foldnote.forms.fields.section import share
@@ -38,7 +38,7 @@ class ItemRow:
         bar = looks.box([self.number, self.up, self.down, self.remove], "foldnote-row-bar")
         self.widget = looks.box([bar, field.widget], "foldnote-row")
 
-    def show_place(self, position: int, total: int, noun: str) -> None:
+    def show_position(self, position: int, total: int, noun: str) -> None:
         """Update the number and the buttons' tooltips."""
         name = f"{noun} {position + 1}"
         self.number.value = name
@@ -47,7 +47,7 @@ class ItemRow:
         self.up.disabled, self.down.disabled = position == 0, position == total - 1
 
 
-class RowsField(HolderField):
+class RowsField(ContainerField):
     """A list whose items have fields."""
 
     noun = "Row"
@@ -209,7 +209,7 @@ class RowsField(HolderField):
 
     def _place(self) -> None:
         for position, row in enumerate(self.rows):
-            row.show_place(position, len(self.rows), self.noun)
+            row.show_position(position, len(self.rows), self.noun)
         self._list.children = [row.widget for row in self.rows]
 
     def _share(self, problems: Sequence[Problem]) -> dict[str, tuple[Problem, ...]]:

@@ -14,7 +14,7 @@ from foldnote.catalog.sequences import (
     clean_sequence,
     count_sequence_faults,
     find_sequence_faults,
-    is_of_nucleotides,
+    is_nucleotide_alphabet,
 )
 from foldnote.forms.biology.domains import find_domains, find_kinds
 from foldnote.forms.biology.paired_chains import describe_domains, order_chains, shade_cdrs
@@ -68,7 +68,7 @@ def judge(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading
             readout,
             cautions=_find_cautions(spec, text, is_valid=False),
         )
-    if is_of_nucleotides(alphabet):
+    if is_nucleotide_alphabet(alphabet):
         return Reading(value, readout=readout)
     domains = describe_domains(text, _name_chains(text), is_expected=bool(wanted_kind(spec.name)))
     return Reading(
@@ -107,7 +107,7 @@ def _offer_both(spec: FieldSpec, text: SequenceText) -> tuple[Caution, ...]:
 
 
 def _noun(spec: FieldSpec) -> str:
-    return "base" if is_of_nucleotides(spec.notes.get("alphabet")) else "residue"
+    return "base" if is_nucleotide_alphabet(spec.notes.get("alphabet")) else "residue"
 
 
 def without_swap(read: Reading) -> Reading:

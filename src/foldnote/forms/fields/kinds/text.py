@@ -83,7 +83,7 @@ class NumberField(TextField):
 
     def build(self) -> widgets.DOMWidget:
         """Return a narrow text box."""
-        self._span = find_span(self.spec)
+        self._span = find_slider_range(self.spec)
         has_default = self.spec.default not in (MISSING, None)
         hint = f"default {in_one_line(self.spec.default)}" if has_default else self.hint()
         return self.make_line(hint, "number")
@@ -142,7 +142,7 @@ def explain_number(text: str, unit: str = "") -> str:
     return f"{in_one_line(plain, 40)!r} is not a number."
 
 
-class Span(NamedTuple):
+class SliderRange(NamedTuple):
     """The range of a slider; as a string, the data from which the page draws it."""
 
     least: float
@@ -155,7 +155,7 @@ class Span(NamedTuple):
         return " ".join(f"{number:.12g}" for number in (self.least, self.most, self.step, self.start))
 
 
-def find_span(spec: FieldSpec) -> Span | None:
+def find_slider_range(spec: FieldSpec) -> SliderRange | None:
     """Return the range of a number's slider; None if it is unbounded or has too many steps for a slider."""
     schema = spec.schema
     low, is_low_open = _bound(schema, "minimum", "exclusiveMinimum", max)
@@ -177,9 +177,9 @@ def find_span(spec: FieldSpec) -> Span | None:
         return None
     default = spec.default
     if not isinstance(default, int | float) or isinstance(default, bool):
-        return Span(least, most, step, least)
+        return SliderRange(least, most, step, least)
     is_on_grid = abs((default - least) / step - round((default - least) / step)) < _SLACK
-    return Span(least, most, step, default) if is_on_grid else None
+    return SliderRange(least, most, step, default) if is_on_grid else None
 
 
 def _bound(

@@ -8,15 +8,17 @@ from typing import Generic, TypeVar
 import ipywidgets as widgets
 
 from foldnote.forms.ui import rare_widgets
-from foldnote.forms.ui.shared_styles import Looks
+from foldnote.forms.ui.shared_styles import SharedStyles
 
 Key = TypeVar("Key", bound=Hashable)
 
 
-class Ticks(Generic[Key]):
+class CheckboxList(Generic[Key]):
     """The checkboxes of one field; none while there are no choices."""
 
-    def __init__(self, line: widgets.Widget, looks: Looks, on_tick: Callable[[Key, bool], None]) -> None:
+    def __init__(
+        self, line: widgets.Widget, looks: SharedStyles, on_tick: Callable[[Key, bool], None]
+    ) -> None:
         self._line = line
         self._looks = looks
         self._on_tick = on_tick

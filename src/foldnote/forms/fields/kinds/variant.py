@@ -13,7 +13,7 @@ import ipywidgets as widgets
 from foldnote.catalog.json_values import parse_value
 from foldnote.catalog.keywords import Document, Rules
 from foldnote.catalog.validation import find_problems
-from foldnote.forms.fields.container import HolderField, list_problems
+from foldnote.forms.fields.container import ContainerField, list_problems
 from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.choice import enumerate_labels
 from foldnote.forms.fields.registry import kind_for
@@ -35,7 +35,7 @@ _WORDS: Final = {
 }
 
 
-class VariantField(HolderField):
+class VariantField(ContainerField):
     """A value of one of several schemas."""
 
     def build(self) -> widgets.DOMWidget:
@@ -138,11 +138,11 @@ class VariantField(HolderField):
 
     def _fits_an_option(self, value: Any) -> bool:
         plain = parse_value(value).value
-        return any(rules.is_met(plain) for rules in self._rules)
+        return any(rules.accepts(plain) for rules in self._rules)
 
     def _find(self, value: Any) -> int:
         plain = parse_value(value).value
-        fitting = [position for position, rules in enumerate(self._rules) if rules.is_met(plain)]
+        fitting = [position for position, rules in enumerate(self._rules) if rules.accepts(plain)]
         if fitting:
             return fitting[0]
         kind = take_type(plain)

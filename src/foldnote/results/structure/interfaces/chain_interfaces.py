@@ -114,7 +114,7 @@ class _Chain:
 
 
 @dataclass(eq=False)
-class _Side:
+class _InterfaceSide:
     """Relations of the residues of one chain to the other chain, by index of the residue.
 
     Attributes:
@@ -136,7 +136,7 @@ class _Side:
     salt_bridges: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
-class _Facing(NamedTuple):
+class _ChainContact(NamedTuple):
     """Two chains in contact.
 
     Attributes:
@@ -159,10 +159,10 @@ def find_interfaces(structure: gemmi.Structure) -> Interfaces:
         for chain, residues in walk_polymers(structure[0])
         if _has_side_chains(residues)
     ]
-    facing = list(_list_facing(chains))
-    areas = _measure_alone(chains, facing)
+    chain_contacts = list(_list_contacts(chains))
+    areas = _measure_alone(chains, chain_contacts)
     pairs, residues, bonds = [], [], []
-    for one in facing:
+    for one in chain_contacts:
         sides = _make_sides(one, (areas[one.first], areas[one.second]))
         bonds += list(_list_bonds(sides, one.contacts))
         pairs.append(_write_pair(*sides))
@@ -219,7 +219,7 @@ def _is_placed(atom: gemmi.Atom) -> bool:
     return all(abs(value) < _MAX_COORDINATE_A for value in atom.pos.tolist())
 
 
-def _list_facing(chains: Sequence[_Chain]) -> Iterator[_Facing]:
+def _list_contacts(chains: Sequence[_Chain]) -> Iterator[_ChainContact]:
     """Yield the pairs of chains in contact, with their atoms within reach of each other's surface."""
     for first, second in combinations(chains, 2):
         reach = _find_reach(first, second)
@@ -227,7 +227,7 @@ def _list_facing(chains: Sequence[_Chain]) -> Iterator[_Facing]:
         is_contact = distances <= CONTACT_A
         if is_contact.any():
             touched = distances <= reach
-            yield _Facing(
+            yield _ChainContact(
                 first,
                 second,
                 (np.unique(rows[touched]), np.unique(columns[touched])),
@@ -240,13 +240,13 @@ def _find_reach(*chains: _Chain) -> float:
     return 2 * (max(float(chain.radii.max()) for chain in chains) + PROBE_A)
 
 
-def _measure_alone(chains: Sequence[_Chain], facing: Sequence[_Facing]) -> dict[_Chain, Floats]:
+def _measure_alone(chains: Sequence[_Chain], chain_contacts: Sequence[_ChainContact]) -> dict[_Chain, Floats]:
     """Measure for each chain the surface of its atoms without the other chains, where these can cover it.
 
     An atom's surface depends only on the atoms within reach, so the others are left out.
     """
     covered: dict[_Chain, list[Rows]] = {chain: [] for chain in chains}
-    for one in facing:
+    for one in chain_contacts:
         covered[one.first].append(one.touched[0])
         covered[one.second].append(one.touched[1])
     return {chain: _measure_residues(chain, np.concatenate(rows)) for chain, rows in covered.items() if rows}
@@ -260,7 +260,7 @@ def _measure_residues(chain: _Chain, rows: Rows) -> Floats:
     return areas
 
 
-def _make_sides(one: _Facing, areas: tuple[Floats, Floats]) -> tuple[_Side, _Side]:
+def _make_sides(one: _ChainContact, areas: tuple[Floats, Floats]) -> tuple[_InterfaceSide, _InterfaceSide]:
     found = []
     buried = _measure_buried(one, areas)
     rows, columns, distances = one.contacts
@@ -273,11 +273,11 @@ def _make_sides(one: _Facing, areas: tuple[Floats, Floats]) -> tuple[_Side, _Sid
             owner = chain.atoms[row].owner
             partners[owner].add(other.atoms[column].owner)
             closest[owner] = min(distance, closest.get(owner, np.inf))
-        found.append(_Side(chain, areas[place], partners, closest, buried[place]))
+        found.append(_InterfaceSide(chain, areas[place], partners, closest, buried[place]))
     return found[0], found[1]
 
 
-def _measure_buried(one: _Facing, areas: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def _measure_buried(one: _ChainContact, areas: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Measure the area that the other chain covers of each residue of both chains, Å².
 
     Only atoms within reach of the other chain can be covered.
@@ -306,7 +306,9 @@ def _sum_by_residue(chain: _Chain, values: Floats) -> Floats:
     return np.bincount(chain.owners, weights=values, minlength=len(chain.residues)).astype(np.float64)
 
 
-def _list_bonds(sides: tuple[_Side, _Side], pairs: tuple[Rows, Rows, Floats]) -> Iterator[tuple[object, ...]]:
+def _list_bonds(
+    sides: tuple[_InterfaceSide, _InterfaceSide], pairs: tuple[Rows, Rows, Floats]
+) -> Iterator[tuple[object, ...]]:
     """Yield hydrogen bonds and salt bridges by ascending distance, and count them in both sides."""
     first, second = sides[0].chain, sides[1].chain
     for place in np.argsort(pairs[2], kind="stable").tolist():
@@ -352,7 +354,7 @@ def _write_bond(
     return (kind, *named, distance, angle, *places)
 
 
-def _write_pair(first: _Side, second: _Side) -> tuple[object, ...]:
+def _write_pair(first: _InterfaceSide, second: _InterfaceSide) -> tuple[object, ...]:
     areas = float(first.buried.sum()), float(second.buried.sum())
     return (
         first.chain.name,
@@ -367,7 +369,7 @@ def _write_pair(first: _Side, second: _Side) -> tuple[object, ...]:
     )
 
 
-def _write_residues(side: _Side, other: _Side) -> Iterator[tuple[object, ...]]:
+def _write_residues(side: _InterfaceSide, other: _InterfaceSide) -> Iterator[tuple[object, ...]]:
     """Yield a row for each residue in contact or with more than 1 Å² of buried surface, in file order."""
     chain = side.chain
     areas = _sum_by_residue(chain, side.areas)

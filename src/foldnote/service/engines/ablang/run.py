@@ -141,7 +141,7 @@ def fill_chain(model: Any, name: str, sequence: str, masked: range) -> Row:
 
 
 def describe_residue(name: str, place: int, letter: str, logs: Any) -> Row:
-    """Return one row of residues.csv: chain, index from 1, given and most probable residue, 20 probabilities."""
+    """Return one row of residues.csv: chain, index from 1, given and likeliest residue, 20 probabilities."""
     import numpy
 
     best = int(logs.argmax())

@@ -163,7 +163,7 @@ def score_chains(runner: Any, chains: dict[str, str], summary: dict[str, dict[st
 
 
 def describe_residue(name: str, place: int, sequence: str, probabilities: Any) -> dict[str, Any]:
-    """Return a row of residues.csv: chain, index from 1, given and most probable residue, 20 probabilities."""
+    """Return a row of residues.csv: chain, index from 1, given and likeliest residue, 20 probabilities."""
     import numpy
 
     best = int(probabilities.argmax())

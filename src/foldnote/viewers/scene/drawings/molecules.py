@@ -24,16 +24,16 @@ _SMILES = re.compile(r"^REMARK SMILES (?!IDX)(\S{1,2000})\s*$", re.M)
 _NAMES = re.compile(r"\s(class|xmlns:(rdkit|xlink)|xml:space)='[^']*'")
 _HYDROGENS = ("H", "D")
 _ATOM_FONT_PX = 15
-_INKS = {
+_ATOM_COLORS = {
     "#000000": "#e4e4e4", "#0000FF": "#8fb4ff", "#FF0000": "#ff8f80", "#33CCCC": "#5fdcdc",
     "#7F4C19": "#d9a066", "#7F7F00": "#d6d64a", "#00CC00": "#4ade4a", "#7F7F7F": "#a8a8a8",
     "#FF7F00": "#ffa64d", "#A01EEF": "#c98bff",
 }  # fmt: skip
 """RDKit's colours of elements, and their replacements on a dark background."""
 DARK = "@media(prefers-color-scheme:dark){{svg{{color:#ddd;background:#111}}{}{}{}}}".format(
-    "".join(f"[style*='stroke:{ink}']{{stroke:{dark}!important}}" for ink, dark in _INKS.items()),
-    "".join(f"[style*='fill:{ink}']{{fill:{dark}!important}}" for ink, dark in _INKS.items()),
-    "".join(f"[fill='{ink}']{{fill:{dark}}}" for ink, dark in _INKS.items()),
+    "".join(f"[style*='stroke:{ink}']{{stroke:{dark}!important}}" for ink, dark in _ATOM_COLORS.items()),
+    "".join(f"[style*='fill:{ink}']{{fill:{dark}!important}}" for ink, dark in _ATOM_COLORS.items()),
+    "".join(f"[fill='{ink}']{{fill:{dark}}}" for ink, dark in _ATOM_COLORS.items()),
 )
 """Style of drawings in dark themes."""
 

@@ -26,7 +26,7 @@ export type StatusCounts = Known<Schemas['StatusCounts']>;
 export type ServiceReport = Known<Schemas['ServiceReport']>;
 
 /** Jobs of the server's poller, newest first: all, or only those that changed. */
-export interface JobsAnswer {
+export interface JobsResponse {
   readonly jobs: readonly JobRecord[];
   readonly removed: readonly string[];
   readonly isWhole: boolean;
@@ -36,13 +36,13 @@ export interface JobsAnswer {
 }
 
 /** A page of older jobs, or of a batch's. */
-export interface OlderAnswer {
+export interface OlderResponse {
   readonly jobs: readonly JobRecord[];
   readonly olderKey: string | null;
 }
 
 /** One job, listed or not; null if the service has none of this name. */
-export interface RecordAnswer {
+export interface RecordResponse {
   readonly job: JobRecord | null;
 }
 
@@ -58,25 +58,25 @@ export interface JobPlace {
 }
 
 /** The catalog of the service. */
-export interface ToolsAnswer {
+export interface ToolsResponse {
   readonly tools: readonly ToolRecord[];
   readonly service: ServiceReport;
 }
 
 /** Details of one tool. */
-export type ToolAnswer = Known<Schemas['ToolAnswer']>;
+export type ToolResponse = Known<Schemas['ToolResponse']>;
 
 /** Tools for a described task. */
-export type AdviceAnswer = Known<Schemas['AdviceAnswer']>;
+export type AdviceResponse = Known<Schemas['AdviceResponse']>;
 
 /** One uploaded file. */
 export type FileRecord = Known<Schemas['FileRecord']>;
 
 /** Progress of an upload. */
-export type UploadAnswer = Known<Schemas['UploadAnswer']>;
+export type UploadResponse = Known<Schemas['UploadResponse']>;
 
 /** A page of the account's files. */
-export interface FilesAnswer {
+export interface FilesResponse {
   readonly files: readonly FileRecord[];
   readonly total: number;
   readonly hasMore: boolean;
@@ -86,7 +86,7 @@ export interface FilesAnswer {
 export type ProfileRecord = Known<Schemas['ProfileRecord']>;
 
 /** The services that can be selected. */
-export interface ProfilesAnswer {
+export interface ProfilesResponse {
   readonly profiles: readonly ProfileRecord[];
 }
 
@@ -100,38 +100,38 @@ export type EngineRecord = Known<Schemas['EngineRecord']>;
 export type EngineAction = 'install' | 'complete' | 'remove' | 'cancel';
 
 /** The engines of the server's computer. */
-export interface EnginesAnswer {
+export interface EnginesResponse {
   readonly engines: readonly EngineRecord[];
 }
 
 /** The account of the key, as far as it is known. */
-export type AccountAnswer = Known<Schemas['AccountAnswer']>;
+export type AccountResponse = Known<Schemas['AccountResponse']>;
 
 /** A result, rendered for display. */
-export type ResultAnswer = Known<Schemas['ResultAnswer']>;
+export type ResultResponse = Known<Schemas['ResultResponse']>;
 
 /** A link with which colleagues open a job; only a new one has its address. */
 export type ShareRecord = Known<Schemas['Share']>;
 
 /** The forms of the calls in a cell; at least one. */
-export type FormCellsAnswer = Known<Schemas['FormCellsAnswer']>;
+export type FormCellsResponse = Known<Schemas['FormCellsResponse']>;
 
 /** A cell that shows the form of one call in another cell. */
 export type FormCell = Known<Schemas['FormCellRecord']>;
 
 /** The account's valid links to one job. */
-export interface SharesAnswer {
+export interface SharesResponse {
   readonly shares: readonly ShareRecord[];
 }
 
 /** The job that a colleague's link opens. */
-export interface SharedAnswer {
+export interface SharedResponse {
   readonly url: string;
   /** Identifier with which the Jupyter server finds the link again while it runs. */
   readonly mark: string;
   readonly job: JobRecord;
   readonly settings: string;
-  readonly result: ResultAnswer;
+  readonly result: ResultResponse;
 }
 
 /** An answer that may be "not modified": `body` is null if the tag still matches. */
