@@ -112,7 +112,7 @@ def test_the_answer_to_an_outcome_brings_the_next_attempt_which_has_begun(servic
     )
     following = RunningNode(service, identity, answer)
     assert refused(following.start(), 403, "attempt_refused"), "its nonce was used"
-    assert following.beat().status_code == 200
+    assert following.send_heartbeat().status_code == 200
     assert following.finish(**LOST).status_code == 204
     assert Outcome.read(following.place).state == "lost"
 
@@ -123,7 +123,7 @@ def test_a_place_is_used_again_and_again(service, node):
         order, identity = prepare(service)
         hand_on_soon(service, order)
         node = RunningNode(service, identity, waiting.follow())
-    assert node.beat().status_code == 200
+    assert node.send_heartbeat().status_code == 200
 
 
 def test_a_repeated_outcome_brings_the_same_attempt_until_it_is_known(service, node):
@@ -133,7 +133,7 @@ def test_a_repeated_outcome_brings_the_same_attempt_until_it_is_known(service, n
     first = waiting.follow()
     again = node.finish(takesNext=True, **LOST)
     assert again.json() == first.json(), "the answer may have been lost"
-    assert RunningNode(service, identity, again).beat().status_code == 200
+    assert RunningNode(service, identity, again).send_heartbeat().status_code == 200
     expect(service, node.identity, wait_s=0.05)
     assert node.finish(takesNext=True, **LOST).status_code == 204
 
@@ -153,7 +153,7 @@ def test_an_attempt_for_a_node_that_has_left_is_delivered_otherwise_and_has_not_
     if hand_on(service, order, delivered.set) is not None:  # otherwise its end would be noticed earlier
         assert delivered.wait(20)
     assert not begun(service, identity)
-    assert RunningNode(service, identity).beat().status_code == 200, "another node can start it"
+    assert RunningNode(service, identity).send_heartbeat().status_code == 200, "another node can start it"
 
 
 def test_an_attempt_that_is_revoked_on_the_way_does_not_begin(service, node):
@@ -330,7 +330,7 @@ def test_the_first_in_line_is_delivered_if_the_place_went_back(service, line, no
     assert [line.slots.is_lined(each.nonce) for each in (first, second)] == [False, True]
     assert node.finish(takesNext=True, **LOST).status_code == 204
     assert not begun(service, second)
-    assert RunningNode(service, first).beat().status_code == 200, "another node can start it"
+    assert RunningNode(service, first).send_heartbeat().status_code == 200, "another node can start it"
 
 
 def test_an_outcome_that_is_refused_begins_nothing_in_line(service, line, node):
@@ -381,7 +381,7 @@ def test_small_outputs_come_with_the_outcome(service, node):
         is not service.service.objects.is_remote
     )
     assert (node.place / "log.txt").read_bytes() == b"the end\n"
-    state = service.attempts.poll(node.identity, is_held=False)
+    state = service.attempts.poll(node.identity, may_start=False)
     assert (state.progress, state.outcome.result_sha256) == (1.0, hashlib.sha256(content).hexdigest())
 
 
@@ -402,20 +402,20 @@ def test_wrong_outputs_with_an_outcome_are_refused_and_end_nothing(service, node
     assert code in (answer.json()["code"], "bad_request")
     assert Outcome.read(node.place) is None
     assert not list(node.place.glob(".upload-*"))
-    assert node.beat().status_code == 200
+    assert node.send_heartbeat().status_code == 200
 
 
 def test_a_heartbeat_that_an_outcome_has_overtaken_does_not_set_the_progress_back(service, node):
     """Heartbeats and outcomes are sent in parallel, so an earlier progress may be read last."""
     other = {"result.zip": base64.b64encode(archive("other.txt")).decode()}
     assert node.finish(archive(), outputs=other, progress=1.0).status_code == 400, "it ends nothing yet"
-    assert node.beat(progress=0.8).status_code == 200
-    assert service.attempts.poll(node.identity, is_held=False).progress == 1.0
+    assert node.send_heartbeat(progress=0.8).status_code == 200
+    assert service.attempts.poll(node.identity, may_start=False).progress == 1.0
 
 
 def test_a_heartbeat_that_crosses_the_outcome_is_no_fault(service, node):
     assert node.finish(**LOST).status_code == 204
-    assert node.beat(log="aGVsbG8=", logOffset=0).json() == {"cancelGraceS": None, "logBytes": 0}
+    assert node.send_heartbeat(log="aGVsbG8=", logOffset=0).json() == {"cancelGraceS": None, "logBytes": 0}
 
 
 # the connection of a node

@@ -187,7 +187,7 @@ class BatchExecutor(NodeExecutor):
             self._records[order.identity.nonce] = record
         try:
             self._prepare(record, order)
-            self.attempts.note(order.identity, _WAITING)
+            self.attempts.report_waiting(order.identity, _WAITING)
         except OSError:
             self._drop(record)
             raise
@@ -435,7 +435,7 @@ class BatchExecutor(NodeExecutor):
         record.request = None
         self._withdraw(record)
         try:
-            self.attempts.decline(record.identity, reason)
+            self.attempts.record_failed_start(record.identity, reason)
         finally:  # last, because whoever polls an attempt that is gone must find the reason
             record.is_gone = True
         self._hint(record.identity.nonce)

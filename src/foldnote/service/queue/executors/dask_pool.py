@@ -268,7 +268,7 @@ class DaskExecutor(NodeExecutor):
         if self.attempts.is_wanted(identity) and not self.attempts.has_begun(identity):
             log.warning("job %s: %s", identity.job_id, reason)
             with contextlib.suppress(OSError):  # then the attempt is merely retried
-                self.attempts.decline(identity, reason)
+                self.attempts.record_failed_start(identity, reason)
 
     def holds(self, identity: AttemptIdentity) -> bool:
         """See the base class."""
