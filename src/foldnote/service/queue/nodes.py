@@ -168,7 +168,7 @@ class NodeAttempts:
 
         Args:
             identity: the attempt.
-            is_held: whether its executor may still start it.
+            may_start: whether its executor may still start it.
         """
         folder = self._root / identity.place
         with self._lock:
