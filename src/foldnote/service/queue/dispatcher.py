@@ -25,7 +25,7 @@ from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.queue import outcomes, ownership
 from foldnote.service.queue.choosing import JobChoice
-from foldnote.service.queue.cleanup import Cleanup, takes_little
+from foldnote.service.queue.cleanup import Cleanup, is_small
 from foldnote.service.queue.executors.protocol import AttemptOrder, Capacity, Executor, UnreachableError
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
@@ -229,7 +229,7 @@ class Dispatcher:
             for (active, ending), has_won in zip(ended, moved.has_won, strict=True):
                 self._note_end(active.claim, ending, has_won=has_won)
                 self._forget(active)
-                self._cleanup.note(active.folder, may_wait=takes_little(active.claim, ending))
+                self._cleanup.schedule_removal(active.folder, may_wait=is_small(active.claim, ending))
             ended = ()
             for claim in moved.claims:
                 self._launch(claim)
@@ -362,7 +362,7 @@ class Dispatcher:
         ended = []
         due = [each for each in self._active.values() if each.look_at <= moment]
         if sum(each.seems_over for each in due) > 1:
-            self._transfers.keep_together((each.claim, each.folder) for each in due if each.seems_over)
+            self._transfers.store_together((each.claim, each.folder) for each in due if each.seems_over)
         for active in due:
             try:
                 ending = self._look_at(active)
@@ -420,11 +420,11 @@ class Dispatcher:
     def _end(self, active: WatchedAttempt, outcome: Outcome) -> JobEnd | None:
         """Return how the job ends; None if the attempt was lost, which is recorded here."""
         ending = None
-        is_kept = self._transfers.keep_result(active.claim, active.folder, outcome)
-        if is_kept is None:
+        is_stored = self._transfers.store_result(active.claim, active.folder, outcome)
+        if is_stored is None:
             self._note_progress(active, Live(None, "The result is being stored."))
             return None
-        if is_kept:
+        if is_stored:
             ending = outcomes.ending_of(
                 outcome,
                 cores=active.need.cores,
@@ -484,7 +484,7 @@ class Dispatcher:
             delay_s = self._pace.delay_s(claim.losses) if delay_s is None else delay_s
             self._store.queue.requeue(claim, reason, delay_s=delay_s, is_counted=is_counted)
             self._next_due = self._store.queue.next_due()
-        self._cleanup.note(self._root / claim.folder)
+        self._cleanup.schedule_removal(self._root / claim.folder)
 
     def _give_back(self, claim: Claim) -> None:
         """Requeue a job that waited in a line in vain; close that line until its next run ends."""
