@@ -55,9 +55,9 @@ def node(service):
     return begin(service)
 
 
-def expect(service, identity, wait_s=20.0, lasts_s=60.0, line=LINE, **more):
-    terms = SlotTerms(service.executor, HERE, lasts_s, wait_s=wait_s, **more)
-    service.attempts.slots.expect(identity.nonce, terms, line)
+def expect(service, identity, wait_s=20.0, lifetime_s=60.0, line=LINE, **more):
+    terms = SlotTerms(service.executor, HERE, lifetime_s, wait_s=wait_s, **more)
+    service.attempts.slots.register(identity.nonce, terms, line)
 
 
 class Waiting(threading.Thread):
@@ -80,17 +80,17 @@ class Waiting(threading.Thread):
 LOST = {"state": "lost", "resultSha256": None, "resultSizeBytes": None}
 
 
-def hand_on(service, order, otherwise=lambda: None) -> str | None:
-    slot = service.attempts.slots.reserve(service.executor, order, otherwise)
+def hand_on(service, order, on_slot_lost=lambda: None) -> str | None:
+    slot = service.attempts.slots.reserve(service.executor, order, on_slot_lost)
     if slot is None:
         return None
     slot.wake()
     return slot.nonce
 
 
-def hand_on_soon(service, order, otherwise=lambda: None) -> str:
+def hand_on_soon(service, order, on_slot_lost=lambda: None) -> str:
     deadline = time.monotonic() + 20
-    while (before := hand_on(service, order, otherwise)) is None:
+    while (before := hand_on(service, order, on_slot_lost)) is None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     return before
@@ -190,11 +190,11 @@ def test_another_machine_or_executor_uses_no_foreign_place(service, node):
 
 
 def test_nothing_is_begun_in_a_place_that_must_be_given_back(service):
-    assert begin(service, lasts_s=0.0).finish(takesNext=True, **LOST).status_code == 204
+    assert begin(service, lifetime_s=0.0).finish(takesNext=True, **LOST).status_code == 204
 
 
 def test_a_place_with_an_end_takes_only_what_ends_before_it(service):
-    waiting = Waiting(begin(service, lasts_s=600, is_timed=True))
+    waiting = Waiting(begin(service, lifetime_s=600, is_timed=True))
     order, identity = prepare(service)
     while not service.attempts.slots.has_open(service.executor):
         time.sleep(0.01)
@@ -240,8 +240,8 @@ class Line:
         order = replace(order, at_once=1, line=line, **more)
         self.added.append(identity.nonce)
         on_begun = lambda before: self.begun.append((before, identity.nonce))  # noqa: E731
-        otherwise = lambda: self.delivered.append(identity.nonce)  # noqa: E731
-        slot = self.slots.line_up(self.service.executor, order, on_begun, otherwise)
+        on_slot_lost = lambda: self.delivered.append(identity.nonce)  # noqa: E731
+        slot = self.slots.enqueue(self.service.executor, order, on_begun, on_slot_lost)
         if slot is not None:
             slot.wake()
         return identity
@@ -250,11 +250,11 @@ class Line:
 @pytest.fixture
 def line(service, monkeypatch):
     """Create a line in which attempts wait for longer than a test takes on a busy machine."""
-    monkeypatch.setattr(service.attempts.slots, "holds_s", 60.0)
+    monkeypatch.setattr(service.attempts.slots, "max_wait_s", 60.0)
     made = Line(service)
     yield made
     for nonce in made.added:
-        made.slots.leave(nonce)
+        made.slots.dequeue(nonce)
 
 
 def following(node: RunningNode) -> str | None:
@@ -266,7 +266,7 @@ def following(node: RunningNode) -> str | None:
 
 def test_the_first_in_line_begins_in_the_answer_to_the_outcome_and_each_follows_one(service, line, node):
     first, second = line.add(), line.add()
-    assert [line.slots.is_lined(each.nonce) for each in (first, second)] == [True, True]
+    assert [line.slots.is_enqueued(each.nonce) for each in (first, second)] == [True, True]
     assert not begun(service, first)
     answer = node.finish(takesNext=True, **LOST)
     assert answer.json()["order"]["nonce"] == first.nonce
@@ -284,18 +284,18 @@ def test_one_that_is_revoked_in_line_does_not_begin_and_the_next_does(service, l
     assert following(node) == second.nonce
     assert not begun(service, first)
     assert line.begun == [(node.identity.nonce, second.nonce)]
-    assert not line.slots.is_lined(first.nonce)
+    assert not line.slots.is_enqueued(first.nonce)
 
 
 def test_one_that_waits_too_long_leaves_the_line_unbegun(service, line):
-    line.slots.holds_s = 0.5
+    line.slots.max_wait_s = 0.5
     node, late = begin(service, wait_s=0.05), line.add()
-    wait_until(lambda: not line.slots.is_lined(late.nonce), "the end of its time")
+    wait_until(lambda: not line.slots.is_enqueued(late.nonce), "the end of its time")
     assert following(node) is None
     assert not begun(service, late)
     assert service.attempts.revoke(late) is True
-    assert line.slots.leave(late.nonce)
-    assert not line.slots.leave(late.nonce)
+    assert line.slots.dequeue(late.nonce)
+    assert not line.slots.dequeue(late.nonce)
 
 
 @pytest.mark.parametrize(
@@ -325,9 +325,9 @@ def following_of_another_line(service, line) -> str | None:
 
 def test_the_first_in_line_is_delivered_if_the_place_went_back(service, line, node):
     first, second = line.add(), line.add()
-    line.slots.forget(node.identity.nonce)
+    line.slots.release(node.identity.nonce)
     assert line.delivered == [first.nonce]
-    assert [line.slots.is_lined(each.nonce) for each in (first, second)] == [False, True]
+    assert [line.slots.is_enqueued(each.nonce) for each in (first, second)] == [False, True]
     assert node.finish(takesNext=True, **LOST).status_code == 204
     assert not begun(service, second)
     assert RunningNode(service, first).send_heartbeat().status_code == 200, "another node can start it"
@@ -344,7 +344,7 @@ def test_a_node_that_ends_leaves_the_line_to_others(service, line, node):
     identity = line.add()
     assert node.finish(takesNext=False, **LOST).status_code == 204
     assert not begun(service, identity)
-    assert line.slots.is_lined(identity.nonce)
+    assert line.slots.is_enqueued(identity.nonce)
 
 
 def test_requests_at_once_for_one_end_begin_one_attempt(service, line, node):

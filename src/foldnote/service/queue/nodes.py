@@ -450,7 +450,7 @@ class NodeAttempts:
 
     def _start_next_on_slot(self, attempt: RemoteAttempt, slot: OpenSlot) -> bool:
         """Start the first attempt in line on the node that ran ``attempt``; return False if there is none."""
-        return self.slots.use_again(slot, lambda identity: self.start_next(attempt, identity)) is not None
+        return self.slots.start_next(slot, lambda identity: self.start_next(attempt, identity)) is not None
 
     def _publish(self, attempt: RemoteAttempt, outcome: Outcome, drafts: Mapping[str, Path]) -> bool:
         """Publish outputs and outcome; return False if that was done before.

@@ -139,8 +139,8 @@ AttemptNumber = Annotated[int, Path(ge=1, lt=2**31)]
 
 
 def _bearer_token(request: Request) -> str:
-    given = request.headers.get("authorization", "")
-    return given.removeprefix(_BEARER) if given.startswith(_BEARER) else ""
+    header = request.headers.get("authorization", "")
+    return header.removeprefix(_BEARER) if header.startswith(_BEARER) else ""
 
 
 async def _admit(request: Request, service: Here, job_id: JobId, number: AttemptNumber) -> RemoteAttempt:
@@ -270,19 +270,21 @@ class NextAttemptRequest:
             return self._next_attempt
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), self._slot.terms.wait_s)
-        given = self._attempts.slots.close(self._slot)
-        if given is not None and not await self._request.is_disconnected():
+        assigned_attempt = self._attempts.slots.close(self._slot)
+        if assigned_attempt is not None and not await self._request.is_disconnected():
             with contextlib.suppress(RefusalError):  # it may no longer start
-                self._next_attempt = await run_in_threadpool(self._attempts.start_next, self._attempt, given)
+                self._next_attempt = await run_in_threadpool(
+                    self._attempts.start_next, self._attempt, assigned_attempt
+                )
             self._is_delivered = True
         return self._next_attempt or self._attempts.find_started_next(self._attempt)
 
     def withdraw_slot(self) -> None:
         """Withdraw the slot; an attempt that was given to it but not taken is delivered by the transport."""
         if self._slot is not None:
-            given = self._attempts.slots.close(self._slot)
-            if given is not None and not self._is_delivered:
-                self._loop.run_in_executor(None, self._slot.otherwise)
+            assigned_attempt = self._attempts.slots.close(self._slot)
+            if assigned_attempt is not None and not self._is_delivered:
+                self._loop.run_in_executor(None, self._slot.on_slot_lost)
 
 
 def _heartbeat_report(body: HeartbeatBody) -> HeartbeatReport:

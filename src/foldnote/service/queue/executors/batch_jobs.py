@@ -218,7 +218,7 @@ class BatchExecutor(NodeExecutor):
                 wait_s=_WAIT_S,
                 on_open=self._wake.set,
             )
-            self.attempts.slots.expect(order.identity.nonce, terms)
+            self.attempts.slots.register(order.identity.nonce, terms)
         record.request = request
 
     def _make_request(self, order: AttemptOrder, name: str) -> BatchRequest:
@@ -495,7 +495,7 @@ class BatchExecutor(NodeExecutor):
                 system.remove_files(record.native_id, record.job)
         with self._lock:
             self._records.pop(record.identity.nonce, None)
-        self.attempts.slots.forget(record.identity.nonce)
+        self.attempts.slots.release(record.identity.nonce)
 
 
 def _write_private(path: Path, content: Mapping[str, Any]) -> None:

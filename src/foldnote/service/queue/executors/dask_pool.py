@@ -196,7 +196,7 @@ class DaskExecutor(NodeExecutor):
         nonce, slots = order.identity.nonce, self.attempts.slots
         on_slot_lost = lambda: self._redeliver(order)  # noqa: E731
         if order.at_once:
-            slot = slots.line_up(
+            slot = slots.enqueue(
                 self, order, lambda previous: self._take_over_slot(previous, nonce), on_slot_lost
             )
         else:
@@ -221,7 +221,7 @@ class DaskExecutor(NodeExecutor):
             "number": identity.number,
             "nonce": identity.nonce,
         }
-        self.attempts.slots.expect(identity.nonce, SlotTerms(self, order.need, _TASK_TIME_S), order.line)
+        self.attempts.slots.register(identity.nonce, SlotTerms(self, order.need, _TASK_TIME_S), order.line)
         try:
             future = connection.client.submit(
                 run_here,
@@ -270,7 +270,7 @@ class DaskExecutor(NodeExecutor):
             for nonce in finished_nonces:
                 del self._delivered[nonce]
         for nonce in {identity.nonce, *finished_nonces}:
-            self.attempts.slots.forget(nonce)
+            self.attempts.slots.release(nonce)
             self._on_hint(nonce)
 
     def _record_failed_start(self, identity: AttemptIdentity, reason: str) -> None:
@@ -282,7 +282,7 @@ class DaskExecutor(NodeExecutor):
 
     def holds(self, identity: AttemptIdentity) -> bool:
         """See the base class."""
-        if self.attempts.slots.is_lined(identity.nonce):
+        if self.attempts.slots.is_enqueued(identity.nonce):
             return True
         with self._lock:
             machine, _ = self._delivered.get(identity.nonce, ("", None))
@@ -307,7 +307,7 @@ class DaskExecutor(NodeExecutor):
         """See the protocol; the task is dropped, too."""
         had_begun = self.attempts.has_begun(identity)
         is_revoked = super().revoke(identity)
-        if is_revoked and not self.attempts.slots.leave(identity.nonce):
+        if is_revoked and not self.attempts.slots.dequeue(identity.nonce):
             with self._lock:
                 machine, future = self._delivered.pop(identity.nonce, ("", None))
             if had_begun or future is not None:
@@ -409,7 +409,7 @@ class DaskExecutor(NodeExecutor):
             with contextlib.suppress(Exception):
                 connection.client.close(timeout=_CLOSE_S)
         for nonce in nonces:
-            self.attempts.slots.forget(nonce)
+            self.attempts.slots.release(nonce)
             self._on_hint(nonce)
 
 
