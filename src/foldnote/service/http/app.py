@@ -77,7 +77,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
         service = opened if opened is not None else await run_in_threadpool(Service, config)
         app.state.service = service
         app.state.readiness = ReadinessCheck(service)
-        app.state.rejected_attempts = nodes.WrongAttempts()
+        app.state.rejected_attempts = nodes.RejectedAttempts()
         connections = getattr(app.state, "connections", ())
         app.state.measurements = Measurements(service, tally, connections)
         await run_in_threadpool(service.start)

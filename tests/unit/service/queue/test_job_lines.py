@@ -38,7 +38,7 @@ def attempt(number, machine, executor, *, is_in_line=False):
 def lines():
     """Create a line for a tool whose runs are short."""
     lines = JobLines()
-    lines.note_end(CLAIM, SHORT)
+    lines.record_end(CLAIM, SHORT)
     return lines
 
 
@@ -74,5 +74,5 @@ def test_a_line_has_places_until_they_are_taken(lines):
 def test_nothing_waits_for_a_tool_whose_runs_are_long_or_unknown(lines):
     going = [attempt(2, "one", Machines(ONE))]
     assert not JobLines().places(going).has_any
-    lines.note_end(CLAIM, replace(SHORT, ended="2026-01-01T00:01:00Z"))
+    lines.record_end(CLAIM, replace(SHORT, ended="2026-01-01T00:01:00Z"))
     assert not lines.places(going).has_any
