@@ -60,7 +60,7 @@ def expect(service, identity, wait_s=20.0, lifetime_s=60.0, line=LINE, **more):
     service.attempts.slots.register(identity.nonce, terms, line)
 
 
-class Waiting(threading.Thread):
+class QueuedJob(threading.Thread):
     """A request that ends an attempt and waits for the next one."""
 
     def __init__(self, node: RunningNode) -> None:
@@ -101,7 +101,7 @@ def begun(service, identity) -> bool:
 
 
 def test_the_answer_to_an_outcome_brings_the_next_attempt_which_has_begun(service, node):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     order, identity = prepare(service)
     assert hand_on_soon(service, order) == node.identity.nonce
     answer = waiting.follow()
@@ -119,7 +119,7 @@ def test_the_answer_to_an_outcome_brings_the_next_attempt_which_has_begun(servic
 
 def test_a_place_is_used_again_and_again(service, node):
     for _ in range(3):
-        waiting = Waiting(node)
+        waiting = QueuedJob(node)
         order, identity = prepare(service)
         hand_on_soon(service, order)
         node = RunningNode(service, identity, waiting.follow())
@@ -127,7 +127,7 @@ def test_a_place_is_used_again_and_again(service, node):
 
 
 def test_a_repeated_outcome_brings_the_same_attempt_until_it_is_known(service, node):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     order, identity = prepare(service)
     hand_on_soon(service, order)
     first = waiting.follow()
@@ -157,7 +157,7 @@ def test_an_attempt_for_a_node_that_has_left_is_delivered_otherwise_and_has_not_
 
 
 def test_an_attempt_that_is_revoked_on_the_way_does_not_begin(service, node):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     order, identity = prepare(service)
     assert service.attempts.revoke(identity) is True
     hand_on_soon(service, order)
@@ -171,7 +171,7 @@ def test_an_attempt_that_is_revoked_on_the_way_does_not_begin(service, node):
     ids=["cores", "memory", "gpu"],
 )
 def test_another_need_is_not_put_there_and_lets_the_waiting_node_go(service, node, need):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     order, identity = prepare(service)
     while waiting.is_alive():
         assert hand_on(service, replace(order, need=need)) is None
@@ -181,7 +181,7 @@ def test_another_need_is_not_put_there_and_lets_the_waiting_node_go(service, nod
 
 
 def test_another_machine_or_executor_uses_no_foreign_place(service, node):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     order, _ = prepare(service)
     assert hand_on(service, replace(order, need=replace(HERE, machine="there"))) is None
     assert service.attempts.slots.reserve(object(), order, lambda: None) is None
@@ -194,14 +194,14 @@ def test_nothing_is_begun_in_a_place_that_must_be_given_back(service):
 
 
 def test_a_place_with_an_end_takes_only_what_ends_before_it(service):
-    waiting = Waiting(begin(service, lifetime_s=600, is_timed=True))
+    waiting = QueuedJob(begin(service, lifetime_s=600, is_timed=True))
     order, identity = prepare(service)
     while not service.attempts.slots.has_open(service.executor):
         time.sleep(0.01)
     assert hand_on(service, replace(order, need=replace(HERE, machine="there"), time_limit_s=300)) is None
     assert hand_on(service, replace(order, time_limit_s=300)) is not None
     second = RunningNode(service, identity, waiting.follow())
-    waiting = Waiting(second)
+    waiting = QueuedJob(second)
     order, _ = prepare(service)
     while not service.attempts.slots.has_open(service.executor):
         time.sleep(0.01)
@@ -310,7 +310,7 @@ def test_one_of_another_line_machine_or_need_does_not_follow(service, line, more
 
 
 def test_one_that_lines_up_behind_a_node_that_waits_begins_at_once(service, line, node):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     wait_until(lambda: line.slots.has_open(service.executor), "the waiting node")
     assert following_of_another_line(service, line) is None
     identity = line.add()
@@ -349,7 +349,7 @@ def test_a_node_that_ends_leaves_the_line_to_others(service, line, node):
 
 def test_requests_at_once_for_one_end_begin_one_attempt(service, line, node):
     lined = [line.add() for _ in range(6)]
-    waiting = [Waiting(node) for _ in range(4)]
+    waiting = [QueuedJob(node) for _ in range(4)]
     wait_until(lambda: line.begun, "the first")
     for each in waiting:
         each.join(30)

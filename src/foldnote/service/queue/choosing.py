@@ -11,7 +11,7 @@ from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.launching import Launcher
 from foldnote.service.queue.lines import JobLines, WatchedAttempt
 from foldnote.service.queue.placement import FreeCapacity
-from foldnote.service.store.jobs.queue import Chooser, Claim, Waiting
+from foldnote.service.store.jobs.queue import Chooser, Claim, QueuedJob
 
 
 class JobSelector:
@@ -96,7 +96,7 @@ class JobSelector:
             need, name = self._launcher.need(tool), self._launcher.executor_name(tool)
             return not need.gpus and not free_capacity[id(self._executors.find(name))].fits(need)
 
-        def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
+        def choose(find: Callable[[Collection[str]], Sequence[QueuedJob]]) -> QueuedJob | None:
             is_known = self._executors.has_several and not places.has_any
             closed = {each for each in self._recent_types if is_full(each)} if is_known else set()
             without_gpus: set[int] = set()
@@ -117,7 +117,7 @@ class JobSelector:
                 may_wait = id(free) not in held_up and self._launcher.may_wait(first.type)
                 if has_room or (may_wait and places.take(first)):
                     running[first.account_id] += 1
-                    return replace(first, executor=name, is_ahead=not has_room)
+                    return replace(first, executor=name, is_claimed_ahead=not has_room)
                 closed.add(first.type)
                 if need.gpus and free.fits(replace(need, gpus=0)):
                     without_gpus.add(id(free))

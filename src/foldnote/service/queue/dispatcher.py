@@ -230,10 +230,10 @@ class Dispatcher:
             moved = self._store.queue.advance(
                 [(active.claim, ending) for active, ending in ended], self._chooser(ended)
             )
-            self._lines.close(moved.not_ahead)
+            self._lines.close(moved.refused_ahead)
             self._ahead |= moved.ahead
-            for (active, ending), has_won in zip(ended, moved.has_won, strict=True):
-                self._record_end(active.claim, ending, has_won=has_won)
+            for (active, ending), was_committed in zip(ended, moved.was_committed, strict=True):
+                self._record_end(active.claim, ending, was_committed=was_committed)
                 self._unwatch(active)
                 self._cleanup.schedule_removal(active.folder, may_wait=is_small(active.claim, ending))
             ended = ()
@@ -278,8 +278,8 @@ class Dispatcher:
         self._fetching.pop(claim.job_id, None)
         executor = self._executors.find(claim.executor)
         machines = executor.capacity()
-        is_ahead = claim.job_id in self._ahead
-        leaders = find_leaders(claim, self._active.values(), machines) if is_ahead else None
+        is_claimed_ahead = claim.job_id in self._ahead
+        leaders = find_leaders(claim, self._active.values(), machines) if is_claimed_ahead else None
         running_beside = (
             each for each in self._active.values() if each.executor is executor and not each.is_in_line
         )
@@ -289,7 +289,9 @@ class Dispatcher:
         at_once = leaders.number if leaders is not None else 0
         declared = self._launcher.need(claim.type)
         need = find_machine(declared, taken, machines, None)
-        if need is None and is_ahead:  # the runs that it was to follow have ended or cannot be reached
+        if (
+            need is None and is_claimed_ahead
+        ):  # the runs that it was to follow have ended or cannot be reached
             self._ahead.discard(claim.job_id)
             self._return_to_queue(claim)
             return
@@ -458,10 +460,10 @@ class Dispatcher:
     # ends and losses
 
     def _finish(self, claim: Claim, ending: JobEnd) -> None:
-        self._record_end(claim, ending, has_won=self._store.queue.finish(claim, ending))
+        self._record_end(claim, ending, was_committed=self._store.queue.finish(claim, ending))
 
-    def _record_end(self, claim: Claim, ending: JobEnd, *, has_won: bool) -> None:
-        if has_won:
+    def _record_end(self, claim: Claim, ending: JobEnd, *, was_committed: bool) -> None:
+        if was_committed:
             number = claim.job_id
             log.info(
                 "attempt %s of job %s ended: %s", claim.attempt, number, ending.state, extra={"job": number}

@@ -17,7 +17,7 @@ from pathlib import Path
 from foldnote.service.queue.executors.protocol import Capacity, Executor
 from foldnote.service.runner.attempt import Outcome
 from foldnote.service.store import clock
-from foldnote.service.store.jobs.queue import Claim, Waiting
+from foldnote.service.store.jobs.queue import Claim, QueuedJob
 
 AHEAD_S = 0.5
 """Limit for the total run time of the attempts in a line, estimated from the longest recent run."""
@@ -52,7 +52,7 @@ class WatchedAttempt:
     is_cancelled: bool = False
 
 
-def _line_key(of: Claim | Waiting) -> tuple[int, str]:
+def _line_key(of: Claim | QueuedJob) -> tuple[int, str]:
     return of.account_id, of.type
 
 
@@ -119,7 +119,7 @@ class JobLines:
         took = clock.read(outcome.ended) - clock.read(outcome.started)
         self._took_s[_line_key(claim)].append(max(0.0, took.total_seconds()))
 
-    def close(self, jobs: Iterable[Waiting | Claim]) -> None:
+    def close(self, jobs: Iterable[QueuedJob | Claim]) -> None:
         """Put no jobs of these accounts and tools in line before their next run ends."""
         for each in jobs:
             self._took_s.pop(_line_key(each), None)
@@ -164,7 +164,7 @@ class LinePlaces:
         """Whether any place is free."""
         return any(number > 0 for number in self._free.values())
 
-    def take(self, job: Waiting) -> bool:
+    def take(self, job: QueuedJob) -> bool:
         """Take a place in line for the job; return False if there is none."""
         if self._free[_line_key(job)] <= 0:
             return False
