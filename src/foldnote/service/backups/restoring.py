@@ -141,7 +141,7 @@ def renew(database: Path) -> int:
         claims = store.queue.running()
         for claim in claims:
             if claim.is_cancelled:
-                store.queue.finish(claim, outcomes.stopped_ending())
+                store.queue.finish(claim, outcomes.cancelled_ending())
             else:
                 store.queue.requeue(claim, outcomes.LOST_SENTENCE, delay_s=0.0, is_counted=False)
         return sum(not claim.is_cancelled for claim in claims)
