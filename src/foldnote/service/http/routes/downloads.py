@@ -21,7 +21,7 @@ from foldnote.service.faults import RefusalError, not_found
 from foldnote.service.files.links import Target, link_revoked
 from foldnote.service.files.object_bucket import ObjectBucket
 from foldnote.service.http.file_responses import EXTENSION
-from foldnote.service.http.routes.responses import Here, errors
+from foldnote.service.http.routes.responses import CurrentService, error_responses
 
 router = APIRouter(tags=["downloads"])
 PATH = "/download/{holder}/{holderId}/{sha256}/{name}"
@@ -156,12 +156,12 @@ CONTENT_TYPES: dict[str, dict[str, object]] = {kind: {} for kind in (ANY_TYPE, *
         },
         307: {"description": "The content is at the object store, by a link that it signed."},
         416: {"description": "The range is outside the content."},
-        **errors(400, 403, 404),
+        **error_responses(400, 403, 404),
     },
 )
 def download(
     request: Request,
-    service: Here,
+    service: CurrentService,
     holder: str,
     holder_id: Annotated[str, Path(alias="holderId")],
     sha256: str,

@@ -19,7 +19,13 @@ from foldnote.service.files.names import check_file_name, check_folder, split_pa
 from foldnote.service.http.bodies import read_chunks, require_length
 from foldnote.service.http.routes.downloads import CONTENT_TYPES, file_answer
 from foldnote.service.http.routes.paths import rest_of_path
-from foldnote.service.http.routes.responses import Here, Message, absolute, answers, keyed
+from foldnote.service.http.routes.responses import (
+    CurrentService,
+    Message,
+    absolute_url,
+    keyed_errors,
+    success_response,
+)
 from foldnote.service.store.accounts.accounts import Caller
 from foldnote.service.store.files import FolderRow, StoredFile
 from foldnote.text import count
@@ -37,11 +43,11 @@ RAW_BODY = {
 @router.put(
     "/upload/" + rest_of_path("filename"),
     summary="Upload a file",
-    responses={**answers(UploadReceipt, "The file is stored."), **keyed(400, 413, 507)},
+    responses={**success_response(UploadReceipt, "The file is stored."), **keyed_errors(400, 413, 507)},
     openapi_extra=RAW_BODY,
 )
 async def upload_file(
-    request: Request, filename: str, caller: Admitted, service: Here, folder: str | None = None
+    request: Request, filename: str, caller: Admitted, service: CurrentService, folder: str | None = None
 ) -> Response:
     """Store the raw body under a name; an existing file of this name is replaced."""
     require_length(request, service.config.limits.upload_bytes, _refuse)
@@ -52,8 +58,8 @@ async def upload_file(
     signed = service.links.sign(Target("file", stored.file_id, caller.account_id, sha256, name))
     receipt = {
         "message": f"{path_of(stored)} was uploaded.",
-        "fileUrl": absolute(request, service, f"/files/{quote(path_of(stored))}"),
-        "signedUrl": absolute(request, service, signed),
+        "fileUrl": absolute_url(request, service, f"/files/{quote(path_of(stored))}"),
+        "signedUrl": absolute_url(request, service, signed),
     }
     return JSONResponse(receipt)
 
@@ -61,11 +67,11 @@ async def upload_file(
 @router.get(
     "/files",
     summary="List files",
-    responses={**answers(FilePage, "Files of one folder, newest first."), **keyed(400)},
+    responses={**success_response(FilePage, "Files of one folder, newest first."), **keyed_errors(400)},
 )
 def list_files(
     caller: Admitted,
-    service: Here,
+    service: CurrentService,
     limit: Annotated[int, Query(ge=1)] = 50,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
     include_folders: Annotated[Literal["true"] | None, Query(alias="includeFolders")] = None,
@@ -84,10 +90,10 @@ def list_files(
     "/files/" + rest_of_path("filePath"),
     summary="Download one of the caller's files",
     response_class=Response,
-    responses={200: {"description": "The content.", "content": CONTENT_TYPES}, **keyed(404)},
+    responses={200: {"description": "The content.", "content": CONTENT_TYPES}, **keyed_errors(404)},
 )
 def get_file(
-    request: Request, path: Annotated[str, Path(alias="filePath")], caller: Admitted, service: Here
+    request: Request, path: Annotated[str, Path(alias="filePath")], caller: Admitted, service: CurrentService
 ) -> Response:
     """Download an upload of the caller."""
     service.direct_uploads.settle(caller.account_id, *split_path(path))
@@ -100,11 +106,11 @@ def get_file(
 @router.delete(
     "/delete-file",
     summary="Delete a file, or all files of a folder",
-    responses={**answers(Message, "Deleted."), **keyed(400)},
+    responses={**success_response(Message, "Deleted."), **keyed_errors(400)},
 )
 def delete_file(
     caller: Admitted,
-    service: Here,
+    service: CurrentService,
     file_path: Annotated[str | None, Query(alias="filePath")] = None,
     folder: str | None = None,
 ) -> Response:

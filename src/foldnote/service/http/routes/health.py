@@ -13,7 +13,7 @@ from foldnote.models.wire import WireModel
 from foldnote.service.domain.access.gate import HEADER
 from foldnote.service.faults import RefusalError
 from foldnote.service.http.origins import is_own_machine, name_in
-from foldnote.service.http.routes.responses import Here, answers, errors
+from foldnote.service.http.routes.responses import CurrentService, error_responses, success_response
 
 router = APIRouter(tags=["operation"])
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
@@ -31,8 +31,10 @@ class Health(WireModel):
     """Number of running jobs."""
 
 
-@router.get("/healthz", summary="Health", responses={**answers(Health, "It works."), **errors()})
-def check_health(service: Here) -> Response:
+@router.get(
+    "/healthz", summary="Health", responses={**success_response(Health, "It works."), **error_responses()}
+)
+def check_health(service: CurrentService) -> Response:
     """Query the database and report that the service works."""
     service.store.queue.has_unfinished()
     return JSONResponse({"status": "ok", "version": find_version(), **service.dispatcher.counts()})
@@ -53,7 +55,7 @@ def check_readiness(request: Request) -> Response:
 
 
 @router.get("/metrics", include_in_schema=False)
-async def get_measurements(request: Request, service: Here) -> Response:
+async def get_measurements(request: Request, service: CurrentService) -> Response:
     """Write the measurements for Prometheus, to this machine or to an administrator's key."""
     if not _is_from_here(request):
         caller = await service.gate.admit(_find_key(request))

@@ -21,13 +21,13 @@ from foldnote.service.domain.access.gate import Admitted, admit_behind_gateway
 from foldnote.service.domain.requests import JobsQuery
 from foldnote.service.faults import job_not_found
 from foldnote.service.http.routes.responses import (
-    Here,
-    absolute,
-    answers,
+    CurrentService,
+    absolute_url,
     find_service,
-    keyed,
+    keyed_errors,
+    query_parameters,
     read_query,
-    takes_query,
+    success_response,
     visible_accounts,
 )
 from foldnote.service.queue.ownership import read_own_log
@@ -65,11 +65,11 @@ class GatewayMessage(WireModel):
     "/jobs",
     summary="One job, or a page of jobs",
     responses={
-        **answers(JobPage | Job, "A page, newest first; with `jobName`, the record of this job."),
-        **keyed(400, 404),
+        **success_response(JobPage | Job, "A page, newest first; with `jobName`, the record of this job."),
+        **keyed_errors(400, 404),
         403: {"model": GatewayMessage, "description": "No key, or under another header's name."},
     },
-    openapi_extra=takes_query(JobsQuery),
+    openapi_extra=query_parameters(JobsQuery),
 )
 async def get_jobs(request: Request) -> Response:
     """List the caller's jobs, or get one; with `since` and `waitSeconds`, after a change."""
@@ -102,17 +102,17 @@ async def get_jobs(request: Request) -> Response:
     "/catalog/jobs/{jobName}/logs",
     name="get_logs",
     summary="Alias of /jobs/{jobName}/log",
-    responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
+    responses={**success_response(JobLog, "The end of the log."), **keyed_errors(400, 404)},
 )
 @router.get(
     "/jobs/{jobName}/log",
     summary="The output of the engine",
-    responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
+    responses={**success_response(JobLog, "The end of the log."), **keyed_errors(400, 404)},
 )
 def get_job_log(
     name: Annotated[str, Path(alias="jobName")],
     caller: Admitted,
-    service: Here,
+    service: CurrentService,
     max_lines: Annotated[int, Query(alias="maxLines", ge=1)] = _DEFAULT_LOG_LINES,
 ) -> Response:
     """Get the last lines of a job's log."""
@@ -184,7 +184,7 @@ def _parent(
     if row["result_sha256"] is not None:
         name = f"{row['name']}.zip"
         path = service.results.sign(row["id"], caller.account_id, row["result_sha256"], name)
-        more["resultUrl"] = absolute(request, service, path)
+        more["resultUrl"] = absolute_url(request, service, path)
     return add_fields(row["record"], more)
 
 

@@ -31,7 +31,7 @@ from foldnote.service.domain.requests import RequestBody
 from foldnote.service.faults import RefusalError, bad_request, not_found, too_large
 from foldnote.service.files.links import Target
 from foldnote.service.http.bodies import read_chunks
-from foldnote.service.http.routes.responses import Here, find_service, read_small
+from foldnote.service.http.routes.responses import CurrentService, find_service, read_small_body
 from foldnote.service.node.order import NodeOrder
 from foldnote.service.queue.nodes import (
     DRAFT,
@@ -143,7 +143,9 @@ def _bearer_token(request: Request) -> str:
     return header.removeprefix(_BEARER) if header.startswith(_BEARER) else ""
 
 
-async def _admit(request: Request, service: Here, job_id: JobId, number: AttemptNumber) -> RemoteAttempt:
+async def _admit(
+    request: Request, service: CurrentService, job_id: JobId, number: AttemptNumber
+) -> RemoteAttempt:
     token = _bearer_token(request)
     return await _rejected_attempts(request).guard(
         request, lambda: service.node_attempts.admit(job_id, number, token)
@@ -155,9 +157,9 @@ AdmittedAttempt = Annotated[RemoteAttempt, Depends(_admit)]
 
 
 @router.post("/start")
-async def start_attempt(request: Request, service: Here) -> Response:
+async def start_attempt(request: Request, service: CurrentService) -> Response:
     """Exchange an attempt's nonce, once, for a token and the order."""
-    body = await read_small(request, service, StartBody)
+    body = await read_small_body(request, service, StartBody)
     if not (0 < body.job_id < 2**63 and 0 < body.number < 2**31):
         raise attempt_refused()
     token, order = await _rejected_attempts(request).guard(
@@ -177,16 +179,18 @@ def _start_response(service: Service, token: str, order: NodeOrder) -> Response:
 
 
 @router.post("/{job_id}/{number}/heartbeat")
-async def renew_lease(request: Request, service: Here, attempt: AdmittedAttempt) -> Response:
+async def renew_lease(request: Request, service: CurrentService, attempt: AdmittedAttempt) -> Response:
     """Renew the lease; the response says whether to stop."""
-    body = await read_small(request, service, HeartbeatBody)
+    body = await read_small_body(request, service, HeartbeatBody)
     report = _heartbeat_report(body)
     response = await run_in_threadpool(service.node_attempts.record_heartbeat, attempt, report)
     return JSONResponse({"cancelGraceS": response.cancel_grace_s, "logBytes": response.log_bytes})
 
 
 @router.put("/{job_id}/{number}/outputs/{name:anything}")
-async def upload_output(request: Request, service: Here, attempt: AdmittedAttempt, name: str) -> Response:
+async def upload_output(
+    request: Request, service: CurrentService, attempt: AdmittedAttempt, name: str
+) -> Response:
     """Store a file of the attempt, whose SHA-256 is in a header."""
     if name not in UPLOADS:
         raise not_found(f"A node uploads {', '.join(UPLOADS)} and nothing else.", field="name")
@@ -206,7 +210,7 @@ async def upload_output(request: Request, service: Here, attempt: AdmittedAttemp
 async def finish_attempt(request: Request) -> Response:
     """Accept the outcome, which ends the attempt; the response may contain the slot's next attempt."""
     service, job_id, number = find_service(request), *_attempt_of_path(request)
-    body = await read_small(request, service, EndingBody)
+    body = await read_small_body(request, service, EndingBody)
     outcome = Outcome(**body.model_dump(include=set(OutcomeBody.model_fields)))
     outputs = {str(name): _decode(each, "outputs") for name, each in body.outputs.items()}
     ending = FinalReport(outcome, _heartbeat_report(body), outputs)
