@@ -43,7 +43,7 @@ from foldnote.service.http.connections import (
     ACCEPTED_AT_ONCE,
     MAX_BACKLOG,
     ConnectionLimits,
-    hush_accept_errors,
+    limit_accept_error_logging,
     plan_connections,
 )
 from foldnote.service.http.file_responses import SendingProtocol
@@ -96,7 +96,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start serving, then announce it."""
         loop = asyncio.get_running_loop()
-        hush_accept_errors(loop)
+        limit_accept_error_logging(loop)
         self._app.state.connections = self.server_state.connections
         await super().startup(sockets if self._certificate is None else [])
         if self.should_exit:

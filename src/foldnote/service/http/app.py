@@ -100,7 +100,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
     app.add_middleware(HeadMiddleware)
     app.add_middleware(HeldBodiesMiddleware, max_bytes=config.limits.held_bytes)
     app.add_middleware(LingerMiddleware)
-    app.add_middleware(TrafficMiddleware, note=_note_activity, tally=tally)
+    app.add_middleware(TrafficMiddleware, on_request=_record_activity, tally=tally)
     hosts = config.allowed_hosts if config.embedded or config.allowed_hosts else None
     app.add_middleware(OriginMiddleware, hosts=hosts, public_url=config.public_url)
     app.add_middleware(PrefixMiddleware)
@@ -130,5 +130,5 @@ def build_routes(lifespan: object = None, own: Sequence[APIRouter] = ()) -> Fast
     return app
 
 
-def _note_activity(scope: Scope) -> None:
+def _record_activity(scope: Scope) -> None:
     scope["app"].state.service.active_at = time.monotonic()

@@ -179,10 +179,10 @@ def download(
     if link is not None:
         # the request carries no key, so the redirect cannot pass one to the object store
         return RedirectResponse(link, 307, {**SAFE_HEADERS, "X-Content-SHA256": target.sha256})
-    return file_answer(request, service, target.sha256, target.name)
+    return file_response(request, service, target.sha256, target.name)
 
 
-def file_answer(request: Request, service: Service, sha256: str, name: str) -> Response:
+def file_response(request: Request, service: Service, sha256: str, name: str) -> Response:
     """Send a stored content as a download.
 
     Raises:

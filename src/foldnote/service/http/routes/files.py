@@ -17,7 +17,7 @@ from foldnote.service.faults import bad_request, not_found, too_large
 from foldnote.service.files.links import Target
 from foldnote.service.files.names import check_file_name, check_folder, split_path
 from foldnote.service.http.bodies import read_chunks, require_length
-from foldnote.service.http.routes.downloads import CONTENT_TYPES, file_answer
+from foldnote.service.http.routes.downloads import CONTENT_TYPES, file_response
 from foldnote.service.http.routes.paths import rest_of_path
 from foldnote.service.http.routes.responses import (
     CurrentService,
@@ -100,7 +100,7 @@ def get_file(
     stored = service.store.files.find(caller.account_id, *split_path(path))
     if stored is None:
         raise not_found(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
-    return file_answer(request, service, stored.sha256, stored.name)
+    return file_response(request, service, stored.sha256, stored.name)
 
 
 @router.delete(

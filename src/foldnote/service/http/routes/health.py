@@ -12,7 +12,7 @@ from foldnote.late import find_version
 from foldnote.models.wire import WireModel
 from foldnote.service.domain.access.gate import HEADER
 from foldnote.service.faults import RefusalError
-from foldnote.service.http.origins import is_own_machine, name_in
+from foldnote.service.http.origins import is_own_machine, parse_host_name
 from foldnote.service.http.routes.responses import CurrentService, error_responses, success_response
 
 router = APIRouter(tags=["operation"])
@@ -74,7 +74,7 @@ def _is_from_here(request: Request) -> bool:
         is_local = request.client is not None and ipaddress.ip_address(request.client.host).is_loopback
     except ValueError:
         return False
-    return is_local and is_own_machine(name_in("//" + request.headers.get("host", "")))
+    return is_local and is_own_machine(parse_host_name("//" + request.headers.get("host", "")))
 
 
 def _find_key(request: Request) -> str | None:
