@@ -54,7 +54,7 @@ from foldnote.service.queue.nodes import NodeAttempts
 from foldnote.service.queue.replica import Replica, ReplicaName, find_taken, require_shared_folder
 from foldnote.service.store import opening
 from foldnote.service.store.address import StoreAddress
-from foldnote.service.store.events import read_marks
+from foldnote.service.store.events import read_state_tokens
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.sqlite_database import SqliteDatabase
 from foldnote.service.store.store import Store
@@ -94,7 +94,9 @@ class Service:
         self.first_pages = JointLookup(self.store.first_pages.read)
         """Cache of the accounts' first pages, used where the database is shared."""
         is_shared = self.store.database.is_shared
-        self.marks = JointLookup(partial(read_marks, self.store.database), is_brief=not is_shared)
+        self.state_tokens = JointLookup(
+            partial(read_state_tokens, self.store.database), is_brief=not is_shared
+        )
         """State tokens of accounts."""
         limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
         self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)

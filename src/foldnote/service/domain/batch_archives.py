@@ -86,8 +86,8 @@ class Aggregator:
         for parent in self._store.batches.aggregating():
             if self._rounds.is_stopping:
                 return
-            with self._store.database.alone(f"archive {parent.job_id}") as is_alone:
-                if is_alone:
+            with self._store.database.hold_exclusively(f"archive {parent.job_id}") as is_exclusive:
+                if is_exclusive:
                     self._build(parent)
                     self._on_ended()
 

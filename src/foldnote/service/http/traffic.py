@@ -27,7 +27,7 @@ class TrafficMiddleware:
     """Gives each request an identifier, and counts and logs it, except those of monitoring.
 
     Args:
-        note: called when a request starts and ends.
+        on_request: called when a request starts and ends.
         tally: counts the requests.
     """
 

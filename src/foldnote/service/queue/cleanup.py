@@ -165,8 +165,8 @@ class Cleanup:
         if in_need:
             self._next_collection = min(self._next_collection, self._last_collection + COLLECT_IN_NEED_S)
         if time.monotonic() >= self._next_collection:
-            with self._store.database.alone("collection") as is_alone:
-                if is_alone:
+            with self._store.database.hold_exclusively("collection") as is_exclusive:
+                if is_exclusive:
                     self._objects.collect(is_used, LATELY_S if in_need else YOUNG_S)
             self._last_collection = time.monotonic()
             self._next_collection = self._last_collection + self._objects.collects_every_s

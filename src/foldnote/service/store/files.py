@@ -17,7 +17,7 @@ from foldnote.service.store import clock
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.schema import direct_uploads, files, inputs, jobs
-from foldnote.service.store.storage import let_go
+from foldnote.service.store.storage import release_contents
 
 
 @dataclass(frozen=True)
@@ -219,5 +219,7 @@ def _select(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
 def _bury(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> int:
     live = (*conditions, files.c.deleted.is_(None))
     found = connection.execute(sa.select(files.c.account_id, files.c.sha256, files.c.size).where(*live))
-    let_go(connection, [{"account_id": owner, "sha256": each, "bytes": size} for owner, each, size in found])
+    release_contents(
+        connection, [{"account_id": owner, "sha256": each, "bytes": size} for owner, each, size in found]
+    )
     return connection.execute(sa.update(files).where(*live).values(deleted=clock.now())).rowcount

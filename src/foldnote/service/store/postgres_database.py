@@ -32,7 +32,7 @@ from sqlalchemy.pool import QueuePool
 
 from foldnote.errors import ConfigurationError
 from foldnote.service.store.address import StoreAddress
-from foldnote.service.store.database import Found, StorageFaultError, call_while_full
+from foldnote.service.store.database import Found, StorageFaultError, retry_while_disk_full
 from foldnote.service.store.migrations import migrate
 from foldnote.service.store.postgres_dialect import MigratedConnection
 
@@ -132,7 +132,7 @@ class PostgresDatabase:
         """Check the server and apply missing migrations, one replica at a time."""
         try:
             with self._autocommit.connect() as connection:
-                bare = _bare(connection)
+                bare = _raw_connection(connection)
                 self._require_usable(bare)
                 bare.execute("SET lock_timeout = 0")  # another replica may be migrating
                 bare.execute("SET statement_timeout = 0")  # the administrator may have set one
@@ -223,7 +223,7 @@ class PostgresDatabase:
             yield connection
         self._tell(None if is_about_all else touched)
 
-    def try_own(self, connection: sa.Connection, account_id: int) -> bool:
+    def try_lock_account(self, connection: sa.Connection, account_id: int) -> bool:
         """See the protocol."""
         query = "SELECT id FROM accounts WHERE id = %s FOR NO KEY UPDATE SKIP LOCKED"
         if connection.exec_driver_sql(query, (account_id,)).first() is None:
@@ -232,7 +232,7 @@ class PostgresDatabase:
         return True
 
     @contextmanager
-    def glance(self, *, is_single: bool = False) -> Iterator[QuestionMarks]:
+    def read_raw(self, *, is_single: bool = False) -> Iterator[QuestionMarks]:
         """See the protocol.
 
         Raises:
@@ -242,10 +242,10 @@ class PostgresDatabase:
             self._translated(),
             self._autocommit.connect() if is_single else self._readers.begin() as connection,
         ):
-            yield QuestionMarks(_bare(connection))
+            yield QuestionMarks(_raw_connection(connection))
 
     @contextmanager
-    def alone(self, work: str) -> Iterator[bool]:
+    def hold_exclusively(self, work: str) -> Iterator[bool]:
         """See the protocol.
 
         Raises:
@@ -254,20 +254,20 @@ class PostgresDatabase:
         with self._translated(), self._autocommit.connect() as connection:
             values = (_WORK, work)
             query = "SELECT pg_try_advisory_lock(%s, hashtext(%s))"
-            is_alone = bool(connection.exec_driver_sql(query, values).scalar_one())
+            is_exclusive = bool(connection.exec_driver_sql(query, values).scalar_one())
             try:
-                yield is_alone
+                yield is_exclusive
             finally:
-                if is_alone:
+                if is_exclusive:
                     connection.exec_driver_sql("SELECT pg_advisory_unlock(%s, hashtext(%s))", values)
 
-    def repeat_while_full(self, act: Callable[[], Found]) -> Found:
+    def retry_while_disk_full(self, act: Callable[[], Found]) -> Found:
         """See the protocol; the server may need a moment to free space.
 
         Raises:
             StorageFaultError: the disk is still full, or the database cannot be used.
         """
-        return call_while_full(act, _REPEAT_AFTER_S)
+        return retry_while_disk_full(act, _REPEAT_AFTER_S)
 
     def seconds(self) -> float:
         """Return the server's clock: Unix time (s).
@@ -335,7 +335,7 @@ class PostgresDatabase:
 
     def _listen(self) -> None:
         with self._autocommit.connect() as connection:
-            bare = _bare(connection)
+            bare = _raw_connection(connection)
             connection.detach()
             bare.execute(f"LISTEN {_CHANNEL}")
             look_at = 0.0
@@ -393,7 +393,7 @@ def _configure(connection: psycopg.Connection[Any], _record: object) -> None:
     connection.adapters.register_dumper(str, CleanText)
 
 
-def _bare(connection: sa.Connection) -> psycopg.Connection[Any]:
+def _raw_connection(connection: sa.Connection) -> psycopg.Connection[Any]:
     bare: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
     return bare
 

@@ -65,7 +65,7 @@ def plans_of(store, act):
             statements.append((statement, parameters[0] if is_many else parameters))
 
     sa.event.listen(sa.engine.Engine, "before_cursor_execute", note)
-    with store.database.glance() as connection:  # the next check uses the same connection
+    with store.database.read_raw() as connection:  # the next check uses the same connection
         connection.set_trace_callback(note_glance)
     try:
         act(store)

@@ -132,7 +132,7 @@ async def _own_page(
     if service.store.database.is_shared and before is None:
         return await service.first_pages.find(FirstPage(account_id, rows, has_subjobs))
     wanted = JobFilter((account_id,), has_subjobs=has_subjobs)
-    return service.store.pages.glance(wanted, before=before, limit=rows)
+    return service.store.pages.read_raw(wanted, before=before, limit=rows)
 
 
 async def _wait_for_change(
@@ -144,7 +144,7 @@ async def _wait_for_change(
     version, mark = None, since
     while True:
         if (now := database.version(account_id)) != version:
-            version, mark = now, await service.marks.find(account_id) or "0"
+            version, mark = now, await service.state_tokens.find(account_id) or "0"
         if mark != since or time.monotonic() >= end or service.is_closing or await request.is_disconnected():
             return mark
         await asyncio.sleep(_LOOK_S)

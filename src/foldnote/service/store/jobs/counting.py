@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
 from foldnote.models.status import JobStatus
-from foldnote.service.store.database import BareConnection, marks
+from foldnote.service.store.database import RawConnection, placeholders
 from foldnote.service.store.schema import counters
 
 TOP_LEVEL = 0
@@ -27,7 +27,7 @@ _STEP = _STEP.on_conflict_do_update(
 
 
 @dataclass(frozen=True)
-class Move:
+class StatusChange:
     """Jobs that changed from status `left` to `entered`; None means that they are not listed.
 
     Attributes:
@@ -47,7 +47,7 @@ class Move:
     failed: int = 0
 
 
-def count_moves(connection: sa.Connection, moves: Iterable[Move]) -> None:
+def apply_status_changes(connection: sa.Connection, moves: Iterable[StatusChange]) -> None:
     """Apply these changes to the counters."""
     counts: Counter[tuple[int, int, str]] = Counter()
     for move in moves:
@@ -74,7 +74,7 @@ class Counts:
     failed: int = 0
 
 
-def no_counts() -> Counts:
+def zero_counts() -> Counts:
     """Return the counts of an empty listing."""
     return Counts(dict.fromkeys(_WORDS, 0))
 
@@ -87,8 +87,8 @@ def read_counts(connection: sa.Connection, account_ids: Iterable[int], scope: in
     return counts_by_scope([scope], connection.exec_driver_sql(query, values))[scope]
 
 
-def glance_at_counts(
-    connection: BareConnection, account_ids: Iterable[int], scopes: Collection[int]
+def read_counts_raw(
+    connection: RawConnection, account_ids: Iterable[int], scopes: Collection[int]
 ) -> dict[int, Counts]:
     """Return the counts of several scopes, on a bare connection for speed."""
     return counts_by_scope(scopes, connection.execute(*_ask(tuple(account_ids), scopes)))
@@ -96,15 +96,16 @@ def glance_at_counts(
 
 def _ask(owners: tuple[int, ...], scopes: Collection[int]) -> tuple[str, tuple[int, ...]]:
     text = (
-        "SELECT parent_id, state, sum(count) FROM counters"  # noqa: S608  marks only
-        f" WHERE account_id IN ({marks(owners)}) AND parent_id IN ({marks(scopes)}) GROUP BY parent_id, state"
+        "SELECT parent_id, state, sum(count) FROM counters"  # noqa: S608  placeholders only
+        f" WHERE account_id IN ({placeholders(owners)}) AND parent_id IN ({placeholders(scopes)})"
+        " GROUP BY parent_id, state"
     )
     return text, (*owners, *scopes)
 
 
 def counts_by_scope(scopes: Iterable[int], rows: Iterable[Any]) -> dict[int, Counts]:
     """Return the counts of these scopes from rows of scope, state and number."""
-    found = {scope: no_counts() for scope in scopes}
+    found = {scope: zero_counts() for scope in scopes}
     for scope, state, count in rows:
         if state == FAILED:
             found[scope].failed = int(count)

@@ -14,8 +14,8 @@ from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
-from foldnote.service.store.jobs.batches import follow_subjob
-from foldnote.service.store.jobs.counting import Counts, Move, count_moves, read_counts
+from foldnote.service.store.jobs.batches import update_parent_of_subjob
+from foldnote.service.store.jobs.counting import Counts, StatusChange, apply_status_changes, read_counts
 from foldnote.service.store.jobs.insertion import NewJob, SubjobPosition, insert_jobs
 from foldnote.service.store.jobs.records import BATCH_TYPE, NOTHING_KEPT, refresh_record
 from foldnote.service.store.jobs.shares import end_shares
@@ -113,7 +113,7 @@ class JobStore:
         Queued jobs are stopped in the same transaction; running jobs are marked for cancellation, and their
         rows are returned. This also works on a full disk.
         """
-        return self._database.repeat_while_full(lambda: self._delete(account_id, name))
+        return self._database.retry_while_disk_full(lambda: self._delete(account_id, name))
 
     def _delete(self, account_id: int, name: str) -> list[int] | None:
         with self._database.write(account_id) as connection:
@@ -130,7 +130,7 @@ class JobStore:
 
         This also works on a full disk.
         """
-        return self._database.repeat_while_full(lambda: self._delete_ended(job_id))
+        return self._database.retry_while_disk_full(lambda: self._delete_ended(job_id))
 
     def _delete_ended(self, job_id: int) -> bool:
         query = sa.select(jobs.c.account_id, jobs.c.name).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
@@ -148,7 +148,7 @@ class JobStore:
 
         This also works on a full disk.
         """
-        return self._database.repeat_while_full(lambda: self._stop(account_id, name))
+        return self._database.retry_while_disk_full(lambda: self._stop(account_id, name))
 
     def _stop(self, account_id: int, name: str) -> StopRows | None:
         with self._database.write(account_id) as connection:
@@ -190,7 +190,7 @@ def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRo
 def _follow(connection: sa.Connection, row: JobRow) -> None:
     """Update the parent; this may have been its last unfinished subjob."""
     if row["parent_id"] is not None:
-        follow_subjob(connection, row["parent_id"])
+        update_parent_of_subjob(connection, row["parent_id"])
 
 
 def _stop(connection: sa.Connection, row: JobRow) -> None:
@@ -202,7 +202,9 @@ def _stop(connection: sa.Connection, row: JobRow) -> None:
         write_event(connection, row["account_id"], row["id"], "stop requested")
         return
     _end_stopped(connection, row)
-    count_moves(connection, [Move(row["account_id"], row["parent_id"], state, JobStatus.STOPPED)])
+    apply_status_changes(
+        connection, [StatusChange(row["account_id"], row["parent_id"], state, JobStatus.STOPPED)]
+    )
     write_event(connection, row["account_id"], row["id"], "stopped")
     refresh_record(connection, row["id"])
 
@@ -222,7 +224,9 @@ def _end_stopped(connection: sa.Connection, row: JobRow) -> None:
 def _bury(connection: sa.Connection, row: JobRow) -> None:
     state = JobStatus(row["state"])
     failed = int(state is JobStatus.STOPPED and row["error"] is not None)
-    count_moves(connection, [Move(row["account_id"], row["parent_id"], state, None, failed=-failed)])
+    apply_status_changes(
+        connection, [StatusChange(row["account_id"], row["parent_id"], state, None, failed=-failed)]
+    )
     if state is JobStatus.IN_QUEUE or (row["type"] == BATCH_TYPE and not state.is_final):
         _end_stopped(connection, row)
     values = {"deleted": clock.now(), "is_cancelled": 1 if not state.is_final else row["is_cancelled"]}
