@@ -3,7 +3,7 @@
 import threading
 
 from foldnote.service.disk import Disk
-from foldnote.service.worker_thread import Rounds
+from foldnote.service.worker_thread import BackgroundWorker
 
 MB = 1 << 20
 ENDLESS = 1 << 62
@@ -43,7 +43,7 @@ def test_a_round_that_failed_is_repeated_unasked():
             raise OSError("the disk is full")
         done.set()
 
-    rounds = Rounds("test", work)
+    rounds = BackgroundWorker("test", work)
     rounds.start()
     assert done.wait(10)
     rounds.stop()

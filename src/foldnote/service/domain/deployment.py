@@ -22,7 +22,7 @@ from foldnote.catalog.keywords import is_schema
 from foldnote.models.tool import Tool
 from foldnote.service import containers
 from foldnote.service.domain.requests import ModelDeployment
-from foldnote.service.domain.tool_registry import Registered, Toolbox
+from foldnote.service.domain.tool_registry import RegisteredTool, Toolbox
 from foldnote.service.engines.engine import Engine, Environment, Resources, SystemNeed
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.store.accounts.accounts import Caller
@@ -118,7 +118,7 @@ class DeploymentService:
         self._toolbox.refresh()
         return [(definition, self._toolbox.describe(tool)) for definition, tool in list(self._known.values())]
 
-    def _read(self) -> Mapping[str, Registered]:
+    def _read(self) -> Mapping[str, RegisteredTool]:
         """Read the registered tools; a tool with an unchanged definition remains the same object."""
         try:
             definitions = self._tools.all()
@@ -126,7 +126,7 @@ class DeploymentService:
             log.exception("Registered tools cannot be read now; those known before are kept.")
             definitions = [definition for definition, _ in self._known.values()]
         known: dict[str, tuple[Definition, Tool]] = {}
-        registered: dict[str, Registered] = {}
+        registered: dict[str, RegisteredTool] = {}
         for each in definitions:
             wanted = ModelDeployment.model_validate(each.content)
             old = self._known.get(each.type)
@@ -135,7 +135,7 @@ class DeploymentService:
             if old is None or old[1] is not tool:
                 self._note_excess(tool)
             if each.type not in self._too_large:
-                registered[each.type] = Registered(tool, make_engine(wanted, self._folder))
+                registered[each.type] = RegisteredTool(tool, make_engine(wanted, self._folder))
         self._known = known
         return registered
 

@@ -26,7 +26,7 @@ _MAX_TYPE_LENGTH = 100
 
 
 @dataclass(frozen=True)
-class Registered:
+class RegisteredTool:
     """A tool outside the catalog, with its engine."""
 
     tool: Tool
@@ -39,8 +39,8 @@ class Toolbox:
     def __init__(self, engines: Mapping[str, Engine], *, calls_webhooks: bool = False) -> None:
         self._engines = dict(engines)
         self._beside = (LABEL, RETRIES, ON_FAILURE, REUSE, *((WEBHOOK,) if calls_webhooks else ()))
-        self._registered: Mapping[str, Registered] = {}
-        self._read: Callable[[], Mapping[str, Registered]] = dict
+        self._registered: Mapping[str, RegisteredTool] = {}
+        self._read: Callable[[], Mapping[str, RegisteredTool]] = dict
         self._read_next = 0.0
         self._lock = Lock()
         self._document = b"[]"
@@ -63,7 +63,7 @@ class Toolbox:
             sentence = f"There is no tool {tool_type!r} here. {hint}"
             raise bad_request(sentence, code="unknown_tool", field="type") from exc
 
-    def follow(self, read: Callable[[], Mapping[str, Registered]]) -> None:
+    def follow(self, read: Callable[[], Mapping[str, RegisteredTool]]) -> None:
         """Read registered tools by `read`, now and every few seconds: other processes may change them."""
         self._read = read
         self.refresh()
@@ -76,7 +76,7 @@ class Toolbox:
             self._read_next = time.monotonic() + _REMEMBER_S
             self._until = 0.0
 
-    def _look(self) -> Mapping[str, Registered]:
+    def _look(self) -> Mapping[str, RegisteredTool]:
         if time.monotonic() > self._read_next:
             self.refresh()
         return self._registered
@@ -90,7 +90,7 @@ class Toolbox:
         registered = self._find_registered(tool_type)
         return None if registered is None else registered.engine
 
-    def _find_registered(self, tool_type: str) -> Registered | None:
+    def _find_registered(self, tool_type: str) -> RegisteredTool | None:
         """Return a tool that another process may just have registered, unless it is in the catalog."""
         found = self._look().get(tool_type)
         if found is None and tool_type not in catalog.tools():

@@ -28,7 +28,7 @@ from foldnote.service.runner.processes import remove_left_scratch
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.queue import Claim, JobEnd
 from foldnote.service.store.store import Store
-from foldnote.service.worker_thread import Rounds
+from foldnote.service.worker_thread import BackgroundWorker
 
 log = logging.getLogger(__name__)
 COLLECT_IN_NEED_S = 10.0
@@ -75,18 +75,18 @@ class Cleanup:
         self._is_stopping = Event()
         self._is_purge_due = False
         self._has_swept = False
-        self._rounds = Rounds("cleanup", self._work)
+        self._worker = BackgroundWorker("cleanup", self._work)
         self._last_collection = time.monotonic()
         self._next_collection = self._last_collection + objects.collects_every_s
 
     def start(self) -> None:
         """Start the thread, beginning with what an earlier process left."""
         self.schedule_earlier_leftovers()
-        self._rounds.start()
+        self._worker.start()
 
     def stop(self) -> None:
         """Request a stop; the removal of a large folder may continue until the process ends."""
-        self._rounds.stop(_STOP_LIMIT_S)
+        self._worker.stop(_STOP_LIMIT_S)
         self._is_stopping.set()
         self._has_freed.set()
         if self._reclaiming is not None:
@@ -96,7 +96,7 @@ class Cleanup:
         """Remove the noted attempts and, if a purge is due, deleted jobs, in the thread."""
         self._is_purge_due = self._is_purge_due or is_purge_due
         if self._is_purge_due or self._ended or (self._postponed and not self._has_timeout):
-            self._rounds.wake()
+            self._worker.wake()
 
     def _work(self) -> float | None:
         self._has_timeout = False
@@ -104,7 +104,7 @@ class Cleanup:
             self._has_swept = True
             remove_left_scratch()
         self.remove_leftovers()
-        if self._is_purge_due and not self._rounds.is_stopping:
+        if self._is_purge_due and not self._worker.is_stopping:
             self._is_purge_due = False
             self.purge()
         self._has_timeout = bool(self._postponed)
@@ -129,7 +129,7 @@ class Cleanup:
         if is_due or len(self._postponed) > _MAX_POSTPONED or not self._has_space():
             while self._postponed:
                 self._ended.append(self._postponed.popleft())
-        while self._ended and not self._rounds.is_stopping:
+        while self._ended and not self._worker.is_stopping:
             folder = self._ended.pop()
             if os.path.lexists(folder / WORK):
                 remove_work_folder(folder)
@@ -149,7 +149,7 @@ class Cleanup:
         unpurged = self._store.queue.unpurged()
         for job_id in unpurged:
             self._purge_job(job_id)
-        if self._rounds.is_stopping:
+        if self._worker.is_stopping:
             return
         if unpurged or self._reclaiming is None:
             self._has_freed.set()
@@ -192,7 +192,7 @@ class Cleanup:
         for job_folder in {folder.parent for folder in folders}:
             with contextlib.suppress(OSError):  # folders that were set aside are kept
                 job_folder.rmdir()
-        if self._rounds.is_stopping:
+        if self._worker.is_stopping:
             return
         if not left:
             self._store.queue.mark_purged(job_id)

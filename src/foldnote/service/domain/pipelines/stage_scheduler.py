@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH
 from foldnote.models.status import CANNOT_START, OF_A_STAGE, JobStatus
-from foldnote.service.domain.file_resolution import FileResolver, Located, file_values
+from foldnote.service.domain.file_resolution import FileResolver, ResolvedFile, file_values
 from foldnote.service.domain.pipelines.references import (
     Reference,
     ReferenceFaultError,
@@ -32,7 +32,7 @@ from foldnote.service.store.jobs.pipelines import DoneStage, HeldStage, Variant
 from foldnote.service.store.jobs.reuse import digest_stage
 from foldnote.service.store.quotas import BudgetError, QuotaError
 from foldnote.service.store.store import Store
-from foldnote.service.worker_thread import Rounds
+from foldnote.service.worker_thread import BackgroundWorker
 
 log = logging.getLogger(__name__)
 MAX_VARIANTS = 100
@@ -62,11 +62,11 @@ class StageScheduler:
         self._toolbox = toolbox
         self._files = files
         self._wake = wake
-        self._rounds = Rounds("conductor", self._advance)
-        self.start, self.stop, self.wake = self._rounds.start, self._rounds.stop, self._rounds.wake
+        self._worker = BackgroundWorker("stage scheduler", self._advance)
+        self.start, self.stop, self.wake = self._worker.start, self._worker.stop, self._worker.wake
 
     def _advance(self) -> None:
-        while not self._rounds.is_stopping and (ready := self._store.pipelines.ready()):
+        while not self._worker.is_stopping and (ready := self._store.pipelines.ready()):
             for held in ready:
                 self._decide(held)
             self._wake()
@@ -142,8 +142,8 @@ class StageScheduler:
                 sentence = f"{field} takes a file of the stage {stage.name}, but {exc}"
                 raise ReferenceFaultError(sentence) from exc
             for each in members:
-                located = Located(field, each.rpartition("/")[2], sha256=sha256, member=each)
-                found.append((f"{stage.name}/{each}", self._files.keep(located)))
+                located = ResolvedFile(field, each.rpartition("/")[2], sha256=sha256, member=each)
+                found.append((f"{stage.name}/{each}", self._files.store_input(located)))
         if takes_many:
             return [(None, [content for _, content in found])]
         return [(path, [content]) for path, content in found]

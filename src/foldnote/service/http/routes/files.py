@@ -154,8 +154,8 @@ async def receive(request: Request, service: Service, owner: Owner, folder: str,
     """
     text = request.headers.get("content-length", "0")
     declared = int(text[:19]) if text.isascii() and text.isdigit() else 0
-    with service.storage.upload(*owner, declared) as room:
-        sha256, size = await _receive(request, service, owner, room.left, declared)
+    with service.storage.upload(*owner, declared) as upload_space:
+        sha256, size = await _receive(request, service, owner, upload_space.remaining_bytes, declared)
         return await run_in_threadpool(service.store.files.put, owner.account_id, folder, name, size, sha256)
 
 
@@ -166,7 +166,7 @@ async def _receive(
     largest = service.config.limits.upload_bytes
     is_short = left is not None and left < largest
     limit = left if left is not None and is_short else largest
-    refuse = (lambda _: service.storage.full(*owner)) if is_short else _refuse
+    refuse = (lambda _: service.storage.exceeded_error(*owner)) if is_short else _refuse
     with service.objects.draft() as draft:
         buffer = bytearray()
         async for chunk in read_chunks(request, limit, refuse):
