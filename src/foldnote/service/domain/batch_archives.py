@@ -77,7 +77,7 @@ class Aggregator:
                 return None
             with self._objects.draft() as draft:
                 self._write(subjobs, draft, row["settings"])
-                size, sha256 = draft.size, draft.keep()
+                size, sha256 = draft.size, draft.commit()
             self._store.batches.attach(parent_id, sha256, size)
             return sha256
 
@@ -105,7 +105,7 @@ class Aggregator:
             with self._objects.draft() as draft:
                 self._write(subjobs, draft, parent.settings)
                 size = draft.size
-                self._store.batches.complete(parent, draft.keep(), size)
+                self._store.batches.complete(parent, draft.commit(), size)
         except (OSError, ValueError) as exc:
             if isinstance(exc, OSError) and is_passing(exc):
                 raise

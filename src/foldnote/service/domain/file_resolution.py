@@ -97,7 +97,7 @@ class FileResolver:
         try:
             with self._objects.draft() as draft:
                 archives.read_member(archive, member, draft.write)
-                return draft.keep()
+                return draft.commit()
         except archives.DamagedArchiveError as exc:
             sentence = f"{located.field}: {member[:200]!r} cannot be extracted from its result: {exc}."
             raise bad_request(sentence, code="result_damaged", field=located.field) from exc

@@ -102,7 +102,7 @@ class ResultService:
             raise not_found(sentence, code="file_not_found", field="fileName")
         with self._objects.draft() as draft:
             archives.read_member(archive, member, draft.write)
-            return member.rpartition("/")[2], draft.keep()
+            return member.rpartition("/")[2], draft.commit()
 
     def _structures(self, archive: Path) -> str:
         names = archives.structure_names(archive)
@@ -113,7 +113,7 @@ class ResultService:
             subset.seek(0)
             while chunk := subset.read(archives.CHUNK):
                 draft.write(chunk)
-            return draft.keep()
+            return draft.commit()
 
 
 def unfinished(row: JobRow) -> RefusalError:

@@ -46,7 +46,7 @@ class Transfers:
             OSError: one of them is missing or cannot be fetched; the next call tries again.
         """
         known = {each.sha256 for each in claim.inputs}
-        if not self._objects.is_remote or (not is_remote and all(map(self._objects.is_near, known))):
+        if not self._objects.is_remote or (not is_remote and all(map(self._objects.is_cached, known))):
             return True
         prepare: Callable[[str], object] = self._objects.size_bytes if is_remote else self._objects.path
 

@@ -192,7 +192,7 @@ def file_response(request: Request, service: Service, sha256: str, name: str) ->
     if not objects.has(sha256):
         raise _gone()
     kind = MEDIA_TYPES.get(f".{name.rpartition('.')[2].lower()}", ANY_TYPE)
-    if isinstance(objects, ObjectBucket) and not objects.is_near(sha256):
+    if isinstance(objects, ObjectBucket) and not objects.is_cached(sha256):
         disposition = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}"}
         size_bytes = objects.size_bytes(sha256)
         headers = {**SAFE_HEADERS, **disposition}

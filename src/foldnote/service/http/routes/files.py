@@ -178,7 +178,7 @@ async def _receive(
         if not draft.size:
             raise bad_request("The file is empty.", code="invalid_file", field="filename")
         await run_in_threadpool(service.storage.arrive, *owner, draft.size, declared)
-        return await run_in_threadpool(draft.keep), draft.size
+        return await run_in_threadpool(draft.commit), draft.size
 
 
 def _refuse(limit_bytes: int) -> Exception:
