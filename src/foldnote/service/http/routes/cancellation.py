@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.status import JobStatus
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.requests import NamedBatch, NamedJob
 from foldnote.service.faults import bad_request, job_not_found
 from foldnote.service.http.routes.responses import (
@@ -46,7 +46,7 @@ _LOOK_EVERY_S = 0.05
     },
     openapi_extra=json_body(NamedJob),
 )
-async def stop_job(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def stop_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Stop queued jobs at once and running jobs with all their processes, briefly waiting for their end."""
     wanted = await read_small_body(request, service, NamedJob)
     return await _stop(caller, service, wanted.job_name)
@@ -58,7 +58,7 @@ async def stop_job(request: Request, caller: Admitted, service: CurrentService) 
     responses={**success_response(Message, "As /stop-job."), **keyed_errors(400, 413)},
     openapi_extra=json_body(NamedBatch),
 )
-async def cancel_batch(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def cancel_batch(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Stop a batch as /stop-job does; 404 for a job that is not a batch."""
     name = (await read_small_body(request, service, NamedBatch)).batch_name
     row = await run_in_threadpool(service.store.jobs.find, [caller.account_id], name)
@@ -90,7 +90,7 @@ async def _stop(caller: Caller, service: Service, name: str) -> Response:
     },
     openapi_extra=json_body(NamedJob),
 )
-async def delete_job(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def delete_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Delete the job and its result; a running job is stopped."""
     name = (await read_small_body(request, service, NamedJob)).job_name
     running = await run_in_threadpool(service.store.jobs.delete, caller.account_id, name)

@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.wire import WireModel
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import AdmittedClaimed
+from foldnote.service.domain.access.gate import ClaimedCaller
 from foldnote.service.domain.requests import ModelDeployment, NamedTool
 from foldnote.service.http.routes.responses import (
     CurrentService,
@@ -42,7 +42,7 @@ class DeploymentReceipt(WireModel):
     },
     openapi_extra=json_body(ModelDeployment),
 )
-async def deploy_model(request: Request, caller: AdmittedClaimed, service: CurrentService) -> Response:
+async def deploy_model(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Validate and save the tool; it has a form, jobs and results like any other."""
     service.deployments.require_open(caller)
     wanted = await read_small_body(request, service, ModelDeployment)
@@ -90,7 +90,7 @@ class DeployedModels(WireModel):
         **keyed_errors(403),
     },
 )
-def list_deployed_models(caller: AdmittedClaimed, service: CurrentService) -> Response:
+def list_deployed_models(caller: ClaimedCaller, service: CurrentService) -> Response:
     """List the registered tools with their commands or images."""
     service.deployments.require(caller)
     models = [
@@ -117,7 +117,7 @@ def list_deployed_models(caller: AdmittedClaimed, service: CurrentService) -> Re
     },
     openapi_extra=json_body(NamedTool),
 )
-async def delete_model(request: Request, caller: AdmittedClaimed, service: CurrentService) -> Response:
+async def delete_model(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Remove a tool registered with /deploy-model; its waiting jobs end with the reason."""
     service.deployments.require(caller)
     wanted = await read_small_body(request, service, NamedTool)

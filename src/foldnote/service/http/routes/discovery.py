@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.tool import Tool
 from foldnote.models.wire import WireModel
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.parameters import Parameter, list_parameters
 from foldnote.service.faults import RefusalError, not_found
 from foldnote.service.http.routes.responses import CurrentService, keyed_errors, success_response
@@ -91,7 +91,7 @@ class Folders(WireModel):
     },
 )
 def find_tools(
-    caller: Admitted,  # noqa: ARG001  the key is required, not used
+    caller: AuthenticatedCaller,  # noqa: ARG001  the key is required, not used
     service: CurrentService,
     modality: str | None = None,
     function: str | None = None,
@@ -116,7 +116,7 @@ def find_tools(
     summary="Modalities of tools",
     responses={**success_response(Modalities, "Each with its number of tools."), **keyed_errors()},
 )
-def list_modalities(caller: Admitted, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
+def list_modalities(caller: AuthenticatedCaller, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
     """List the values of `modality`."""
     return JSONResponse({"modalities": _words(tool.modalities for tool in service.toolbox.tools())})
 
@@ -126,7 +126,7 @@ def list_modalities(caller: Admitted, service: CurrentService) -> Response:  # n
     summary="Functions of tools",
     responses={**success_response(Functions, "Each with its number of tools."), **keyed_errors()},
 )
-def list_functions(caller: Admitted, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
+def list_functions(caller: AuthenticatedCaller, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
     """List the values of `function`."""
     return JSONResponse({"functions": _words(tool.functions for tool in service.toolbox.tools())})
 
@@ -138,7 +138,7 @@ def list_functions(caller: Admitted, service: CurrentService) -> Response:  # no
 )
 def get_tool_sheet(
     tool_type: Annotated[str, Path(alias="jobType")],
-    caller: Admitted,  # noqa: ARG001  the key is required, not used
+    caller: AuthenticatedCaller,  # noqa: ARG001  the key is required, not used
     service: CurrentService,
 ) -> Response:
     """Get one tool with its settings and an example."""
@@ -158,7 +158,7 @@ def get_tool_sheet(
     responses={**success_response(Folders, "By name."), **keyed_errors(400)},
 )
 def get_folders(
-    caller: Admitted,
+    caller: AuthenticatedCaller,
     service: CurrentService,
     limit: Annotated[int, Query(ge=1)] = 50,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,

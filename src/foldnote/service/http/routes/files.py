@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from foldnote.models.file import FilePage, UploadReceipt
 from foldnote.service.composition import Service
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.faults import bad_request, not_found, too_large
 from foldnote.service.files.links import Target
 from foldnote.service.files.names import check_file_name, check_folder, split_path
@@ -47,7 +47,11 @@ RAW_BODY = {
     openapi_extra=RAW_BODY,
 )
 async def upload_file(
-    request: Request, filename: str, caller: Admitted, service: CurrentService, folder: str | None = None
+    request: Request,
+    filename: str,
+    caller: AuthenticatedCaller,
+    service: CurrentService,
+    folder: str | None = None,
 ) -> Response:
     """Store the raw body under a name; an existing file of this name is replaced."""
     require_length(request, service.config.limits.upload_bytes, _refuse)
@@ -70,7 +74,7 @@ async def upload_file(
     responses={**success_response(FilePage, "Files of one folder, newest first."), **keyed_errors(400)},
 )
 def list_files(
-    caller: Admitted,
+    caller: AuthenticatedCaller,
     service: CurrentService,
     limit: Annotated[int, Query(ge=1)] = 50,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
@@ -93,7 +97,10 @@ def list_files(
     responses={200: {"description": "The content.", "content": CONTENT_TYPES}, **keyed_errors(404)},
 )
 def get_file(
-    request: Request, path: Annotated[str, Path(alias="filePath")], caller: Admitted, service: CurrentService
+    request: Request,
+    path: Annotated[str, Path(alias="filePath")],
+    caller: AuthenticatedCaller,
+    service: CurrentService,
 ) -> Response:
     """Download an upload of the caller."""
     service.direct_uploads.settle(caller.account_id, *split_path(path))
@@ -109,7 +116,7 @@ def get_file(
     responses={**success_response(Message, "Deleted."), **keyed_errors(400)},
 )
 def delete_file(
-    caller: Admitted,
+    caller: AuthenticatedCaller,
     service: CurrentService,
     file_path: Annotated[str | None, Query(alias="filePath")] = None,
     folder: str | None = None,

@@ -58,7 +58,7 @@ def check_readiness(request: Request) -> Response:
 async def get_measurements(request: Request, service: CurrentService) -> Response:
     """Write the measurements for Prometheus, to this machine or to an administrator's key."""
     if not _is_from_here(request):
-        caller = await service.gate.admit(_find_key(request))
+        caller = await service.gate.authenticate(_find_key(request))
         if not caller.is_admin:
             raise _administrators_only()
     measurements = request.app.state.measurements

@@ -17,7 +17,7 @@ from foldnote.models.job import Job, JobPage
 from foldnote.models.status import JobStatus
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted, admit_behind_gateway
+from foldnote.service.domain.access.gate import AuthenticatedCaller, authenticate_behind_gateway
 from foldnote.service.domain.requests import JobsQuery
 from foldnote.service.faults import job_not_found
 from foldnote.service.http.routes.responses import (
@@ -73,7 +73,7 @@ class GatewayMessage(WireModel):
 )
 async def get_jobs(request: Request) -> Response:
     """List the caller's jobs, or get one; with `since` and `waitSeconds`, after a change."""
-    service, caller = find_service(request), await admit_behind_gateway(request)
+    service, caller = find_service(request), await authenticate_behind_gateway(request)
     asked = read_query(request, JobsQuery)
     key, since, mark = asked.start_key, asked.since, None
     before = None if key is None else service.page_keys.read(caller.account_id, key)
@@ -111,7 +111,7 @@ async def get_jobs(request: Request) -> Response:
 )
 def get_job_log(
     name: Annotated[str, Path(alias="jobName")],
-    caller: Admitted,
+    caller: AuthenticatedCaller,
     service: CurrentService,
     max_lines: Annotated[int, Query(alias="maxLines", ge=1)] = _DEFAULT_LOG_LINES,
 ) -> Response:

@@ -7,7 +7,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from foldnote.models.wire import WireModel
-from foldnote.service.domain.access.gate import AdmittedClaimed
+from foldnote.service.domain.access.gate import ClaimedCaller
 from foldnote.service.domain.requests import PipelineSubmission, RunPipelineRequest
 from foldnote.service.http.routes.responses import (
     CurrentService,
@@ -55,7 +55,7 @@ class RunReceiptResponse(WireModel):
     },
     openapi_extra=json_body(PipelineSubmission),
 )
-async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: CurrentService) -> Response:
+async def submit_pipeline(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Validate every stage and save the pipeline; a pipeline of the same name is replaced."""
     pipeline = await read_submission(request, service, PipelineSubmission)
     await run_in_threadpool(service.pipelines.save, caller, pipeline)
@@ -76,7 +76,7 @@ async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: Cu
     },
     openapi_extra=json_body(RunPipelineRequest),
 )
-async def run_pipeline(request: Request, caller: AdmittedClaimed, service: CurrentService) -> Response:
+async def run_pipeline(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Validate every stage with the inputs of this run and queue all of them, or none."""
     wanted = await read_jobs(request, service, RunPipelineRequest)
     await run_in_threadpool(service.storage.require, caller.account_id, caller.tier)

@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.requests import UploadRequest
 from foldnote.service.faults import not_found
 from foldnote.service.files.links import UploadTarget, link_revoked
@@ -52,7 +52,7 @@ class UploadLinks(WireModel):
     openapi_extra=json_body(UploadRequest),
 )
 async def get_presigned_upload_url(
-    request: Request, caller: Admitted, service: CurrentService
+    request: Request, caller: AuthenticatedCaller, service: CurrentService
 ) -> UploadLinks:
     """Sign an upload under one name."""
     folder, name = split_path((await read_small_body(request, service, UploadRequest)).filename)

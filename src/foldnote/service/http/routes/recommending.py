@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from foldnote.catalog.checks.molecule import find_smiles_fault
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.recommending.detection import FoundMolecule, find_molecules, read_sequence
 from foldnote.service.domain.recommending.ranking import advise, read_task
 from foldnote.service.domain.requests import RouterInput, RouterRequest
@@ -70,7 +70,7 @@ class RouterResponse(WireModel):
     },
     openapi_extra=json_body(RouterRequest),
 )
-async def route_model(request: Request, caller: Admitted, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
+async def route_model(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
     """Rank the tools of this service for a task, without contacting other machines.
 
     Raises:

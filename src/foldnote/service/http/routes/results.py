@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.requests import ResultRequest
 from foldnote.service.domain.result_links import PreparingError
 from foldnote.service.faults import bad_request
@@ -51,7 +51,7 @@ class Preparing(WireModel):
     },
     openapi_extra=json_body(ResultRequest),
 )
-async def get_result(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def get_result(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Get a link to the archive, to one of its files, or to its structures only."""
     wanted = await read_small_body(request, service, ResultRequest)
     owners = await run_in_threadpool(visible_accounts, service, caller, wanted.job_email)

@@ -12,7 +12,7 @@ from foldnote.models.submission import Receipt
 from foldnote.models.verdict import BatchVerdict, Verdict
 from foldnote.models.wire import WireModel
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import Admitted, AdmittedClaimed
+from foldnote.service.domain.access.gate import AuthenticatedCaller, ClaimedCaller
 from foldnote.service.domain.requests import (
     BatchSubmission,
     JobPayload,
@@ -53,7 +53,7 @@ class BatchReceipt(WireModel):
     responses={**success_response(Receipt, "The job is queued."), **keyed_errors(400, 403, 413, 507)},
     openapi_extra=json_body(JobSubmission),
 )
-async def submit_job(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def submit_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Validate a job and queue it."""
     submission = await read_jobs(request, service, JobSubmission)
     await run_in_threadpool(service.intake.submit, caller, submission)
@@ -66,7 +66,7 @@ async def submit_job(request: Request, caller: Admitted, service: CurrentService
     responses={**success_response(BatchReceipt, "All jobs are queued."), **keyed_errors(400, 403, 413, 507)},
     openapi_extra=json_body_of_any(BatchSubmission, ListedBatch),
 )
-async def submit_batch(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def submit_batch(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Validate every row and queue all of them, or none."""
     service.draining.require_off()
     value = await read_json(request, service.config.limits.submission_bytes)
@@ -86,7 +86,7 @@ async def submit_batch(request: Request, caller: Admitted, service: CurrentServi
     },
     openapi_extra=json_body(ScreeningSubmission),
 )
-async def screen(request: Request, caller: AdmittedClaimed, service: CurrentService) -> Response:
+async def screen(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Queue one job per ligand, or none."""
     wanted = await read_jobs(request, service, ScreeningSubmission)
     tool, names = await run_in_threadpool(service.screening.submit, caller, wanted)
@@ -116,7 +116,7 @@ def _read_batch(value: Any) -> BatchSubmission:
     },
     openapi_extra=json_body_of_any(JobPayload, has_others=True),
 )
-async def validate_job(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def validate_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Validate a job or the rows of a batch; nothing is stored or queued."""
     value = await read_json(request, service.config.limits.validation_bytes, _refuse_bare)
     try:

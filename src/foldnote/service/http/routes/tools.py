@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.tool import Tool
 from foldnote.models.wire import WireModel
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.http.routes.responses import (
     CurrentService,
     error_responses,
@@ -23,7 +23,7 @@ router = APIRouter(tags=["tools"])
     summary="The tools and their settings",
     responses={**success_response(list[Tool], "Every tool."), **keyed_errors()},
 )
-def list_tools(caller: Admitted, service: CurrentService) -> Response:  # noqa: ARG001  the key is required, not used
+def list_tools(caller: AuthenticatedCaller, service: CurrentService) -> Response:  # noqa: ARG001  the key is required, not used
     """Get the catalog."""
     return Response(service.toolbox.document(), media_type="application/json")
 
@@ -61,7 +61,7 @@ class FinetunedModels(WireModel):
     summary="Models produced by the caller's jobs",
     responses={**success_response(FinetunedModels, "Newest first."), **keyed_errors()},
 )
-def list_finetuned_models(caller: Admitted, service: CurrentService) -> Response:
+def list_finetuned_models(caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """List the completed fine-tuning jobs as models."""
     rows = service.store.jobs.complete_of(caller.account_id, service.toolbox.finetuning_types())
     models = [

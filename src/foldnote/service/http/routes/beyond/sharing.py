@@ -13,7 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import Field
 
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.requests import RequestBody
 from foldnote.service.domain.result_links import PreparingError
 from foldnote.service.domain.sharing import describe
@@ -54,7 +54,7 @@ class LinkToken(RequestBody):
 
 
 @router.post("/shares")
-async def share_job(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def share_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Create a link to a job or batch; its token is shown only in this response."""
     wanted = await read_small_body(request, service, NewLink)
     make = service.sharing.make
@@ -66,7 +66,9 @@ async def share_job(request: Request, caller: Admitted, service: CurrentService)
 
 @router.get("/shares")
 def list_shares(
-    caller: Admitted, service: CurrentService, job_name: Annotated[str | None, Query(alias="jobName")] = None
+    caller: AuthenticatedCaller,
+    service: CurrentService,
+    job_name: Annotated[str | None, Query(alias="jobName")] = None,
 ) -> Response:
     """List the caller's valid links, newest first, with who has opened them."""
     readers, found = service.sharing.find_readers(caller), service.sharing.all(caller, job_name)
@@ -74,7 +76,9 @@ def list_shares(
 
 
 @router.delete("/shares/{name}")
-def revoke_share(name: Annotated[str, Path()], caller: Admitted, service: CurrentService) -> Response:
+def revoke_share(
+    name: Annotated[str, Path()], caller: AuthenticatedCaller, service: CurrentService
+) -> Response:
     """End a link at once."""
     service.sharing.revoke(caller, name)
     return JSONResponse({"message": "The link leads nowhere now."})
@@ -87,14 +91,16 @@ def show_shared() -> Response:
 
 
 @router.post("/shared")
-async def open_shared(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def open_shared(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Return the record of the shared job."""
     token = (await read_small_body(request, service, LinkToken)).token
     return JSONResponse(await run_in_threadpool(service.sharing.open, caller, token))
 
 
 @router.post("/shared/result")
-async def get_shared_result(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def get_shared_result(
+    request: Request, caller: AuthenticatedCaller, service: CurrentService
+) -> Response:
     """Return a signed link to the result, or 202 while the archive of a batch is being built."""
     token = (await read_small_body(request, service, LinkToken)).token
     try:

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.requests import RequestBody
 from foldnote.service.http.routes.responses import CurrentService, read_small_body
 from foldnote.service.store.accounts.accounts import Caller
@@ -30,13 +30,13 @@ class WebhookChange(RequestBody):
 
 
 @router.get("/webhook")
-def show_webhook(caller: Admitted, service: CurrentService) -> Response:
+def show_webhook(caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Return the account's settings and what the administrator allows."""
     return JSONResponse(_show(service, caller))
 
 
 @router.post("/webhook")
-async def set_webhook(request: Request, caller: Admitted, service: CurrentService) -> Response:
+async def set_webhook(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Set or remove the URL that is called at the end of every job submitted from now on."""
     wanted = await read_small_body(request, service, WebhookChange)
     await run_in_threadpool(service.webhooks.put_url, caller, wanted.url)
@@ -44,7 +44,7 @@ async def set_webhook(request: Request, caller: Admitted, service: CurrentServic
 
 
 @router.post("/webhook/secret")
-def renew_webhook_secret(caller: Admitted, service: CurrentService) -> Response:
+def renew_webhook_secret(caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Replace the account's secret by a new one, shown only in this response."""
     secret = service.webhooks.renew_secret(caller)
     content = {**_show(service, caller), "secret": secret}
