@@ -42,7 +42,7 @@ from foldnote.text import count
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreResult:
     """The result of a restore.
 
     Attributes:
@@ -58,7 +58,7 @@ class Restored:
 
 def restore_backup(
     source: Path, data: Path, *, is_replacing: bool, bucket: BucketAddress | None = None
-) -> Restored:
+) -> RestoreResult:
     """Replace the contents of the data folder ``data`` by the backup ``source``.
 
     Args:
@@ -102,7 +102,7 @@ def restore_backup(
         ) from exc
     finally:
         lock.release()
-    return Restored(backup, kept, repeated)
+    return RestoreResult(backup, kept, repeated)
 
 
 def _stage(source: Path, staging: Path) -> None:

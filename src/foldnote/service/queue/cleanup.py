@@ -22,7 +22,7 @@ from threading import Event, Thread
 
 from foldnote.service.disk import Disk
 from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
-from foldnote.service.lock import may_remove_contents
+from foldnote.service.lock import try_lock_contents
 from foldnote.service.runner.attempt import RESULT, WORK
 from foldnote.service.runner.processes import remove_left_scratch
 from foldnote.service.store.database import StorageFaultError
@@ -141,7 +141,7 @@ class Cleanup:
 
         Nothing is removed during a backup.
         """
-        with may_remove_contents(self._root.parent) as may_remove:
+        with try_lock_contents(self._root.parent) as may_remove:
             if may_remove:
                 self._purge()
 

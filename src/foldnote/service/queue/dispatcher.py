@@ -542,7 +542,7 @@ class Dispatcher:
         """
         self._selector.reset()
         if self._disk is not None:
-            self._disk.tend()
+            self._disk.maintain_ballast()
         running = self._store.queue.running()
         if self._replica is not None:
             running = self._select_own_attempts(self._replica, running)
