@@ -177,7 +177,7 @@ def write_results(rows: Sequence[Row]) -> None:
     if different:
         records = [f">{row['name']} perplexity={row['perplexity']}\n{row['sequence']}\n" for row in different]
         (OUTPUTS / "sequences.fasta").write_text("".join(records), "utf-8")
-    protocol.write_notes(list(find_doubts(named, different)))
+    protocol.write_notes(list(list_warnings(named, different)))
     perplexities = [row["perplexity"] for row in rows]
     protocol.write_score(
         {
@@ -190,7 +190,7 @@ def write_results(rows: Sequence[Row]) -> None:
     )
 
 
-def find_doubts(rows: Sequence[Row], different: Sequence[Row]) -> Iterator[str]:
+def list_warnings(rows: Sequence[Row], different: Sequence[Row]) -> Iterator[str]:
     """Yield notes on sequences that are not what they should be."""
     strange = sum(bool(row["other_letters"]) for row in rows)
     if strange:

@@ -103,7 +103,7 @@ def read_sequence(settings: Mapping[str, Any], field: str) -> str:
 
 
 @contextlib.contextmanager
-def talk_to_the_log() -> Iterator[None]:
+def redirect_stdout_to_stderr() -> Iterator[None]:
     """Redirect AbNatiV's prints to standard error."""
     with contextlib.redirect_stdout(sys.stderr):
         yield
@@ -121,7 +121,7 @@ def find_domain(chain: str, sequence: str, notes: list[str], *, is_nanobody: boo
     from Bio.SeqRecord import SeqRecord
 
     # These options are those of AbNatiV's own scoring with its second models.
-    with talk_to_the_log():
+    with redirect_stdout_to_stderr():
         found = anarci_alignments_of_Fv_sequences_iter(
             [SeqRecord(Seq(sequence), id="domain")],
             isVHH=is_nanobody,
@@ -175,7 +175,7 @@ def score_chain(domain: AlignedDomain, model: str) -> tuple[list[Row], list[Row]
     from Bio.Seq import Seq
     from Bio.SeqRecord import SeqRecord
 
-    with talk_to_the_log():
+    with redirect_stdout_to_stderr():
         scores, profile = abnativ_scoring(
             model,
             [SeqRecord(Seq(domain.aligned), id="domain")],
@@ -203,7 +203,7 @@ def score_pair(domains: list[AlignedDomain]) -> tuple[list[Row], list[Row]]:
 
     heavy, light = domains
     pairs = pandas.DataFrame({"id": ["pair"], "vh": [heavy.aligned], "vl": [light.aligned]})
-    with talk_to_the_log():
+    with redirect_stdout_to_stderr():
         scores, profile = abnativ_scoring_paired(
             pairs, "id", "vh", "vl", batch_size=1, mean_score_only=False, do_align=False, verbose=False
         )

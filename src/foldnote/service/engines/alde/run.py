@@ -106,7 +106,7 @@ def list_rows(
                 [
                     place + 1,
                     library.write(variant),
-                    describe_changes(spell(best), spell(variant), library.sites, " "),
+                    describe_changes(write_variant(best), write_variant(variant), library.sites, " "),
                     *(f"{figure:.6g}" for figure in (*figures, improvements[place])),
                     picked.get(place, ""),
                     int(distance),
@@ -115,7 +115,7 @@ def list_rows(
     return rows
 
 
-def spell(codes: Codes) -> list[str]:
+def write_variant(codes: Codes) -> list[str]:
     """Return the letters of a variant at the sites."""
     return [LETTERS[code] for code in codes]
 

@@ -18,7 +18,7 @@ from adapter_program import (
     describe_weights,
     read_chains,
     require_files,
-    require_whole,
+    require_integer,
     run_program,
 )
 from engine_protocol import (
@@ -58,8 +58,11 @@ def main() -> None:
     job, options = read_job(), read_options()
     settings, seed = job["settings"], job["seed"] % LARGEST_SEED
     chains = read_chains(settings["sequence"])
-    samples, recycles = require_whole(settings, "numSamples"), require_whole(settings, "recyclingIterations")
-    neff = require_whole(settings, "neff") if settings.get("neff") is not None else -1
+    samples, recycles = (
+        require_integer(settings, "numSamples"),
+        require_integer(settings, "recyclingIterations"),
+    )
+    neff = require_integer(settings, "neff") if settings.get("neff") is not None else -1
     cutoff, has_dropout = settings["crosslinkCutoff"], settings["dropoutCrosslinks"]
     write_used(seed=seed)
     report(0.01, "Writing the program's input")

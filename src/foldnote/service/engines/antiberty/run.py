@@ -46,7 +46,7 @@ def main() -> None:
         name: {"chain": name, "species": kind_of, "chain_type": chain_type, "residues": len(chains[name])}
         for name, kind_of, chain_type in zip(chains, species, kinds, strict=True)
     }
-    protocol.write_notes(list(find_doubts(summary)))
+    protocol.write_notes(list(list_warnings(summary)))
     if task == "mask":
         fill_masks(runner, chains, masks, summary)
     elif task == SCORED_TASK:
@@ -89,7 +89,7 @@ def load_runner() -> Any:
     return AntiBERTyRunner()
 
 
-def find_doubts(summary: dict[str, dict[str, Any]]) -> Iterator[str]:
+def list_warnings(summary: dict[str, dict[str, Any]]) -> Iterator[str]:
     """Yield notes on chains that the model classifies as the other kind."""
     for name, row in summary.items():
         if row["chain_type"].lower() != name:

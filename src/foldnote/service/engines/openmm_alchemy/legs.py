@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from analysis import FEW_SAMPLES, MIN_OVERLAP, Convergence, Estimate, disagree, estimate, follow
+from analysis import FEW_SAMPLES, MIN_OVERLAP, Convergence, Estimate, differ_beyond_error, estimate, follow
 from engine_protocol import report
 from exchanges import count_crossings
 from sampling import Leg, Lengths, sample
@@ -61,7 +61,11 @@ class LegResult:
     def is_converged(self) -> bool:
         """Whether neighbours overlap, both halves agree and there are enough samples for both checks."""
         is_told = self.sampled >= FEW_SAMPLES and math.isfinite(self.error)
-        return is_told and self.estimate.least_overlap >= MIN_OVERLAP and not disagree(self.convergence)
+        return (
+            is_told
+            and self.estimate.least_overlap >= MIN_OVERLAP
+            and not differ_beyond_error(self.convergence)
+        )
 
     @property
     def crossings(self) -> int:
