@@ -167,13 +167,13 @@ async def receive(request: Request, service: Service, owner: Owner, folder: str,
 
 
 async def _receive(
-    request: Request, service: Service, owner: Owner, left: int | None, declared: int
+    request: Request, service: Service, owner: Owner, remaining_bytes: int | None, declared: int
 ) -> tuple[str, int]:
     """Store the body as it arrives; return its hash and size."""
-    largest = service.config.limits.upload_bytes
-    is_short = left is not None and left < largest
-    limit = left if left is not None and is_short else largest
-    refuse = (lambda _: service.storage.exceeded_error(*owner)) if is_short else _refuse
+    max_file_bytes = service.config.limits.upload_bytes
+    is_limited_by_storage = remaining_bytes is not None and remaining_bytes < max_file_bytes
+    limit = remaining_bytes if remaining_bytes is not None and is_limited_by_storage else max_file_bytes
+    refuse = (lambda _: service.storage.exceeded_error(*owner)) if is_limited_by_storage else _refuse
     with service.objects.draft() as draft:
         buffer = bytearray()
         async for chunk in read_chunks(request, limit, refuse):
@@ -184,7 +184,7 @@ async def _receive(
         draft.write(bytes(buffer))
         if not draft.size:
             raise bad_request("The file is empty.", code="invalid_file", field="filename")
-        await run_in_threadpool(service.storage.arrive, *owner, draft.size, declared)
+        await run_in_threadpool(service.storage.require_still_fits, *owner, draft.size, declared)
         return await run_in_threadpool(draft.commit), draft.size
 
 
