@@ -13,7 +13,7 @@ BY_COMMAND = catalog.tool("anarci").model_copy(update={"type": "by-command"})
 def test_a_tool_that_is_removed_between_two_looks_is_unknown_and_not_only_unavailable():
     registered = {"by-command": RegisteredTool(BY_COMMAND, load_engines()["anarci"])}
     toolbox = Toolbox({})
-    toolbox.follow(lambda: dict(registered))
+    toolbox.read_registered_with(lambda: dict(registered))
     tool = toolbox.find("by-command")
     registered.clear()
     toolbox.refresh()

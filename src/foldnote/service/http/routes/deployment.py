@@ -44,7 +44,7 @@ class DeploymentReceipt(WireModel):
 )
 async def deploy_model(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Validate and save the tool; it has a form, jobs and results like any other."""
-    service.deployments.require_open(caller)
+    service.deployments.require_deployment_allowed(caller)
     wanted = await read_small_body(request, service, ModelDeployment)
     require_space(service.config)
     tool = await run_in_threadpool(service.deployments.deploy, wanted)
@@ -92,7 +92,7 @@ class DeployedModels(WireModel):
 )
 def list_deployed_models(caller: ClaimedCaller, service: CurrentService) -> Response:
     """List the registered tools with their commands or images."""
-    service.deployments.require(caller)
+    service.deployments.require_admin(caller)
     models = [
         {
             "type": definition.type,
@@ -119,7 +119,7 @@ def list_deployed_models(caller: ClaimedCaller, service: CurrentService) -> Resp
 )
 async def delete_model(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Remove a tool registered with /deploy-model; its waiting jobs end with the reason."""
-    service.deployments.require(caller)
+    service.deployments.require_admin(caller)
     wanted = await read_small_body(request, service, NamedTool)
     await run_in_threadpool(service.deployments.remove, wanted.type)
     service.dispatcher.wake()

@@ -43,7 +43,7 @@ def check_health(service: CurrentService) -> Response:
 @router.get("/readyz", include_in_schema=False)
 def check_readiness(request: Request) -> Response:
     """Report whether the service should get new requests: 200, or 503 with the reasons."""
-    found = request.app.state.readiness.look()
+    found = request.app.state.readiness.check()
     body = {
         "status": "not ready" if found.reasons else "ready",
         "reasons": [{"code": code, "reason": sentence} for code, sentence in found.reasons.items()],

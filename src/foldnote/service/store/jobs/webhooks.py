@@ -128,15 +128,15 @@ class WebhookStore:
         """Return the accounts that have a webhook due."""
         query = sa.select(webhooks.c.account_id).distinct().select_from(_OPEN).where(_ENDED, _IS_DUE)
         with self._database.read() as connection:
-            return list(connection.execute(query, self._span()).scalars())
+            return list(connection.execute(query, self._due_range()).scalars())
 
     def next_of(self, account_id: int) -> DueWebhook | None:
         """Return the webhook of the account that has been due for longest; None if none is due."""
         with self._database.read() as connection:
-            row = connection.execute(_NEXT, {**self._span(), "account": account_id}).mappings().first()
+            row = connection.execute(_NEXT, {**self._due_range(), "account": account_id}).mappings().first()
         return None if row is None else DueWebhook(**row)
 
-    def _span(self) -> dict[str, float]:
+    def _due_range(self) -> dict[str, float]:
         moment = self._database.seconds()
         return {"after": moment + 1e-3, "latest": moment + MAX_DELAY_S}
 
@@ -150,7 +150,7 @@ class WebhookStore:
         with self._database.write(webhook.account_id) as connection:
             return bool(connection.execute(sa.update(webhooks).where(*mine).values(**values)).rowcount)
 
-    def record(self, webhook: DueWebhook, told: str, event: str, delay_s: float | None) -> None:
+    def record(self, webhook: DueWebhook, status_text: str, event: str, delay_s: float | None) -> None:
         """Record the outcome of an attempt; without a delay until the next one it was the last.
 
         Nothing is recorded if the job was deleted meanwhile or another attempt has begun.
@@ -163,6 +163,6 @@ class WebhookStore:
         with self._database.write(webhook.account_id) as connection:
             if connection.execute(statement).rowcount:
                 this = jobs.c.id == webhook.job_id
-                connection.execute(sa.update(jobs).where(this).values(webhook=told))
+                connection.execute(sa.update(jobs).where(this).values(webhook=status_text))
                 refresh_record(connection, webhook.job_id)
                 write_event(connection, webhook.account_id, webhook.job_id, event)
