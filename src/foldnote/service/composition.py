@@ -107,10 +107,10 @@ class Service:
         self.local_key = self._make_local_key()
         self.storage = StorageService(self.store.storage, config)
         self.direct_uploads = DirectUploads(self.store, self.objects, self.storage, config.limits)
-        calls = WebhookOptions.read(config.webhooks)
-        self.webhooks = WebhookRules(self.store.webhooks, calls)
-        self._webhook_sender = WebhookSender(self.store.webhooks, calls)
-        self._build_queue(calls_webhooks=calls is not None)
+        webhook_options = WebhookOptions.read(config.webhooks)
+        self.webhooks = WebhookRules(self.store.webhooks, webhook_options)
+        self._webhook_sender = WebhookSender(self.store.webhooks, webhook_options)
+        self._build_queue(calls_webhooks=webhook_options is not None)
         self.results = ResultService(self.store, self.objects, self.links, self.aggregator)
         self.sharing = Sharing(self.store, self.results)
         self.active_at = time.monotonic()
@@ -228,12 +228,12 @@ class Service:
         self._webhook_sender.wake()
 
     def _make_local_key(self) -> str:
-        place = self.config.data_dir / KEY_FILE
+        key_file = self.config.data_dir / KEY_FILE
         if self.replica is None:
-            key = read_or_make_key_file(place)
+            key = read_or_make_key_file(key_file)
         else:  # another replica may be starting for the first time, too
-            with hold_lock(place.with_suffix(".lock"), timeout_s=_KEY_S):
-                key = read_or_make_key_file(place)
+            with hold_lock(key_file.with_suffix(".lock"), timeout_s=_KEY_S):
+                key = read_or_make_key_file(key_file)
         account = self.store.accounts.ensure_account(self.config.email)
         self.store.accounts.add_key(account, hash_key(key), is_admin=True)
         return key

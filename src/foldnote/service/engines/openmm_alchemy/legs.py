@@ -90,12 +90,12 @@ class Progress:
 
     total: int
     done: int = 0
-    told: float = field(default_factory=time.monotonic)
+    last_reported: float = field(default_factory=time.monotonic)
 
-    def tell(self, part: float, message: str) -> None:
+    def report_progress(self, part: float, message: str) -> None:
         """Report that a ``part`` of the current leg is done."""
-        if time.monotonic() - self.told > REPORT_S:
-            self.told = time.monotonic()
+        if time.monotonic() - self.last_reported > REPORT_S:
+            self.last_reported = time.monotonic()
             report(0.02 + 0.97 * (self.done + part) / self.total, message)
 
 
@@ -108,7 +108,7 @@ def plan_lengths(settings: dict[str, Any], notes: list[str]) -> Lengths:
 
 
 def run_leg(
-    ligand: str, repeat: int, leg: Leg, folder: Path, target: float, tell: Callable[[float], None]
+    ligand: str, repeat: int, leg: Leg, folder: Path, target: float, report_progress: Callable[[float], None]
 ) -> LegResult:
     """Sample a leg until its error is at most ``target`` in kcal/mol, or completely if ``target`` is 0."""
 
@@ -119,7 +119,7 @@ def run_leg(
         return min(found.samples) >= MIN_SAMPLES and found.error / leg.beta / KCAL <= target
 
     planned = leg.lengths.production_blocks * leg.lengths.samples_per_block
-    samples = sample(leg, folder, tell, is_enough)
+    samples = sample(leg, folder, report_progress, is_enough)
     windows = samples.energies
     count = windows[0].shape[1]
     simulated = count * leg.lengths.interval

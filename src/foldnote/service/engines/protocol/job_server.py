@@ -135,7 +135,7 @@ def run_jobs(
     os.setsid()
     following = socket.socket(fileno=descriptors.pop(2))
     following.set_inheritable(False)
-    goes_on = job["goesOn"] and getattr(serve, "RUNS_MANY", False)
+    can_continue = job["goesOn"] and getattr(serve, "RUNS_MANY", False)
     begin_job(job, descriptors)
     getattr(serve, "begin", _nothing)()
     if job["hasGpu"]:
@@ -143,7 +143,7 @@ def run_jobs(
     while ending.run(program):
         if job["hasGpu"]:
             report_gpu_memory(following)
-        if not goes_on or not has_one_thread():
+        if not can_continue or not has_one_thread():
             return
         end_job(job, following)
         order = receive_order(following)

@@ -98,11 +98,11 @@ class BatchStore:
 
         If the batch was deleted meanwhile, the archive is soon removed.
         """
-        mine = (jobs.c.id == parent_id, jobs.c.deleted.is_(None), jobs.c.result_sha256.is_(None))
+        conditions = (jobs.c.id == parent_id, jobs.c.deleted.is_(None), jobs.c.result_sha256.is_(None))
         with self._database.write(jobs=[parent_id]) as connection:
             owner = sa.select(jobs.c.account_id).where(jobs.c.id == parent_id)
             account_id = connection.execute(owner).scalar_one()
-            statement = sa.update(jobs).where(*mine).values(result_sha256=sha256, result_size=size)
+            statement = sa.update(jobs).where(*conditions).values(result_sha256=sha256, result_size=size)
             if connection.execute(statement).rowcount:
                 write_event(connection, account_id, parent_id, "archive attached")
             else:
@@ -216,8 +216,8 @@ def stop_waiting(
         chosen = jobs.c.id.in_(job_ids[start : start + _IDS_AT_ONCE])
         values = {"state": str(JobStatus.STOPPED), "completed": moment, "error": error, "message": message}
         connection.execute(sa.update(jobs).where(chosen).values(values))
-        owned = sa.select(jobs, accounts.c.email).join(accounts, accounts.c.id == jobs.c.account_id)
-        rows = connection.execute(owned.where(chosen)).mappings().all()
+        query = sa.select(jobs, accounts.c.email).join(accounts, accounts.c.id == jobs.c.account_id)
+        rows = connection.execute(query.where(chosen)).mappings().all()
         keep_records(connection, [make_record(row, row["email"]) for row in rows])
     number, failed = len(job_ids), len(job_ids) if error else 0
     move = StatusChange(account_id, parent_id, JobStatus.IN_QUEUE, JobStatus.STOPPED, number, failed=failed)

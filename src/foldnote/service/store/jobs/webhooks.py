@@ -119,9 +119,9 @@ class WebhookStore:
 
     def put_url(self, account_id: int, url: str | None) -> None:
         """Set the URL for all jobs that the account submits from now on; it must have a secret."""
-        mine = webhook_accounts.c.account_id == account_id
+        conditions = webhook_accounts.c.account_id == account_id
         with self._database.write(account_id) as connection:
-            connection.execute(sa.update(webhook_accounts).where(mine).values(url=url))
+            connection.execute(sa.update(webhook_accounts).where(conditions).values(url=url))
             write_event(connection, account_id, None, "webhook set" if url else "webhook removed")
 
     def due_accounts(self) -> list[int]:
@@ -145,21 +145,21 @@ class WebhookStore:
 
         If no outcome is recorded because the service was killed, another attempt follows after the lease.
         """
-        mine = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts)
+        conditions = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts)
         values = {"attempts": webhook.attempts + 1, "due": self._database.seconds() + lease_s}
         with self._database.write(webhook.account_id) as connection:
-            return bool(connection.execute(sa.update(webhooks).where(*mine).values(**values)).rowcount)
+            return bool(connection.execute(sa.update(webhooks).where(*conditions).values(**values)).rowcount)
 
     def record(self, webhook: DueWebhook, status_text: str, event: str, delay_s: float | None) -> None:
         """Record the outcome of an attempt; without a delay until the next one it was the last.
 
         Nothing is recorded if the job was deleted meanwhile or another attempt has begun.
         """
-        mine = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts + 1)
-        statement: sa.Delete | sa.Update = sa.delete(webhooks).where(*mine)
+        conditions = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts + 1)
+        statement: sa.Delete | sa.Update = sa.delete(webhooks).where(*conditions)
         if delay_s is not None:
             due = self._database.seconds() + min(delay_s, MAX_DELAY_S)
-            statement = sa.update(webhooks).where(*mine).values(due=due)
+            statement = sa.update(webhooks).where(*conditions).values(due=due)
         with self._database.write(webhook.account_id) as connection:
             if connection.execute(statement).rowcount:
                 this = jobs.c.id == webhook.job_id
