@@ -61,11 +61,11 @@ def _move_jobs(connection: sa.Connection, source: int, target: int) -> int:
     rows = connection.execute(
         sa.select(jobs.c.id, jobs.c.name, jobs.c.deleted).where(jobs.c.account_id == source)
     ).all()
-    theirs = set(taken)
+    target_names = set(taken)
     taken |= {row.name for row in rows if row.deleted is None}
     for row in rows:
         name = row.name
-        if row.deleted is None and name in theirs:
+        if row.deleted is None and name in target_names:
             name = free_name(name, taken)
             taken.add(name)
             batch = sa.update(jobs).where(jobs.c.parent_id == row.id)
@@ -95,8 +95,8 @@ def _move_files(connection: sa.Connection, source: int, target: int) -> None:
         files.c.account_id == target, files.c.deleted.is_(None)
     )
     taken = {tuple(row) for row in connection.execute(there)}
-    conditions = sa.select(files.c.id, files.c.folder, files.c.name, files.c.deleted)
-    for row in connection.execute(conditions.where(files.c.account_id == source)).all():
+    query = sa.select(files.c.id, files.c.folder, files.c.name, files.c.deleted)
+    for row in connection.execute(query.where(files.c.account_id == source)).all():
         name = row.name
         if row.deleted is None and (row.folder, name) in taken:
             path = PurePosixPath(name)
@@ -107,10 +107,10 @@ def _move_files(connection: sa.Connection, source: int, target: int) -> None:
 
 
 def _move_pipelines(connection: sa.Connection, source: int, target: int) -> None:
-    conditions = sa.select(pipelines.c.name).where(pipelines.c.account_id == target)
-    taken = set(connection.execute(conditions).scalars())
-    conditions = sa.select(pipelines.c.name).where(pipelines.c.account_id == source)
-    for name in connection.execute(conditions).scalars().all():
+    query = sa.select(pipelines.c.name).where(pipelines.c.account_id == target)
+    taken = set(connection.execute(query).scalars())
+    query = sa.select(pipelines.c.name).where(pipelines.c.account_id == source)
+    for name in connection.execute(query).scalars().all():
         new = free_name(name, taken) if name in taken else name
         taken.add(new)
         which = (pipelines.c.account_id == source, pipelines.c.name == name)
@@ -148,8 +148,8 @@ def _move_counters(connection: sa.Connection, source: int, target: int) -> None:
 
 def _move_usage(connection: sa.Connection, source: int, target: int) -> None:
     """Move weighted hours, which count for the organization's budget, but not the trial's number of jobs."""
-    conditions = sa.select(usage).where(usage.c.account_id == source, usage.c.period != TRIAL)
-    for row in connection.execute(conditions).all():
+    query = sa.select(usage).where(usage.c.account_id == source, usage.c.period != TRIAL)
+    for row in connection.execute(query).all():
         values = {"account_id": target, "period": row.period, "jobs": 0, "weighted_hours": row.weighted_hours}
         statement = insert(usage).values(values)
         new = {"weighted_hours": usage.c.weighted_hours + row.weighted_hours}
