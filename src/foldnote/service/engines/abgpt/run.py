@@ -62,7 +62,7 @@ def read_start(settings: Mapping[str, Any]) -> str:
     start = protocol.clean_sequence(settings["startingResidues"])
     if not start:
         protocol.fail("startingResidues is empty. Give the first residues of the chain, such as EVQL.")
-    protocol.refuse_strange_letters("startingResidues", start, "AbGPT")
+    protocol.reject_nonstandard_letters("startingResidues", start, "AbGPT")
     return start
 
 
@@ -160,7 +160,7 @@ def rate_chains(chains: Sequence[GeneratedChain]) -> list[Row]:
                 "perplexity": round(perplexity, 4),
                 "residues": len(chain.sequence),
                 "ended": YES_OR_NO[chain.is_ended],
-                "other_letters": protocol.name_strange_letters(chain.sequence),
+                "other_letters": protocol.list_nonstandard_letters(chain.sequence),
                 "kept_by_filter": YES_OR_NO[is_kept],
                 "sequence": chain.sequence,
             }

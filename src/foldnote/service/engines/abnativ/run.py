@@ -56,8 +56,8 @@ def main() -> None:
     )
     is_nanobody = not is_pair and settings["nat"] == "VHH2"
     domains = []
-    for place, (name, sequence) in enumerate(given.items()):
-        protocol.report(0.05 + place / 10, f"Numbering the {name} chain")
+    for index, (name, sequence) in enumerate(given.items()):
+        protocol.report(0.05 + index / 10, f"Numbering the {name} chain")
         domains.append(find_domain(name, sequence, notes, is_nanobody=is_nanobody))
     protocol.report(0.3, "Loading AbNatiV")
     load_program()
@@ -98,7 +98,7 @@ def read_sequence(settings: Mapping[str, Any], field: str) -> str:
     sequence = protocol.clean_sequence(settings.get(field) or "")
     if not sequence:
         protocol.fail(f"{field} is empty. Give the sequence of a variable domain.")
-    protocol.refuse_strange_letters(f"{field}", sequence, "AbNatiV")
+    protocol.reject_nonstandard_letters(f"{field}", sequence, "AbNatiV")
     return sequence
 
 
@@ -217,7 +217,7 @@ def score_pair(domains: list[AlignedDomain]) -> tuple[list[Row], list[Row]]:
     }
     rows = [whole | read_regions({}, "pair")]  # regions are scored per chain only
     residues = []
-    for place, domain in enumerate(domains):
+    for index, domain in enumerate(domains):
         name = domain.chain.capitalize()
         rows.append(
             {
@@ -229,11 +229,11 @@ def score_pair(domains: list[AlignedDomain]) -> tuple[list[Row], list[Row]]:
                 **read_regions(values, name),
             }
         )
-        part = profile.iloc[place * POSITIONS : (place + 1) * POSITIONS]
+        part = profile.iloc[index * POSITIONS : (index + 1) * POSITIONS]
         residues += make_residue_rows(domain, part, "AbNatiV VPaired2 Residue Score")
     likelihood = write_number(values["AbNatiV Pairing Score (%)"])
     return [
-        row | {"pairing_likelihood": "" if place else likelihood} for place, row in enumerate(rows)
+        row | {"pairing_likelihood": "" if index else likelihood} for index, row in enumerate(rows)
     ], residues
 
 
@@ -258,16 +258,16 @@ def make_residue_rows(domain: AlignedDomain, profile: Any, column: str) -> list[
         raise RuntimeError("AbNatiV scored other residues than it was given")
     rows = []
     regions = name_regions()
-    for place, values in enumerate(profile.to_dict("records"), start=1):
+    for index, values in enumerate(profile.to_dict("records"), start=1):
         if values["aa"] == GAP:
             continue
         rows.append(
             {
                 "chain": domain.chain,
                 "index": (domain.start or 0) + len(rows) + 1,
-                "number": place,
+                "number": index,
                 "residue": values["aa"],
-                "region": regions[place],
+                "region": regions[index],
                 "nativeness": write_number(values[column]),
             }
             | {letter: write_number(values[letter]) for letter in protocol.AMINO_ACIDS}
