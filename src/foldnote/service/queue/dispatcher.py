@@ -29,7 +29,7 @@ from foldnote.service.queue.cleanup import Cleanup, is_small
 from foldnote.service.queue.executors.protocol import AttemptOrder, Capacity, Executor, UnreachableError
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
-from foldnote.service.queue.launching import Launcher, identity_of
+from foldnote.service.queue.launching import Launcher, make_identity
 from foldnote.service.queue.lines import (
     WAITED_TOO_LONG_SENTENCE,
     JobLines,
@@ -399,7 +399,7 @@ class Dispatcher:
         return ended
 
     def _poll_attempt(self, active: WatchedAttempt) -> JobEnd | None:
-        state = active.executor.poll(identity_of(active.claim))
+        state = active.executor.poll(make_identity(active.claim))
         outcome = ownership.take_outcome(state, active.claim, active.folder)
         if outcome is not None:
             return self._collect_outcome(active, outcome)
@@ -418,7 +418,7 @@ class Dispatcher:
 
     def _revoke_dead(self, active: WatchedAttempt) -> None:
         """Ensure that no process of an attempt without a runner is alive, then record the loss."""
-        if not active.executor.revoke(identity_of(active.claim)):
+        if not active.executor.revoke(make_identity(active.claim)):
             active.poll_at = time.monotonic() + self._pace.poll_min_s
             return
         self._unwatch(active)
@@ -525,7 +525,7 @@ class Dispatcher:
     def _request_stop(self, active: WatchedAttempt) -> bool:
         """Ask the runner to stop; return False on failure, which must not delay other attempts."""
         try:
-            active.executor.cancel(identity_of(active.claim), self._pace.grace_s)
+            active.executor.cancel(make_identity(active.claim), self._pace.grace_s)
         except OSError:
             log.exception("The runner in %s cannot be asked to stop.", active.folder)
             return False
@@ -587,7 +587,7 @@ class Dispatcher:
 
     def _adopt(self, claim: Claim, is_start: bool) -> None:
         folder = self._root / claim.folder
-        executor, identity = self._executors.find(claim.executor), identity_of(claim)
+        executor, identity = self._executors.find(claim.executor), make_identity(claim)
         ownership.set_aside_foreign_attempt(folder, claim.nonce)
         # after a power cut, the files of this machine do not show whether the attempt started
         is_lasting = executor.is_remote or not clock.is_before_boot(claim.claimed)

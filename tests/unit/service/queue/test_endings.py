@@ -4,7 +4,7 @@ import pytest
 
 from foldnote.service.config import DispatcherTiming
 from foldnote.service.queue.executors import Capacity
-from foldnote.service.queue.launching import input_places, seed_of
+from foldnote.service.queue.launching import derive_seed, input_paths
 from foldnote.service.queue.outcomes import is_exhausted, make_job_end, weighted_hours
 from foldnote.service.queue.placement import fit_on_machine
 from foldnote.service.runner.attempt import Outcome
@@ -65,13 +65,13 @@ def test_runs_fit_by_cores_memory_and_number():
 
 def test_inputs_of_one_name_do_not_meet():
     files = [Input("a", "x.pdb", "1"), Input("a", "x.pdb", "2"), Input("b", "x.pdb", "3")]
-    assert input_places(claim(files)) == ["inputs/a/x.pdb", "inputs/a/1/x.pdb", "inputs/b/x.pdb"]
+    assert input_paths(claim(files)) == ["inputs/a/x.pdb", "inputs/a/1/x.pdb", "inputs/b/x.pdb"]
 
 
 def test_the_same_settings_have_the_same_seed():
-    assert seed_of(claim()) == seed_of(claim())
-    assert seed_of(claim()) != seed_of(claim(normalized='{"a":1}'))
-    assert 0 <= seed_of(claim()) < 2**31
+    assert derive_seed(claim()) == derive_seed(claim())
+    assert derive_seed(claim()) != derive_seed(claim(normalized='{"a":1}'))
+    assert 0 <= derive_seed(claim()) < 2**31
 
 
 def test_a_refused_input_is_distinguished_from_other_failures_and_only_of_a_failure():

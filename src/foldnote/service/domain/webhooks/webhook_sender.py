@@ -31,7 +31,7 @@ from foldnote.service.store.jobs.webhooks import DueWebhook, WebhookStore
 
 log = logging.getLogger(__name__)
 _MAX_CONCURRENT = 4
-_LOOK_EVERY_S = 5.0
+_POLL_INTERVAL_S = 5.0
 _LEASE_MARGIN_S = 5.0
 """Time by which a claim outlasts the request's time limit; if resolving the host takes longer still, the
 webhook is delivered twice."""
@@ -89,7 +89,7 @@ class WebhookSender:
         self._woken.set()
 
     def _run(self, options: WebhookOptions, context: ssl.SSLContext) -> None:
-        pause_s = min((_LOOK_EVERY_S, *options.retry_after_s))
+        pause_s = min((_POLL_INTERVAL_S, *options.retry_after_s))
         while not self._is_stopping:
             self._woken.clear()
             try:

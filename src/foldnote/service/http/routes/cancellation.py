@@ -27,7 +27,7 @@ from foldnote.service.store.jobs.records import BATCH_TYPE
 
 router = APIRouter(tags=["jobs"])
 WAIT_S = 3.0
-_LOOK_EVERY_S = 0.05
+_POLL_INTERVAL_S = 0.05
 
 
 @router.post(
@@ -105,7 +105,7 @@ async def _wait_for_end(service: Service, job_ids: list[int]) -> bool:
     until = time.monotonic() + WAIT_S
     left = set(job_ids)
     while left and time.monotonic() < until:
-        await asyncio.sleep(_LOOK_EVERY_S)
+        await asyncio.sleep(_POLL_INTERVAL_S)
         left = {job_id for job_id in left if not await run_in_threadpool(_has_ended, service, job_id)}
     return not left
 

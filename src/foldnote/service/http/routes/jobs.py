@@ -40,7 +40,7 @@ from foldnote.service.store.jobs.records import BATCH_TYPE, MARK, add_fields, wr
 router = APIRouter(tags=["jobs"])
 MAX_WAIT_S = 25.0
 """Maximum seconds for which a request can wait for a change."""
-_LOOK_S = 0.2
+_POLL_INTERVAL_S = 0.2
 _DEFAULT_LOG_LINES = 10_000
 _BEGIN = b'{"jobs":['
 _FEW = 50
@@ -147,7 +147,7 @@ async def _wait_for_change(
             version, mark = now, await service.state_tokens.find(account_id) or "0"
         if mark != since or time.monotonic() >= end or service.is_closing or await request.is_disconnected():
             return mark
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_INTERVAL_S)
 
 
 def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has_subjobs: bool) -> JobFilter:

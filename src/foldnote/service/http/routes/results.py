@@ -27,7 +27,7 @@ from foldnote.service.http.routes.responses import (
 from foldnote.service.store.accounts.accounts import Caller
 
 router = APIRouter(tags=["results"])
-_LOOK_EVERY_S = 0.2
+_POLL_INTERVAL_S = 0.2
 
 
 class Preparing(WireModel):
@@ -75,7 +75,7 @@ async def _wait_for_link(
         except PreparingError:
             if time.monotonic() >= until:
                 return None
-            await asyncio.sleep(_LOOK_EVERY_S)
+            await asyncio.sleep(_POLL_INTERVAL_S)
 
 
 def preparing(name: str) -> dict[str, str]:

@@ -117,12 +117,12 @@ class JobStore:
 
     def _delete(self, account_id: int, name: str) -> list[int] | None:
         with self._database.write(account_id) as connection:
-            found = _family(connection, account_id, name)
+            found = _find_with_subjobs(connection, account_id, name)
             for row in found:
-                _bury(connection, row)
+                _mark_deleted(connection, row)
             if not found:
                 return None
-            _follow(connection, found[0])
+            _update_parent(connection, found[0])
             return [row["id"] for row in found if row["state"] == JobStatus.RUNNING]
 
     def delete_ended(self, job_id: int) -> bool:
@@ -136,11 +136,11 @@ class JobStore:
         query = sa.select(jobs.c.account_id, jobs.c.name).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
         with self._database.write() as connection:
             job = connection.execute(query).first()
-            found = [] if job is None else _family(connection, job.account_id, job.name)
+            found = [] if job is None else _find_with_subjobs(connection, job.account_id, job.name)
             if not found or not all(JobStatus(row["state"]).is_final for row in found):
                 return False
             for row in found:
-                _bury(connection, row)
+                _mark_deleted(connection, row)
             return True
 
     def stop(self, account_id: int, name: str) -> StopRows | None:
@@ -152,12 +152,12 @@ class JobStore:
 
     def _stop(self, account_id: int, name: str) -> StopRows | None:
         with self._database.write(account_id) as connection:
-            found = _family(connection, account_id, name)
+            found = _find_with_subjobs(connection, account_id, name)
             if not found:
                 return None
             for row in found:
                 _stop(connection, row)
-            _follow(connection, found[0])
+            _update_parent(connection, found[0])
             return StopRows(
                 running=[
                     row["id"]
@@ -176,7 +176,7 @@ class StopRows:
     was_final: bool
 
 
-def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRow]:
+def _find_with_subjobs(connection: sa.Connection, account_id: int, name: str) -> list[JobRow]:
     """Return the job of this name, then its subjobs."""
     own = sa.select(jobs).where(jobs.c.account_id == account_id, jobs.c.deleted.is_(None))
     job = connection.execute(own.where(jobs.c.name == name)).mappings().first()
@@ -187,7 +187,7 @@ def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRo
     return [job, *connection.execute(own.where(jobs.c.parent_id == job["id"])).mappings().all()]
 
 
-def _follow(connection: sa.Connection, row: JobRow) -> None:
+def _update_parent(connection: sa.Connection, row: JobRow) -> None:
     """Update the parent; this may have been its last unfinished subjob."""
     if row["parent_id"] is not None:
         update_parent_of_subjob(connection, row["parent_id"])
@@ -221,7 +221,7 @@ def _end_stopped(connection: sa.Connection, row: JobRow) -> None:
     connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(values))
 
 
-def _bury(connection: sa.Connection, row: JobRow) -> None:
+def _mark_deleted(connection: sa.Connection, row: JobRow) -> None:
     state = JobStatus(row["state"])
     failed = int(state is JobStatus.STOPPED and row["error"] is not None)
     apply_status_changes(
