@@ -11,9 +11,9 @@ from foldnote.service.node.order import NodeInput, NodeOrder
 from foldnote.service.node.service_link import (
     AttemptLink,
     NodeConnection,
+    NodeConnectionError,
     NotAcceptedError,
     Report,
-    ServiceUnreachableError,
     StartedAttempt,
     fetch_input,
     start_attempt,
@@ -72,7 +72,7 @@ BAD = {
 def test_a_heartbeat_without_a_whole_answer_is_sent_again(answer, kind):
     url = answer(BAD[kind], whole(b'{"cancelGraceS": null, "logBytes": 7}'))
     link = AttemptLink(NodeConnection(url), StartedAttempt("t", ORDER))
-    with pytest.raises(ServiceUnreachableError):
+    with pytest.raises(NodeConnectionError):
         link.send_heartbeat(NOTHING)
     link.close()
     assert link.send_heartbeat(NOTHING).log_bytes == 7
@@ -84,7 +84,7 @@ def test_an_outcome_without_a_whole_answer_is_sent_again(answer, kind):
     following = json.dumps({"token": "next", "order": ORDER.as_content()}).encode()
     connection = NodeConnection(answer(BAD[kind], whole(following)))
     link = AttemptLink(connection, StartedAttempt("t", ORDER))
-    with pytest.raises(ServiceUnreachableError):
+    with pytest.raises(NodeConnectionError):
         link.finish(Outcome("succeeded"), {}, NOTHING, takes_next=True)
     connection.close()
     assert link.finish(Outcome("succeeded"), {}, NOTHING, takes_next=True) == StartedAttempt("next", ORDER)
@@ -93,14 +93,14 @@ def test_an_outcome_without_a_whole_answer_is_sent_again(answer, kind):
 
 def test_a_start_without_a_whole_answer_is_asked_for_again(answer):
     connection = NodeConnection(answer(BAD["cut"]))
-    with pytest.raises(ServiceUnreachableError):
+    with pytest.raises(NodeConnectionError):
         start_attempt(connection, 1, 1, "n")
 
 
 def test_an_input_that_arrives_in_part_is_fetched_again(answer, tmp_path):
     url = answer(cut(CONTENT), whole(CONTENT))
     given = NodeInput("a", "a.pdb", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT), f"{url}/a?b")
-    with pytest.raises(ServiceUnreachableError, match="cannot be reached: IncompleteRead"):
+    with pytest.raises(NodeConnectionError, match="cannot be reached: IncompleteRead"):
         fetch_input(given, tmp_path / "a.pdb")
     fetch_input(given, tmp_path / "a.pdb")
     assert (tmp_path / "a.pdb").read_bytes() == CONTENT

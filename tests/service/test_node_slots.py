@@ -18,7 +18,7 @@ from probe_engine import write_probe_engine
 from service_process import TOOLS
 from waiting import wait_until
 
-from foldnote.service.node.service_link import NodeConnection, NotAcceptedError, ServiceUnreachableError
+from foldnote.service.node.service_link import NodeConnection, NodeConnectionError, NotAcceptedError
 from foldnote.service.queue.executors import Capacity
 from foldnote.service.queue.slots import SlotTerms
 from foldnote.service.runner.attempt import Outcome
@@ -459,7 +459,7 @@ def test_requests_share_a_connection_also_after_a_refusal():
         assert connection.send("POST", "/", b"one") == b"one"
         with pytest.raises(NotAcceptedError):
             connection.send("POST", "/", b"two")
-        with pytest.raises(ServiceUnreachableError):
+        with pytest.raises(NodeConnectionError):
             connection.send("POST", "/", b"three")
         assert connection.send("POST", "/", b"four") == b"four"
     assert len({port for port, _ in bodies}) == 1
@@ -479,5 +479,5 @@ def test_a_connection_that_was_closed_is_opened_again_and_the_whole_body_sent(tm
 def test_a_service_that_is_not_there_is_reported_at_once():
     with closing(socket.socket()) as nobody:
         nobody.bind(("127.0.0.1", 0))
-        with pytest.raises(ServiceUnreachableError):
+        with pytest.raises(NodeConnectionError):
             NodeConnection(f"http://127.0.0.1:{nobody.getsockname()[1]}").send("POST", "/", b"")

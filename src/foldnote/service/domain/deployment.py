@@ -22,7 +22,7 @@ from foldnote.catalog.keywords import is_schema
 from foldnote.models.tool import Tool
 from foldnote.service import containers
 from foldnote.service.domain.requests import ModelDeployment
-from foldnote.service.domain.tool_registry import RegisteredTool, Toolbox
+from foldnote.service.domain.tool_registry import Toolbox, ToolWithEngine
 from foldnote.service.engines.engine import Engine, Environment, Resources, SystemNeed
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.store.accounts.accounts import Caller
@@ -119,7 +119,7 @@ class DeploymentService:
         pairs = list(self._registered.values())
         return [(definition, self._toolbox.describe(tool)) for definition, tool in pairs]
 
-    def _read_registered(self) -> Mapping[str, RegisteredTool]:
+    def _read_registered(self) -> Mapping[str, ToolWithEngine]:
         """Read the registered tools; a tool with an unchanged definition remains the same object."""
         try:
             definitions = self._tools.all()
@@ -127,7 +127,7 @@ class DeploymentService:
             log.exception("Registered tools cannot be read now; those known before are kept.")
             definitions = [definition for definition, _ in self._registered.values()]
         registered_now: dict[str, tuple[Definition, Tool]] = {}
-        registered: dict[str, RegisteredTool] = {}
+        registered: dict[str, ToolWithEngine] = {}
         for each in definitions:
             deployment = ModelDeployment.model_validate(each.content)
             old = self._registered.get(each.type)
@@ -136,7 +136,7 @@ class DeploymentService:
             if old is None or old[1] is not tool:
                 self._reject_if_too_large(tool)
             if each.type not in self._too_large:
-                registered[each.type] = RegisteredTool(tool, make_engine(deployment, self._folder))
+                registered[each.type] = ToolWithEngine(tool, make_engine(deployment, self._folder))
         self._registered = registered_now
         return registered
 

@@ -26,7 +26,7 @@ _MAX_TYPE_LENGTH = 100
 
 
 @dataclass(frozen=True)
-class RegisteredTool:
+class ToolWithEngine:
     """A tool outside the catalog, with its engine."""
 
     tool: Tool
@@ -39,8 +39,8 @@ class Toolbox:
     def __init__(self, engines: Mapping[str, Engine], *, calls_webhooks: bool = False) -> None:
         self._engines = dict(engines)
         self._common_extensions = (LABEL, RETRIES, ON_FAILURE, REUSE, *((WEBHOOK,) if calls_webhooks else ()))
-        self._registered: Mapping[str, RegisteredTool] = {}
-        self._read_registered: Callable[[], Mapping[str, RegisteredTool]] = dict
+        self._registered: Mapping[str, ToolWithEngine] = {}
+        self._read_registered: Callable[[], Mapping[str, ToolWithEngine]] = dict
         self._next_read_at = 0.0
         self._lock = Lock()
         self._document = b"[]"
@@ -63,7 +63,7 @@ class Toolbox:
             sentence = f"There is no tool {tool_type!r} here. {hint}"
             raise bad_request(sentence, code="unknown_tool", field="type") from exc
 
-    def read_registered_with(self, read_registered: Callable[[], Mapping[str, RegisteredTool]]) -> None:
+    def read_registered_with(self, read_registered: Callable[[], Mapping[str, ToolWithEngine]]) -> None:
         """Read registered tools by `read_registered`, now and every few seconds.
 
         Other processes may change them.
@@ -79,7 +79,7 @@ class Toolbox:
             self._next_read_at = time.monotonic() + _CACHE_S
             self._document_valid_until = 0.0
 
-    def _current_registered(self) -> Mapping[str, RegisteredTool]:
+    def _current_registered(self) -> Mapping[str, ToolWithEngine]:
         if time.monotonic() > self._next_read_at:
             self.refresh()
         return self._registered
@@ -93,7 +93,7 @@ class Toolbox:
         registered = self._find_registered(tool_type)
         return None if registered is None else registered.engine
 
-    def _find_registered(self, tool_type: str) -> RegisteredTool | None:
+    def _find_registered(self, tool_type: str) -> ToolWithEngine | None:
         """Return a tool that another process may just have registered, unless it is in the catalog."""
         found = self._current_registered().get(tool_type)
         if found is None and tool_type not in catalog.tools():

@@ -28,9 +28,9 @@ from foldnote.service.node.service_link import (
     AttemptLink,
     AttemptTakenError,
     NodeConnection,
+    NodeConnectionError,
     NotAcceptedError,
     Report,
-    ServiceUnreachableError,
     StartedAttempt,
     fetch_input,
     start_attempt,
@@ -142,7 +142,7 @@ class NodeAttempt:
         """
         try:
             started, requested_at = self._preassigned or self._start()
-        except (AttemptTakenError, NotAcceptedError, ServiceUnreachableError) as exc:
+        except (AttemptTakenError, NotAcceptedError, NodeConnectionError) as exc:
             log.info("job %s attempt %s is not started: %s", self._work.job_id, self._work.number, exc)
             return None
         self._order = started.order
@@ -168,7 +168,7 @@ class NodeAttempt:
         while True:
             try:
                 return start_attempt(self._connection, work.job_id, work.number, work.nonce), requested_at
-            except ServiceUnreachableError:
+            except NodeConnectionError:
                 if time.monotonic() > deadline or self._is_stopping:
                     raise
             time.sleep(pause)
@@ -183,7 +183,7 @@ class NodeAttempt:
         except (
             EngineError,
             OSError,
-            ServiceUnreachableError,
+            NodeConnectionError,
             AttemptTakenError,
             NotAcceptedError,
             ValueError,
@@ -265,7 +265,7 @@ class NodeAttempt:
         def fetch() -> None:
             try:
                 fetch_input(given, target)
-            except ServiceUnreachableError as exc:
+            except NodeConnectionError as exc:
                 self._input_problem = f"The input {given.name!r} cannot be fetched: {exc}"
                 is_ending = self._is_stopping or self._cancel_grace_s is not None
                 if is_ending or time.monotonic() - began > self._order.lease_s:
@@ -359,7 +359,7 @@ class NodeAttempt:
                 raise FencedError
             try:
                 return act()
-            except ServiceUnreachableError:
+            except NodeConnectionError:
                 if self._is_stopping and time.monotonic() - began > _REPORT_S:
                     raise FencedError from None
             self._is_over.wait(pause)
@@ -381,7 +381,7 @@ class NodeAttempt:
             requested_at = files.boot_time_s()
             try:
                 self._send_heartbeat(requested_at)
-            except (ServiceUnreachableError, NotAcceptedError, OSError) as exc:
+            except (NodeConnectionError, NotAcceptedError, OSError) as exc:
                 log.info("heartbeat of job %s: %s", self._work.job_id, exc)
                 pause = min(pause, 1.0)
             except AttemptTakenError:

@@ -35,7 +35,7 @@ _ATTEMPT_TAKEN_STATUSES = frozenset({403, 409})
 _REJECTED_STATUSES = frozenset({400, 404, 413})
 
 
-class ServiceUnreachableError(Exception):
+class NodeConnectionError(Exception):
     """The service cannot be reached, or is busy; the same request may succeed later."""
 
 
@@ -107,7 +107,7 @@ class NodeConnection:
 
         Raises:
             AttemptTakenError: the service does not give this node the attempt.
-            ServiceUnreachableError: the service cannot be reached.
+            NodeConnectionError: the service cannot be reached.
             NotAcceptedError: the service cannot accept the request.
         """
         is_reused = self._connection is not None
@@ -148,7 +148,7 @@ def start_attempt(connection: NodeConnection, job_id: int, number: int, nonce: s
 
     Raises:
         AttemptTakenError: the nonce was used, or the attempt may not start.
-        ServiceUnreachableError: the service cannot be reached.
+        NodeConnectionError: the service cannot be reached.
         NotAcceptedError: the service does not know this request.
     """
     body = {"jobId": job_id, "number": number, "nonce": nonce}
@@ -229,14 +229,14 @@ def fetch_input(given: NodeInput, target: Path) -> None:
 
     Raises:
         NotAcceptedError: its hash or size differs.
-        ServiceUnreachableError: the service cannot be reached.
+        NodeConnectionError: the service cannot be reached.
         AttemptTakenError: the link is no longer valid.
         OSError: the target cannot be written.
     """
     with target.open("wb") as stream:
         redirect_url = _download(given.url, stream)
         if redirect_url is not None and _download(redirect_url, stream) is not None:
-            raise ServiceUnreachableError(f"The input {given.name!r} is redirected twice.")
+            raise NodeConnectionError(f"The input {given.name!r} is redirected twice.")
     with target.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != given.sha256 or target.stat().st_size != given.size_bytes:
@@ -280,8 +280,8 @@ def _check_status(url: str, status: int, content: bytes) -> bytes:
     return content
 
 
-def _unreachable_error(url: str, reason: Exception) -> ServiceUnreachableError:
-    return ServiceUnreachableError(f"{url} cannot be reached: {reason or type(reason).__name__}")
+def _unreachable_error(url: str, reason: Exception) -> NodeConnectionError:
+    return NodeConnectionError(f"{url} cannot be reached: {reason or type(reason).__name__}")
 
 
 def _require_whole(response: http.client.HTTPResponse) -> None:
@@ -296,7 +296,7 @@ def _reading_response(url: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, KeyError, TypeError) as exc:
-        raise ServiceUnreachableError(f"{url} gave an answer that is not the service's") from exc
+        raise NodeConnectionError(f"{url} gave an answer that is not the service's") from exc
 
 
 def _parse_started_attempt(url: str, response: bytes) -> StartedAttempt:
@@ -308,7 +308,7 @@ def _parse_started_attempt(url: str, response: bytes) -> StartedAttempt:
 def _error_class(status: int) -> Callable[[str], Exception]:
     if status in _ATTEMPT_TAKEN_STATUSES:
         return AttemptTakenError
-    return NotAcceptedError if status in _REJECTED_STATUSES else ServiceUnreachableError
+    return NotAcceptedError if status in _REJECTED_STATUSES else NodeConnectionError
 
 
 def _read_error_message(content: bytes) -> str:
