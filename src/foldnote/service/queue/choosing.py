@@ -56,7 +56,7 @@ class JobSelector:
         claimed: Iterable[Claim],
         ahead: Collection[int],
         *,
-        may_reuse_query: bool = False,
+        may_reuse: bool = False,
     ) -> Chooser:
         """Return a function that chooses the oldest fitting job of the owner with the fewest runs.
 
@@ -69,7 +69,7 @@ class JobSelector:
             running_attempts: the running attempts.
             claimed: jobs whose inputs are being fetched.
             ahead: those of the claimed jobs that were given a place in a line.
-            may_reuse_query: whether the queries see all queued jobs and only this process changes the queue,
+            may_reuse: whether the queries see all queued jobs and only this process changes the queue,
                 so that a query that found nothing need not be repeated before ``invalidate_query``.
         """
         with_lines = {
@@ -106,7 +106,7 @@ class JobSelector:
                     return None
                 rows = find(closed)
                 if not rows:
-                    self._exhausted_types = frozenset(closed) if may_reuse_query else None
+                    self._exhausted_types = frozenset(closed) if may_reuse else None
                     return None
                 first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
                 self._recent_types.add(first.type)

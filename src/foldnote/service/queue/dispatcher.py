@@ -30,13 +30,7 @@ from foldnote.service.queue.executors.protocol import AttemptOrder, Capacity, Ex
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.figures import ExecutorUse, RunHistory
 from foldnote.service.queue.launching import Launcher, make_identity
-from foldnote.service.queue.lines import (
-    WAITED_TOO_LONG_SENTENCE,
-    JobLines,
-    WatchedAttempt,
-    find_leaders,
-    promote_next_in_line,
-)
+from foldnote.service.queue.lines import WAITED_SENTENCE, JobLines, WatchedAttempt, find_leaders, promote_next
 from foldnote.service.queue.placement import find_machine, first_open_machine
 from foldnote.service.queue.replica import Replica
 from foldnote.service.queue.transfers import Transfers
@@ -113,7 +107,7 @@ class Dispatcher:
         """Claimed jobs whose inputs are being fetched."""
         self._transfers = Transfers(objects, self._on_hint)
         self._live: dict[int, LiveProgress] = {}
-        self._folders_elsewhere: dict[int, str] = {}
+        self._remote_folders: dict[int, str] = {}
         """Folders of attempts that other replicas run."""
         self._cleanup = Cleanup(root, store, objects, disk)
         self._woken = threading.Event()
@@ -159,14 +153,14 @@ class Dispatcher:
     def live(self, job_id: int) -> LiveProgress | None:
         """Return the latest progress of a running job; None if it is not running."""
         found = self._live.get(job_id)
-        return found if found is not None or self._replica is None else self._read_progress_elsewhere(job_id)
+        return found if found is not None or self._replica is None else self._read_remote(job_id)
 
-    def _read_progress_elsewhere(self, job_id: int) -> LiveProgress | None:
+    def _read_remote(self, job_id: int) -> LiveProgress | None:
         """Read the progress of a job that another replica runs, from the folder that they share."""
-        place = self._folders_elsewhere.get(job_id) or self._store.queue.find_running_folder(job_id)
+        place = self._remote_folders.get(job_id) or self._store.queue.find_running_folder(job_id)
         if place is None:
             return None
-        self._folders_elsewhere[job_id] = place
+        self._remote_folders[job_id] = place
         with suppress(Exception):  # an engine can overwrite the file with anything
             return LiveProgress(*read_progress(self._root / place))
         return None
@@ -245,17 +239,15 @@ class Dispatcher:
                 return
 
     def _has_fitting(self) -> bool:
-        choose = self._chooser(may_reuse_query=self._replica is None)
+        choose = self._chooser(may_reuse=self._replica is None)
         return choose(self._store.queue.waiting) is not None
 
     def _chooser(
-        self, ended: Sequence[tuple[WatchedAttempt, JobEnd]] = (), *, may_reuse_query: bool = False
+        self, ended: Sequence[tuple[WatchedAttempt, JobEnd]] = (), *, may_reuse: bool = False
     ) -> Chooser:
         over = {active.claim.job_id for active, _ in ended}
-        running_attempts = [active for active in self._active.values() if active.claim.job_id not in over]
-        return self._selector.make_chooser(
-            running_attempts, self._fetching.values(), self._ahead, may_reuse_query=may_reuse_query
-        )
+        running = [active for active in self._active.values() if active.claim.job_id not in over]
+        return self._selector.make_chooser(running, self._fetching.values(), self._ahead, may_reuse=may_reuse)
 
     def _may_start(self) -> bool:
         is_open = not self._is_stopping and self._has_space() and not self._is_draining()
@@ -278,20 +270,16 @@ class Dispatcher:
         self._fetching.pop(claim.job_id, None)
         executor = self._executors.find(claim.executor)
         machines = executor.capacity()
-        is_claimed_ahead = claim.job_id in self._ahead
-        leaders = find_leaders(claim, self._active.values(), machines) if is_claimed_ahead else None
-        running_beside = (
-            each for each in self._active.values() if each.executor is executor and not each.is_in_line
-        )
-        taken = [each.need for each in running_beside]
+        is_ahead = claim.job_id in self._ahead
+        leaders = find_leaders(claim, self._active.values(), machines) if is_ahead else None
+        runs = (each for each in self._active.values() if each.executor is executor and not each.is_in_line)
+        taken = [each.need for each in runs]
         if leaders is not None:  # it takes the place of one of them
             taken, machines = [], tuple(each for each in machines if each.machine == leaders.machine)
         at_once = leaders.number if leaders is not None else 0
         declared = self._launcher.need(claim.type)
         need = find_machine(declared, taken, machines, None)
-        if (
-            need is None and is_claimed_ahead
-        ):  # the runs that it was to follow have ended or cannot be reached
+        if need is None and is_ahead:  # the runs that it was to follow have ended or cannot be reached
             self._ahead.discard(claim.job_id)
             self._return_to_queue(claim)
             return
@@ -307,13 +295,11 @@ class Dispatcher:
             order = self._launcher.prepare(claim, need, is_remote=executor.is_remote, at_once=at_once)
             self._extend_lease(claim, executor)
         except UnreachableError as exc:
-            self._requeue_lost(
-                claim, exc.message, is_counted=False, delay_s=self._pace.delay_s(claim.attempt - 1)
-            )
+            self._requeue(claim, exc.message, is_counted=False, delay_s=self._pace.delay_s(claim.attempt - 1))
         except EngineError as exc:
             self._finish(claim, outcomes.refused_ending(str(exc)))
         except OSError as exc:
-            self._requeue_lost(
+            self._requeue(
                 claim, f"The run could not be prepared: {without_path(exc)}.", is_counted=not is_passing(exc)
             )
         else:
@@ -326,7 +312,7 @@ class Dispatcher:
             if executor.revoke(order.identity):
                 is_counted = not isinstance(exc, UnreachableError)
                 is_counted = is_counted and not (isinstance(exc, OSError) and is_passing(exc))
-                self._requeue_lost(
+                self._requeue(
                     claim, f"The run could not be started: {without_path(exc)}.", is_counted=is_counted
                 )
                 return
@@ -390,11 +376,11 @@ class Dispatcher:
             except Exception:  # an engine can overwrite our files with anything
                 log.exception("The contents of the attempt's folder %s cannot be read.", active.folder)
                 self._request_stop(active)
-                promote_next_in_line(active, self._active.values(), moment + self._pace.poll_min_s)
+                promote_next(active, self._active.values(), moment + self._pace.poll_min_s)
                 ended.append((active, outcomes.overwritten_outcome_ending()))
             else:
                 if ending is not None:
-                    promote_next_in_line(active, self._active.values(), moment + self._pace.poll_min_s)
+                    promote_next(active, self._active.values(), moment + self._pace.poll_min_s)
                     ended.append((active, ending))
         return ended
 
@@ -424,12 +410,12 @@ class Dispatcher:
         self._unwatch(active)
         claim = active.claim
         if ownership.may_have_begun(active.folder, claim):
-            self._requeue_lost(claim, outcomes.LOST_SENTENCE)
+            self._requeue(claim, outcomes.LOST_SENTENCE)
         elif active.was_ahead:
             self._return_to_queue(claim)
         else:
             delay_s = self._pace.delay_s(claim.attempt - 1)
-            self._requeue_lost(claim, outcomes.NOT_STARTED_SENTENCE, is_counted=False, delay_s=delay_s)
+            self._requeue(claim, outcomes.NOT_STARTED_SENTENCE, is_counted=False, delay_s=delay_s)
 
     def _collect_outcome(self, active: WatchedAttempt, outcome: Outcome) -> JobEnd | None:
         """Return how the job ends; None if the attempt was lost, which is recorded here."""
@@ -449,12 +435,12 @@ class Dispatcher:
             self._lines.record_end(active.claim, outcome)
         else:
             self._unwatch(active)
-            self._requeue_lost(active.claim, outcome.error or outcomes.LOST_SENTENCE)
+            self._requeue(active.claim, outcome.error or outcomes.LOST_SENTENCE)
         return ending
 
     def _unwatch(self, active: WatchedAttempt) -> None:
         self._active.pop(active.claim.job_id, None)
-        promote_next_in_line(active, self._active.values(), time.monotonic() + self._pace.poll_min_s)
+        promote_next(active, self._active.values(), time.monotonic() + self._pace.poll_min_s)
         self._live.pop(active.claim.job_id, None)
 
     # ends and losses
@@ -471,7 +457,7 @@ class Dispatcher:
             self.history.record_end(claim.type, ending)
             self._has_unreported_ends = True
 
-    def _requeue_lost(
+    def _requeue(
         self,
         claim: Claim,
         reason: str,
@@ -488,11 +474,8 @@ class Dispatcher:
         self._selector.invalidate_query()
         if is_fault:
             self.history.record_loss(claim.executor)
-        level, log_arguments = (
-            logging.WARNING if is_fault else logging.INFO,
-            (claim.attempt, claim.job_id, reason),
-        )
-        log.log(level, "attempt %d of job %s was lost: %s", *log_arguments, extra={"job": claim.job_id})
+        level, job = logging.WARNING if is_fault else logging.INFO, claim.job_id
+        log.log(level, "attempt %d of job %s was lost: %s", claim.attempt, job, reason, extra={"job": job})
         if self._is_cancel_requested(claim):
             self._finish(claim, outcomes.cancelled_ending())
         elif is_counted and outcomes.is_exhausted(claim):
@@ -506,7 +489,7 @@ class Dispatcher:
     def _return_to_queue(self, claim: Claim) -> None:
         """Requeue a job that waited in a line in vain; close that line until its next run ends."""
         self._lines.close([claim])
-        self._requeue_lost(claim, WAITED_TOO_LONG_SENTENCE, is_counted=False, delay_s=0.0, is_fault=False)
+        self._requeue(claim, WAITED_SENTENCE, is_counted=False, delay_s=0.0, is_fault=False)
 
     def _is_cancel_requested(self, claim: Claim) -> bool:
         return claim.job_id in self._store.queue.cancelled()
@@ -545,7 +528,7 @@ class Dispatcher:
             self._disk.maintain_ballast()
         running = self._store.queue.running()
         if self._replica is not None:
-            running = self._select_own_attempts(self._replica, running)
+            running = self._select_own(self._replica, running)
         for claim in running:
             if claim.job_id not in self._active and claim.job_id not in self._fetching:
                 self._adopt(claim, is_start or self._replica is not None)
@@ -554,7 +537,7 @@ class Dispatcher:
         self._next_due = self._store.queue.next_due()
         self._next_sweep = time.monotonic() + self._pace.until_sweep_s(has_space=self._has_space())
 
-    def _select_own_attempts(self, replica: Replica, running: Sequence[Claim]) -> list[Claim]:
+    def _select_own(self, replica: Replica, running: Sequence[Claim]) -> list[Claim]:
         """Return the attempts of this replica, including those that it takes over from dead ones."""
         dead = {"", *replica.find_dead()} if replica.has_lease else set()  # "": the only one, before a move
         own_claims = []
@@ -565,9 +548,7 @@ class Dispatcher:
                 log.warning("job %s is taken over from %s", claim.job_id, claim.replica)
                 own_claims.append(claim)
         own = {(claim.job_id, claim.attempt) for claim in own_claims}
-        self._folders_elsewhere = {
-            each.job_id: each.folder for each in running if each.replica != replica.name
-        }
+        self._remote_folders = {each.job_id: each.folder for each in running if each.replica != replica.name}
         for active in list(self._active.values()):
             if (active.claim.job_id, active.claim.attempt) not in own:  # another replica took it over
                 self._unwatch(active)
@@ -594,7 +575,7 @@ class Dispatcher:
         was_delivered = ownership.has_begun(folder, claim.nonce) or not is_lasting
         is_undelivered = is_start and not was_delivered and not executor.poll(identity).alive
         if is_undelivered and executor.revoke(identity):
-            self._requeue_lost(claim, outcomes.LOST_SENTENCE, is_counted=False, delay_s=0.0)
+            self._requeue(claim, outcomes.LOST_SENTENCE, is_counted=False, delay_s=0.0)
         else:
             self._extend_lease(claim, executor)
             declared = self._launcher.need(claim.type)

@@ -27,7 +27,7 @@ _MIN_ENQUEUED = 3
 _RECENT_RUNS = 4
 
 
-WAITED_TOO_LONG_SENTENCE = "It waited behind running attempts, and none ended in time."
+WAITED_SENTENCE = "It waited behind running attempts, and none ended in time."
 
 
 @dataclass
@@ -89,7 +89,7 @@ def find_leaders(
     return None if machine is None else Leaders(running_counts[machine], machine)
 
 
-def promote_next_in_line(ended: WatchedAttempt, attempts: Iterable[WatchedAttempt], poll_at: float) -> None:
+def promote_next(ended: WatchedAttempt, attempts: Iterable[WatchedAttempt], poll_at: float) -> None:
     """Give the place of an ended attempt to the first in its line, to be polled by ``look_at``."""
     has_place = not ended.is_in_line and not ended.is_over
     ended.is_over = True
