@@ -57,7 +57,7 @@ def node(service):
 
 def expect(service, identity, wait_s=20.0, lifetime_s=60.0, line=LINE, **more):
     terms = SlotTerms(service.executor, HERE, lifetime_s, wait_s=wait_s, **more)
-    service.attempts.slots.register(identity.nonce, terms, line)
+    service.attempts.slots.expect(identity.nonce, terms, line)
 
 
 class QueuedJob(threading.Thread):
@@ -241,7 +241,7 @@ class Line:
         self.added.append(identity.nonce)
         on_begun = lambda before: self.begun.append((before, identity.nonce))  # noqa: E731
         on_slot_lost = lambda: self.delivered.append(identity.nonce)  # noqa: E731
-        slot = self.slots.enqueue(self.service.executor, order, on_begun, on_slot_lost)
+        slot = self.slots.line_up(self.service.executor, order, on_begun, on_slot_lost)
         if slot is not None:
             slot.wake()
         return identity

@@ -136,7 +136,7 @@ class NodeSlots:
 
     # for executors
 
-    def register(self, nonce: str, terms: SlotTerms, line: str = "") -> None:
+    def expect(self, nonce: str, terms: SlotTerms, line: str = "") -> None:
         """Register the slot of this attempt, of the line ``line``; it may run others afterwards."""
         with self._lock:
             self._uses[nonce] = SlotUse(terms, line)
@@ -178,7 +178,7 @@ class NodeSlots:
                         each.wake()
             return slot
 
-    def enqueue(
+    def line_up(
         self,
         owner: SlotOwner,
         order: AttemptOrder,

@@ -218,7 +218,7 @@ class BatchExecutor(NodeExecutor):
                 wait_s=_WAIT_S,
                 on_open=self._wake.set,
             )
-            self.attempts.slots.register(order.identity.nonce, terms)
+            self.attempts.slots.expect(order.identity.nonce, terms)
         record.request = request
 
     def _make_request(self, order: AttemptOrder, name: str) -> BatchRequest:

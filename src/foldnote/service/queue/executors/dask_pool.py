@@ -196,7 +196,7 @@ class DaskExecutor(NodeExecutor):
         nonce, slots = order.identity.nonce, self.attempts.slots
         on_slot_lost = lambda: self._redeliver(order)  # noqa: E731
         if order.at_once:
-            slot = slots.enqueue(
+            slot = slots.line_up(
                 self, order, lambda previous: self._take_over_slot(previous, nonce), on_slot_lost
             )
         else:
@@ -221,7 +221,7 @@ class DaskExecutor(NodeExecutor):
             "number": identity.number,
             "nonce": identity.nonce,
         }
-        self.attempts.slots.register(identity.nonce, SlotTerms(self, order.need, _TASK_TIME_S), order.line)
+        self.attempts.slots.expect(identity.nonce, SlotTerms(self, order.need, _TASK_TIME_S), order.line)
         try:
             future = connection.client.submit(
                 run_here,
