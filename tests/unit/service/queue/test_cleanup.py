@@ -97,7 +97,7 @@ def test_a_deleted_job_whose_folder_stays_is_purged_at_a_later_sweep(store, root
     account, job_id, folder = end_one(store, root)
     store.jobs.delete(account, "one")
     with monkeypatch.context() as failing:
-        failing.setattr(cleanup.shutil, "rmtree", lambda *_, **__: None)
+        failing.setattr(cleanup_module.shutil, "rmtree", lambda *_, **__: None)
         cleanup.purge()
     assert store.queue.unpurged() == [job_id]
     cleanup.purge()
