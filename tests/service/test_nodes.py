@@ -89,7 +89,7 @@ def test_a_revoked_attempt_cannot_be_started(service, job):
 def test_an_expired_lease_that_comes_back_commits_nothing(service, job):
     node = RunningNode(service, job)
     assert node.upload(archive()).status_code == 204
-    service.attempts._held[job.job_id, 1].until = 0.0  # noqa: SLF001  the lease has passed
+    service.attempts._attempts[job.job_id, 1].until = 0.0  # noqa: SLF001  the lease has passed
     assert not node.is_alive
     assert refused(node.send_heartbeat(), 403, "attempt_refused")
     assert service.attempts.revoke(job) is True
@@ -324,7 +324,7 @@ def test_replicas_judge_a_lease_by_the_clock_of_their_database(service, job, mon
 
 def test_an_attempt_that_was_revoked_has_not_begun_when_its_end_is_committed(service, job):
     node = RunningNode(service, job)
-    service.attempts._held[job.job_id, 1].until = 0.0  # noqa: SLF001  the lease has passed
+    service.attempts._attempts[job.job_id, 1].until = 0.0  # noqa: SLF001  the lease has passed
     assert service.attempts.revoke(job)
     store = service.service.store
     (claim,) = [each for each in store.queue.running() if each.job_id == job.job_id]

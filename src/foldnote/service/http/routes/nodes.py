@@ -91,7 +91,7 @@ class OutcomeBody(RequestBody):
     result_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
     started: Moment | None = None
     ended: Moment | None = None
-    report_waiting: Sentence | None = None
+    note: Sentence | None = None
     cpu_seconds: Number | None = None
     peak_memory_mb: Number | None = None
     peak_gpu_memory_mb: Number | None = None
