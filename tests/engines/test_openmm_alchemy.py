@@ -150,7 +150,7 @@ CHECK_ANALYSIS = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
-from analysis import disagree, estimate, follow
+from analysis import differ_beyond_error, estimate, follow
 draw = np.random.default_rng(3)
 def sample(stiffness, centres, count):
     rows = []
@@ -164,7 +164,7 @@ apart[0][1] *= 1.1
 apart[1][0] *= 1.3
 far = estimate(apart)
 same = estimate([np.ones((3, 30))] * 3)
-print("FOUND", repr((near.total, near.error, str(far.error), disagree(follow(apart)), same.total, same.error)))
+print("FOUND", repr((near.total, near.error, str(far.error), differ_beyond_error(follow(apart)), same.total, same.error)))
 """
 
 

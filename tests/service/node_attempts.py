@@ -28,7 +28,7 @@ class RunningNode:
     def start(self) -> httpx.Response:
         return start(self.service, self.identity)
 
-    def beat(self, **body) -> httpx.Response:
+    def send_heartbeat(self, **body) -> httpx.Response:
         return self.service.client.post(f"{self.path}/heartbeat", json=body, headers=self.headers)
 
     def upload(self, content: bytes, name="result.zip", sha256=None, **more) -> httpx.Response:
@@ -55,7 +55,7 @@ class RunningNode:
 
     @property
     def is_alive(self) -> bool:
-        return self.service.attempts.poll(self.identity, is_held=False).alive
+        return self.service.attempts.poll(self.identity, may_start=False).alive
 
 
 def archive(name: str = "a.txt") -> bytes:

@@ -20,7 +20,7 @@ from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.http.app import create_app
 from foldnote.service.queue.executors import AttemptIdentity, AttemptOrder, Capacity
 from foldnote.service.queue.executors.table import Executors, ExecutorTable
-from foldnote.service.queue.launching import Launcher, identity_of
+from foldnote.service.queue.launching import Launcher, make_identity
 
 
 class NodeService:
@@ -99,7 +99,7 @@ class NodeService:
         executors = Executors({"local": self.executor, "nodes": self.executor}, ExecutorTable("nodes"))
         launcher = Launcher(self.root, self.service.objects, self.service.toolbox, executors, 1 << 30)
         order = launcher.prepare(claim, Capacity(1, 64, machine=machine), is_remote=True)
-        return order, identity_of(claim)
+        return order, make_identity(claim)
 
     def place_on_node(self, identity: AttemptIdentity) -> Path:
         """Return the folder in which the node keeps the attempt's files."""

@@ -26,7 +26,7 @@ def prepare(folder, *options):
     service.code = (
         "import resource; from foldnote.service.http import connections\n"
         f"resource.setrlimit(resource.RLIMIT_NOFILE, (200, {FILES}))\n"
-        "connections.HEAD_S, connections.BODY_LOOK_S = 2.0, 1.0\n"
+        "connections.HEAD_S, connections.BODY_CHECK_INTERVAL_S = 2.0, 1.0\n"
     ) + service.code
     return service
 

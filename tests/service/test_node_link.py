@@ -11,10 +11,10 @@ from foldnote.service.node.order import NodeInput, NodeOrder
 from foldnote.service.node.service_link import (
     AttemptLink,
     NodeConnection,
+    NodeConnectionError,
     NotAcceptedError,
     Report,
-    ServiceAwayError,
-    Started,
+    StartedAttempt,
     fetch_input,
     start_attempt,
 )
@@ -71,8 +71,8 @@ BAD = {
 @pytest.mark.parametrize("kind", BAD)
 def test_a_heartbeat_without_a_whole_answer_is_sent_again(answer, kind):
     url = answer(BAD[kind], whole(b'{"cancelGraceS": null, "logBytes": 7}'))
-    link = AttemptLink(NodeConnection(url), Started("t", ORDER))
-    with pytest.raises(ServiceAwayError):
+    link = AttemptLink(NodeConnection(url), StartedAttempt("t", ORDER))
+    with pytest.raises(NodeConnectionError):
         link.send_heartbeat(NOTHING)
     link.close()
     assert link.send_heartbeat(NOTHING).log_bytes == 7
@@ -83,24 +83,24 @@ def test_a_heartbeat_without_a_whole_answer_is_sent_again(answer, kind):
 def test_an_outcome_without_a_whole_answer_is_sent_again(answer, kind):
     following = json.dumps({"token": "next", "order": ORDER.as_content()}).encode()
     connection = NodeConnection(answer(BAD[kind], whole(following)))
-    link = AttemptLink(connection, Started("t", ORDER))
-    with pytest.raises(ServiceAwayError):
+    link = AttemptLink(connection, StartedAttempt("t", ORDER))
+    with pytest.raises(NodeConnectionError):
         link.finish(Outcome("succeeded"), {}, NOTHING, takes_next=True)
     connection.close()
-    assert link.finish(Outcome("succeeded"), {}, NOTHING, takes_next=True) == Started("next", ORDER)
+    assert link.finish(Outcome("succeeded"), {}, NOTHING, takes_next=True) == StartedAttempt("next", ORDER)
     connection.close()
 
 
 def test_a_start_without_a_whole_answer_is_asked_for_again(answer):
     connection = NodeConnection(answer(BAD["cut"]))
-    with pytest.raises(ServiceAwayError):
+    with pytest.raises(NodeConnectionError):
         start_attempt(connection, 1, 1, "n")
 
 
 def test_an_input_that_arrives_in_part_is_fetched_again(answer, tmp_path):
     url = answer(cut(CONTENT), whole(CONTENT))
     given = NodeInput("a", "a.pdb", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT), f"{url}/a?b")
-    with pytest.raises(ServiceAwayError, match="cannot be reached: IncompleteRead"):
+    with pytest.raises(NodeConnectionError, match="cannot be reached: IncompleteRead"):
         fetch_input(given, tmp_path / "a.pdb")
     fetch_input(given, tmp_path / "a.pdb")
     assert (tmp_path / "a.pdb").read_bytes() == CONTENT

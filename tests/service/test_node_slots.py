@@ -18,7 +18,7 @@ from probe_engine import write_probe_engine
 from service_process import TOOLS
 from waiting import wait_until
 
-from foldnote.service.node.service_link import NodeConnection, NotAcceptedError, ServiceAwayError
+from foldnote.service.node.service_link import NodeConnection, NodeConnectionError, NotAcceptedError
 from foldnote.service.queue.executors import Capacity
 from foldnote.service.queue.slots import SlotTerms
 from foldnote.service.runner.attempt import Outcome
@@ -55,12 +55,12 @@ def node(service):
     return begin(service)
 
 
-def expect(service, identity, wait_s=20.0, lasts_s=60.0, line=LINE, **more):
-    terms = SlotTerms(service.executor, HERE, lasts_s, wait_s=wait_s, **more)
+def expect(service, identity, wait_s=20.0, lifetime_s=60.0, line=LINE, **more):
+    terms = SlotTerms(service.executor, HERE, lifetime_s, wait_s=wait_s, **more)
     service.attempts.slots.expect(identity.nonce, terms, line)
 
 
-class Waiting(threading.Thread):
+class QueuedJob(threading.Thread):
     """A request that ends an attempt and waits for the next one."""
 
     def __init__(self, node: RunningNode) -> None:
@@ -80,17 +80,17 @@ class Waiting(threading.Thread):
 LOST = {"state": "lost", "resultSha256": None, "resultSizeBytes": None}
 
 
-def hand_on(service, order, otherwise=lambda: None) -> str | None:
-    slot = service.attempts.slots.reserve(service.executor, order, otherwise)
+def hand_on(service, order, on_slot_lost=lambda: None) -> str | None:
+    slot = service.attempts.slots.reserve(service.executor, order, on_slot_lost)
     if slot is None:
         return None
     slot.wake()
     return slot.nonce
 
 
-def hand_on_soon(service, order, otherwise=lambda: None) -> str:
+def hand_on_soon(service, order, on_slot_lost=lambda: None) -> str:
     deadline = time.monotonic() + 20
-    while (before := hand_on(service, order, otherwise)) is None:
+    while (before := hand_on(service, order, on_slot_lost)) is None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     return before
@@ -101,7 +101,7 @@ def begun(service, identity) -> bool:
 
 
 def test_the_answer_to_an_outcome_brings_the_next_attempt_which_has_begun(service, node):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     order, identity = prepare(service)
     assert hand_on_soon(service, order) == node.identity.nonce
     answer = waiting.follow()
@@ -112,28 +112,28 @@ def test_the_answer_to_an_outcome_brings_the_next_attempt_which_has_begun(servic
     )
     following = RunningNode(service, identity, answer)
     assert refused(following.start(), 403, "attempt_refused"), "its nonce was used"
-    assert following.beat().status_code == 200
+    assert following.send_heartbeat().status_code == 200
     assert following.finish(**LOST).status_code == 204
     assert Outcome.read(following.place).state == "lost"
 
 
 def test_a_place_is_used_again_and_again(service, node):
     for _ in range(3):
-        waiting = Waiting(node)
+        waiting = QueuedJob(node)
         order, identity = prepare(service)
         hand_on_soon(service, order)
         node = RunningNode(service, identity, waiting.follow())
-    assert node.beat().status_code == 200
+    assert node.send_heartbeat().status_code == 200
 
 
 def test_a_repeated_outcome_brings_the_same_attempt_until_it_is_known(service, node):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     order, identity = prepare(service)
     hand_on_soon(service, order)
     first = waiting.follow()
     again = node.finish(takesNext=True, **LOST)
     assert again.json() == first.json(), "the answer may have been lost"
-    assert RunningNode(service, identity, again).beat().status_code == 200
+    assert RunningNode(service, identity, again).send_heartbeat().status_code == 200
     expect(service, node.identity, wait_s=0.05)
     assert node.finish(takesNext=True, **LOST).status_code == 204
 
@@ -153,11 +153,11 @@ def test_an_attempt_for_a_node_that_has_left_is_delivered_otherwise_and_has_not_
     if hand_on(service, order, delivered.set) is not None:  # otherwise its end would be noticed earlier
         assert delivered.wait(20)
     assert not begun(service, identity)
-    assert RunningNode(service, identity).beat().status_code == 200, "another node can start it"
+    assert RunningNode(service, identity).send_heartbeat().status_code == 200, "another node can start it"
 
 
 def test_an_attempt_that_is_revoked_on_the_way_does_not_begin(service, node):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     order, identity = prepare(service)
     assert service.attempts.revoke(identity) is True
     hand_on_soon(service, order)
@@ -171,7 +171,7 @@ def test_an_attempt_that_is_revoked_on_the_way_does_not_begin(service, node):
     ids=["cores", "memory", "gpu"],
 )
 def test_another_need_is_not_put_there_and_lets_the_waiting_node_go(service, node, need):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     order, identity = prepare(service)
     while waiting.is_alive():
         assert hand_on(service, replace(order, need=need)) is None
@@ -181,7 +181,7 @@ def test_another_need_is_not_put_there_and_lets_the_waiting_node_go(service, nod
 
 
 def test_another_machine_or_executor_uses_no_foreign_place(service, node):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     order, _ = prepare(service)
     assert hand_on(service, replace(order, need=replace(HERE, machine="there"))) is None
     assert service.attempts.slots.reserve(object(), order, lambda: None) is None
@@ -190,18 +190,18 @@ def test_another_machine_or_executor_uses_no_foreign_place(service, node):
 
 
 def test_nothing_is_begun_in_a_place_that_must_be_given_back(service):
-    assert begin(service, lasts_s=0.0).finish(takesNext=True, **LOST).status_code == 204
+    assert begin(service, lifetime_s=0.0).finish(takesNext=True, **LOST).status_code == 204
 
 
 def test_a_place_with_an_end_takes_only_what_ends_before_it(service):
-    waiting = Waiting(begin(service, lasts_s=600, is_timed=True))
+    waiting = QueuedJob(begin(service, lifetime_s=600, is_timed=True))
     order, identity = prepare(service)
     while not service.attempts.slots.has_open(service.executor):
         time.sleep(0.01)
     assert hand_on(service, replace(order, need=replace(HERE, machine="there"), time_limit_s=300)) is None
     assert hand_on(service, replace(order, time_limit_s=300)) is not None
     second = RunningNode(service, identity, waiting.follow())
-    waiting = Waiting(second)
+    waiting = QueuedJob(second)
     order, _ = prepare(service)
     while not service.attempts.slots.has_open(service.executor):
         time.sleep(0.01)
@@ -240,8 +240,8 @@ class Line:
         order = replace(order, at_once=1, line=line, **more)
         self.added.append(identity.nonce)
         on_begun = lambda before: self.begun.append((before, identity.nonce))  # noqa: E731
-        otherwise = lambda: self.delivered.append(identity.nonce)  # noqa: E731
-        slot = self.slots.line_up(self.service.executor, order, on_begun, otherwise)
+        on_slot_lost = lambda: self.delivered.append(identity.nonce)  # noqa: E731
+        slot = self.slots.line_up(self.service.executor, order, on_begun, on_slot_lost)
         if slot is not None:
             slot.wake()
         return identity
@@ -250,11 +250,11 @@ class Line:
 @pytest.fixture
 def line(service, monkeypatch):
     """Create a line in which attempts wait for longer than a test takes on a busy machine."""
-    monkeypatch.setattr(service.attempts.slots, "holds_s", 60.0)
+    monkeypatch.setattr(service.attempts.slots, "max_wait_s", 60.0)
     made = Line(service)
     yield made
     for nonce in made.added:
-        made.slots.leave(nonce)
+        made.slots.dequeue(nonce)
 
 
 def following(node: RunningNode) -> str | None:
@@ -266,7 +266,7 @@ def following(node: RunningNode) -> str | None:
 
 def test_the_first_in_line_begins_in_the_answer_to_the_outcome_and_each_follows_one(service, line, node):
     first, second = line.add(), line.add()
-    assert [line.slots.is_lined(each.nonce) for each in (first, second)] == [True, True]
+    assert [line.slots.is_enqueued(each.nonce) for each in (first, second)] == [True, True]
     assert not begun(service, first)
     answer = node.finish(takesNext=True, **LOST)
     assert answer.json()["order"]["nonce"] == first.nonce
@@ -284,18 +284,18 @@ def test_one_that_is_revoked_in_line_does_not_begin_and_the_next_does(service, l
     assert following(node) == second.nonce
     assert not begun(service, first)
     assert line.begun == [(node.identity.nonce, second.nonce)]
-    assert not line.slots.is_lined(first.nonce)
+    assert not line.slots.is_enqueued(first.nonce)
 
 
 def test_one_that_waits_too_long_leaves_the_line_unbegun(service, line):
-    line.slots.holds_s = 0.5
+    line.slots.max_wait_s = 0.5
     node, late = begin(service, wait_s=0.05), line.add()
-    wait_until(lambda: not line.slots.is_lined(late.nonce), "the end of its time")
+    wait_until(lambda: not line.slots.is_enqueued(late.nonce), "the end of its time")
     assert following(node) is None
     assert not begun(service, late)
     assert service.attempts.revoke(late) is True
-    assert line.slots.leave(late.nonce)
-    assert not line.slots.leave(late.nonce)
+    assert line.slots.dequeue(late.nonce)
+    assert not line.slots.dequeue(late.nonce)
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_one_of_another_line_machine_or_need_does_not_follow(service, line, more
 
 
 def test_one_that_lines_up_behind_a_node_that_waits_begins_at_once(service, line, node):
-    waiting = Waiting(node)
+    waiting = QueuedJob(node)
     wait_until(lambda: line.slots.has_open(service.executor), "the waiting node")
     assert following_of_another_line(service, line) is None
     identity = line.add()
@@ -325,12 +325,12 @@ def following_of_another_line(service, line) -> str | None:
 
 def test_the_first_in_line_is_delivered_if_the_place_went_back(service, line, node):
     first, second = line.add(), line.add()
-    line.slots.forget(node.identity.nonce)
+    line.slots.release(node.identity.nonce)
     assert line.delivered == [first.nonce]
-    assert [line.slots.is_lined(each.nonce) for each in (first, second)] == [False, True]
+    assert [line.slots.is_enqueued(each.nonce) for each in (first, second)] == [False, True]
     assert node.finish(takesNext=True, **LOST).status_code == 204
     assert not begun(service, second)
-    assert RunningNode(service, first).beat().status_code == 200, "another node can start it"
+    assert RunningNode(service, first).send_heartbeat().status_code == 200, "another node can start it"
 
 
 def test_a_refused_outcome_starts_no_attempt_in_line(service, line, node):
@@ -344,12 +344,12 @@ def test_a_node_that_ends_leaves_the_line_to_others(service, line, node):
     identity = line.add()
     assert node.finish(takesNext=False, **LOST).status_code == 204
     assert not begun(service, identity)
-    assert line.slots.is_lined(identity.nonce)
+    assert line.slots.is_enqueued(identity.nonce)
 
 
 def test_requests_at_once_for_one_end_begin_one_attempt(service, line, node):
     lined = [line.add() for _ in range(6)]
-    waiting = [Waiting(node) for _ in range(4)]
+    waiting = [QueuedJob(node) for _ in range(4)]
     wait_until(lambda: line.begun, "the first")
     for each in waiting:
         each.join(30)
@@ -381,7 +381,7 @@ def test_small_outputs_come_with_the_outcome(service, node):
         is not service.service.objects.is_remote
     )
     assert (node.place / "log.txt").read_bytes() == b"the end\n"
-    state = service.attempts.poll(node.identity, is_held=False)
+    state = service.attempts.poll(node.identity, may_start=False)
     assert (state.progress, state.outcome.result_sha256) == (1.0, hashlib.sha256(content).hexdigest())
 
 
@@ -402,20 +402,20 @@ def test_wrong_outputs_with_an_outcome_are_refused_and_end_nothing(service, node
     assert code in (answer.json()["code"], "bad_request")
     assert Outcome.read(node.place) is None
     assert not list(node.place.glob(".upload-*"))
-    assert node.beat().status_code == 200
+    assert node.send_heartbeat().status_code == 200
 
 
 def test_a_heartbeat_that_an_outcome_has_overtaken_does_not_set_the_progress_back(service, node):
     """Heartbeats and outcomes are sent in parallel, so an earlier progress may be read last."""
     other = {"result.zip": base64.b64encode(archive("other.txt")).decode()}
     assert node.finish(archive(), outputs=other, progress=1.0).status_code == 400, "it ends nothing yet"
-    assert node.beat(progress=0.8).status_code == 200
-    assert service.attempts.poll(node.identity, is_held=False).progress == 1.0
+    assert node.send_heartbeat(progress=0.8).status_code == 200
+    assert service.attempts.poll(node.identity, may_start=False).progress == 1.0
 
 
 def test_a_heartbeat_that_crosses_the_outcome_is_not_an_error(service, node):
     assert node.finish(**LOST).status_code == 204
-    assert node.beat(log="aGVsbG8=", logOffset=0).json() == {"cancelGraceS": None, "logBytes": 0}
+    assert node.send_heartbeat(log="aGVsbG8=", logOffset=0).json() == {"cancelGraceS": None, "logBytes": 0}
 
 
 # the connection of a node
@@ -459,7 +459,7 @@ def test_requests_share_a_connection_also_after_a_refusal():
         assert connection.send("POST", "/", b"one") == b"one"
         with pytest.raises(NotAcceptedError):
             connection.send("POST", "/", b"two")
-        with pytest.raises(ServiceAwayError):
+        with pytest.raises(NodeConnectionError):
             connection.send("POST", "/", b"three")
         assert connection.send("POST", "/", b"four") == b"four"
     assert len({port for port, _ in bodies}) == 1
@@ -479,5 +479,5 @@ def test_a_connection_that_was_closed_is_opened_again_and_the_whole_body_sent(tm
 def test_a_service_that_is_not_there_is_reported_at_once():
     with closing(socket.socket()) as nobody:
         nobody.bind(("127.0.0.1", 0))
-        with pytest.raises(ServiceAwayError):
+        with pytest.raises(NodeConnectionError):
             NodeConnection(f"http://127.0.0.1:{nobody.getsockname()[1]}").send("POST", "/", b"")

@@ -23,7 +23,7 @@ from foldnote.service.config import DispatcherTiming, ServiceConfig
 from foldnote.service.faults import RefusalError
 from foldnote.service.http.app import create_app
 from foldnote.service.queue.executors.table import ExecutorTable, make_executor
-from foldnote.service.queue.nodes import HeldAttempt, NodeAttempts, Reported
+from foldnote.service.queue.nodes import HeartbeatReport, NodeAttempts, RemoteAttempt
 from foldnote.service.runner.attempt import SPOILT_SENTENCE, Outcome
 from foldnote.service.store.jobs.node_attempts import NodeAttemptStore
 from foldnote.service.store.jobs.queue import JobEnd
@@ -66,10 +66,10 @@ def test_the_token_of_another_attempt_opens_nothing(service, job):
     node = RunningNode(service, job)
     other = RunningNode(service, service.prepare("other-attempt")[1])
     other.headers = node.headers
-    assert refused(other.beat(), 403, "attempt_refused")
+    assert refused(other.send_heartbeat(), 403, "attempt_refused")
     assert refused(other.upload(archive()), 403, "attempt_refused")
     assert refused(other.finish(), 403, "attempt_refused")
-    assert node.beat().status_code == 200
+    assert node.send_heartbeat().status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_the_token_of_another_attempt_opens_nothing(service, job):
 def test_without_a_token_nothing_opens(service, job, headers):
     node = RunningNode(service, job)
     node.headers = {name: service.key if value == "KEY" else value for name, value in headers.items()}
-    assert refused(node.beat(), 403, "attempt_refused")
+    assert refused(node.send_heartbeat(), 403, "attempt_refused")
 
 
 def test_a_revoked_attempt_cannot_be_started(service, job):
@@ -89,9 +89,9 @@ def test_a_revoked_attempt_cannot_be_started(service, job):
 def test_an_expired_lease_that_comes_back_commits_nothing(service, job):
     node = RunningNode(service, job)
     assert node.upload(archive()).status_code == 204
-    service.attempts._held[job.job_id, 1].until = 0.0  # noqa: SLF001  the lease has passed
+    service.attempts._attempts[job.job_id, 1].until = 0.0  # noqa: SLF001  the lease has passed
     assert not node.is_alive
-    assert refused(node.beat(), 403, "attempt_refused")
+    assert refused(node.send_heartbeat(), 403, "attempt_refused")
     assert service.attempts.revoke(job) is True
     assert refused(node.finish(archive()), 403, "attempt_refused")
     assert Outcome.read(node.place) is None
@@ -126,7 +126,7 @@ def test_a_wrong_hash_or_a_truncated_upload_leaves_nothing(service, job):
         cut_off.sendall("\r\n".join([*lines, "", "abc"]).encode())
     assert not (node.place / "result.zip").exists()
     assert not (node.place / "log.txt").exists()
-    assert node.beat().status_code == 200
+    assert node.send_heartbeat().status_code == 200
     wait_until(lambda: not list(node.place.glob(".upload-*")), "the end of the request that was cut off")
 
 
@@ -151,15 +151,17 @@ def test_an_archive_with_an_unsafe_name_is_refused(service, job, member):
 
 def test_a_heartbeat_renews_the_lease_and_brings_log_progress_and_the_stop(service, job):
     node = RunningNode(service, job)
-    assert node.beat(progress=0.5, message="half", log="aGVsbG8=", logOffset=0).json() == {
+    assert node.send_heartbeat(progress=0.5, message="half", log="aGVsbG8=", logOffset=0).json() == {
         "cancelGraceS": None,
         "logBytes": 5,
     }
-    assert node.beat(log="aGVsbG8=", logOffset=0).json()["logBytes"] == 5, "a repeated part is not added"
-    state = service.attempts.poll(job, is_held=False)
+    assert node.send_heartbeat(log="aGVsbG8=", logOffset=0).json()["logBytes"] == 5, (
+        "a repeated part is not added"
+    )
+    state = service.attempts.poll(job, may_start=False)
     assert (state.alive, state.progress, state.message) == (True, 0.5, "half")
     service.attempts.cancel(job, 2.0)
-    assert node.beat().json()["cancelGraceS"] == 2.0
+    assert node.send_heartbeat().json()["cancelGraceS"] == 2.0
     assert (node.place / "log.txt").read_bytes() == b"hello"
 
 
@@ -169,7 +171,7 @@ def test_a_heartbeat_renews_the_lease_and_brings_log_progress_and_the_stop(servi
     ids=["progress", "log", "message", "offset"],
 )
 def test_a_heartbeat_with_nonsense_is_refused(service, job, body):
-    assert RunningNode(service, job).beat(**body).status_code == 400
+    assert RunningNode(service, job).send_heartbeat(**body).status_code == 400
 
 
 def test_inputs_come_by_signed_links_that_end_with_the_attempt(service):
@@ -184,16 +186,16 @@ def test_inputs_come_by_signed_links_that_end_with_the_attempt(service):
 
 
 def test_a_part_of_the_log_that_arrives_twice_at_once_is_there_once(service, tmp_path):
-    reported, barrier = Reported(log=b"line\n" * 20_000), threading.Barrier(2)
+    reported, barrier = HeartbeatReport(log=b"line\n" * 20_000), threading.Barrier(2)
 
-    def beat(held):
+    def send_heartbeat(held):
         barrier.wait()
-        return service.attempts.beat(held, reported).log_bytes
+        return service.attempts.record_heartbeat(held, reported).log_bytes
 
     for number in range(50):
-        held = HeldAttempt(1, number, "nonce", tmp_path, "token", time.monotonic() + 60)
+        held = RemoteAttempt(1, number, "nonce", tmp_path, "token", time.monotonic() + 60)
         with ThreadPoolExecutor(2) as pool:
-            assert set(pool.map(beat, [held] * 2)) == {100_000}
+            assert set(pool.map(send_heartbeat, [held] * 2)) == {100_000}
         (tmp_path / "log.txt").unlink()
 
 
@@ -221,7 +223,7 @@ def test_a_node_whose_engine_replaces_files_of_its_attempt_says_how_it_ended(tmp
         service.open_executor()
         order, identity = service.prepare("spoilt")
         service.executor.submit(order)
-        outcome = wait_until(lambda: service.attempts.poll(identity, is_held=True).outcome, "the outcome")
+        outcome = wait_until(lambda: service.attempts.poll(identity, may_start=True).outcome, "the outcome")
         assert outcome.state == state
         assert outcome.error in (None, SPOILT_SENTENCE)
         service.executor.close()
@@ -237,10 +239,12 @@ def test_an_input_that_a_node_cannot_fetch_is_reported_and_ends_the_attempt(tmp_
         order, identity = service.prepare("far", type="align-pdbs", settings=inputs_of(service))
         service.executor.submit(order)
         words = "The input 'one.pdb' cannot be fetched: http://127.0.0.1:1 cannot be reached"
-        wait_until(lambda: words in str(service.attempts.poll(identity, is_held=True).message), "the message")
+        wait_until(
+            lambda: words in str(service.attempts.poll(identity, may_start=True).message), "the message"
+        )
         if lease_s > 60:
             service.attempts.cancel(identity, 0.0)
-        outcome = wait_until(lambda: service.attempts.poll(identity, is_held=True).outcome, "the outcome")
+        outcome = wait_until(lambda: service.attempts.poll(identity, may_start=True).outcome, "the outcome")
         assert outcome.state == "lost"
         assert words in outcome.error
         service.executor.close()
@@ -280,7 +284,7 @@ def test_a_service_that_starts_again_knows_the_token_and_gives_a_new_lease(servi
     token = node.headers["authorization"].removeprefix("Bearer ")
     assert again.admit(job.job_id, 1, token).is_live
     assert again.revoke(job) is False
-    assert again.poll(job, is_held=False).alive
+    assert again.poll(job, may_start=False).alive
 
 
 @pytest.mark.parametrize("replica", ["", "other"], ids=["after a restart", "at another replica"])
@@ -295,7 +299,7 @@ def test_an_attempt_whose_end_is_committed_has_begun_and_its_node_is_not_refused
     assert later.has_begun(job)
     assert not later.is_wanted(job)
     held = later.admit(job.job_id, 1, node.headers["authorization"].removeprefix("Bearer "))
-    assert later.beat(held, Reported()).cancel_grace_s is None
+    assert later.record_heartbeat(held, HeartbeatReport()).cancel_grace_s is None
     with pytest.raises(RefusalError):
         later.admit(job.job_id, 1, "another")
 
@@ -312,7 +316,7 @@ def test_replicas_judge_a_lease_by_the_clock_of_their_database(service, job, mon
     one, other = (
         NodeAttempts(store, service.root, service.attempts.timing, name) for name in ("one", "other")
     )
-    one.beat(one.admit(job.job_id, 1, token), Reported())
+    one.record_heartbeat(one.admit(job.job_id, 1, token), HeartbeatReport())
     right = time.time
     monkeypatch.setattr(time, "time", lambda: right() + 3600)
     assert other.admit(job.job_id, 1, token).is_live
@@ -320,7 +324,7 @@ def test_replicas_judge_a_lease_by_the_clock_of_their_database(service, job, mon
 
 def test_an_attempt_that_was_revoked_has_not_begun_when_its_end_is_committed(service, job):
     node = RunningNode(service, job)
-    service.attempts._held[job.job_id, 1].until = 0.0  # noqa: SLF001  the lease has passed
+    service.attempts._attempts[job.job_id, 1].until = 0.0  # noqa: SLF001  the lease has passed
     assert service.attempts.revoke(job)
     store = service.service.store
     (claim,) = [each for each in store.queue.running() if each.job_id == job.job_id]
@@ -334,7 +338,7 @@ def test_an_attempt_that_was_revoked_has_not_begun_when_its_end_is_committed(ser
 def test_guessing_is_slowed_down(service, job):
     answers = [start(service, job, f"{number:032x}").status_code for number in range(1000, 1040)]
     assert set(answers) == {403, 429}
-    assert RunningNode(service, job).beat().status_code == 200, "the right one is not limited"
+    assert RunningNode(service, job).send_heartbeat().status_code == 200, "the right one is not limited"
 
 
 async def test_the_routes_are_absent_without_an_executor_of_other_machines(service, tmp_path):

@@ -134,9 +134,9 @@ def test_a_store_that_works_has_no_fault(objects):
 def test_a_content_is_fetched_again_when_its_copy_is_gone(bucket, tmp_path):
     sha256 = bucket.put_bytes(b"one")
     drop_copies(tmp_path)
-    assert (bucket.is_near(sha256), bucket.has(sha256)) == (False, True)
+    assert (bucket.is_cached(sha256), bucket.has(sha256)) == (False, True)
     assert bucket.path(sha256).read_bytes() == b"one"
-    assert bucket.is_near(sha256)
+    assert bucket.is_cached(sha256)
 
 
 def test_a_large_content_is_sent_in_parts_and_read_by_ranges(bucket, tmp_path):
@@ -153,7 +153,7 @@ def test_a_content_that_was_changed_in_the_bucket_is_not_taken(bucket, tmp_path)
     bucket.bucket.put(key_of(sha256), b"two")
     with pytest.raises(OSError, match="is damaged"):
         bucket.path(sha256)
-    assert not bucket.is_near(sha256)
+    assert not bucket.is_cached(sha256)
 
 
 def test_the_bucket_gets_nothing_of_an_interrupted_upload(bucket, gate, tmp_path):
@@ -220,8 +220,8 @@ def test_copies_are_limited(address, tmp_path):
     first, second = (small.put_bytes(os.urandom(MB)) for _ in range(2))
     age(small, first)
     small.put_bytes(os.urandom(MB))
-    assert not small.is_near(first)
-    assert small.is_near(second)  # it was just used
+    assert not small.is_cached(first)
+    assert small.is_cached(second)  # it was just used
     assert small.has(first)
 
 

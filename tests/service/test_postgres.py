@@ -22,7 +22,7 @@ from service_process import QUICK, ServiceProcess
 from foldnote.errors import ConfigurationError
 from foldnote.models.status import JobStatus
 from foldnote.service.store.address import StoreAddress
-from foldnote.service.store.events import read_marks
+from foldnote.service.store.events import read_state_tokens
 from foldnote.service.store.jobs.first_pages import MOST_BYTES, MOST_ROWS, FirstPage
 from foldnote.service.store.jobs.insertion import NewJob
 from foldnote.service.store.jobs.pages import JobFilter
@@ -144,7 +144,7 @@ def test_pages_keys_and_states_of_many_accounts_take_one_statement_each(store):
         begun = len(logged_statements())
         assert len(logged.first_pages.read([FirstPage(account, 1000, False) for account in accounts])) == 50
         assert len(logged.accounts.find_callers([f"key {account}" for account in accounts])) == 50
-        assert len(read_marks(logged.database, accounts)) == 50
+        assert len(read_state_tokens(logged.database, accounts)) == 50
         assert [each.split()[0] for each in logged_statements()[begun:]] == ["SELECT"] * 3
 
 

@@ -74,7 +74,7 @@ def test_a_renewed_certificate_is_used_and_a_bad_one_is_not(secure, folder):
 
 @pytest.mark.parametrize("is_asked", [False, True], ids=["looked at by itself", "asked by SIGHUP"])
 def test_a_certificate_renewed_while_the_service_starts_is_used(folder, monkeypatch, is_asked):
-    monkeypatch.setattr("foldnote.service.http.certificates.LOOK_S", 0.01)
+    monkeypatch.setattr("foldnote.service.http.certificates.CHECK_INTERVAL_S", 0.01)
     chain, key, first = write_certificate(folder)
     certificate = Certificate(chain, key)
     used = certificate.version()

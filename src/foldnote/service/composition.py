@@ -54,7 +54,7 @@ from foldnote.service.queue.nodes import NodeAttempts
 from foldnote.service.queue.replica import Replica, ReplicaName, find_taken, require_shared_folder
 from foldnote.service.store import opening
 from foldnote.service.store.address import StoreAddress
-from foldnote.service.store.events import read_marks
+from foldnote.service.store.events import read_state_tokens
 from foldnote.service.store.quotas import Quotas
 from foldnote.service.store.sqlite_database import SqliteDatabase
 from foldnote.service.store.store import Store
@@ -94,7 +94,9 @@ class Service:
         self.first_pages = JointLookup(self.store.first_pages.read)
         """Cache of the accounts' first pages, used where the database is shared."""
         is_shared = self.store.database.is_shared
-        self.marks = JointLookup(partial(read_marks, self.store.database), is_brief=not is_shared)
+        self.state_tokens = JointLookup(
+            partial(read_state_tokens, self.store.database), is_brief=not is_shared
+        )
         """State tokens of accounts."""
         limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
         self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)
@@ -105,10 +107,10 @@ class Service:
         self.local_key = self._make_local_key()
         self.storage = StorageService(self.store.storage, config)
         self.direct_uploads = DirectUploads(self.store, self.objects, self.storage, config.limits)
-        calls = WebhookOptions.read(config.webhooks)
-        self.webhooks = WebhookRules(self.store.webhooks, calls)
-        self._webhook_sender = WebhookSender(self.store.webhooks, calls)
-        self._build_queue(calls_webhooks=calls is not None)
+        webhook_options = WebhookOptions.read(config.webhooks)
+        self.webhooks = WebhookRules(self.store.webhooks, webhook_options)
+        self._webhook_sender = WebhookSender(self.store.webhooks, webhook_options)
+        self._build_queue(calls_webhooks=webhook_options is not None)
         self.results = ResultService(self.store, self.objects, self.links, self.aggregator)
         self.sharing = Sharing(self.store, self.results)
         self.active_at = time.monotonic()
@@ -226,12 +228,12 @@ class Service:
         self._webhook_sender.wake()
 
     def _make_local_key(self) -> str:
-        place = self.config.data_dir / KEY_FILE
+        key_file = self.config.data_dir / KEY_FILE
         if self.replica is None:
-            key = read_or_make_key_file(place)
+            key = read_or_make_key_file(key_file)
         else:  # another replica may be starting for the first time, too
-            with hold_lock(place.with_suffix(".lock"), timeout_s=_KEY_S):
-                key = read_or_make_key_file(place)
+            with hold_lock(key_file.with_suffix(".lock"), timeout_s=_KEY_S):
+                key = read_or_make_key_file(key_file)
         account = self.store.accounts.ensure_account(self.config.email)
         self.store.accounts.add_key(account, hash_key(key), is_admin=True)
         return key

@@ -27,7 +27,7 @@ BALLAST = "ballast"
 _LOG_BYTES = 8 << 20
 """Bytes reserved for the database's log; a stop or a deletion needs some ten kilobytes."""
 _KEEP_SIZE = 1
-_NO_ROOM_BYTES = 4 << 20
+_BALLAST_DROP_BYTES = 4 << 20
 
 
 def require_space(config: ServiceConfig) -> None:
@@ -67,10 +67,10 @@ class Disk:
         usage = shutil.disk_usage(self._folder)
         return usage.free, usage.total
 
-    def tend(self) -> None:
+    def maintain_ballast(self) -> None:
         """Remove the ballast when space is short; create it when there is space for it and the floor."""
         free = _free_bytes(self._folder)
-        if free < _NO_ROOM_BYTES:
+        if free < _BALLAST_DROP_BYTES:
             self.drop_ballast()
         elif free >= self.floor_bytes + self._ballast_bytes:
             self.reserve_log()
@@ -80,7 +80,7 @@ class Disk:
     def reserve_log(self) -> None:
         """Reserve space for the database's log again after it was truncated."""
         if self._ballast_bytes:
-            reserve_behind(self._log, min(_LOG_BYTES, self._ballast_bytes))
+            preallocate(self._log, min(_LOG_BYTES, self._ballast_bytes))
 
     def drop_ballast(self) -> None:
         """Remove the ballast, if any, to free space for an essential write."""
@@ -94,13 +94,13 @@ class Disk:
         draft = self._ballast.with_suffix(".draft")
         try:
             with draft.open("wb") as stream:
-                _reserve(stream.fileno(), self._ballast_bytes)
+                _allocate(stream.fileno(), self._ballast_bytes)
             draft.rename(self._ballast)
         except OSError:
             draft.unlink(missing_ok=True)
 
 
-def reserve_behind(path: Path, size_bytes: int) -> bool:
+def preallocate(path: Path, size_bytes: int) -> bool:
     """Allocate disk space for the first ``size_bytes`` of a file without changing it.
 
     Returns False if the file does not exist, or if the system or file system does not support this (on Linux,
@@ -128,7 +128,7 @@ def _find_allocate() -> Callable[[int, int, int, int], int] | None:
     return found
 
 
-def _reserve(descriptor: int, size: int) -> None:
+def _allocate(descriptor: int, size: int) -> None:
     """Allocate blocks; on file systems without support, write every byte."""
     try:
         os.posix_fallocate(descriptor, 0, size)

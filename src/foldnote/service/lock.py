@@ -48,7 +48,7 @@ class FolderLock:
 
 
 @contextmanager
-def keep_contents(folder: Path) -> Iterator[None]:
+def prevent_content_removal(folder: Path) -> Iterator[None]:
     """Keep the service from removing contents that a snapshot of its database may refer to.
 
     Raises:
@@ -58,7 +58,7 @@ def keep_contents(folder: Path) -> Iterator[None]:
         yield
 
 
-def may_remove_contents(folder: Path) -> AbstractContextManager[bool]:
+def try_lock_contents(folder: Path) -> AbstractContextManager[bool]:
     """Keep backups from beginning within a block; its value is whether none is being made already.
 
     Raises:

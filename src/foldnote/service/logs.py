@@ -27,7 +27,7 @@ JSON, TEXT = "json", "text"
 FORMATS = (JSON, TEXT)
 INFO = "info"
 LEVELS = ("debug", INFO, "warning", "error")
-REPEATS_S = 60.0
+REPEAT_INTERVAL_S = 60.0
 """Seconds during which a repeated entry is counted instead of written."""
 _MASK = "***"
 _SECRETS = (
@@ -85,14 +85,14 @@ def _read(formatter: logging.Formatter, record: logging.LogRecord) -> dict[str, 
 
 
 @dataclass
-class _Repeats:
+class _RepeatCount:
     """How often a written entry has been repeated."""
 
     ends: float
     count: int = 0
     last: str = ""
 
-    def sum_up(self, record: logging.LogRecord) -> logging.LogRecord:
+    def make_summary_record(self, record: logging.LogRecord) -> logging.LogRecord:
         """Return an entry without traceback that states the number of repeats and the time of the last."""
         entry = copy.copy(record)
         entry.msg = f"{record.getMessage()} (repeated {count(self.count, 'time')}, last at {self.last})"
@@ -115,38 +115,38 @@ class CountingLogHandler(logging.StreamHandler[TextIO]):
     def __init__(self, stream: TextIO, clock_s: Callable[[], float] = time.monotonic) -> None:
         super().__init__(stream)
         self._clock_s = clock_s
-        self._repeats: dict[Hashable, tuple[logging.LogRecord, _Repeats]] = {}
+        self._repeat_counts: dict[Hashable, tuple[logging.LogRecord, _RepeatCount]] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the counts that are due, then write or count this entry."""
         now = self._clock_s()
-        self._tell_repeats(now)
+        self._write_repeat_counts(now)
         if record.levelno >= logging.WARNING:
-            key = _identify(record)
-            if key in self._repeats:
-                repeats = self._repeats[key][1]
-                repeats.count, repeats.last = repeats.count + 1, clock.now()
+            key = _repeat_key(record)
+            if key in self._repeat_counts:
+                repeat_count = self._repeat_counts[key][1]
+                repeat_count.count, repeat_count.last = repeat_count.count + 1, clock.now()
                 return
-            self._repeats[key] = (record, _Repeats(now + REPEATS_S))
+            self._repeat_counts[key] = (record, _RepeatCount(now + REPEAT_INTERVAL_S))
         super().emit(record)
 
     def close(self) -> None:
         """Write the counts that are still pending."""
         with self.lock or nullcontext():
-            self._tell_repeats(float("inf"))
+            self._write_repeat_counts(float("inf"))
         super().close()
 
-    def _tell_repeats(self, now: float) -> None:
-        due = [(key, *pair) for key, pair in self._repeats.items() if pair[1].ends <= now]
-        for key, record, repeats in due:
-            if repeats.count:
-                super().emit(repeats.sum_up(record))
-                self._repeats[key] = (record, _Repeats(now + REPEATS_S))
+    def _write_repeat_counts(self, now: float) -> None:
+        due = [(key, *pair) for key, pair in self._repeat_counts.items() if pair[1].ends <= now]
+        for key, record, repeat_count in due:
+            if repeat_count.count:
+                super().emit(repeat_count.make_summary_record(record))
+                self._repeat_counts[key] = (record, _RepeatCount(now + REPEAT_INTERVAL_S))
             else:
-                del self._repeats[key]
+                del self._repeat_counts[key]
 
 
-def _identify(record: logging.LogRecord) -> Hashable:
+def _repeat_key(record: logging.LogRecord) -> Hashable:
     fault = record.exc_info[1] if record.exc_info else None
     if fault is None:
         return record.name, record.getMessage()

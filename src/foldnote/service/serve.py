@@ -43,7 +43,7 @@ from foldnote.service.http.connections import (
     ACCEPTED_AT_ONCE,
     MAX_BACKLOG,
     ConnectionLimits,
-    hush_accept_errors,
+    limit_accept_error_logging,
     plan_connections,
 )
 from foldnote.service.http.file_responses import SendingProtocol
@@ -66,7 +66,7 @@ from foldnote.text import visible
 
 GRACEFUL_S = 5
 _MAX_PORT = 65_535
-_IDLE_LOOK_S = 10.0
+_IDLE_CHECK_INTERVAL_S = 10.0
 _PORT_IN_USE_S = 1.0
 _HANDSHAKES_PART = 8
 """One incomplete TLS handshake is allowed per this many connections."""
@@ -96,7 +96,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start serving, then announce it."""
         loop = asyncio.get_running_loop()
-        hush_accept_errors(loop)
+        limit_accept_error_logging(loop)
         self._app.state.connections = self.server_state.connections
         await super().startup(sockets if self._certificate is None else [])
         if self.should_exit:
@@ -135,7 +135,7 @@ class Server(uvicorn.Server):
 
     async def stop_when_idle(self, service: Service) -> None:
         """Exit once the service has been idle for its idle time and no response is being sent."""
-        pause_s = min(_IDLE_LOOK_S, max(0.2, service.config.idle_stop_s / 4))
+        pause_s = min(_IDLE_CHECK_INTERVAL_S, max(0.2, service.config.idle_stop_s / 4))
         while not self.should_exit:
             await asyncio.sleep(pause_s)
             with contextlib.suppress(StorageFaultError):  # a full disk, for example: try again later

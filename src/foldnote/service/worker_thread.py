@@ -15,7 +15,7 @@ _REST_S = 0.05
 """Pause after each round, so that many wakes close together cost few rounds."""
 
 
-class Rounds:
+class BackgroundWorker:
     """Runs `work` after each wake; the first round, at the start, resumes what an earlier process left.
 
     Args:

@@ -3,7 +3,7 @@
 import threading
 
 from foldnote.service.disk import Disk
-from foldnote.service.worker_thread import Rounds
+from foldnote.service.worker_thread import BackgroundWorker
 
 MB = 1 << 20
 ENDLESS = 1 << 62
@@ -11,24 +11,24 @@ ENDLESS = 1 << 62
 
 def test_a_ballast_is_made_once_and_is_real(tmp_path):
     disk = Disk(tmp_path, 0, MB)
-    disk.tend()
-    disk.tend()
+    disk.maintain_ballast()
+    disk.maintain_ballast()
     assert [path.name for path in tmp_path.iterdir()] == ["ballast"]
     assert (tmp_path / "ballast").stat().st_blocks * 512 >= MB
 
 
 def test_a_ballast_that_went_comes_back_when_there_is_room(tmp_path):
     disk = Disk(tmp_path, 0, MB)
-    disk.tend()
+    disk.maintain_ballast()
     disk.drop_ballast()
     assert not (tmp_path / "ballast").exists()
-    disk.tend()
+    disk.maintain_ballast()
     assert (tmp_path / "ballast").exists()
 
 
 def test_below_the_floor_nothing_is_started_and_no_ballast_made(tmp_path):
     disk = Disk(tmp_path, ENDLESS, MB)
-    disk.tend()
+    disk.maintain_ballast()
     assert not disk.has_space()
     assert list(tmp_path.iterdir()) == []
 
@@ -43,7 +43,7 @@ def test_a_round_that_failed_is_repeated_unasked():
             raise OSError("the disk is full")
         done.set()
 
-    rounds = Rounds("test", work)
+    rounds = BackgroundWorker("test", work)
     rounds.start()
     assert done.wait(10)
     rounds.stop()

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from foldnote.service.logs import REPEATS_S, CountingLogHandler
+from foldnote.service.logs import REPEAT_INTERVAL_S, CountingLogHandler
 
 
 class Log:
@@ -63,7 +63,7 @@ def test_what_was_counted_is_reported_when_the_service_ends(log):
 def test_a_fault_that_comes_back_later_is_written_with_its_trace(log):
     for _ in range(2):
         log.fail(full("/x"), "Failed.")
-        log.time_s += REPEATS_S
+        log.time_s += REPEAT_INTERVAL_S
     assert log.stream.getvalue().count("Traceback") == 2
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from foldnote import catalog
-from foldnote.service.domain.tool_registry import Registered, Toolbox
+from foldnote.service.domain.tool_registry import Toolbox, ToolWithEngine
 from foldnote.service.engines import load_engines
 from foldnote.service.faults import RefusalError
 
@@ -11,9 +11,9 @@ BY_COMMAND = catalog.tool("anarci").model_copy(update={"type": "by-command"})
 
 
 def test_a_tool_that_is_removed_between_two_looks_is_unknown_and_not_only_unavailable():
-    registered = {"by-command": Registered(BY_COMMAND, load_engines()["anarci"])}
+    registered = {"by-command": ToolWithEngine(BY_COMMAND, load_engines()["anarci"])}
     toolbox = Toolbox({})
-    toolbox.follow(lambda: dict(registered))
+    toolbox.read_registered_with(lambda: dict(registered))
     tool = toolbox.find("by-command")
     registered.clear()
     toolbox.refresh()

@@ -41,7 +41,7 @@ def purge(store: Store, options: argparse.Namespace) -> Report:
             for each in removals
         ]
     return {
-        "message": _tell_removals(removals, is_done=is_done),
+        "message": _format_removals(removals, is_done=is_done),
         "deleted": is_done,
         "accounts": [
             {
@@ -58,7 +58,7 @@ def purge(store: Store, options: argparse.Namespace) -> Report:
     }
 
 
-def _tell_removals(removals: Sequence[Removal], *, is_done: bool) -> str:
+def _format_removals(removals: Sequence[Removal], *, is_done: bool) -> str:
     number = sum(len(each.jobs) for each in removals)
     if not number:
         return "No ended job meets the conditions."

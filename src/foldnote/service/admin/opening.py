@@ -9,7 +9,7 @@ from typing import Any
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError
-from foldnote.service.backups.swapping import require_whole
+from foldnote.service.backups.swapping import require_complete
 from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.layout import DATABASE
 from foldnote.service.store.address import StoreAddress
@@ -53,7 +53,7 @@ def use_store(
             raise ConfigurationError(
                 f"{folder} is not the data folder of a service. Start `foldnote serve` there first."
             )
-        require_whole(folder)
+        require_complete(folder)
     store = Store(address or folder / DATABASE)
     try:
         return do(store, options)

@@ -17,7 +17,7 @@ from foldnote.service.runner.gpus import find_gpus
 from foldnote.service.store.store import Store
 from foldnote.text import count, format_size
 
-_LOOK_S = 1.0
+_CHECK_INTERVAL_S = 1.0
 
 
 def drain(folder: Path, options: argparse.Namespace) -> Report:
@@ -33,10 +33,10 @@ def drain(folder: Path, options: argparse.Namespace) -> Report:
 
 def _drain(draining: Draining, store: Store, *, is_waiting: bool) -> Report:
     draining.begin()
-    quiet_looks = 0
-    while is_waiting and quiet_looks < 2 and draining.is_on():  # a job may just have been claimed
-        quiet_looks = 0 if store.queue.running() else quiet_looks + 1
-        time.sleep(_LOOK_S)
+    idle_checks = 0
+    while is_waiting and idle_checks < 2 and draining.is_on():  # a job may just have been claimed
+        idle_checks = 0 if store.queue.running() else idle_checks + 1
+        time.sleep(_CHECK_INTERVAL_S)
     running = len(store.queue.running())
     what = f"{count(running, 'job')} still run" if running else "Nothing runs: it can be stopped"
     if not draining.is_on():
@@ -67,10 +67,10 @@ def show_status(folder: Path, options: argparse.Namespace) -> Report:
     running, waiting = (sum(jobs[each] for each in jobs if each[1] == state) for state in states)
     is_draining, free = Draining(folder).is_on(), shutil.disk_usage(folder).free
     found = find_gpus(settings.process_environment())
-    told = "The service is draining: it takes no new jobs." if is_draining else "The service takes jobs."
+    drained = "The service is draining: it takes no new jobs." if is_draining else "The service takes jobs."
     figures = f"Running: {running:,}, waiting: {waiting:,}, free disk space: {format_size(free)}."
     return {
-        "message": f"{told} {figures}\n{found.describe()}",
+        "message": f"{drained} {figures}\n{found.describe()}",
         "draining": is_draining,
         "running": running,
         "waiting": waiting,
@@ -85,12 +85,12 @@ def show_service_key(folder: Path, _: argparse.Namespace) -> Report:
     Raises:
         ConfigurationError: the folder has no readable key.
     """
-    place = folder / KEY_FILE
+    key_file = folder / KEY_FILE
     try:
-        key = place.read_text("ascii").strip()
+        key = key_file.read_text("ascii").strip()
     except OSError as exc:
         raise ConfigurationError(
-            f"The key in {place} cannot be read: {exc.strerror}. The first start of the service makes it, for"
-            " its own user; run this command as that user, with the service's --data-dir."
+            f"The key in {key_file} cannot be read: {exc.strerror}. The first start of the service makes it,"
+            " for its own user; run this command as that user, with the service's --data-dir."
         ) from exc
-    return {"message": key, "key": key, "keyFile": str(place)}
+    return {"message": key, "key": key, "keyFile": str(key_file)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from foldnote.errors import ConfigurationError
 from foldnote.io import sync
-from foldnote.service.backups.swapping import require_whole
+from foldnote.service.backups.swapping import require_complete
 from foldnote.service.files.bucket import BucketError
 from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.files.object_bucket import ObjectBucket
@@ -41,7 +41,7 @@ def move_to_bucket(folder: Path, bucket: BucketAddress, address: StoreAddress | 
     lock = FolderLock(folder, "data folder")
     lock.take()
     try:
-        require_whole(folder)
+        require_complete(folder)
         if address is not None:
             _require_stopped(address)
         number = upload_contents(folder / OBJECTS, open_bucket(folder, bucket, "move"))

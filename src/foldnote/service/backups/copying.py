@@ -8,7 +8,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from foldnote.errors import ConfigurationError
-from foldnote.service.backups.swapping import require_whole
+from foldnote.service.backups.swapping import require_complete
 from foldnote.service.layout import DATABASE, REPLICAS
 from foldnote.service.lock import FolderLock
 from foldnote.service.store.address import StoreAddress
@@ -65,7 +65,7 @@ def move_to_server(folder: Path, address: StoreAddress) -> int:
     lock = FolderLock(folder, "data folder")
     lock.take()
     try:
-        require_whole(folder)
+        require_complete(folder)
         with (
             closing(SqliteDatabase(folder / DATABASE)) as source,
             closing(open_database(address, lambda: None)) as target,

@@ -32,7 +32,7 @@ from foldnote.service.backups.copying import copy_rows
 from foldnote.service.files.object_folder import ObjectFolder
 from foldnote.service.files.objects import ObjectStore
 from foldnote.service.layout import DATABASE, JOBS, KEY_FILE, OBJECTS, REPLICAS
-from foldnote.service.lock import keep_contents
+from foldnote.service.lock import prevent_content_removal
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.untrusted import is_absent, open_file, open_folder
 from foldnote.service.store import clock
@@ -42,13 +42,15 @@ from foldnote.service.store.sqlite_database import SqliteDatabase
 from foldnote.service.store.store import open_database
 from foldnote.text import format_size
 
-_KEPT_OF_RUNS = (files.SPEC, files.RUNNER, files.LOG, files.MANIFEST, files.OUTCOME, files.RUNNER_LOG)
+_RUN_FILES = (files.SPEC, files.RUNNER, files.LOG, files.MANIFEST, files.OUTCOME, files.RUNNER_LOG)
 _BUSY_S = 30.0
-_NAMED = """
+_REFERENCED_CONTENTS = """
     SELECT sha256 FROM files WHERE deleted IS NULL UNION SELECT sha256 FROM inputs
     UNION SELECT result_sha256 FROM jobs WHERE result_sha256 IS NOT NULL
 """
-_ENDED = "SELECT folder FROM attempts JOIN jobs ON jobs.id = job_id WHERE ended IS NOT NULL AND is_purged = 0"
+_ENDED_ATTEMPT_FOLDERS = (
+    "SELECT folder FROM attempts JOIN jobs ON jobs.id = job_id WHERE ended IS NOT NULL AND is_purged = 0"
+)
 
 
 def make_backup(
@@ -73,8 +75,8 @@ def make_backup(
     draft = target.absolute().with_name(f".{target.name}.draft-{os.getpid()}")
     try:
         draft.mkdir(mode=0o700, parents=True)
-        with keep_contents(data):
-            backup = _Maker(data, draft, address, objects or ObjectFolder(data / OBJECTS)).make()
+        with prevent_content_removal(data):
+            backup = _BackupWriter(data, draft, address, objects or ObjectFolder(data / OBJECTS)).write()
         os.sync()  # syncing thousands of files one by one takes minutes
         draft.rename(target)
         sync(draft.parent)
@@ -87,7 +89,7 @@ def make_backup(
     return backup
 
 
-class _Maker:
+class _BackupWriter:
     """Makes one backup in the empty folder ``target``."""
 
     def __init__(self, data: Path, target: Path, address: StoreAddress | None, objects: ObjectStore) -> None:
@@ -98,21 +100,23 @@ class _Maker:
         self._sums: dict[str, str] = {}
         self._size_bytes = 0
 
-    def make(self) -> Backup:
+    def write(self) -> Backup:
         made = clock.now()
         source = self._address or self._data / DATABASE
         with closing(take_snapshot(source, self._target / DATABASE)) as snapshot:
-            named = [row[0] for row in snapshot.execute(_NAMED)]
-            folders = [row[0] for row in snapshot.execute(_ENDED)]
+            referenced = [row[0] for row in snapshot.execute(_REFERENCED_CONTENTS)]
+            folders = [row[0] for row in snapshot.execute(_ENDED_ATTEMPT_FOLDERS)]
             jobs = _count(snapshot, "jobs")
             uploads = _count(snapshot, "files")
-        self._require_room(named)
-        missing = [sha256 for sha256 in named if not self._copy_content(sha256)]
+        self._require_space(referenced)
+        missing = [sha256 for sha256 in referenced if not self._copy_content(sha256)]
         self._copy_runs(folders)
         if (self._data / KEY_FILE).is_file():  # otherwise the service creates one at its next start
             with (self._data / KEY_FILE).open("rb") as key:
                 self._copy(key, KEY_FILE)
-        self._note(DATABASE, hash_file(self._target / DATABASE), (self._target / DATABASE).stat().st_size)
+        self._record_file(
+            DATABASE, hash_file(self._target / DATABASE), (self._target / DATABASE).stat().st_size
+        )
         backup = Backup(made, find_version(), jobs, uploads, self._size_bytes, tuple(sorted(missing)))
         write_description(self._target, backup)
         self._sums[DESCRIPTION] = hash_file(self._target / DESCRIPTION)
@@ -120,9 +124,9 @@ class _Maker:
         (self._target / SUMS).write_text(lines)
         return backup
 
-    def _require_room(self, named: Collection[str]) -> None:
+    def _require_space(self, referenced: Collection[str]) -> None:
         """Check the free space before anything is copied."""
-        needed = self._objects.measure(named)
+        needed = self._objects.measure(referenced)
         free = shutil.disk_usage(self._target).free
         if needed > free:
             raise ConfigurationError(
@@ -134,7 +138,7 @@ class _Maker:
         """Copy a content; return False if it is missing or does not match its SHA-256."""
         name = f"{OBJECTS}/{sha256[:2]}/{sha256}"
         try:
-            self._note(name, *copy_chunks(self._objects.read(sha256), self._target / name))
+            self._record_file(name, *copy_chunks(self._objects.read(sha256), self._target / name))
         except FileNotFoundError:
             (self._target / name).unlink(missing_ok=True)
             return False
@@ -148,15 +152,15 @@ class _Maker:
         for folder in folders:
             try:
                 with open_folder(self._data / JOBS / folder) as descriptor:
-                    for name in _KEPT_OF_RUNS:
-                        self._copy_of_run(descriptor, name, f"{JOBS}/{folder}/{name}")
+                    for name in _RUN_FILES:
+                        self._copy_run_file(descriptor, name, f"{JOBS}/{folder}/{name}")
             except OSError as exc:
                 if not is_absent(
                     exc
                 ):  # the job ended before its folder was created, or the engine removed it
                     raise
 
-    def _copy_of_run(self, folder: int, name: str, place: str) -> None:
+    def _copy_run_file(self, folder: int, name: str, place: str) -> None:
         """Copy a file of a run if it is a regular file: the engine may have replaced it."""
         descriptor = open_file(name, folder)
         if descriptor is not None:
@@ -164,9 +168,9 @@ class _Maker:
                 self._copy(source, place)
 
     def _copy(self, source: BinaryIO, name: str) -> None:
-        self._note(name, *copy_stream(source, self._target / name))
+        self._record_file(name, *copy_stream(source, self._target / name))
 
-    def _note(self, name: str, sha256: str, size_bytes: int) -> None:
+    def _record_file(self, name: str, sha256: str, size_bytes: int) -> None:
         self._sums[name] = sha256
         self._size_bytes += size_bytes
 

@@ -42,7 +42,7 @@ from foldnote.text import count
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreResult:
     """The result of a restore.
 
     Attributes:
@@ -58,7 +58,7 @@ class Restored:
 
 def restore_backup(
     source: Path, data: Path, *, is_replacing: bool, bucket: BucketAddress | None = None
-) -> Restored:
+) -> RestoreResult:
     """Replace the contents of the data folder ``data`` by the backup ``source``.
 
     Args:
@@ -102,7 +102,7 @@ def restore_backup(
         ) from exc
     finally:
         lock.release()
-    return Restored(backup, kept, repeated)
+    return RestoreResult(backup, kept, repeated)
 
 
 def _stage(source: Path, staging: Path) -> None:
@@ -141,7 +141,7 @@ def renew(database: Path) -> int:
         claims = store.queue.running()
         for claim in claims:
             if claim.is_cancelled:
-                store.queue.finish(claim, outcomes.stopped_ending())
+                store.queue.finish(claim, outcomes.cancelled_ending())
             else:
                 store.queue.requeue(claim, outcomes.LOST_SENTENCE, delay_s=0.0, is_counted=False)
         return sum(not claim.is_cancelled for claim in claims)

@@ -69,7 +69,7 @@ def finish_restore(data: Path) -> None:
         log.info("The restore of %s is complete.", data)
 
 
-def require_whole(data: Path) -> None:
+def require_complete(data: Path) -> None:
     """Reject a folder with an unfinished restore.
 
     Raises:

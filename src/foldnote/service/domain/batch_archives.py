@@ -22,7 +22,7 @@ from foldnote.service.files.conditions import is_passing
 from foldnote.service.files.objects import ObjectDraft, ObjectStore
 from foldnote.service.store.jobs.batches import Parent, Subjob
 from foldnote.service.store.store import Store
-from foldnote.service.worker_thread import Rounds
+from foldnote.service.worker_thread import BackgroundWorker
 from foldnote.text import count
 
 log = logging.getLogger(__name__)
@@ -48,19 +48,19 @@ class Aggregator:
         self._objects = objects
         self._on_ended = on_ended
         self._partial = threading.Lock()
-        self._rounds = Rounds("aggregator", self.build_all)
+        self._worker = BackgroundWorker("aggregator", self.build_all)
 
     def start(self) -> None:
         """Start; first build archives that an earlier process left unfinished."""
-        self._rounds.start()
+        self._worker.start()
 
     def stop(self) -> None:
         """Stop after the current archive."""
-        self._rounds.stop()
+        self._worker.stop()
 
     def wake(self) -> None:
         """Signal that a batch may have ended."""
-        self._rounds.wake()
+        self._worker.wake()
 
     def build_partial(self, parent_id: int) -> str | None:
         """Store the completed results of a stopped batch as its archive; return its SHA-256, or None.
@@ -77,17 +77,17 @@ class Aggregator:
                 return None
             with self._objects.draft() as draft:
                 self._write(subjobs, draft, row["settings"])
-                size, sha256 = draft.size, draft.keep()
+                size, sha256 = draft.size, draft.commit()
             self._store.batches.attach(parent_id, sha256, size)
             return sha256
 
     def build_all(self) -> None:
         """Build the archive of every batch whose jobs have all ended, unless another replica builds it."""
         for parent in self._store.batches.aggregating():
-            if self._rounds.is_stopping:
+            if self._worker.is_stopping:
                 return
-            with self._store.database.alone(f"archive {parent.job_id}") as is_alone:
-                if is_alone:
+            with self._store.database.hold_exclusively(f"archive {parent.job_id}") as is_exclusive:
+                if is_exclusive:
                     self._build(parent)
                     self._on_ended()
 
@@ -105,7 +105,7 @@ class Aggregator:
             with self._objects.draft() as draft:
                 self._write(subjobs, draft, parent.settings)
                 size = draft.size
-                self._store.batches.complete(parent, draft.keep(), size)
+                self._store.batches.complete(parent, draft.commit(), size)
         except (OSError, ValueError) as exc:
             if isinstance(exc, OSError) and is_passing(exc):
                 raise

@@ -22,7 +22,7 @@ from foldnote.catalog.keywords import is_schema
 from foldnote.models.tool import Tool
 from foldnote.service import containers
 from foldnote.service.domain.requests import ModelDeployment
-from foldnote.service.domain.tool_registry import Registered, Toolbox
+from foldnote.service.domain.tool_registry import Toolbox, ToolWithEngine
 from foldnote.service.engines.engine import Engine, Environment, Resources, SystemNeed
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.store.accounts.accounts import Caller
@@ -62,11 +62,11 @@ class DeploymentService:
         self._toolbox = toolbox
         self._folder = folder
         self._is_open = is_open
-        self._known: dict[str, tuple[Definition, Tool]] = {}
+        self._registered: dict[str, tuple[Definition, Tool]] = {}
         self._too_large: set[str] = set()
-        toolbox.follow(self._read)
+        toolbox.read_registered_with(self._read_registered)
 
-    def require(self, caller: Caller) -> None:
+    def require_admin(self, caller: Caller) -> None:
         """Check that the caller is an administrator.
 
         Raises:
@@ -75,32 +75,32 @@ class DeploymentService:
         if not caller.is_admin:
             raise RefusalError(403, "admin_required", "Registered tools require an administrator's key.")
 
-    def require_open(self, caller: Caller) -> None:
+    def require_deployment_allowed(self, caller: Caller) -> None:
         """Check that the caller is an administrator and that registering is enabled.
 
         Raises:
             RefusalError: 403.
         """
-        self.require(caller)
+        self.require_admin(caller)
         if not self._is_open:
             sentence = "Registering tools is disabled at this service. Start it with --allow-deploy-model."
             raise RefusalError(403, "deployment_disabled", sentence)
 
-    def deploy(self, wanted: ModelDeployment) -> Tool:
+    def deploy(self, deployment: ModelDeployment) -> Tool:
         """Validate and save a tool, replacing one of the same type.
 
         Raises:
             RefusalError: 400 naming the invalid field.
         """
-        if wanted.type in catalog.tools():
-            sentence = f"{wanted.type} is already a tool of the catalog. Choose another type."
+        if deployment.type in catalog.tools():
+            sentence = f"{deployment.type} is already a tool of the catalog. Choose another type."
             raise bad_request(sentence, code="tool_exists", field="type")
-        if (wanted.command is None) == (wanted.image is None):
+        if (deployment.command is None) == (deployment.image is None):
             raise bad_request("Give either command or image.", code="missing_field", field="command")
-        check_schema(wanted.settings_schema)
-        self._tools.put(wanted.type, wanted.model_dump(by_alias=True))
+        check_schema(deployment.settings_schema)
+        self._tools.put(deployment.type, deployment.model_dump(by_alias=True))
         self._toolbox.refresh()
-        return self._toolbox.find(wanted.type)
+        return self._toolbox.find(deployment.type)
 
     def remove(self, tool_type: str) -> None:
         """Remove a tool.
@@ -116,30 +116,31 @@ class DeploymentService:
     def registered(self) -> list[tuple[Definition, Tool]]:
         """Return the registered tools with their definitions, oldest first."""
         self._toolbox.refresh()
-        return [(definition, self._toolbox.describe(tool)) for definition, tool in list(self._known.values())]
+        pairs = list(self._registered.values())
+        return [(definition, self._toolbox.describe(tool)) for definition, tool in pairs]
 
-    def _read(self) -> Mapping[str, Registered]:
+    def _read_registered(self) -> Mapping[str, ToolWithEngine]:
         """Read the registered tools; a tool with an unchanged definition remains the same object."""
         try:
             definitions = self._tools.all()
         except StorageFaultError:
             log.exception("Registered tools cannot be read now; those known before are kept.")
-            definitions = [definition for definition, _ in self._known.values()]
-        known: dict[str, tuple[Definition, Tool]] = {}
-        registered: dict[str, Registered] = {}
+            definitions = [definition for definition, _ in self._registered.values()]
+        registered_now: dict[str, tuple[Definition, Tool]] = {}
+        registered: dict[str, ToolWithEngine] = {}
         for each in definitions:
-            wanted = ModelDeployment.model_validate(each.content)
-            old = self._known.get(each.type)
-            tool = old[1] if old is not None and old[0] == each else make_tool(wanted)
-            known[each.type] = (each, tool)
+            deployment = ModelDeployment.model_validate(each.content)
+            old = self._registered.get(each.type)
+            tool = old[1] if old is not None and old[0] == each else make_tool(deployment)
+            registered_now[each.type] = (each, tool)
             if old is None or old[1] is not tool:
-                self._note_excess(tool)
+                self._reject_if_too_large(tool)
             if each.type not in self._too_large:
-                registered[each.type] = Registered(tool, make_engine(wanted, self._folder))
-        self._known = known
+                registered[each.type] = ToolWithEngine(tool, make_engine(deployment, self._folder))
+        self._registered = registered_now
         return registered
 
-    def _note_excess(self, tool: Tool) -> None:
+    def _reject_if_too_large(self, tool: Tool) -> None:
         """Log that a schema, registered before the limits existed, exceeds them; its tool accepts no jobs."""
         self._too_large.discard(tool.type)
         excess = find_excess(parse_value(tool.settings_schema).value)
@@ -190,9 +191,9 @@ def _references(value: Any) -> Iterator[str]:
             waiting.extend(each)
 
 
-def make_tool(wanted: ModelDeployment) -> Tool:
+def make_tool(deployment: ModelDeployment) -> Tool:
     """Make the tool: no additional settings unless its schema allows them; binary fields become files."""
-    schema = {"additionalProperties": False} | copy.deepcopy(wanted.settings_schema)
+    schema = {"additionalProperties": False} | copy.deepcopy(deployment.settings_schema)
     schema["properties"] = {name: _as_object(each) for name, each in schema["properties"].items()}
     for order, field in enumerate(schema["properties"].values()):
         hints = field[HINTS]
@@ -200,13 +201,13 @@ def make_tool(wanted: ModelDeployment) -> Tool:
         if field.get("format") == "binary":
             hints.setdefault("role", "file")
     return Tool(
-        type=wanted.type,
-        name=wanted.type,
-        display_name=wanted.display_name or wanted.type,
-        description=wanted.description,
-        family=wanted.family,
-        modalities=tuple(wanted.modalities),
-        functions=tuple(wanted.functions),
+        type=deployment.type,
+        name=deployment.type,
+        display_name=deployment.display_name or deployment.type,
+        description=deployment.description,
+        family=deployment.family,
+        modalities=tuple(deployment.modalities),
+        functions=tuple(deployment.functions),
         settings_schema=schema,
     )
 
@@ -227,24 +228,24 @@ def _is_hint(key: str, value: Any) -> bool:
     return isinstance(value, kind) and (inner is None or all(isinstance(each, inner) for each in items))
 
 
-def make_engine(wanted: ModelDeployment, folder: Path) -> Engine:
+def make_engine(deployment: ModelDeployment, folder: Path) -> Engine:
     """Make the engine that runs the command or image."""
-    command, environment = tuple(wanted.command or ()), Environment(kind="host")
-    if wanted.image is not None:
+    command, environment = tuple(deployment.command or ()), Environment(kind="host")
+    if deployment.image is not None:
         program = containers.find_program()
-        command = containers.make_command(program or containers.PROGRAMS[0], wanted.image)
+        command = containers.make_command(program or containers.PROGRAMS[0], deployment.image)
         needs = (SystemNeed(program or " or ".join(containers.PROGRAMS), "podman"),)
         environment = Environment(kind="host", system=needs, inherit=containers.VARIABLES)
     return Engine(
         folder=folder,
-        name=wanted.type,
-        method=wanted.image or "A command registered by an administrator",
+        name=deployment.type,
+        method=deployment.image or "A command registered by an administrator",
         kind="registered",
-        version=wanted.version,
-        tools=(wanted.type,),
+        version=deployment.version,
+        tools=(deployment.type,),
         note="Registered by an administrator of this service.",
         command=command,
-        time_limit_s=wanted.time_limit_seconds,
+        time_limit_s=deployment.time_limit_seconds,
         environment=environment,
-        resources=Resources(cores=wanted.cores, memory_mb=wanted.memory_mb),
+        resources=Resources(cores=deployment.cores, memory_mb=deployment.memory_mb),
     )

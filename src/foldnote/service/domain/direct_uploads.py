@@ -95,7 +95,7 @@ class DirectUploads:
             with self._storage.upload(upload.account_id, tier, found.size_bytes):
                 sha256 = objects.take_over(upload.key)
                 size_bytes = objects.size_bytes(sha256)
-                self._storage.arrive(upload.account_id, tier, size_bytes, found.size_bytes)
+                self._storage.require_still_fits(upload.account_id, tier, size_bytes, found.size_bytes)
                 self._store.direct_uploads.finish(upload, size_bytes, sha256)
         except RefusalError:
             self._store.direct_uploads.drop(upload)

@@ -2,8 +2,8 @@
 
 A field for files of SMILES (`smi`) treats its value as a SMILES if there is no file of that name.
 
-`locate` finds a value's content and `keep` stores it for the job, so that a job does not change when an
-upload is replaced or an earlier job is deleted.
+`locate` finds a value's content and `store_input` stores it for the job, so that a job does not change when
+an upload is replaced or an earlier job is deleted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FILE_ROLES = ("file", "files")
 
 
 @dataclass(frozen=True)
-class Located:
+class ResolvedFile:
     """The content of a file field: inline, stored, or a member of a stored archive."""
 
     field: str
@@ -52,12 +52,12 @@ class FileResolver:
 
     def locate(
         self, caller: Caller, tool: Tool, settings: Mapping[str, Any]
-    ) -> tuple[list[Located], list[Problem]]:
+    ) -> tuple[list[ResolvedFile], list[Problem]]:
         """Locate every file in the settings; return a problem for each that does not exist."""
         located, problems = [], []
         for field, path, value, extensions in file_values(tool, settings):
             found = self._locate_one(caller, field, value, extensions)
-            if isinstance(found, Located):
+            if isinstance(found, ResolvedFile):
                 located.append(found)
             else:
                 problems.append(Problem(field=path, message=found, code="file_not_uploaded"))
@@ -65,13 +65,13 @@ class FileResolver:
 
     def locate_alignment(
         self, caller: Caller, extensions: Mapping[str, Any] | None
-    ) -> tuple[Located, ...] | Problem:
+    ) -> tuple[ResolvedFile, ...] | Problem:
         """Locate the alignment besides the settings, if given; return a problem if it does not exist."""
         value = (extensions or {}).get(ALIGNMENT)
         if value is None:
             return ()
         found = self._locate_one(caller, ALIGNMENT_PATH, value, ("a3m",))
-        if isinstance(found, Located):
+        if isinstance(found, ResolvedFile):
             return (replace(found, name=f"{ALIGNMENT}.a3m") if found.text is not None else found,)
         return Problem(field=ALIGNMENT_PATH, message=found, code="file_not_uploaded")
 
@@ -80,7 +80,7 @@ class FileResolver:
         self._uploads.settle(caller.account_id, *split_path(value))
         return self._store.files.find(caller.account_id, *split_path(value)) is not None
 
-    def keep(self, located: Located) -> Input:
+    def store_input(self, located: ResolvedFile) -> Input:
         """Store the content; return the job's input.
 
         Raises:
@@ -90,40 +90,40 @@ class FileResolver:
         if located.text is not None:
             sha256 = self._objects.put_bytes(located.text.encode())
         elif located.member is not None:
-            sha256 = self._keep_member(located, self._objects.path(sha256), located.member)
+            sha256 = self._store_member(located, self._objects.path(sha256), located.member)
         return Input(located.field, located.name, sha256)
 
-    def _keep_member(self, located: Located, archive: Path, member: str) -> str:
+    def _store_member(self, located: ResolvedFile, archive: Path, member: str) -> str:
         try:
             with self._objects.draft() as draft:
                 archives.read_member(archive, member, draft.write)
-                return draft.keep()
+                return draft.commit()
         except archives.DamagedArchiveError as exc:
             sentence = f"{located.field}: {member[:200]!r} cannot be extracted from its result: {exc}."
             raise bad_request(sentence, code="result_damaged", field=located.field) from exc
 
     def _locate_one(
         self, caller: Caller, field: str, value: str, extensions: tuple[str, ...]
-    ) -> Located | str:
+    ) -> ResolvedFile | str:
         if "\n" in value:
-            return Located(field, f"{field}.{extensions[0]}", text=value)
+            return ResolvedFile(field, f"{field}.{extensions[0]}", text=value)
         folder, name = split_path(value)
         self._uploads.settle(caller.account_id, folder, name)
         stored = self._store.files.find(caller.account_id, folder, name)
         if stored is not None:
-            return Located(field, stored.name, sha256=stored.sha256)
+            return ResolvedFile(field, stored.name, sha256=stored.sha256)
         job_name, _, member = value.strip("/").partition("/")
         row = self._store.jobs.find([caller.account_id], job_name) if member else None
-        found: Located | str = _describe_absence(value, extensions)
+        found: ResolvedFile | str = _describe_absence(value, extensions)
         if row is not None:
             found = self._locate_member(field, row["name"], row["state"], row["result_sha256"], member)
         if isinstance(found, str) and SMILES in extensions and is_file_smiles(value, extensions):
-            return Located(field, f"{field}.{SMILES}", text=f"{value.strip()}\n")
+            return ResolvedFile(field, f"{field}.{SMILES}", text=f"{value.strip()}\n")
         return found
 
     def _locate_member(
         self, field: str, job_name: str, state: str, sha256: str | None, member: str
-    ) -> Located | str:
+    ) -> ResolvedFile | str:
         if sha256 is None or not self._objects.has(sha256):
             return f"the job {job_name!r} has no result; its status is {state}."
         archive = self._objects.path(sha256)
@@ -132,8 +132,8 @@ class FileResolver:
         except archives.DamagedArchiveError as exc:
             return f"the result of the job {job_name!r} is damaged: {exc}. Run it again."
         if found is None:
-            return f"the job {job_name!r} has no file {member[:200]!r}.{near_names(archive, member)}"
-        return Located(field, found.rpartition("/")[2], sha256=sha256, member=found)
+            return f"the job {job_name!r} has no file {member[:200]!r}.{suggest_names(archive, member)}"
+        return ResolvedFile(field, found.rpartition("/")[2], sha256=sha256, member=found)
 
 
 def _describe_absence(value: str, extensions: tuple[str, ...]) -> str:
@@ -150,7 +150,7 @@ def _describe_absence(value: str, extensions: tuple[str, ...]) -> str:
     )
 
 
-def near_names(archive: Path, wanted: str) -> str:
+def suggest_names(archive: Path, wanted: str) -> str:
     """Return a sentence with up to three similar names of the archive, or an empty string."""
     names = archives.member_names(archive)
     near = get_close_matches(wanted[:200], names, 3, 0.4) or names[:3]

@@ -23,7 +23,7 @@ from foldnote.service.domain.extensions import (
     read_extensions,
     without_batch_parts,
 )
-from foldnote.service.domain.file_resolution import FileResolver, Located
+from foldnote.service.domain.file_resolution import FileResolver, ResolvedFile
 from foldnote.service.domain.requests import BatchSubmission, Extensions, JobPayload, JobSubmission
 from foldnote.service.domain.tool_registry import UNAVAILABLE, Toolbox
 from foldnote.service.domain.webhooks.webhook_rules import WebhookRules, too_many_webhooks
@@ -41,13 +41,13 @@ from foldnote.text import describe_path
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedSettings:
     """Validated settings: their problems, their normalised form, and their files."""
 
     problems: tuple[Problem, ...]
     normalized: Mapping[str, Any]
     missing_fields: tuple[str, ...]
-    located: tuple[Located, ...] = ()
+    located: tuple[ResolvedFile, ...] = ()
     extensions: Mapping[str, Any] | None = None
     """Extensions besides the settings; None for none."""
     webhook: NewWebhook | None = None
@@ -102,7 +102,7 @@ class Intake:
             project_tag=submission.project_tag,
             max_runtime_s=submission.max_runtime_seconds,
         )
-        with self._names_first(caller, [("jobName", None, job.name)]):
+        with self._report_taken_names_first(caller, [("jobName", None, job.name)]):
             self._allowance.require(caller, tool, [job])
         self._require_runnable(tool, [job])
         with refusals("jobName"):
@@ -134,8 +134,10 @@ class Intake:
             )
             for row, (name, settings) in enumerate(zip(names, batch.settings, strict=True))
         ]
-        asked = [("jobNames", row, name) for row, name in enumerate(names)]
-        with self._names_first(caller, [("batchName", None, batch.batch_name), *asked]):
+        requested_names = [("jobNames", row, name) for row, name in enumerate(names)]
+        with self._report_taken_names_first(
+            caller, [("batchName", None, batch.batch_name), *requested_names]
+        ):
             self._allowance.require(caller, tool, rows)
         self._require_runnable(tool, rows, has_rows=True)
         settings, kept = about or {}, rows[0].extensions
@@ -167,7 +169,9 @@ class Intake:
                 raise
 
     @contextmanager
-    def _names_first(self, caller: Caller, names: Sequence[tuple[str, int | None, str]]) -> Iterator[None]:
+    def _report_taken_names_first(
+        self, caller: Caller, names: Sequence[tuple[str, int | None, str]]
+    ) -> Iterator[None]:
         """Report a taken name (400) before an exceeded allowance (403)."""
         try:
             yield
@@ -187,7 +191,7 @@ class Intake:
                 require_name(payload.job_name)
         except RefusalError as refusal:
             return {"valid": False, "error": refusal.sentence, "field": refusal.field, "missingFields": []}
-        checked = self._judge(caller, tool, payload.settings, payload.foldnote)
+        checked = self._check_with_engine(caller, tool, payload.settings, payload.foldnote)
         if checked.problems:
             missing = list(checked.missing_fields)
             return {"valid": False, **_first_problem(checked, payload.settings), "missingFields": missing}
@@ -224,7 +228,7 @@ class Intake:
         if not isinstance(row, dict):
             error = "Each element of settings must be an object."
             return {"index": index, "valid": False, "error": error, "field": f"settings.{index}"}
-        checked = self._judge(caller, tool, row, foldnote, is_batch=True)
+        checked = self._check_with_engine(caller, tool, row, foldnote, is_batch=True)
         if checked.problems:
             return {"index": index, "valid": False, **_first_problem(checked, row)}
         normalized = {"type": tool.type, "settings": dict(checked.normalized)}
@@ -238,26 +242,26 @@ class Intake:
         foldnote: Extensions | None,
         *,
         is_batch: bool = False,
-    ) -> Checked:
+    ) -> CheckedSettings:
         """Check settings, files and extensions."""
         check = catalog.check(tool, settings)
         if check.problems:
-            return Checked(tuple(check.problems), check.normalized, tuple(check.missing_fields))
+            return CheckedSettings(tuple(check.problems), check.normalized, tuple(check.missing_fields))
         located, problems = self._files.locate(caller, tool, check.normalized)
         if problems:
-            return Checked(tuple(problems), check.normalized, ())
+            return CheckedSettings(tuple(problems), check.normalized, ())
         try:
             extensions = read_extensions(foldnote, tool, self._toolbox, is_batch=is_batch)
             webhook = None if is_batch else self._webhooks.choose(caller, foldnote)
         except RefusalError as refusal:
-            return Checked((_as_problem(refusal),), check.normalized, ())
+            return CheckedSettings((_as_problem(refusal),), check.normalized, ())
         alignment = self._files.locate_alignment(caller, extensions)
         if isinstance(alignment, Problem):
-            return Checked((alignment,), check.normalized, ())
+            return CheckedSettings((alignment,), check.normalized, ())
         kept = (*located, *alignment)
-        return Checked((), check.normalized, (), kept, extensions, webhook)
+        return CheckedSettings((), check.normalized, (), kept, extensions, webhook)
 
-    def _judge(
+    def _check_with_engine(
         self,
         caller: Caller,
         tool: Tool,
@@ -265,7 +269,7 @@ class Intake:
         foldnote: Extensions | None,
         *,
         is_batch: bool = False,
-    ) -> Checked:
+    ) -> CheckedSettings:
         """Check a job, and whether its engine, if installed, would refuse it."""
         checked = self._check(caller, tool, settings, foldnote, is_batch=is_batch)
         if checked.problems or not self._toolbox.can_run(tool.type):
@@ -291,7 +295,7 @@ class Intake:
             raise bad_request(problem_sentence(first, settings), code=first.code, field=first.field, row=at)
         if not row:
             self._storage.require(caller.account_id, caller.tier)
-        inputs = tuple(self._files.keep(located) for located in checked.located)
+        inputs = tuple(self._files.store_input(located) for located in checked.located)
         return NewJob(
             name,
             tool.type,
@@ -377,7 +381,7 @@ def problem_sentence(problem: Problem, settings: Mapping[str, Any]) -> str:
     return f"{place}: {problem.message}" if problem.field else problem.message
 
 
-def _first_problem(checked: Checked, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _first_problem(checked: CheckedSettings, settings: Mapping[str, Any]) -> dict[str, Any]:
     first = checked.problems[0]
     return {"error": problem_sentence(first, settings), "field": first.field}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.domain.batch_archives import Aggregator
-from foldnote.service.domain.file_resolution import near_names
+from foldnote.service.domain.file_resolution import suggest_names
 from foldnote.service.domain.requests import ResultRequest
 from foldnote.service.faults import RefusalError, job_not_found, not_found
 from foldnote.service.files import archives
@@ -98,11 +98,11 @@ class ResultService:
     def _one_file(self, archive: Path, wanted: str) -> tuple[str, str]:
         member = archives.find_member(archive, wanted)
         if member is None:
-            sentence = f"The result has no file {wanted[:200]!r}.{near_names(archive, wanted)}"
+            sentence = f"The result has no file {wanted[:200]!r}.{suggest_names(archive, wanted)}"
             raise not_found(sentence, code="file_not_found", field="fileName")
         with self._objects.draft() as draft:
             archives.read_member(archive, member, draft.write)
-            return member.rpartition("/")[2], draft.keep()
+            return member.rpartition("/")[2], draft.commit()
 
     def _structures(self, archive: Path) -> str:
         names = archives.structure_names(archive)
@@ -113,7 +113,7 @@ class ResultService:
             subset.seek(0)
             while chunk := subset.read(archives.CHUNK):
                 draft.write(chunk)
-            return draft.keep()
+            return draft.commit()
 
 
 def unfinished(row: JobRow) -> RefusalError:

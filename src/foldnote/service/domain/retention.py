@@ -51,19 +51,19 @@ class Removal:
 
 def plan_removals(store: Store, terms: RetentionTerms) -> list[Removal]:
     """Return the removals of each affected account, by address."""
-    ended = [job for job in store.retention.ended() if _may_go(job, terms)]
+    ended = [job for job in store.retention.ended() if _is_removable(job, terms)]
     ended.sort(key=attrgetter("account_id"))  # stable: oldest first within an account
     removals = []
     for account_id, found in groupby(ended, key=attrgetter("account_id")):
         jobs = list(found)
         used = store.storage.used(account_id)
-        going = tuple(jobs if terms.keep_bytes is None else _oldest(jobs, used - terms.keep_bytes))
-        if going:
-            removals.append(Removal(jobs[0].email, used, going))
+        to_remove = tuple(jobs if terms.keep_bytes is None else _oldest(jobs, used - terms.keep_bytes))
+        if to_remove:
+            removals.append(Removal(jobs[0].email, used, to_remove))
     return sorted(removals, key=attrgetter("email"))
 
 
-def _may_go(job: EndedJob, terms: RetentionTerms) -> bool:
+def _is_removable(job: EndedJob, terms: RetentionTerms) -> bool:
     if terms.email is not None and job.email != terms.email:
         return False
     if terms.larger_than_bytes is not None and job.size_bytes < terms.larger_than_bytes:
@@ -75,10 +75,10 @@ def _may_go(job: EndedJob, terms: RetentionTerms) -> bool:
 
 def _oldest(jobs: list[EndedJob], too_many_bytes: int) -> list[EndedJob]:
     """Return as many of the oldest jobs as are needed to free this size."""
-    going = []
+    to_remove = []
     for job in jobs:
         if too_many_bytes <= 0:
             break
-        going.append(job)
+        to_remove.append(job)
         too_many_bytes -= job.size_bytes
-    return going
+    return to_remove

@@ -20,13 +20,13 @@ from foldnote.service.store.jobs.records import write_text
 FINETUNING = "fine-tuning"
 UNAVAILABLE = "tool_unavailable"
 """Code of a refusal because no engine here can run the tool."""
-_REMEMBER_S = 3.0
+_CACHE_S = 3.0
 _MAX_TYPE_LENGTH = 100
 """Length to which an unknown type is truncated; no tool's type is longer."""
 
 
 @dataclass(frozen=True)
-class Registered:
+class ToolWithEngine:
     """A tool outside the catalog, with its engine."""
 
     tool: Tool
@@ -38,13 +38,13 @@ class Toolbox:
 
     def __init__(self, engines: Mapping[str, Engine], *, calls_webhooks: bool = False) -> None:
         self._engines = dict(engines)
-        self._beside = (LABEL, RETRIES, ON_FAILURE, REUSE, *((WEBHOOK,) if calls_webhooks else ()))
-        self._registered: Mapping[str, Registered] = {}
-        self._read: Callable[[], Mapping[str, Registered]] = dict
-        self._read_next = 0.0
+        self._common_extensions = (LABEL, RETRIES, ON_FAILURE, REUSE, *((WEBHOOK,) if calls_webhooks else ()))
+        self._registered: Mapping[str, ToolWithEngine] = {}
+        self._read_registered: Callable[[], Mapping[str, ToolWithEngine]] = dict
+        self._next_read_at = 0.0
         self._lock = Lock()
         self._document = b"[]"
-        self._until = 0.0
+        self._document_valid_until = 0.0
 
     def find(self, tool_type: str) -> Tool:
         """Find a tool.
@@ -63,21 +63,24 @@ class Toolbox:
             sentence = f"There is no tool {tool_type!r} here. {hint}"
             raise bad_request(sentence, code="unknown_tool", field="type") from exc
 
-    def follow(self, read: Callable[[], Mapping[str, Registered]]) -> None:
-        """Read registered tools by `read`, now and every few seconds: other processes may change them."""
-        self._read = read
+    def read_registered_with(self, read_registered: Callable[[], Mapping[str, ToolWithEngine]]) -> None:
+        """Read registered tools by `read_registered`, now and every few seconds.
+
+        Other processes may change them.
+        """
+        self._read_registered = read_registered
         self.refresh()
 
     def refresh(self) -> None:
         """Read the registered tools again."""
-        registered = self._read()
+        registered = self._read_registered()
         with self._lock:
             self._registered = registered
-            self._read_next = time.monotonic() + _REMEMBER_S
-            self._until = 0.0
+            self._next_read_at = time.monotonic() + _CACHE_S
+            self._document_valid_until = 0.0
 
-    def _look(self) -> Mapping[str, Registered]:
-        if time.monotonic() > self._read_next:
+    def _current_registered(self) -> Mapping[str, ToolWithEngine]:
+        if time.monotonic() > self._next_read_at:
             self.refresh()
         return self._registered
 
@@ -90,9 +93,9 @@ class Toolbox:
         registered = self._find_registered(tool_type)
         return None if registered is None else registered.engine
 
-    def _find_registered(self, tool_type: str) -> Registered | None:
+    def _find_registered(self, tool_type: str) -> ToolWithEngine | None:
         """Return a tool that another process may just have registered, unless it is in the catalog."""
-        found = self._look().get(tool_type)
+        found = self._current_registered().get(tool_type)
         if found is None and tool_type not in catalog.tools():
             self.refresh()
             found = self._registered.get(tool_type)
@@ -101,11 +104,11 @@ class Toolbox:
     def extensions(self, tool_type: str) -> tuple[str, ...]:
         """Return the extensions accepted besides the tool's settings: its own, and those of every tool."""
         engine = self.engine_of(tool_type)
-        return (*(() if engine is None else engine.extensions), *self._beside)
+        return (*(() if engine is None else engine.extensions), *self._common_extensions)
 
     def can_run(self, tool_type: str) -> bool:
         """Return whether an engine of the tool is installed here."""
-        return self._reason(tool_type, self.engine_of(tool_type)) is None
+        return self._unavailable_reason(tool_type, self.engine_of(tool_type)) is None
 
     def require_engine(self, tool: Tool) -> Engine:
         """Return the installed engine of the tool.
@@ -116,19 +119,19 @@ class Toolbox:
         engine = self.engine_of(tool.type)
         if engine is None:
             self.find(tool.type)
-        reason = self._reason(tool.type, engine)
+        reason = self._unavailable_reason(tool.type, engine)
         if engine is None or reason:
             raise bad_request(f"{tool.type} cannot run here. {reason}", code=UNAVAILABLE, field="type")
         return engine
 
     def tools(self) -> list[Tool]:
         """Return every tool with its engine and availability."""
-        registered = [each.tool for each in self._look().values()]
+        registered = [each.tool for each in self._current_registered().values()]
         return [self.describe(tool) for tool in (*catalog.tools().values(), *registered)]
 
     def registered_types(self) -> frozenset[str]:
         """Return the types of tools outside the catalog."""
-        return frozenset(self._look())
+        return frozenset(self._current_registered())
 
     def finetuning_types(self) -> list[str]:
         """Return the types of tools whose result is a fine-tuned model."""
@@ -136,18 +139,18 @@ class Toolbox:
 
     def document(self) -> bytes:
         """Return the body of /tools and /tools.json, serialised at most every few seconds."""
-        if time.monotonic() > self._until:
+        if time.monotonic() > self._document_valid_until:
             document = write_text([_as_row(tool) for tool in self.tools()]).encode()
             with self._lock:
                 self._document = document
-                self._until = time.monotonic() + _REMEMBER_S
+                self._document_valid_until = time.monotonic() + _CACHE_S
         return self._document
 
     def describe(self, tool: Tool) -> Tool:
         """Return the tool with its engine, its availability, and the functions that the engine performs."""
         engine = self.engine_of(tool.type)
         omitted = () if engine is None else engine.omits.get(tool.type, ())
-        reason = self._reason(tool.type, engine)
+        reason = self._unavailable_reason(tool.type, engine)
         update = {
             "functions": tuple(word for word in tool.functions if word not in omitted),
             "available": reason is None,
@@ -158,7 +161,7 @@ class Toolbox:
         return tool.model_copy(update=update)
 
     @staticmethod
-    def _reason(tool_type: str, engine: Engine | None) -> str | None:
+    def _unavailable_reason(tool_type: str, engine: Engine | None) -> str | None:
         if engine is None:
             return explain_unserved(tool_type)
         state = engine.state()

@@ -43,7 +43,7 @@ Ask = Callable[[Engine, Sequence[LicenceTerms]], bool]
 """Whether the user accepts the terms of an engine."""
 
 
-class _Wishes(TypedDict):
+class _InstallOptions(TypedDict):
     """What to install in addition to the packages of an engine."""
 
     offer: Offer | None
@@ -330,8 +330,14 @@ def run_install(
     every = [engine for engine in ours if engine not in by_name]
     chosen = [get_engine(name, engines) for name in names] or every
     stop = Event()
-    wishes: _Wishes = {"offer": offer, "with_weights": with_weights, "with_optional": with_optional}
-    accepted = {each.name for each in chosen if has_accepted or (ask and _is_accepted(each, wishes, ask))}
+    install_options: _InstallOptions = {
+        "offer": offer,
+        "with_weights": with_weights,
+        "with_optional": with_optional,
+    }
+    accepted = {
+        each.name for each in chosen if has_accepted or (ask and _is_accepted(each, install_options, ask))
+    }
 
     def install_one(engine: Engine) -> bool:
         if as_json:
@@ -350,7 +356,7 @@ def run_install(
                 report,
                 with_hashes=with_hashes,
                 has_accepted=engine.name in accepted,
-                **wishes,
+                **install_options,
             )
         except EngineInstallError as exc:
             reporter.fail(engine.name, exc.message)
@@ -371,9 +377,9 @@ def run_install(
     return 1 if failures else 0
 
 
-def _is_accepted(engine: Engine, wishes: _Wishes, ask: Ask) -> bool:
+def _is_accepted(engine: Engine, install_options: _InstallOptions, ask: Ask) -> bool:
     """Return whether the user accepts the terms of an installation; False if there is nothing to ask."""
-    terms = list_unaccepted(engine, **wishes)
+    terms = list_unaccepted(engine, **install_options)
     return bool(terms) and ask(engine, terms)
 
 

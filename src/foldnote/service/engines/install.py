@@ -52,9 +52,9 @@ from foldnote.service.engines.pip import (
     tells_full_disk,
     uv_command,
 )
-from foldnote.service.engines.plan import PipStep, plan_first, plan_last
+from foldnote.service.engines.plan import PipStep, plan_final_steps, plan_initial_steps
 from foldnote.service.engines.shared_files import STORE, drop_unused_files, share_files
-from foldnote.service.engines.turns import describe_holder, try_turn, wait_for_turn
+from foldnote.service.engines.waiting_locks import describe_holder, try_lock, wait_for_lock
 from foldnote.service.engines.weights.declared import Weights
 from foldnote.service.engines.weights.state import RECORD
 from foldnote.service.engines.weights.store import Offer, WeightStore, find_offered
@@ -144,7 +144,7 @@ def install(
         record_acceptances(engine.name, asked)
         engine.home.mkdir(parents=True, exist_ok=True)
         installation = _Installation(engine, report, with_hashes, offer)
-        with wait_for_turn(_name_lock(engine), f"installing {engine.name}", installation.tell_wait):
+        with wait_for_lock(_name_lock(engine), f"installing {engine.name}", installation.report_wait):
             wanted = _list_wanted_weights(engine, offer, with_optional) if with_weights else ()
             installation.run(wanted)
     except OSError as exc:
@@ -162,8 +162,8 @@ def remove(engine: Engine) -> bool:
     """
     if not engine.home.exists():
         return False
-    with try_turn(_name_lock(engine), f"removing {engine.name}") as is_mine:
-        if not is_mine:
+    with try_lock(_name_lock(engine), f"removing {engine.name}") as is_locked:
+        if not is_locked:
             raise EngineInstallError(
                 f"The engine {engine.name} is used by {describe_holder(_name_lock(engine))}. Remove it when"
                 " that has ended."
@@ -186,18 +186,18 @@ class _Installation:
         self._report = report
         self._with_hashes = with_hashes
         self._offer = offer
-        self._done: list[str] = []
+        self._completed_steps: list[str] = []
         self._download_bytes = 0
         self._fetched_bytes = 0
         self._files: dict[str, Any] = {}
         self._has_waited = False
-        self._began = time.monotonic()
+        self._started_at = time.monotonic()
         self._env = engine.home / ENVIRONMENT
         self._log = engine.home / INSTALL_LOG
 
-    def tell_wait(self, holder: str) -> None:
+    def report_wait(self, holder: str) -> None:
         """Report which process must end first; the first report is a milestone."""
-        self._tell(f"waiting for {holder}", is_milestone=not self._has_waited)
+        self._report_event(f"waiting for {holder}", is_milestone=not self._has_waited)
         self._has_waited = True
 
     def run(self, wanted: Sequence[Weights]) -> None:
@@ -221,7 +221,7 @@ class _Installation:
         is_ready = self._engine.environment_state().installed
         self._download_bytes = sum(each.expected_bytes for each in wanted)
         if is_ready and not wanted:
-            self._tell("is already installed", 1.0, is_milestone=True)
+            self._report_event("is already installed", 1.0, is_milestone=True)
             return
         owner = self._engine.owner
         if not is_ready and owner is not None:
@@ -232,7 +232,7 @@ class _Installation:
         self._install_weights([each for each in wanted if not each.optional])
         freed = 0
         if not is_ready and owner is None:
-            self._prove()
+            self._probe_environment()
             freed = self._share_files()
         try:
             self._install_weights([each for each in wanted if each.optional])
@@ -242,14 +242,14 @@ class _Installation:
                 f" runs as {self._engine.method}."
             ) from exc
         shared = f", and shares {format_size(freed)} of files with other engines" if freed else ""
-        self._tell(f"is installed{shared}", 1.0, is_milestone=True)
+        self._report_event(f"is installed{shared}", 1.0, is_milestone=True)
 
     def _install_owner(self, owner: Engine) -> None:
         """Make the environment that this engine uses, which belongs to another one."""
 
         def report(event: InstallEvent) -> None:
             share = None if event.fraction is None else event.fraction * self._environment_share
-            self._tell(
+            self._report_event(
                 f"environment of {owner.name}: {event.message}", share, is_milestone=event.is_milestone
             )
 
@@ -261,15 +261,15 @@ class _Installation:
         store = WeightStore(settings.weights_dir())
         for each in wanted:
 
-            def tell(message: str, have: int, before: int = self._fetched_bytes) -> None:
+            def report_progress(message: str, have: int, before: int = self._fetched_bytes) -> None:
                 share = min(1.0, (before + have) / (self._download_bytes or 1))
                 begin = self._environment_share
-                self._tell(message, begin + share * (_LAST_FRACTION - begin))
+                self._report_event(message, begin + share * (_LAST_FRACTION - begin))
 
             source = f"from {self._offer.folder}" if self._offer else f"from {each.host}"
             what = f"weights: {each.name}, {each.size_in_words}, {source}; licence: {each.licence}"
-            self._tell(what, is_milestone=True)
-            store.install(each, self._engine.home, tell, self._offer)
+            self._report_event(what, is_milestone=True)
+            store.install(each, self._engine.home, report_progress, self._offer)
             self._fetched_bytes += each.expected_bytes
         if wanted:
             store.drop_unused()
@@ -283,65 +283,67 @@ class _Installation:
     def _install_packages(self, python: str) -> None:
         engine = self._engine
         (engine.home / READY).unlink(missing_ok=True)
-        is_begun = self._read_done()
-        if not is_begun:
-            self._forget_environment()
-        self._refuse_full_disk()
-        if not is_begun:
+        is_resumed = self._read_completed_steps()
+        if not is_resumed:
+            self._remove_environment()
+        self._require_disk_space()
+        if not is_resumed:
             self._make_environment(python)
-        first = plan_first(engine, with_hashes=self._with_hashes)
-        more = len(plan_last(engine, with_hashes=self._with_hashes))
+        first = plan_initial_steps(engine, with_hashes=self._with_hashes)
+        more = len(plan_final_steps(engine, with_hashes=self._with_hashes))
         self._run_steps(first, 0, len(first) + more)
-        last = plan_last(engine, with_hashes=self._with_hashes)
+        last = plan_final_steps(engine, with_hashes=self._with_hashes)
         self._run_steps(last, len(first), len(first) + len(last))
 
     def _share_files(self) -> int:
         """Share files with other environments as a single copy; return the bytes that this freed."""
-        self._tell("sharing files with other engines", _LAST_FRACTION)
+        self._report_event("sharing files with other engines", _LAST_FRACTION)
         record = read_ready(self._engine)
         freed = share_files(Path(record["site_packages"]), _shared_files()) if record else 0
         drop_unused_files(_shared_files())  # those of an earlier environment of this engine
         return freed
 
-    def _tell(self, message: str, fraction: float | None = None, *, is_milestone: bool = False) -> None:
-        elapsed_s = time.monotonic() - self._began
+    def _report_event(
+        self, message: str, fraction: float | None = None, *, is_milestone: bool = False
+    ) -> None:
+        elapsed_s = time.monotonic() - self._started_at
         self._report(InstallEvent(self._engine.name, message, fraction, elapsed_s, is_milestone))
 
     def _run_steps(self, steps: Sequence[PipStep], before: int, total: int) -> None:
         for number, step in enumerate(steps, before + 1):
-            if step.key not in self._done:
+            if step.key not in self._completed_steps:
                 self._run_step(number, total, step)
-                self._done.append(step.key)
-                self._write_done()
+                self._completed_steps.append(step.key)
+                self._write_completed_steps()
 
-    def _read_done(self) -> bool:
+    def _read_completed_steps(self) -> bool:
         """Resume after the completed steps; return False if no usable environment of this version exists."""
         try:
             content = json.loads((self._engine.home / STEPS).read_text("utf-8"))
-            is_ours = self._engine.is_current(content) and self._engine.python.exists()
+            is_current = self._engine.is_current(content) and self._engine.python.exists()
             done, files = list(content["done"]), dict(content.get("files", {}))
         except (OSError, ValueError, KeyError):
             return False
-        if is_ours:
-            self._done, self._files = done, files
-        return is_ours
+        if is_current:
+            self._completed_steps, self._files = done, files
+        return is_current
 
-    def _write_done(self) -> None:
-        content = {**self._origin, "done": self._done, "files": self._files}
+    def _write_completed_steps(self) -> None:
+        content = {**self._recipe_fields, "done": self._completed_steps, "files": self._files}
         write_json(self._engine.home / STEPS, content)
 
     @property
-    def _origin(self) -> dict[str, str]:
+    def _recipe_fields(self) -> dict[str, str]:
         return {"recipe": self._engine.recipe, "lock": self._engine.lock_digest}
 
-    def _forget_environment(self) -> None:
+    def _remove_environment(self) -> None:
         """Remove an environment that is incomplete or of another version."""
         (self._engine.home / STEPS).unlink(missing_ok=True)
         if self._env.exists():
-            self._tell("removing remains of an earlier attempt or version", is_milestone=True)
+            self._report_event("removing remains of an earlier attempt or version", is_milestone=True)
             shutil.rmtree(self._env)
 
-    def _refuse_full_disk(self) -> None:
+    def _require_disk_space(self) -> None:
         needed = self._engine.environment.disk_mb * 1_000_000 - (_used_mb(self._env) << 20)
         free = shutil.disk_usage(self._engine.home).free
         if free < needed:
@@ -352,7 +354,7 @@ class _Installation:
             )
 
     def _make_environment(self, python: str) -> None:
-        self._tell("creating the environment", 0.0, is_milestone=True)
+        self._report_event("creating the environment", 0.0, is_milestone=True)
         # a pip per environment takes seconds and megabytes, and this Python's pip may not support another
         # version
         without_pip = ["--without-pip"] if python == sys.executable and can_serve_others() else []
@@ -373,13 +375,13 @@ class _Installation:
                 f" {lines[-1] if lines else 'it gave no reason'}."
                 " On Debian or Ubuntu the package python3-venv may be missing."
             )
-        self._write_done()
+        self._write_completed_steps()
 
     def _run_step(self, number: int, total: int, step: PipStep) -> None:
         place = f"step {number} of {total}"
         title = f"{place}: {step.title}"
         share = (number - 1) / (total + 1)
-        self._tell(title, self._fraction(share), is_milestone=True)
+        self._report_event(title, self._disk_fraction(share), is_milestone=True)
         environment = pip_environment(self._engine)
         if step.has_builds:
             by_uv = uv_command(self._engine.python, step.arguments, environment)
@@ -395,7 +397,7 @@ class _Installation:
                 f" {why} pip's whole output is in {self._log}."
                 " Install it again to continue from here."
             )
-        self._remember_files(step)
+        self._record_files(step)
 
     def _run_installer(
         self, command: Sequence[str], environment: Mapping[str, str], title: str, share: float
@@ -404,7 +406,7 @@ class _Installation:
         measured = 0.0
         for line in run.lines():
             if time.monotonic() - measured > _MEASURE_EVERY_S:
-                self._tell(line or title, self._fraction(share))
+                self._report_event(line or title, self._disk_fraction(share))
                 measured = time.monotonic()
         return run
 
@@ -417,7 +419,7 @@ class _Installation:
         wanted = ("-r", str(home / REQUIREMENTS)) if step.requirements else ()
         return ("--report", str(home / REPORT), *step.arguments, *wanted)
 
-    def _remember_files(self, step: PipStep) -> None:
+    def _record_files(self, step: PipStep) -> None:
         """Record the installed files and their hashes from pip's report."""
         try:
             report = json.loads((self._engine.home / REPORT).read_text("utf-8"))
@@ -425,14 +427,14 @@ class _Installation:
             return
         self._files |= dict(read_report(report, is_checked=step.is_checked))
 
-    def _fraction(self, share: float) -> float:
+    def _disk_fraction(self, share: float) -> float:
         """Return the fraction of the expected disk space in use, at least the fraction of completed steps."""
         expected = self._engine.environment.disk_mb
         filled = _used_mb(self._env) / expected if expected else 0.0
         return self._environment_share * min(1.0, max(share, filled))
 
-    def _prove(self) -> None:
-        self._tell("checking that it works", _LAST_FRACTION, is_milestone=True)
+    def _probe_environment(self) -> None:
+        self._report_event("checking that it works", _LAST_FRACTION, is_milestone=True)
         inspected = json.loads(self._run_python(_INSPECT))
         site_packages = inspected["site_packages"]
         draft = {"recipe": "", "site_packages": site_packages}
@@ -444,7 +446,7 @@ class _Installation:
             raise
         files = {"files": dict(sorted(self._files.items()))} if self._files else {}
         size = {"installed_mb": max(1, _used_mb(self._env))}
-        ready = {**self._origin, "installed": now(), **size, **inspected, **files}
+        ready = {**self._recipe_fields, "installed": now(), **size, **inspected, **files}
         write_json(self._engine.home / READY, ready)
 
     def _run_python(self, code: str) -> str:

@@ -47,7 +47,7 @@ class LockSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
+class LockedPackage:
     """One entry of a lock; a package has several if Pythons or platforms need different versions."""
 
     name: str
@@ -66,7 +66,7 @@ class Locked:
         return self.text.splitlines()[0].rstrip(" \\")
 
 
-def read_lock(path: Path) -> tuple[Locked, ...]:
+def read_lock(path: Path) -> tuple[LockedPackage, ...]:
     """Read the packages of a lock.
 
     Raises:
@@ -87,14 +87,14 @@ def read_lock(path: Path) -> tuple[Locked, ...]:
     return tuple(_read_entry(path, "\n".join(entry)) for entry in entries)
 
 
-def _read_entry(path: Path, text: str) -> Locked:
+def _read_entry(path: Path, text: str) -> LockedPackage:
     found = _ENTRY.match(text)
     if found is None or not _HASH.search(text):
         raise EngineError(
             f"The lock {path} cannot be used: {text.splitlines()[0]!r} has no exact version or no hash."
             " Recreate it with scripts/lock-engines."
         )
-    return Locked(normalize(found[1]), found[2], text)
+    return LockedPackage(normalize(found[1]), found[2], text)
 
 
 def normalize(name: str) -> str:

@@ -10,7 +10,7 @@ from importlib.metadata import distributions
 from foldnote.io import hash_bytes
 from foldnote.service.engines.engine import ENVIRONMENT, Engine
 from foldnote.service.engines.launch import has_nvidia_gpu
-from foldnote.service.engines.locks import Locked, is_library, name_of, normalize, read_lock
+from foldnote.service.engines.locks import LockedPackage, is_library, name_of, normalize, read_lock
 from foldnote.text import count
 
 
@@ -34,7 +34,7 @@ class PipStep:
         return hash_bytes(json.dumps(said).encode())
 
 
-def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
+def plan_initial_steps(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
     """Return the steps that are always needed: unhashed packages, then wheels, then source packages.
 
     Args:
@@ -57,7 +57,7 @@ def plan_first(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
     )
 
 
-def plan_last(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
+def plan_final_steps(engine: Engine, *, with_hashes: bool) -> tuple[PipStep, ...]:
     """Return the steps that depend on the installed builds of the unhashed packages.
 
     The libraries of the lock are installed if those builds require one of them, or, if they are for a GPU, if
@@ -99,7 +99,7 @@ def _declared(engine: Engine) -> frozenset[str]:
     )
 
 
-def _locked_step(packages: Sequence[Locked], arguments: tuple[str, ...], with_hashes: bool) -> PipStep:
+def _locked_step(packages: Sequence[LockedPackage], arguments: tuple[str, ...], with_hashes: bool) -> PipStep:
     texts = [each.text if with_hashes else each.without_hashes for each in packages]
     what = count(len({each.name for each in packages}), "locked package")
     return PipStep(

@@ -52,7 +52,7 @@ class ObjectBucket(ObjectStore):
     def __init__(self, bucket: BucketClient, folder: Path, replica: str = "") -> None:
         self.bucket = bucket
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._near = ObjectFolder(folder, replica)
+        self._cache = ObjectFolder(folder, replica)
         self._claims = folder / "claims"
         self._claims.mkdir(mode=0o700, exist_ok=True)
         self._limit_bytes = bucket.address.cache_mb << 20
@@ -66,27 +66,27 @@ class ObjectBucket(ObjectStore):
             FileNotFoundError: the content is missing.
             OSError: it cannot be fetched, or is damaged.
         """
-        if not self._near.touch(sha256):
+        if not self._cache.touch(sha256):
             self._fetch(sha256)
-        return self._near.path(sha256)
+        return self._cache.path(sha256)
 
     def _fetch(self, sha256: str) -> None:
-        draft = self._near.new_draft_path()
+        draft = self._cache.new_draft_path()
         try:
             if self.bucket.fetch(key_of(sha256), draft) != sha256:
                 raise OSError(errno.EBADMSG, f"The object {key_of(sha256)} is damaged")
-            self._note_added(draft.stat().st_size)
-            self._near.keep_draft(draft, sha256)
+            self._count_added(draft.stat().st_size)
+            self._cache.commit_draft(draft, sha256)
         finally:
             draft.unlink(missing_ok=True)
 
-    def is_near(self, sha256: str) -> bool:
+    def is_cached(self, sha256: str) -> bool:
         """Return whether the cache in the data folder has the content."""
-        return self._near.has(sha256)
+        return self._cache.has(sha256)
 
     def has(self, sha256: str) -> bool:
         """See the base class."""
-        return self._near.has(sha256) or self.bucket.find(key_of(sha256)) is not None
+        return self._cache.has(sha256) or self.bucket.find(key_of(sha256)) is not None
 
     def size_bytes(self, sha256: str) -> int:
         """See the base class.
@@ -126,18 +126,18 @@ class ObjectBucket(ObjectStore):
 
     def draft(self) -> FolderDraft:
         """Return an empty draft."""
-        return FolderDraft(self._near.new_draft_path(), self._upload_draft)
+        return FolderDraft(self._cache.new_draft_path(), self._upload_draft)
 
     def _upload_draft(self, draft: Path, sha256: str) -> None:
         self.upload(draft, sha256)
-        self._note_added(draft.stat().st_size)
-        self._near.keep_draft(draft, sha256)
+        self._count_added(draft.stat().st_size)
+        self._cache.commit_draft(draft, sha256)
 
     def adopt(self, source: Path, sha256: str) -> None:
         """See the base class."""
         self.upload(source, sha256)
-        self._note_added(source.stat().st_size)
-        self._near.adopt(source, sha256)
+        self._count_added(source.stat().st_size)
+        self._cache.adopt(source, sha256)
 
     def take_over(self, key: str) -> str:
         """Make a content of an object that users may still write to; return its SHA-256.
@@ -175,7 +175,7 @@ class ObjectBucket(ObjectStore):
 
     def clear_drafts(self) -> None:
         """Remove unfinished drafts of an earlier process."""
-        self._near.clear_drafts()
+        self._cache.clear_drafts()
 
     # removal
 
@@ -208,7 +208,7 @@ class ObjectBucket(ObjectStore):
             if is_used(sha256):
                 return False
             self.bucket.delete(key_of(sha256))
-            self._near.path(sha256).unlink(missing_ok=True)
+            self._cache.path(sha256).unlink(missing_ok=True)
             self._sizes.pop(sha256, None)
             return True
 
@@ -228,7 +228,7 @@ class ObjectBucket(ObjectStore):
 
     # copies in the data folder
 
-    def _note_added(self, size_bytes: int) -> None:
+    def _count_added(self, size_bytes: int) -> None:
         self._added_bytes += size_bytes
         if self._added_bytes >= min(_TRIM_EVERY_BYTES, self._limit_bytes):
             self._added_bytes = 0
@@ -237,7 +237,7 @@ class ObjectBucket(ObjectStore):
     def _trim(self) -> None:
         """Remove the least recently used copies, down to the limit."""
         copies = []
-        for path in self._near.contents():
+        for path in self._cache.contents():
             with suppress(FileNotFoundError):
                 found = path.stat()
                 copies.append((found.st_mtime, found.st_size, path))

@@ -20,8 +20,8 @@ from typing import BinaryIO
 from foldnote.io import sync
 from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
 
-_PIECE_BYTES = 1 << 20
-_AT_ONCE = 4
+_READ_BYTES = 1 << 20
+_MAX_SYNC_THREADS = 4
 """Maximum simultaneous syncs."""
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 
@@ -40,7 +40,7 @@ class ObjectFolder(ObjectStore):
         self._drafts.mkdir(mode=0o700, parents=True, exist_ok=True)
         sync(folder.parent)
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sync")
+        self._pool = ThreadPoolExecutor(_MAX_SYNC_THREADS, thread_name_prefix="sync")
         self._changes: Counter[Path] = Counter()
         """Number of names that this process has added to each folder."""
         self._synced: dict[Path, int] = {}
@@ -72,7 +72,7 @@ class ObjectFolder(ObjectStore):
         with self.path(sha256).open("rb") as stream:
             stream.seek(start)
             left = self.size_bytes(sha256) - start if end is None else end - start
-            while left > 0 and (piece := stream.read(min(left, _PIECE_BYTES))):
+            while left > 0 and (piece := stream.read(min(left, _READ_BYTES))):
                 left -= len(piece)
                 yield piece
 
@@ -82,11 +82,11 @@ class ObjectFolder(ObjectStore):
 
     def touch(self, sha256: str) -> bool:
         """Record that a content is used now; return False if it is missing."""
-        return self._touch(self.path(sha256))
+        return self._touch_path(self.path(sha256))
 
     def draft(self) -> FolderDraft:
         """Return an empty draft."""
-        return FolderDraft(self.new_draft_path(), self.keep_draft)
+        return FolderDraft(self.new_draft_path(), self.commit_draft)
 
     def adopt(self, source: Path, sha256: str) -> None:
         """Add a complete file of known SHA-256 by a hard link, after a sync; the file itself stays."""
@@ -102,8 +102,8 @@ class ObjectFolder(ObjectStore):
     def _adopt(self, source: Path, sha256: str) -> Path:
         """Link a synced file; return the folder to be synced."""
         with self._lock:
-            target = self._place(sha256)
-            if not self._touch(target):
+            target = self._object_path(sha256)
+            if not self._touch_path(target):
                 self._link(source, target)
                 self._changes[target.parent] += 1
         return target.parent
@@ -125,11 +125,11 @@ class ObjectFolder(ObjectStore):
             finally:
                 draft.unlink(missing_ok=True)
 
-    def keep_draft(self, draft: Path, sha256: str) -> None:
+    def commit_draft(self, draft: Path, sha256: str) -> None:
         """Move a synced draft into place, or discard it if the content exists."""
         with self._lock:
-            target = self._place(sha256)
-            if self._touch(target):
+            target = self._object_path(sha256)
+            if self._touch_path(target):
                 draft.unlink()
             else:
                 draft.rename(target)
@@ -180,7 +180,7 @@ class ObjectFolder(ObjectStore):
             if len(folder.name) == 2:
                 yield from folder.iterdir()
 
-    def _place(self, sha256: str) -> Path:
+    def _object_path(self, sha256: str) -> Path:
         target = self.path(sha256)
         if not target.parent.exists():
             target.parent.mkdir(mode=0o700, exist_ok=True)
@@ -196,7 +196,7 @@ class ObjectFolder(ObjectStore):
             self._synced[folder] = changes
 
     @staticmethod
-    def _touch(target: Path) -> bool:
+    def _touch_path(target: Path) -> bool:
         try:
             os.utime(target)
         except FileNotFoundError:
@@ -229,7 +229,7 @@ class FolderDraft:
         self._hash.update(chunk)
         self.size += len(chunk)
 
-    def keep(self) -> str:
+    def commit(self) -> str:
         """Sync and publish the content; return its SHA-256."""
         self._stream.flush()
         os.fsync(self._stream.fileno())

@@ -35,7 +35,7 @@ class ObjectDraft(Protocol):
             OSError: the disk is full or fails.
         """
 
-    def keep(self) -> str:
+    def commit(self) -> str:
         """Store the content durably and return its SHA-256.
 
         Raises:
@@ -99,7 +99,7 @@ class ObjectStore(ABC):
             OSError: the object store cannot be reached.
         """
 
-    def is_near(self, sha256: str) -> bool:  # noqa: ARG002
+    def is_cached(self, sha256: str) -> bool:  # noqa: ARG002
         """Return whether `path` need not fetch the content."""
         return True
 
@@ -122,25 +122,25 @@ class ObjectStore(ABC):
         """Store `content` and return its SHA-256.
 
         Raises:
-            OSError: see `ObjectDraft.keep`.
+            OSError: see `ObjectDraft.commit`.
         """
         with self.draft() as draft:
             draft.write(content)
-            return draft.keep()
+            return draft.commit()
 
     @abstractmethod
     def adopt(self, source: Path, sha256: str) -> None:
         """Add a complete file of known SHA-256 durably; the file itself stays.
 
         Raises:
-            OSError: see `ObjectDraft.keep`.
+            OSError: see `ObjectDraft.commit`.
         """
 
     def adopt_all(self, sources: Sequence[tuple[Path, str]]) -> None:
         """Add several complete files, each with its SHA-256, which takes less time than one by one.
 
         Raises:
-            OSError: see `ObjectDraft.keep`; some may have been added.
+            OSError: see `ObjectDraft.commit`; some may have been added.
         """
         for source, sha256 in sources:
             self.adopt(source, sha256)

@@ -77,7 +77,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
         service = opened if opened is not None else await run_in_threadpool(Service, config)
         app.state.service = service
         app.state.readiness = ReadinessCheck(service)
-        app.state.wrong_attempts = nodes.WrongAttempts()
+        app.state.rejected_attempts = nodes.RejectedAttempts()
         connections = getattr(app.state, "connections", ())
         app.state.measurements = Measurements(service, tally, connections)
         await run_in_threadpool(service.start)
@@ -100,7 +100,7 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
     app.add_middleware(HeadMiddleware)
     app.add_middleware(HeldBodiesMiddleware, max_bytes=config.limits.held_bytes)
     app.add_middleware(LingerMiddleware)
-    app.add_middleware(TrafficMiddleware, note=_note_activity, tally=tally)
+    app.add_middleware(TrafficMiddleware, on_request=_record_activity, tally=tally)
     hosts = config.allowed_hosts if config.embedded or config.allowed_hosts else None
     app.add_middleware(OriginMiddleware, hosts=hosts, public_url=config.public_url)
     app.add_middleware(PrefixMiddleware)
@@ -130,5 +130,5 @@ def build_routes(lifespan: object = None, own: Sequence[APIRouter] = ()) -> Fast
     return app
 
 
-def _note_activity(scope: Scope) -> None:
+def _record_activity(scope: Scope) -> None:
     scope["app"].state.service.active_at = time.monotonic()

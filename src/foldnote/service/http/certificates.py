@@ -16,7 +16,7 @@ from pathlib import Path
 from foldnote.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
-LOOK_S = 10.0
+CHECK_INTERVAL_S = 10.0
 
 Version = tuple[tuple[int, int, int], ...]
 """Per file: the time of its last change in nanoseconds, its inode, and its size."""
@@ -104,7 +104,7 @@ async def follow_renewals(
     """
     while True:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asked.wait(), LOOK_S)
+            await asyncio.wait_for(asked.wait(), CHECK_INTERVAL_S)
         must_load = asked.is_set()
         asked.clear()
         try:

@@ -22,14 +22,20 @@ from uvicorn.server import ServerState
 
 from foldnote.errors import ConfigurationError
 
-__all__ = ["Connection", "ConnectionLimits", "RequestResponseCycle", "hush_accept_errors", "plan_connections"]
+__all__ = [
+    "Connection",
+    "ConnectionLimits",
+    "RequestResponseCycle",
+    "limit_accept_error_logging",
+    "plan_connections",
+]
 
 log = logging.getLogger(__name__)
 MAX_HEAD_BYTES = 64 << 10
 """Maximum size of method, path and headers; many times that of the longest path and key."""
 HEAD_S = 15.0
 """Seconds in which a head must be complete, from the connection or from its first byte."""
-BODY_LOOK_S = 15.0
+BODY_CHECK_INTERVAL_S = 15.0
 """Seconds between checks of a body's progress."""
 BODY_BYTES_PER_S = 500
 """Minimum rate of a body in bytes per second, while the service reads it."""
@@ -41,11 +47,11 @@ MAX_BACKLOG = 4096
 """Linux's default maximum of the backlog (net.core.somaxconn)."""
 _OWN_FILES = 256
 """Files left for the database, contents, jobs and the connections that are refused."""
-_TURN_AWAY_S = 1.0
-_MAX_REFUSED = 64
+_REJECTED_CLOSE_DELAY_S = 1.0
+_MAX_REJECTED = 64
 _IDLE_S = 1.0
 """Seconds without a request after which a connection may be closed in favour of a new one."""
-_TELL_EVERY_S = 60.0
+_LOG_INTERVAL_S = 60.0
 _UPGRADE = frozenset({b"upgrade", b"http2-settings"})
 _LINE_END = re.compile(rb"[\r\n]")
 
@@ -96,19 +102,19 @@ def _raise_file_limit(wanted: int) -> int:
     return max(soft, allowed)
 
 
-def hush_accept_errors(loop: asyncio.AbstractEventLoop) -> None:
+def limit_accept_error_logging(loop: asyncio.AbstractEventLoop) -> None:
     """Log at most once a minute that no connection can be accepted; asyncio would log every attempt."""
-    told_at, count = -_TELL_EVERY_S, 0
+    logged_at, count = -_LOG_INTERVAL_S, 0
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        nonlocal told_at, count
+        nonlocal logged_at, count
         if "socket.accept()" not in context.get("message", ""):
             loop.default_exception_handler(context)
             return
         count += 1
-        if loop.time() - told_at >= _TELL_EVERY_S:
+        if loop.time() - logged_at >= _LOG_INTERVAL_S:
             log.error("Connections could not be accepted (%d times): %s", count, context.get("exception"))
-            told_at, count = loop.time(), 0
+            logged_at, count = loop.time(), 0
 
     loop.set_exception_handler(handle)
 
@@ -128,7 +134,7 @@ class Connection(HttpToolsProtocol):
     _idle: dict[Connection, float]
     _idle_connections: ClassVar[WeakKeyDictionary[ServerState, dict[Connection, float]]] = WeakKeyDictionary()
     """The idle connections of each server and the time since when, longest first."""
-    _turned_away: ClassVar[int] = 0
+    _rejected_count: ClassVar[int] = 0
     """Number of refused connections that are still given time to read the response."""
 
     def extend_app(self, app: ASGIApp, _cycle: RequestResponseCycle) -> ASGIApp:
@@ -142,16 +148,16 @@ class Connection(HttpToolsProtocol):
         """Accept the connection, or refuse it if there are too many."""
         self._idle = self._idle_connections.setdefault(self.server_state, {})
         is_full = self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency - 1
-        if is_full and not self._drop_idle():
-            self._turn_away(transport)
+        if is_full and not self._close_idle_connection():
+            self._reject(transport)
             return
         super().connection_made(transport)
         self._idle[self] = self.loop.time()
-        self._wait_for_head()
+        self._start_head_timeout()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Release the connection when it has ended."""
-        self._stop_waiting()
+        self._cancel_timeout()
         self._idle.pop(self, None)
         super().connection_lost(exc)
 
@@ -162,7 +168,7 @@ class Connection(HttpToolsProtocol):
         if self._is_in_head:
             self._head_bytes += len(data)
             if self._deadline is None:
-                self._wait_for_head()
+                self._start_head_timeout()
         self._unset_keepalive_if_required()
         self._feed(data)
         if self._is_in_head and self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
@@ -175,8 +181,8 @@ class Connection(HttpToolsProtocol):
             return
         self._is_in_head, self._body_bytes = False, 0
         self._idle.pop(self, None)
-        self._stop_waiting()
-        self._deadline = self.loop.call_later(BODY_LOOK_S, self._look_at_body)
+        self._cancel_timeout()
+        self._deadline = self.loop.call_later(BODY_CHECK_INTERVAL_S, self._check_body_rate)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -189,7 +195,7 @@ class Connection(HttpToolsProtocol):
         if self._is_upgrading:
             return
         self._is_in_head, self._head_bytes = True, 0
-        self._stop_waiting()
+        self._cancel_timeout()
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
@@ -203,11 +209,11 @@ class Connection(HttpToolsProtocol):
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as stop:
             if self._is_upgrading:
-                self._go_on_without_upgrade(data[stop.args[0] :])
+                self._retry_without_upgrade(data[stop.args[0] :])
         except httptools.HttpParserError:
             self.send_400_response("Invalid HTTP request received.")
 
-    def _go_on_without_upgrade(self, rest: bytes) -> None:
+    def _retry_without_upgrade(self, rest: bytes) -> None:
         """Parse the request again as plain HTTP/1.1, because the parser skips the body of an upgrade."""
         self._is_upgrading = False
         method, version = self.parser.get_method(), self.parser.get_http_version().encode()
@@ -220,42 +226,42 @@ class Connection(HttpToolsProtocol):
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
         self._feed(b"\r\n".join([*lines, b"", b""]) + rest)
 
-    def _wait_for_head(self) -> None:
-        self._stop_waiting()
-        self._deadline = self.loop.call_later(HEAD_S, self._give_up_head)
+    def _start_head_timeout(self) -> None:
+        self._cancel_timeout()
+        self._deadline = self.loop.call_later(HEAD_S, self._on_head_timeout)
 
-    def _stop_waiting(self) -> None:
+    def _cancel_timeout(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _give_up_head(self) -> None:
+    def _on_head_timeout(self) -> None:
         """Close a connection without a request; answer 408 to an incomplete head."""
         if self.cycle is not None and not self.cycle.response_complete:
-            self._wait_for_head()  # an earlier request is still being processed
+            self._start_head_timeout()  # an earlier request is still being processed
         elif self._head_bytes:
-            self._end(408, f"The head of the request was not complete within {HEAD_S:g} s.")
+            self._respond_and_close(408, f"The head of the request was not complete within {HEAD_S:g} s.")
         else:
             self.transport.close()
 
-    def _look_at_body(self) -> None:
+    def _check_body_rate(self) -> None:
         """Abort a request whose body arrives too slowly, unless it is waiting for the service."""
         is_waiting = self.flow.read_paused or self.cycle.waiting_for_100_continue
-        if not is_waiting and self._body_bytes < BODY_LOOK_S * BODY_BYTES_PER_S:
-            self._end(408, f"The body came more slowly than {BODY_BYTES_PER_S} bytes a second.")
+        if not is_waiting and self._body_bytes < BODY_CHECK_INTERVAL_S * BODY_BYTES_PER_S:
+            self._respond_and_close(408, f"The body came more slowly than {BODY_BYTES_PER_S} bytes a second.")
             return
         self._body_bytes = 0
-        self._deadline = self.loop.call_later(BODY_LOOK_S, self._look_at_body)
+        self._deadline = self.loop.call_later(BODY_CHECK_INTERVAL_S, self._check_body_rate)
 
-    def _end(self, status: int, sentence: str) -> None:
+    def _respond_and_close(self, status: int, sentence: str) -> None:
         """Send a response, unless one has begun, and close."""
         if not self.transport.is_closing():
-            is_answered = not self._is_in_head and self.cycle is not None and self.cycle.response_started
-            if not is_answered:
-                self.transport.write(_answer(status, sentence))
+            has_response = not self._is_in_head and self.cycle is not None and self.cycle.response_started
+            if not has_response:
+                self.transport.write(_error_response(status, sentence))
             self.transport.close()
 
-    def _drop_idle(self) -> bool:
+    def _close_idle_connection(self) -> bool:
         """Close the connection that has been idle for longest, if for at least a second."""
         oldest = next(iter(self._idle), None)
         if oldest is None or self.loop.time() - self._idle[oldest] < _IDLE_S:
@@ -265,18 +271,18 @@ class Connection(HttpToolsProtocol):
         del self._idle[oldest]
         return True
 
-    def _turn_away(self, transport: asyncio.Transport) -> None:
+    def _reject(self, transport: asyncio.Transport) -> None:
         """Answer 503 and close, sometimes with a delay, because a reset could overtake the response."""
         self.transport, self._is_refused = transport, True
-        transport.write(_answer(503, "The service has too many connections. Try again in a second."))
-        if Connection._turned_away >= _MAX_REFUSED:
+        transport.write(_error_response(503, "The service has too many connections. Try again in a second."))
+        if Connection._rejected_count >= _MAX_REJECTED:
             transport.abort()
             return
-        Connection._turned_away += 1
-        self.loop.call_later(_TURN_AWAY_S, self._let_go)
+        Connection._rejected_count += 1
+        self.loop.call_later(_REJECTED_CLOSE_DELAY_S, self._close_rejected)
 
-    def _let_go(self) -> None:
-        Connection._turned_away -= 1
+    def _close_rejected(self) -> None:
+        Connection._rejected_count -= 1
         self.transport.abort()
 
 
@@ -287,7 +293,7 @@ def _without_upgrade(name: bytes, value: bytes) -> bytes:
     return b", ".join(token for token in tokens if token.lower() not in _UPGRADE)
 
 
-def _answer(status: int, sentence: str) -> bytes:
+def _error_response(status: int, sentence: str) -> bytes:
     """Build a complete HTTP response with the interface's error body."""
     reason, code = {408: ("Request Timeout", "request_timeout")}.get(
         status, ("Service Unavailable", "temporarily_unavailable")

@@ -25,14 +25,14 @@ METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 ROUTE_CODES = {404: "route_not_found", 405: "method_not_allowed"}
 
 
-def answer_refusal(refusal: RefusalError) -> Response:
+def refusal_response(refusal: RefusalError) -> Response:
     """Build the response to a refused request."""
     return JSONResponse(refusal.body(), refusal.status, refusal.headers)
 
 
 async def on_refusal(_: Request, refusal: RefusalError) -> Response:
     """Respond to a refusal raised by a route."""
-    return answer_refusal(refusal)
+    return refusal_response(refusal)
 
 
 async def on_bare_refusal(_: Request, refusal: BareRefusalError) -> Response:
@@ -44,7 +44,7 @@ async def on_bare_refusal(_: Request, refusal: BareRefusalError) -> Response:
 
 async def on_invalid_parameter(_: Request, error: RequestValidationError) -> Response:
     """Respond to an invalid path or query parameter with 400 and its name."""
-    return answer_refusal(parameter_refusal(error.errors()[0]))
+    return refusal_response(parameter_refusal(error.errors()[0]))
 
 
 async def on_route_fault(request: Request, error: HTTPException) -> Response:
@@ -58,7 +58,7 @@ async def on_route_fault(request: Request, error: HTTPException) -> Response:
     code = ROUTE_CODES.get(error.status_code, "refused")
     headers = {"Allow": ", ".join(_allowed(request))} if error.status_code == 405 else error.headers
     refusal = RefusalError(error.status_code, code, sentence, headers=headers)
-    return answer_refusal(refusal)
+    return refusal_response(refusal)
 
 
 def _allowed(request: Request) -> list[str]:
@@ -76,29 +76,29 @@ def _allowed(request: Request) -> list[str]:
 async def on_storage_fault(_: Request, fault: StorageFaultError) -> Response:
     """Respond to a database fault: 507 if the disk is full, else 503; nothing was changed."""
     log.error("storage fault: %s", fault)
-    return answer_refusal(no_space() if fault.is_full else busy())
+    return refusal_response(no_space() if fault.is_full else busy())
 
 
 async def on_os_error(_: Request, fault: OSError) -> Response:
     """Respond to an OSError: 507 for a full disk, 503 for a failing one, 500 for any other."""
     if is_full(fault):
-        return answer_refusal(no_space())
+        return refusal_response(no_space())
     if is_passing(fault):
         log.error("storage fault: %s", fault)
-        return answer_refusal(busy())
+        return refusal_response(busy())
     log.error("system fault", exc_info=fault)
-    return answer_refusal(internal())
+    return refusal_response(internal())
 
 
 async def on_fault(_: Request, fault: Exception) -> Response:
     """Respond to an unexpected exception; its details are only logged."""
     log.error("internal fault", exc_info=fault)
-    return answer_refusal(internal())
+    return refusal_response(internal())
 
 
 async def on_disconnect(_: Request, __: ClientDisconnect) -> Response:
     """Respond to a client that disconnected while sending its body."""
-    return answer_refusal(RefusalError(400, "client_disconnected", "The request ended before its body."))
+    return refusal_response(RefusalError(400, "client_disconnected", "The request ended before its body."))
 
 
 def busy() -> RefusalError:

@@ -22,18 +22,20 @@ from foldnote.service.http.connections import Connection, RequestResponseCycle
 
 _HAS_SENDFILE = hasattr(os, "sendfile") and hasattr(select, "poll")
 EXTENSION = "http.response.zerocopysend"
-TURN_S = 0.25
+MAX_THREAD_TIME_S = 0.25
 """Seconds for which a download keeps its thread while others wait for one."""
 _POLL_MS = 20
 """Seconds for which a thread waits for a client to read."""
-_LOOK_S = 5.0
+_CHECK_INTERVAL_S = 5.0
 """Seconds between checks of a slow client."""
-_PIECE_BYTES = 256 << 10
+_SENDFILE_BYTES = 256 << 10
 """Bytes per call of sendfile, few enough that the client reads them from the processor's cache."""
 _STREAM_BYTES = 1 << 20
-_UNABLE = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
+_UNSUPPORTED_ERRNOS = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
 """`errno` of file systems that do not support sendfile."""
-_GONE = frozenset({errno.EPIPE, errno.ECONNRESET, errno.ECONNABORTED, errno.ENOTCONN, errno.ETIMEDOUT})
+_DISCONNECT_ERRNOS = frozenset(
+    {errno.EPIPE, errno.ECONNRESET, errno.ECONNABORTED, errno.ENOTCONN, errno.ETIMEDOUT}
+)
 
 
 class SendingProtocol(Connection):
@@ -42,11 +44,11 @@ class SendingProtocol(Connection):
     def extend_app(self, app: ASGIApp, cycle: RequestResponseCycle) -> ASGIApp:
         """Return the application with the extension, if the connection is not encrypted."""
         if _HAS_SENDFILE and self.transport.get_extra_info("sslcontext") is None:
-            return _Sending(app, cycle, self.transport)
+            return _ZeroCopyApp(app, cycle, self.transport)
         return app
 
 
-class _Sending:
+class _ZeroCopyApp:
     """The application with the extension, for one request."""
 
     def __init__(self, app: ASGIApp, cycle: RequestResponseCycle, transport: asyncio.Transport) -> None:
@@ -70,22 +72,24 @@ class _Sending:
         """Send the part of the file; abort the connection if the file is shorter than declared."""
         file, start, end = message["file"], message["offset"], message["offset"] + message["count"]
         await self._flush()
-        with self._outlet() as outlet:
+        with self._duplicate_socket() as socket_fd:
             while start < end and not self._cycle.disconnected:
                 try:
-                    sent, is_slow = await run_in_threadpool(_copy, outlet, file.fileno(), start, end)
+                    sent, is_slow = await run_in_threadpool(
+                        _sendfile_for_a_turn, socket_fd, file.fileno(), start, end
+                    )
                 except OSError as exc:
-                    if exc.errno in _UNABLE:
+                    if exc.errno in _UNSUPPORTED_ERRNOS:
                         await _stream(send, file.fileno(), start, end)
                         return
-                    if exc.errno not in _GONE:
+                    if exc.errno not in _DISCONNECT_ERRNOS:
                         raise
-                    await self._break_off()
+                    await self._abort_connection()
                     return
                 start += sent
                 self._cycle.expected_content_length -= sent
                 if is_slow:
-                    await self._wait_for_room(outlet)
+                    await self._wait_until_writable(socket_fd)
 
     async def _flush(self) -> None:
         """Wait until the transport has passed the head to the system."""
@@ -94,49 +98,49 @@ class _Sending:
         self._transport.set_write_buffer_limits()
 
     @contextmanager
-    def _outlet(self) -> Iterator[int]:
+    def _duplicate_socket(self) -> Iterator[int]:
         """Yield a duplicate of the socket, since the event loop watches the transport's own descriptor."""
         if self._cycle.disconnected:
             yield -1
             return
-        outlet = os.dup(self._transport.get_extra_info("socket").fileno())
+        socket_fd = os.dup(self._transport.get_extra_info("socket").fileno())
         try:
-            yield outlet
+            yield socket_fd
         finally:
-            os.close(outlet)
+            os.close(socket_fd)
 
-    async def _wait_for_room(self, outlet: int) -> None:
+    async def _wait_until_writable(self, socket_fd: int) -> None:
         """Wait until the client has read something, or for one check interval."""
-        loop, has_room = asyncio.get_running_loop(), asyncio.Event()
-        loop.add_writer(outlet, has_room.set)
+        loop, is_writable = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_writer(socket_fd, is_writable.set)
         try:
-            await asyncio.wait_for(has_room.wait(), _LOOK_S)
+            await asyncio.wait_for(is_writable.wait(), _CHECK_INTERVAL_S)
         except TimeoutError:
             return
         finally:
-            loop.remove_writer(outlet)
+            loop.remove_writer(socket_fd)
 
-    async def _break_off(self) -> None:
+    async def _abort_connection(self) -> None:
         """Close a connection that the client abandoned, and wait until uvicorn has noticed."""
         self._transport.abort()
         while not self._cycle.disconnected:
             await asyncio.sleep(0)
 
 
-def _copy(outlet: int, file: int, start: int, end: int) -> tuple[int, bool]:
+def _sendfile_for_a_turn(socket_fd: int, file: int, start: int, end: int) -> tuple[int, bool]:
     """Send for a limited time; return the number of bytes sent, and whether the client is slow."""
-    room, sent = select.poll(), 0
-    room.register(outlet, select.POLLOUT)
-    until = time.monotonic() + TURN_S
+    poller, sent = select.poll(), 0
+    poller.register(socket_fd, select.POLLOUT)
+    until = time.monotonic() + MAX_THREAD_TIME_S
     while start + sent < end and time.monotonic() < until:
         try:
-            count = os.sendfile(outlet, file, start + sent, min(end - start - sent, _PIECE_BYTES))
+            count = os.sendfile(socket_fd, file, start + sent, min(end - start - sent, _SENDFILE_BYTES))
         except BlockingIOError:
-            if not room.poll(_POLL_MS):
+            if not poller.poll(_POLL_MS):
                 return sent, True
             continue
         if count == 0:
-            raise _too_short()
+            raise _truncated_error()
         sent += count
     return sent, False
 
@@ -146,10 +150,10 @@ async def _stream(send: Send, file: int, start: int, end: int) -> None:
     while start < end:
         body = await run_in_threadpool(os.pread, file, min(end - start, _STREAM_BYTES), start)
         if not body:
-            raise _too_short()
+            raise _truncated_error()
         start += len(body)
         await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-def _too_short() -> Exception:
+def _truncated_error() -> Exception:
     return RuntimeError("A file was truncated while it was sent.")

@@ -17,7 +17,7 @@ _CLOSED_S = HANDSHAKE_S + 1.0
 """Time after which a connection whose handshake failed is closed in any case."""
 
 
-class Arrivals:
+class PendingHandshakes:
     """Accepts connections for `asyncio`, which closes a connection if this raises.
 
     Args:
@@ -29,7 +29,7 @@ class Arrivals:
     def __init__(self, connect: Callable[[], asyncio.Protocol], limit: int) -> None:
         self._connect = connect
         self._limit = limit
-        self._waiting: dict[_Arrival, float] = {}
+        self._pending: dict[_PendingHandshake, float] = {}
 
     def accept(self) -> asyncio.Protocol:
         """Accept a connection.
@@ -38,28 +38,28 @@ class Arrivals:
             ConnectionAbortedError: too many others have not completed their handshake.
         """
         now = asyncio.get_running_loop().time()
-        while self._waiting and next(iter(self._waiting.values())) < now - _CLOSED_S:
-            del self._waiting[next(iter(self._waiting))]
-        if len(self._waiting) >= self._limit:
+        while self._pending and next(iter(self._pending.values())) < now - _CLOSED_S:
+            del self._pending[next(iter(self._pending))]
+        if len(self._pending) >= self._limit:
             raise ConnectionAbortedError("There are too many incomplete handshakes.")
-        arrival = _Arrival(self._hand_over)
-        self._waiting[arrival] = now
-        return arrival
+        handshake = _PendingHandshake(self._on_handshake_done)
+        self._pending[handshake] = now
+        return handshake
 
-    def _hand_over(self, arrival: _Arrival, transport: asyncio.BaseTransport) -> None:
-        self._waiting.pop(arrival, None)
+    def _on_handshake_done(self, handshake: _PendingHandshake, transport: asyncio.BaseTransport) -> None:
+        self._pending.pop(handshake, None)
         connection = self._connect()
         transport.set_protocol(connection)
         connection.connection_made(transport)
 
 
-class _Arrival(asyncio.Protocol):
-    def __init__(self, hand_over: Callable[[_Arrival, asyncio.BaseTransport], None]) -> None:
-        self._hand_over = hand_over
+class _PendingHandshake(asyncio.Protocol):
+    def __init__(self, on_handshake_done: Callable[[_PendingHandshake, asyncio.BaseTransport], None]) -> None:
+        self._on_handshake_done = on_handshake_done
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Note that the handshake is complete."""
-        self._hand_over(self, transport)
+        self._on_handshake_done(self, transport)
 
 
 async def listen_with_tls(
@@ -67,7 +67,7 @@ async def listen_with_tls(
 ) -> asyncio.Server:
     """Accept connections with TLS, and refuse new ones while ``limit`` handshakes are incomplete."""
     return await asyncio.get_running_loop().create_server(
-        Arrivals(connect, limit).accept,
+        PendingHandshakes(connect, limit).accept,
         sock=listener,
         ssl=context,
         ssl_handshake_timeout=HANDSHAKE_S,

@@ -21,8 +21,8 @@ class HeldBodiesMiddleware:
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:
         self._app = app
-        self._most_bytes = max_bytes
-        self._held = 0
+        self._max_bytes = max_bytes
+        self._held_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Process one request."""
@@ -35,16 +35,16 @@ class HeldBodiesMiddleware:
             nonlocal own
             message = await receive()
             size = len(message.get("body", b""))
-            if own + size > SMALL_BYTES and self._held + size > self._most_bytes:
+            if own + size > SMALL_BYTES and self._held_bytes + size > self._max_bytes:
                 raise too_many_bodies()
             own += size
-            self._held += size
+            self._held_bytes += size
             return message
 
         try:
             await self._app(scope, receive_counted, send)
         finally:
-            self._held -= own
+            self._held_bytes -= own
 
 
 def too_many_bodies() -> RefusalError:

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from foldnote.service.domain.access.gate import HEADER
-from foldnote.service.http.routes.responses import BODIES
+from foldnote.service.http.routes.responses import DECLARED_BODIES
 
 INTERFACE_VERSION = "1.0.0"
 _REFERENCE = "#/components/schemas/{model}"
@@ -34,7 +34,7 @@ def build_document(app: FastAPI) -> dict[str, Any]:
 
 def _add_bodies(document: dict[str, Any]) -> None:
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    for name, model in BODIES.items():
+    for name, model in DECLARED_BODIES.items():
         schema = model.model_json_schema(ref_template=_REFERENCE)
         schemas |= schema.pop("$defs", {})
         schemas[name] = schema

@@ -30,7 +30,7 @@ class OriginMiddleware:
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] | None, public_url: str | None) -> None:
         self._app = app
-        public = {name_in(public_url)} if public_url else set()
+        public = {parse_host_name(public_url)} if public_url else set()
         self._public = public - {""}
         self._hosts = None if hosts is None else {host.lower() for host in hosts} | self._public
 
@@ -45,12 +45,12 @@ class OriginMiddleware:
 
     def _find_refusal(self, scope: Scope) -> tuple[str, str] | None:
         headers = Headers(scope=scope)
-        host = name_in("//" + headers.get("host", ""))
+        host = parse_host_name("//" + headers.get("host", ""))
         origin = headers.get("origin")
         if self._hosts is not None and not (is_own_machine(host) or host in self._hosts):
             sentence = f"This service does not accept the host name {host[:100]!r}. Use 127.0.0.1."
             return "host_not_allowed", sentence
-        from_page = None if origin is None else name_in(origin)
+        from_page = None if origin is None else parse_host_name(origin)
         if self._hosts is not None and from_page is not None:
             is_known = is_own_machine(from_page) or from_page in self._hosts
         elif from_page is not None and scope["path"].endswith(_KEYLESS):
@@ -66,7 +66,7 @@ class OriginMiddleware:
         return None
 
 
-def name_in(address: str) -> str:
+def parse_host_name(address: str) -> str:
     """Return the host name of an address, in lower case and without port; empty if there is none."""
     try:
         return (urlsplit(address).hostname or "").lower()

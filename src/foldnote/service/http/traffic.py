@@ -27,13 +27,13 @@ class TrafficMiddleware:
     """Gives each request an identifier, and counts and logs it, except those of monitoring.
 
     Args:
-        note: called when a request starts and ends.
+        on_request: called when a request starts and ends.
         tally: counts the requests.
     """
 
-    def __init__(self, app: ASGIApp, note: Callable[[Scope], None], tally: RequestTally) -> None:
+    def __init__(self, app: ASGIApp, on_request: Callable[[Scope], None], tally: RequestTally) -> None:
         self._app = app
-        self._note = note
+        self._on_request = on_request
         self._tally = tally
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -41,7 +41,7 @@ class TrafficMiddleware:
         if scope["type"] != "http" or scope["path"] in QUIET_PATHS:
             await self._app(scope, receive, send)
             return
-        self._note(scope)
+        self._on_request(scope)
         began = time.perf_counter()
         status = 500
         request_id = choose_id(scope)
@@ -58,7 +58,7 @@ class TrafficMiddleware:
         try:
             await self._app(scope, receive, send_noted)
         finally:
-            self._note(scope)  # a download may have taken longer than the idle time
+            self._on_request(scope)  # a download may have taken longer than the idle time
             took_s = time.perf_counter() - began
             route = getattr(scope.get("route"), "path_format", UNKNOWN)
             self._tally.add(scope["method"], route, status, took_s)

@@ -25,9 +25,9 @@ from typing import IO
 
 from foldnote import settings
 from foldnote.ownership import make_own
-from foldnote.service.node.attempt_run import NodeAttempt, NodePlace, NodeWork
+from foldnote.service.node.agent_resources import EngineCache, GpuPool
+from foldnote.service.node.attempt_run import AgentResources, NodeAttempt, NodeWork
 from foldnote.service.node.service_link import NodeConnection
-from foldnote.service.node.shelf import EngineShelf, GpuShelf
 from foldnote.service.runner.local_runners import LocalRunners
 from foldnote.service.runner.locking import is_locked, take_lock
 
@@ -43,24 +43,24 @@ class Agent:
 
     Args:
         home: folder of their files.
-        answers: receives one line for each attempt that is over.
+        replies: receives one line for each attempt that is over.
     """
 
-    def __init__(self, home: Path, answers: IO[str]) -> None:
+    def __init__(self, home: Path, replies: IO[str]) -> None:
         environment = settings.process_environment()
         runners = LocalRunners(environment, is_tied=True)
-        runners.open(self._look)
-        self._place = NodePlace(home, runners, EngineShelf(), GpuShelf(environment))
-        self._answers = answers
+        runners.open(self._notify_runner_ended)
+        self._resources = AgentResources(home, runners, EngineCache(), GpuPool(environment))
+        self._replies = replies
         self._lock = threading.Lock()
-        self._going: dict[Path, NodeAttempt] = {}
+        self._active: dict[Path, NodeAttempt] = {}
         self._threads: list[threading.Thread] = []
         self._is_stopping = False
 
     def accept(self, line: str) -> None:
         """Start the attempt of one line from the parent."""
         work = NodeWork(**json.loads(line))
-        attempt = NodeAttempt(work, self._place, NodeConnection(work.url))
+        attempt = NodeAttempt(work, self._resources, NodeConnection(work.url))
         thread = threading.Thread(target=self._run, args=(work, attempt), daemon=True)
         with self._lock:
             self._threads = [each for each in self._threads if each.is_alive()] + [thread]
@@ -70,31 +70,31 @@ class Agent:
         """Kill all engines and report their attempts."""
         with self._lock:
             self._is_stopping = True
-            going, threads = list(self._going.values()), list(self._threads)
-        for attempt in going:
+            active, threads = list(self._active.values()), list(self._threads)
+        for attempt in active:
             attempt.stop()
         deadline = time.monotonic() + _JOIN_S
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        self._place.runners.close()
+        self._resources.runners.close()
 
     def _run(self, work: NodeWork, attempt: NodeAttempt) -> None:
         """Run an attempt and those that follow it in the same slot of the parent."""
-        following: NodeAttempt | None = attempt
+        next_attempt: NodeAttempt | None = attempt
         try:
-            while following is not None:
-                following = self._follow(following)
+            while next_attempt is not None:
+                next_attempt = self._run_attempt(next_attempt)
         except Exception:  # outermost handler of an attempt: the others continue
             logging.getLogger(__name__).exception("The attempt of job %s failed.", work.job_id)
         finally:
             attempt.connection.close()
             with self._lock, contextlib.suppress(OSError, ValueError):  # the parent has died
-                self._answers.write(json.dumps({"ended": work.nonce}) + "\n")
-                self._answers.flush()
+                self._replies.write(json.dumps({"ended": work.nonce}) + "\n")
+                self._replies.flush()
 
-    def _follow(self, attempt: NodeAttempt) -> NodeAttempt | None:
+    def _run_attempt(self, attempt: NodeAttempt) -> NodeAttempt | None:
         with self._lock:
-            self._going[attempt.folder] = attempt
+            self._active[attempt.folder] = attempt
             is_stopping = self._is_stopping
         try:
             if is_stopping:
@@ -102,12 +102,12 @@ class Agent:
             return attempt.run()
         finally:
             with self._lock:
-                self._going.pop(attempt.folder, None)
+                self._active.pop(attempt.folder, None)
 
-    def _look(self, folder: Path) -> None:
-        attempt = self._going.get(folder)
+    def _notify_runner_ended(self, folder: Path) -> None:
+        attempt = self._active.get(folder)
         if attempt is not None:
-            attempt.look()
+            attempt.notify_runner_ended()
 
 
 def find_home() -> Path:
@@ -135,9 +135,9 @@ def main() -> None:
     """Process the lines of standard input until it ends, or until a signal."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(message)s")
     home = find_home().resolve()
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # no other output may come between the answers
-    agent = Agent(home, answers)
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # no other output may come between the replies
+    agent = Agent(home, replies)
 
     def end(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

@@ -21,20 +21,20 @@ from pathlib import Path
 from typing import TypeVar
 
 from foldnote.errors import EngineError
+from foldnote.service.node.agent_resources import EngineCache, GpuPool
 from foldnote.service.node.order import NodeInput
 from foldnote.service.node.service_link import (
     INLINE_BYTES,
     AttemptLink,
     AttemptTakenError,
     NodeConnection,
+    NodeConnectionError,
     NotAcceptedError,
     Report,
-    ServiceAwayError,
-    Started,
+    StartedAttempt,
     fetch_input,
     start_attempt,
 )
-from foldnote.service.node.shelf import EngineShelf, GpuShelf
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import NONCE_VARIABLE, AttemptSpec, Outcome, prepare_attempt
 from foldnote.service.runner.gpus import show_gpus
@@ -44,7 +44,7 @@ from foldnote.service.runner.untrusted import open_file, open_folder
 log = logging.getLogger(__name__)
 LOST_WITH_NODE = "The machine of the cluster ended the run before the engine had finished."
 _LOG_PART_BYTES = 128 << 10
-_LOOK_S = 1.0
+_POLL_S = 1.0
 _RETRY_S, _RETRY_MAX_S = 0.1, 5.0
 _START_S = 30.0
 _MESSAGE = 500
@@ -66,14 +66,14 @@ class NodeWork:
 
 
 @dataclass(frozen=True)
-class NodePlace:
+class AgentResources:
     """Resources shared by all attempts of an agent."""
 
     home: Path
     """Folder of their files."""
     runners: LocalRunners
-    engines: EngineShelf
-    gpus: GpuShelf
+    engines: EngineCache
+    gpus: GpuPool
 
 
 class FencedError(Exception):
@@ -81,29 +81,29 @@ class FencedError(Exception):
 
 
 class NodeAttempt:
-    """Runs one attempt; ``look`` and ``stop`` may be called from any thread.
+    """Runs one attempt; ``notify_runner_ended`` and ``stop`` may be called from any thread.
 
     Args:
         work: the attempt.
-        place: resources shared with other attempts.
+        resources: resources shared with other attempts.
         connection: connection to the service.
-        begun: the attempt if it was started by the response to another one's outcome, and the boot time at
-            that request.
+        preassigned: the attempt if it was started by the response to another one's outcome, and the boot
+            time at that request.
     """
 
     def __init__(
         self,
         work: NodeWork,
-        place: NodePlace,
+        resources: AgentResources,
         connection: NodeConnection,
-        begun: tuple[Started, float] | None = None,
+        preassigned: tuple[StartedAttempt, float] | None = None,
     ) -> None:
         self._work = work
-        self._place = place
+        self._resources = resources
         self._connection = connection
-        self._begun = begun
-        self._folder = place.home / f"{work.job_id}-{work.number}-{work.nonce}"
-        self._news = threading.Event()
+        self._preassigned = preassigned
+        self._folder = resources.home / f"{work.job_id}-{work.number}-{work.nonce}"
+        self._woken = threading.Event()
         self._is_over = threading.Event()
         self._is_fenced = False
         self._is_stopping = False
@@ -111,7 +111,7 @@ class NodeAttempt:
         self._is_prepared = False
         self._lease_until = 0.0
         self._sent_log_bytes = 0
-        self._trouble: str | None = None
+        self._input_problem: str | None = None
         """The reason why it cannot begin, for the user."""
 
     @property
@@ -124,15 +124,15 @@ class NodeAttempt:
         """The folder of the attempt's files on this machine."""
         return self._folder
 
-    def look(self) -> None:
+    def notify_runner_ended(self) -> None:
         """Note that the runner may have ended."""
-        self._news.set()
+        self._woken.set()
 
     def stop(self) -> None:
         """End the engine and report the attempt as lost."""
         self._is_stopping = True
         self._kill(0.0)
-        self._news.set()
+        self._woken.set()
 
     def run(self) -> NodeAttempt | None:
         """Run the attempt; return when it is over.
@@ -141,34 +141,34 @@ class NodeAttempt:
             The next attempt to run; None if there is none, in which case all of this one has been removed.
         """
         try:
-            started, asked = self._begun or self._start()
-        except (AttemptTakenError, NotAcceptedError, ServiceAwayError) as exc:
+            started, requested_at = self._preassigned or self._start()
+        except (AttemptTakenError, NotAcceptedError, NodeConnectionError) as exc:
             log.info("job %s attempt %s is not started: %s", self._work.job_id, self._work.number, exc)
             return None
         self._order = started.order
         self._link = AttemptLink(self._connection, started)
-        self._lease_until = asked + self._order.lease_s
-        heart = threading.Thread(target=self._keep_lease, name="heartbeat", daemon=True)
-        heart.start()
-        following = None
+        self._lease_until = requested_at + self._order.lease_s
+        heartbeat_thread = threading.Thread(target=self._keep_lease, name="heartbeat", daemon=True)
+        heartbeat_thread.start()
+        next_attempt = None
         try:
-            following = self._report(self._find_outcome())
+            next_attempt = self._report(self._find_outcome())
         except FencedError:
             log.info("job %s attempt %s was given up", self._work.job_id, self._work.number)
         finally:
             self._is_over.set()
-            if following is None:  # the next one need not wait for the removal of this one
-                heart.join()
-        return following
+            if next_attempt is None:  # the next one need not wait for the removal of this one
+                heartbeat_thread.join()
+        return next_attempt
 
-    def _start(self) -> tuple[Started, float]:
+    def _start(self) -> tuple[StartedAttempt, float]:
         """Exchange the nonce, which works only once: the service never repeats a lost response."""
         deadline, pause = time.monotonic() + _START_S, _RETRY_S
-        work, asked = self._work, files.boot_time_s()
+        work, requested_at = self._work, files.boot_time_s()
         while True:
             try:
-                return start_attempt(self._connection, work.job_id, work.number, work.nonce), asked
-            except ServiceAwayError:
+                return start_attempt(self._connection, work.job_id, work.number, work.nonce), requested_at
+            except NodeConnectionError:
                 if time.monotonic() > deadline or self._is_stopping:
                     raise
             time.sleep(pause)
@@ -183,7 +183,7 @@ class NodeAttempt:
         except (
             EngineError,
             OSError,
-            ServiceAwayError,
+            NodeConnectionError,
             AttemptTakenError,
             NotAcceptedError,
             ValueError,
@@ -202,7 +202,7 @@ class NodeAttempt:
         return replace(outcome, nonce=self._work.nonce)
 
     def _run_engine(self) -> Outcome:
-        with self._place.gpus.lend(self._order.gpus) as gpus:
+        with self._resources.gpus.lease(self._order.gpus) as gpus:
             spec = self._make_spec()
             if gpus is not None:
                 spec = replace(
@@ -211,13 +211,13 @@ class NodeAttempt:
                     gpus=tuple(gpu.identity for gpu in gpus),
                 )
             self._prepare(spec)
-            self._place.runners.submit(spec)
+            self._resources.runners.submit(spec)
             return self._await_outcome()
 
     def _make_spec(self) -> AttemptSpec:
         order = self._order
-        template = self._place.engines.find_template(
-            order.engine, order.tool, order.cores, assigns_gpus=self._place.gpus.has_any
+        template = self._resources.engines.find_template(
+            order.engine, order.tool, order.cores, assigns_gpus=self._resources.gpus.has_any
         )
         return replace(
             template,
@@ -265,21 +265,21 @@ class NodeAttempt:
         def fetch() -> None:
             try:
                 fetch_input(given, target)
-            except ServiceAwayError as exc:
-                self._trouble = f"The input {given.name!r} cannot be fetched: {exc}"
+            except NodeConnectionError as exc:
+                self._input_problem = f"The input {given.name!r} cannot be fetched: {exc}"
                 is_ending = self._is_stopping or self._cancel_grace_s is not None
                 if is_ending or time.monotonic() - began > self._order.lease_s:
-                    raise NotAcceptedError(self._trouble) from exc
+                    raise NotAcceptedError(self._input_problem) from exc
                 raise
 
-        self._repeat(fetch)
-        self._trouble = None
+        self._retry(fetch)
+        self._input_problem = None
 
     def _await_outcome(self) -> Outcome:
-        runners = self._place.runners
+        runners = self._resources.runners
         while True:
-            self._news.wait(_LOOK_S)
-            self._news.clear()
+            self._woken.wait(_POLL_S)
+            self._woken.clear()
             state = runners.poll(self._folder)
             if state.alive:
                 continue
@@ -292,7 +292,7 @@ class NodeAttempt:
         self._cancel_grace_s = grace_s
         if self._is_prepared:
             with contextlib.suppress(OSError):
-                self._place.runners.cancel(self._folder, grace_s)
+                self._resources.runners.cancel(self._folder, grace_s)
 
     # the service
 
@@ -318,7 +318,7 @@ class NodeAttempt:
         """Upload outputs that are too large to be sent with the outcome, and return the rest by name."""
         whole = self._folder / files.LOG
         if whole.is_file() and whole.stat().st_size - self._sent_log_bytes > _LOG_PART_BYTES:
-            self._repeat(lambda: self._link.upload(whole))
+            self._retry(lambda: self._link.upload(whole))
             self._sent_log_bytes = whole.stat().st_size
         rest: dict[str, bytes] = {}
         for name in (files.MANIFEST, files.RESULT):
@@ -328,26 +328,26 @@ class NodeAttempt:
             if path.stat().st_size + sum(map(len, rest.values())) <= INLINE_BYTES:
                 rest[name] = path.read_bytes()
             else:
-                self._repeat(lambda path=path: self._link.upload(path))  # type: ignore[misc]
+                self._retry(lambda path=path: self._link.upload(path))  # type: ignore[misc]
         return rest
 
     def _finish(self, outcome: Outcome, outputs: Mapping[str, bytes]) -> NodeAttempt | None:
-        asked = 0.0
+        requested_at = 0.0
         report = self._read_report()
 
-        def send() -> Started | None:
-            nonlocal asked
-            asked = files.boot_time_s()
+        def send() -> StartedAttempt | None:
+            nonlocal requested_at
+            requested_at = files.boot_time_s()
             return self._link.finish(outcome, outputs, report, takes_next=not self._is_stopping)
 
-        following = self._repeat(send)
-        if following is None:
+        next_attempt = self._retry(send)
+        if next_attempt is None:
             return None
-        order = following.order
+        order = next_attempt.order
         work = NodeWork(self._work.url, order.job_id, order.number, order.nonce)
-        return NodeAttempt(work, self._place, self._connection, (following, asked))
+        return NodeAttempt(work, self._resources, self._connection, (next_attempt, requested_at))
 
-    def _repeat(self, act: Callable[[], T]) -> T:
+    def _retry(self, act: Callable[[], T]) -> T:
         """Retry a request until the service can be reached, or the lease has expired.
 
         Raises:
@@ -359,7 +359,7 @@ class NodeAttempt:
                 raise FencedError
             try:
                 return act()
-            except ServiceAwayError:
+            except NodeConnectionError:
                 if self._is_stopping and time.monotonic() - began > _REPORT_S:
                     raise FencedError from None
             self._is_over.wait(pause)
@@ -378,10 +378,10 @@ class NodeAttempt:
         pause = self._order.heartbeat_s
         while not self._is_over.wait(pause):
             pause = self._order.heartbeat_s
-            asked = files.boot_time_s()
+            requested_at = files.boot_time_s()
             try:
-                self._send_heartbeat(asked)
-            except (ServiceAwayError, NotAcceptedError, OSError) as exc:
+                self._send_heartbeat(requested_at)
+            except (NodeConnectionError, NotAcceptedError, OSError) as exc:
                 log.info("heartbeat of job %s: %s", self._work.job_id, exc)
                 pause = min(pause, 1.0)
             except AttemptTakenError:
@@ -391,14 +391,14 @@ class NodeAttempt:
             if self._is_fenced:
                 return
 
-    def _send_heartbeat(self, asked: float) -> None:
-        told = self._link.send_heartbeat(self._read_report())
-        self._lease_until = asked + self._order.lease_s
-        self._sent_log_bytes = told.log_bytes
+    def _send_heartbeat(self, requested_at: float) -> None:
+        instruction = self._link.send_heartbeat(self._read_report())
+        self._lease_until = requested_at + self._order.lease_s
+        self._sent_log_bytes = instruction.log_bytes
         if self._is_prepared and not self._is_over.is_set():
             files.extend_lease(self._folder, self._lease_until)
-        if told.cancel_grace_s is not None and self._cancel_grace_s is None:
-            self._kill(told.cancel_grace_s)
+        if instruction.cancel_grace_s is not None and self._cancel_grace_s is None:
+            self._kill(instruction.cancel_grace_s)
 
     def _read_report(self) -> Report:
         """Return the progress, and the part of the log that the service lacks, up to a request's size."""
@@ -406,7 +406,7 @@ class NodeAttempt:
         progress, message = None, None
         with contextlib.suppress(Exception):  # an engine can overwrite the file with anything
             progress, message = files.read_progress(self._folder)
-        message = self._trouble[:_MESSAGE] if self._trouble else message
+        message = self._input_problem[:_MESSAGE] if self._input_problem else message
         return Report(progress, message, _read_part(self._folder / files.LOG, offset), offset)
 
     def _fence(self) -> None:
@@ -416,7 +416,7 @@ class NodeAttempt:
     def _remove(self) -> None:
         if self._is_prepared:
             with contextlib.suppress(OSError, ValueError):  # the engine can replace the lock
-                self._place.runners.revoke(self._folder)
+                self._resources.runners.revoke(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
 
 

@@ -28,14 +28,14 @@ _TIMEOUT_S = 30.0
 _CHUNK_BYTES = 1 << 20
 INLINE_BYTES = 256 << 10
 """Maximum total size of outputs that are sent with the outcome, in bytes."""
-_ANSWER_BYTES = 64 << 20
+_MAX_RESPONSE_BYTES = 64 << 20
 _REDIRECT = 307
-_LOST = frozenset({403, 409})
+_ATTEMPT_TAKEN_STATUSES = frozenset({403, 409})
 """The attempt no longer belongs to this node."""
-_WRONG = frozenset({400, 404, 413})
+_REJECTED_STATUSES = frozenset({400, 404, 413})
 
 
-class ServiceAwayError(Exception):
+class NodeConnectionError(Exception):
     """The service cannot be reached, or is busy; the same request may succeed later."""
 
 
@@ -58,7 +58,7 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartedAttempt:
     """An attempt that the service lets this node run."""
 
     token: str
@@ -95,7 +95,7 @@ class NodeConnection:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._kept: http.client.HTTPConnection | None = None
+        self._connection: http.client.HTTPConnection | None = None
 
     def send(
         self, method: str, path: str, body: bytes | IO[bytes] | None, headers: Mapping[str, str] | None = None
@@ -107,51 +107,55 @@ class NodeConnection:
 
         Raises:
             AttemptTakenError: the service does not give this node the attempt.
-            ServiceAwayError: the service cannot be reached.
+            NodeConnectionError: the service cannot be reached.
             NotAcceptedError: the service cannot accept the request.
         """
-        is_kept = self._kept is not None
-        begins = body.tell() if isinstance(body, IOBase) else 0
+        is_reused = self._connection is not None
+        start_offset = body.tell() if isinstance(body, IOBase) else 0
         try:
-            status, content = self._ask(method, path, body, headers)
+            status, content = self._request(method, path, body, headers)
         except (OSError, http.client.HTTPException) as exc:
             self.close()
-            if not is_kept or isinstance(exc, TimeoutError):
-                raise _away(self.url, exc) from exc
+            if not is_reused or isinstance(exc, TimeoutError):
+                raise _unreachable_error(self.url, exc) from exc
             if isinstance(body, IOBase):
-                body.seek(begins)
+                body.seek(start_offset)
             return self.send(method, path, body, headers)
-        return _accept(self.url, status, content)
+        return _check_status(self.url, status, content)
 
     def close(self) -> None:
         """Close the connection; the next request opens another one."""
-        kept, self._kept = self._kept, None
-        if kept is not None:
-            kept.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
-    def _ask(
+    def _request(
         self, method: str, path: str, body: bytes | IO[bytes] | None, headers: Mapping[str, str] | None
     ) -> tuple[int, bytes]:
-        if self._kept is None:
-            self._kept = _connect(self.url)
-        self._kept.request(method, urlsplit(self.url).path.rstrip("/") + path, body, dict(headers or {}))
-        response = self._kept.getresponse()
-        content = response.read(_ANSWER_BYTES)
+        if self._connection is None:
+            self._connection = _connect(self.url)
+        self._connection.request(
+            method, urlsplit(self.url).path.rstrip("/") + path, body, dict(headers or {})
+        )
+        response = self._connection.getresponse()
+        content = response.read(_MAX_RESPONSE_BYTES)
         _require_whole(response)
         return response.status, content
 
 
-def start_attempt(connection: NodeConnection, job_id: int, number: int, nonce: str) -> Started:
+def start_attempt(connection: NodeConnection, job_id: int, number: int, nonce: str) -> StartedAttempt:
     """Exchange the nonce for a token and the order; the request is sent once, over a new connection.
 
     Raises:
         AttemptTakenError: the nonce was used, or the attempt may not start.
-        ServiceAwayError: the service cannot be reached.
+        NodeConnectionError: the service cannot be reached.
         NotAcceptedError: the service does not know this request.
     """
     body = {"jobId": job_id, "number": number, "nonce": nonce}
     connection.close()
-    return _started(connection.url, connection.send("POST", "/internal/attempts/start", _json(body)))
+    return _parse_started_attempt(
+        connection.url, connection.send("POST", "/internal/attempts/start", _encode_json(body))
+    )
 
 
 class AttemptLink:
@@ -163,22 +167,22 @@ class AttemptLink:
         started: the attempt.
     """
 
-    def __init__(self, connection: NodeConnection, started: Started) -> None:
+    def __init__(self, connection: NodeConnection, started: StartedAttempt) -> None:
         self._connection = connection
-        self._beats = NodeConnection(connection.url)
+        self._heartbeat_connection = NodeConnection(connection.url)
         self._path = f"/internal/attempts/{started.order.job_id}/{started.order.number}"
         self._headers = {"Authorization": f"Bearer {started.token}"}
 
     def close(self) -> None:
         """Close the connection of the heartbeats, after the last one."""
-        self._beats.close()
+        self._heartbeat_connection.close()
 
     def send_heartbeat(self, report: Report) -> Instruction:
         """Renew the lease; called by one thread only."""
-        body = _json(report.as_content())
-        answer = self._beats.send("POST", f"{self._path}/heartbeat", body, self._headers)
-        with _understood(self._beats.url):
-            content = json.loads(answer)
+        body = _encode_json(report.as_content())
+        response = self._heartbeat_connection.send("POST", f"{self._path}/heartbeat", body, self._headers)
+        with _reading_response(self._heartbeat_connection.url):
+            content = json.loads(response)
             return Instruction(content["cancelGraceS"], content["logBytes"])
 
     def upload(self, path: Path) -> None:
@@ -197,7 +201,7 @@ class AttemptLink:
 
     def finish(
         self, outcome: Outcome, outputs: Mapping[str, bytes], report: Report, *, takes_next: bool
-    ) -> Started | None:
+    ) -> StartedAttempt | None:
         """Report how the attempt ended, after large outputs were uploaded.
 
         Args:
@@ -214,8 +218,10 @@ class AttemptLink:
         content["outputs"] = {name: base64.b64encode(each).decode() for name, each in outputs.items()}
         content["takesNext"] = takes_next
         content |= report.as_content()
-        answer = self._connection.send("POST", f"{self._path}/outcome", _json(content), self._headers)
-        return _started(self._connection.url, answer) if answer else None
+        response = self._connection.send(
+            "POST", f"{self._path}/outcome", _encode_json(content), self._headers
+        )
+        return _parse_started_attempt(self._connection.url, response) if response else None
 
 
 def fetch_input(given: NodeInput, target: Path) -> None:
@@ -223,14 +229,14 @@ def fetch_input(given: NodeInput, target: Path) -> None:
 
     Raises:
         NotAcceptedError: its hash or size differs.
-        ServiceAwayError: the service cannot be reached.
+        NodeConnectionError: the service cannot be reached.
         AttemptTakenError: the link is no longer valid.
         OSError: the target cannot be written.
     """
     with target.open("wb") as stream:
-        elsewhere = _download(given.url, stream)
-        if elsewhere is not None and _download(elsewhere, stream) is not None:
-            raise ServiceAwayError(f"The input {given.name!r} is redirected twice.")
+        redirect_url = _download(given.url, stream)
+        if redirect_url is not None and _download(redirect_url, stream) is not None:
+            raise NodeConnectionError(f"The input {given.name!r} is redirected twice.")
     with target.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != given.sha256 or target.stat().st_size != given.size_bytes:
@@ -253,9 +259,9 @@ def _download(url: str, stream: IO[bytes]) -> str | None:
                 shutil.copyfileobj(response, stream, _CHUNK_BYTES)
                 _require_whole(response)
             else:
-                _accept(server, response.status, response.read(_ANSWER_BYTES))
+                _check_status(server, response.status, response.read(_MAX_RESPONSE_BYTES))
         except (OSError, http.client.HTTPException) as exc:
-            raise _away(server, exc) from exc
+            raise _unreachable_error(server, exc) from exc
     return None
 
 
@@ -268,14 +274,14 @@ def _connect(url: str) -> http.client.HTTPConnection:
     return http.client.HTTPConnection(host, parts.port, timeout=_TIMEOUT_S)
 
 
-def _accept(url: str, status: int, content: bytes) -> bytes:
+def _check_status(url: str, status: int, content: bytes) -> bytes:
     if status >= 300:
-        raise _fault(status)(_sentence(content) or f"{url} answered {status}")
+        raise _error_class(status)(_read_error_message(content) or f"{url} answered {status}")
     return content
 
 
-def _away(url: str, reason: Exception) -> ServiceAwayError:
-    return ServiceAwayError(f"{url} cannot be reached: {reason or type(reason).__name__}")
+def _unreachable_error(url: str, reason: Exception) -> NodeConnectionError:
+    return NodeConnectionError(f"{url} cannot be reached: {reason or type(reason).__name__}")
 
 
 def _require_whole(response: http.client.HTTPResponse) -> None:
@@ -285,34 +291,34 @@ def _require_whole(response: http.client.HTTPResponse) -> None:
 
 
 @contextlib.contextmanager
-def _understood(url: str) -> Iterator[None]:
+def _reading_response(url: str) -> Iterator[None]:
     """Treat an unreadable response, such as a proxy's page, as none."""
     try:
         yield
     except (ValueError, KeyError, TypeError) as exc:
-        raise ServiceAwayError(f"{url} gave an answer that is not the service's") from exc
+        raise NodeConnectionError(f"{url} gave an answer that is not the service's") from exc
 
 
-def _started(url: str, answer: bytes) -> Started:
-    with _understood(url):
-        content = json.loads(answer)
-        return Started(content["token"], NodeOrder.from_content(content["order"]))
+def _parse_started_attempt(url: str, response: bytes) -> StartedAttempt:
+    with _reading_response(url):
+        content = json.loads(response)
+        return StartedAttempt(content["token"], NodeOrder.from_content(content["order"]))
 
 
-def _fault(status: int) -> Callable[[str], Exception]:
-    if status in _LOST:
+def _error_class(status: int) -> Callable[[str], Exception]:
+    if status in _ATTEMPT_TAKEN_STATUSES:
         return AttemptTakenError
-    return NotAcceptedError if status in _WRONG else ServiceAwayError
+    return NotAcceptedError if status in _REJECTED_STATUSES else NodeConnectionError
 
 
-def _sentence(content: bytes) -> str:
+def _read_error_message(content: bytes) -> str:
     try:
         return str(json.loads(content)["error"])
     except (ValueError, KeyError, TypeError):
         return ""
 
 
-def _json(body: Mapping[str, Any]) -> bytes:
+def _encode_json(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body).encode()
 
 

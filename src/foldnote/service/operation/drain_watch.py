@@ -8,7 +8,7 @@ import logging
 from foldnote.service.composition import Service
 
 log = logging.getLogger(__name__)
-LOOK_S = 1.0
+CHECK_INTERVAL_S = 1.0
 
 
 async def watch_draining(service: Service) -> None:
@@ -30,4 +30,4 @@ async def watch_draining(service: Service) -> None:
             ):  # a job that was being claimed when draining began is seen by the second check
                 log.warning("drained: nothing runs; the service can be stopped")
         was_on = is_on
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(CHECK_INTERVAL_S)

@@ -10,8 +10,8 @@ from foldnote.service.composition import Service
 from foldnote.service.store.database import StorageFaultError
 from foldnote.text import format_size
 
-_REMEMBER_S = 1.0
-_REMEMBER_BUCKET_S = 15.0
+_CACHE_S = 1.0
+_BUCKET_CACHE_S = 15.0
 """The same for an object store: a check takes three requests, or seconds if it cannot be reached."""
 
 
@@ -38,24 +38,27 @@ class ReadinessCheck:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._lock = threading.Lock()
-        self._known: tuple[float, Readiness] | None = None
-        self._bucket: tuple[float, str | None] | None = None
+        self._cached: tuple[float, Readiness] | None = None
+        self._cached_bucket_fault: tuple[float, str | None] | None = None
 
-    def look(self) -> Readiness:
+    def check(self) -> Readiness:
         """Return the state, at most a second old."""
         with self._lock:
-            if self._known is None or time.monotonic() - self._known[0] > _REMEMBER_S:
-                self._known = (time.monotonic(), self._look())
-            return self._known[1]
+            if self._cached is None or time.monotonic() - self._cached[0] > _CACHE_S:
+                self._cached = (time.monotonic(), self._check_now())
+            return self._cached[1]
 
     def _find_bucket_fault(self) -> str | None:
         """Return why the object store cannot be used; None if it can."""
-        if self._bucket is None or time.monotonic() - self._bucket[0] > _REMEMBER_BUCKET_S:
+        if (
+            self._cached_bucket_fault is None
+            or time.monotonic() - self._cached_bucket_fault[0] > _BUCKET_CACHE_S
+        ):
             fault = self._service.objects.find_fault()
-            self._bucket = (time.monotonic(), fault)
-        return self._bucket[1]
+            self._cached_bucket_fault = (time.monotonic(), fault)
+        return self._cached_bucket_fault[1]
 
-    def _look(self) -> Readiness:
+    def _check_now(self) -> Readiness:
         service = self._service
         reasons = {}
         try:

@@ -10,11 +10,11 @@ from foldnote.service.queue.executors.protocol import Executor
 from foldnote.service.queue.executors.table import Executors
 from foldnote.service.queue.launching import Launcher
 from foldnote.service.queue.lines import JobLines, WatchedAttempt
-from foldnote.service.queue.placement import ExecutorRoom
-from foldnote.service.store.jobs.queue import Chooser, Claim, Waiting
+from foldnote.service.queue.placement import FreeCapacity
+from foldnote.service.store.jobs.queue import Chooser, Claim, QueuedJob
 
 
-class JobChoice:
+class JobSelector:
     """Makes functions that choose jobs.
 
     Args:
@@ -35,28 +35,28 @@ class JobChoice:
         self._lines = lines
         self._run_limit = run_limit
         self._may_start = may_start
-        self._seen: set[str] = set()
+        self._recent_types: set[str] = set()
         """Tools of recently queued jobs."""
-        self._nothing_without: frozenset[str] | None = None
+        self._exhausted_types: frozenset[str] | None = None
         """Queued jobs belong to these tools only, according to the last query; None after any change of the
         queue other than a claim or a final end."""
 
-    def ask_again(self) -> None:
+    def invalidate_query(self) -> None:
         """Invalidate the last query: other jobs may be waiting now."""
-        self._nothing_without = None
+        self._exhausted_types = None
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Also forget the recently queued tools."""
-        self._seen.clear()
-        self._nothing_without = None
+        self._recent_types.clear()
+        self._exhausted_types = None
 
-    def make(
+    def make_chooser(
         self,
-        going: Sequence[WatchedAttempt],
+        running_attempts: Sequence[WatchedAttempt],
         claimed: Iterable[Claim],
         ahead: Collection[int],
         *,
-        is_remembered: bool = False,
+        may_reuse: bool = False,
     ) -> Chooser:
         """Return a function that chooses the oldest fitting job of the owner with the fewest runs.
 
@@ -66,61 +66,65 @@ class JobChoice:
         refilled could hold that job up forever.
 
         Args:
-            going: the running attempts.
+            running_attempts: the running attempts.
             claimed: jobs whose inputs are being fetched.
             ahead: those of the claimed jobs that were given a place in a line.
-            is_remembered: whether the queries see all queued jobs and only this process changes the queue, so
-                that a query that found nothing need not be repeated before ``ask_again``.
+            may_reuse: whether the queries see all queued jobs and only this process changes the queue,
+                so that a query that found nothing need not be repeated before ``invalidate_query``.
         """
         with_lines = {
-            each for each in {active.claim.type for active in going} if self._launcher.may_wait(each)
+            each
+            for each in {active.claim.type for active in running_attempts}
+            if self._launcher.may_wait(each)
         }
-        places = self._lines.places(active for active in going if active.claim.type in with_lines)
-        running = Counter(active.claim.account_id for active in going)
-        rooms = {id(each): ExecutorRoom(each, self._run_limit(each)) for each in self._executors.all()}
-        for active in going:
-            if id(active.executor) in rooms and not active.is_in_line:
-                rooms[id(active.executor)].taken.append(active.need)
+        places = self._lines.places(active for active in running_attempts if active.claim.type in with_lines)
+        running = Counter(active.claim.account_id for active in running_attempts)
+        free_capacity = {
+            id(each): FreeCapacity(each, self._run_limit(each)) for each in self._executors.all()
+        }
+        for active in running_attempts:
+            if id(active.executor) in free_capacity and not active.is_in_line:
+                free_capacity[id(active.executor)].taken.append(active.need)
         for claim in claimed:
             running[claim.account_id] += 1
-            room = rooms.get(id(self._executors.find(claim.executor)))
-            if room and claim.job_id not in ahead:
-                room.take(self._launcher.need(claim.type))
+            capacity = free_capacity.get(id(self._executors.find(claim.executor)))
+            if capacity and claim.job_id not in ahead:
+                capacity.take(self._launcher.need(claim.type))
         may_start = self._may_start()
 
         def is_full(tool: str) -> bool:  # whether runs with GPUs hold up others is decided below
             need, name = self._launcher.need(tool), self._launcher.executor_name(tool)
-            return not need.gpus and not rooms[id(self._executors.find(name))].fits(need)
+            return not need.gpus and not free_capacity[id(self._executors.find(name))].fits(need)
 
-        def choose(find: Callable[[Collection[str]], Sequence[Waiting]]) -> Waiting | None:
+        def choose(find: Callable[[Collection[str]], Sequence[QueuedJob]]) -> QueuedJob | None:
             is_known = self._executors.has_several and not places.has_any
-            closed = {each for each in self._seen if is_full(each)} if is_known else set()
+            closed = {each for each in self._recent_types if is_full(each)} if is_known else set()
             without_gpus: set[int] = set()
             held_up: set[int] = set()
-            while may_start and (places.has_any or any(each.has_any for each in rooms.values())):
-                if self._nothing_without is not None and closed >= self._nothing_without:
+            while may_start and (places.has_any or any(each.has_any for each in free_capacity.values())):
+                if self._exhausted_types is not None and closed >= self._exhausted_types:
                     return None
                 rows = find(closed)
                 if not rows:
-                    self._nothing_without = frozenset(closed) if is_remembered else None
+                    self._exhausted_types = frozenset(closed) if may_reuse else None
                     return None
                 first = min(rows, key=lambda row: (running[row.account_id], row.job_id))
-                self._seen.add(first.type)
+                self._recent_types.add(first.type)
                 name = self._launcher.executor_name(first.type)
-                place, need = rooms[id(self._executors.find(name))], self._launcher.need(first.type)
-                is_held_up = need.gpus and id(place) in without_gpus
-                has_room = not is_held_up and place.take(need)
-                may_wait = id(place) not in held_up and self._launcher.may_wait(first.type)
+                free, need = free_capacity[id(self._executors.find(name))], self._launcher.need(first.type)
+                is_held_up = need.gpus and id(free) in without_gpus
+                has_room = not is_held_up and free.take(need)
+                may_wait = id(free) not in held_up and self._launcher.may_wait(first.type)
                 if has_room or (may_wait and places.take(first)):
                     running[first.account_id] += 1
-                    return replace(first, executor=name, is_ahead=not has_room)
+                    return replace(first, executor=name, is_claimed_ahead=not has_room)
                 closed.add(first.type)
-                if need.gpus and place.fits(replace(need, gpus=0)):
-                    without_gpus.add(id(place))
+                if need.gpus and free.fits(replace(need, gpus=0)):
+                    without_gpus.add(id(free))
                 elif not self._executors.has_several:
                     return None
                 else:
-                    held_up.add(id(place))
+                    held_up.add(id(free))
             return None
 
         return choose

@@ -22,13 +22,13 @@ from threading import Event, Thread
 
 from foldnote.service.disk import Disk
 from foldnote.service.files.objects import LATELY_S, YOUNG_S, ObjectStore
-from foldnote.service.lock import may_remove_contents
+from foldnote.service.lock import try_lock_contents
 from foldnote.service.runner.attempt import RESULT, WORK
 from foldnote.service.runner.processes import remove_left_scratch
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.queue import Claim, JobEnd
 from foldnote.service.store.store import Store
-from foldnote.service.worker_thread import Rounds
+from foldnote.service.worker_thread import BackgroundWorker
 
 log = logging.getLogger(__name__)
 COLLECT_IN_NEED_S = 10.0
@@ -38,15 +38,15 @@ _RECLAIM_AGAIN_S = 2.0
 _STOP_LIMIT_S = 2.0
 _WAIT_S = 2.0
 """Quiet time after the last ended attempt until postponed removals begin."""
-_MOST_WAITING = 2000
-_LITTLE_BYTES = 64 << 10
-_LEFT_BY_EARLIER_PROCESS = 3000
+_MAX_POSTPONED = 2000
+_SMALL_RESULT_BYTES = 64 << 10
+_MAX_LEFT_BY_EARLIER_PROCESS = 3000
 """More attempts than can be postponed, or can end shortly before a process dies."""
 
 
-def takes_little(claim: Claim, ending: JobEnd) -> bool:
+def is_small(claim: Claim, ending: JobEnd) -> bool:
     """Return whether an ended run left so little that its removal may be postponed."""
-    return not claim.inputs and ending.result_size is not None and ending.result_size <= _LITTLE_BYTES
+    return not claim.inputs and ending.result_size is not None and ending.result_size <= _SMALL_RESULT_BYTES
 
 
 class Cleanup:
@@ -64,29 +64,29 @@ class Cleanup:
         self._store = store
         self._objects = objects
         self._ended: deque[Path] = deque()
-        self._waiting: deque[Path] = deque()
-        self._noted_s = 0.0
-        self._is_timed = False
+        self._postponed: deque[Path] = deque()
+        self._last_scheduled_s = 0.0
+        self._has_timeout = False
         """Whether the thread wakes by itself for postponed removals."""
-        self._stuck: set[int] = set()
+        self._unremovable: set[int] = set()
         self._reclaiming: Thread | None = None
         self._has_freed = Event()
         """Set while the database files may still hold deleted rows."""
         self._is_stopping = Event()
         self._is_purge_due = False
         self._has_swept = False
-        self._rounds = Rounds("cleanup", self._work)
+        self._worker = BackgroundWorker("cleanup", self._work)
         self._last_collection = time.monotonic()
         self._next_collection = self._last_collection + objects.collects_every_s
 
     def start(self) -> None:
         """Start the thread, beginning with what an earlier process left."""
-        self.take_over()
-        self._rounds.start()
+        self.schedule_earlier_leftovers()
+        self._worker.start()
 
     def stop(self) -> None:
         """Request a stop; the removal of a large folder may continue until the process ends."""
-        self._rounds.stop(_STOP_LIMIT_S)
+        self._worker.stop(_STOP_LIMIT_S)
         self._is_stopping.set()
         self._has_freed.set()
         if self._reclaiming is not None:
@@ -95,44 +95,44 @@ class Cleanup:
     def wake(self, *, is_purge_due: bool = False) -> None:
         """Remove the noted attempts and, if a purge is due, deleted jobs, in the thread."""
         self._is_purge_due = self._is_purge_due or is_purge_due
-        if self._is_purge_due or self._ended or (self._waiting and not self._is_timed):
-            self._rounds.wake()
+        if self._is_purge_due or self._ended or (self._postponed and not self._has_timeout):
+            self._worker.wake()
 
     def _work(self) -> float | None:
-        self._is_timed = False
+        self._has_timeout = False
         if not self._has_swept:
             self._has_swept = True
             remove_left_scratch()
-        self.tidy()
-        if self._is_purge_due and not self._rounds.is_stopping:
+        self.remove_leftovers()
+        if self._is_purge_due and not self._worker.is_stopping:
             self._is_purge_due = False
             self.purge()
-        self._is_timed = bool(self._waiting)
-        return max(0.0, self._noted_s + _WAIT_S - time.monotonic()) if self._is_timed else None
+        self._has_timeout = bool(self._postponed)
+        return max(0.0, self._last_scheduled_s + _WAIT_S - time.monotonic()) if self._has_timeout else None
 
-    def note(self, folder: Path, *, may_wait: bool = False) -> None:
+    def schedule_removal(self, folder: Path, *, may_wait: bool = False) -> None:
         """Note that the attempt in ``folder`` ended and its result is stored elsewhere.
 
         ``may_wait`` postpones the removal; for attempts that take little space.
         """
-        (self._waiting if may_wait else self._ended).append(folder)
-        self._noted_s = time.monotonic()
+        (self._postponed if may_wait else self._ended).append(folder)
+        self._last_scheduled_s = time.monotonic()
 
-    def take_over(self) -> None:
+    def schedule_earlier_leftovers(self) -> None:
         """Note the latest ended attempts, since an earlier process may have died before it cleaned up."""
-        for place in self._store.leftovers.last_ended(_LEFT_BY_EARLIER_PROCESS):
-            self.note(self._root / place)
+        for place in self._store.leftovers.last_ended(_MAX_LEFT_BY_EARLIER_PROCESS):
+            self.schedule_removal(self._root / place)
 
-    def tidy(self) -> None:
+    def remove_leftovers(self) -> None:
         """Remove work folders and archives of noted attempts; log and manifest stay."""
-        is_due = time.monotonic() >= self._noted_s + _WAIT_S
-        if is_due or len(self._waiting) > _MOST_WAITING or not self._has_space():
-            while self._waiting:
-                self._ended.append(self._waiting.popleft())
-        while self._ended and not self._rounds.is_stopping:
+        is_due = time.monotonic() >= self._last_scheduled_s + _WAIT_S
+        if is_due or len(self._postponed) > _MAX_POSTPONED or not self._has_space():
+            while self._postponed:
+                self._ended.append(self._postponed.popleft())
+        while self._ended and not self._worker.is_stopping:
             folder = self._ended.pop()
             if os.path.lexists(folder / WORK):
-                drop_work(folder)
+                remove_work_folder(folder)
             with contextlib.suppress(OSError):
                 (folder / RESULT).unlink(missing_ok=True)
 
@@ -141,7 +141,7 @@ class Cleanup:
 
         Nothing is removed during a backup.
         """
-        with may_remove_contents(self._root.parent) as may_remove:
+        with try_lock_contents(self._root.parent) as may_remove:
             if may_remove:
                 self._purge()
 
@@ -149,7 +149,7 @@ class Cleanup:
         unpurged = self._store.queue.unpurged()
         for job_id in unpurged:
             self._purge_job(job_id)
-        if self._rounds.is_stopping:
+        if self._worker.is_stopping:
             return
         if unpurged or self._reclaiming is None:
             self._has_freed.set()
@@ -165,8 +165,8 @@ class Cleanup:
         if in_need:
             self._next_collection = min(self._next_collection, self._last_collection + COLLECT_IN_NEED_S)
         if time.monotonic() >= self._next_collection:
-            with self._store.database.alone("collection") as is_alone:
-                if is_alone:
+            with self._store.database.hold_exclusively("collection") as is_exclusive:
+                if is_exclusive:
                     self._objects.collect(is_used, LATELY_S if in_need else YOUNG_S)
             self._last_collection = time.monotonic()
             self._next_collection = self._last_collection + self._objects.collects_every_s
@@ -192,17 +192,17 @@ class Cleanup:
         for job_folder in {folder.parent for folder in folders}:
             with contextlib.suppress(OSError):  # folders that were set aside are kept
                 job_folder.rmdir()
-        if self._rounds.is_stopping:
+        if self._worker.is_stopping:
             return
         if not left:
             self._store.queue.mark_purged(job_id)
-            self._stuck.discard(job_id)
-        elif job_id not in self._stuck:
-            self._stuck.add(job_id)
+            self._unremovable.discard(job_id)
+        elif job_id not in self._unremovable:
+            self._unremovable.add(job_id)
             log.warning("The folder %s of a deleted job cannot be removed; retrying later.", left[0])
 
 
-def drop_work(folder: Path) -> None:
+def remove_work_folder(folder: Path) -> None:
     """Remove the working directory of an attempt."""
     remove_folder(folder / WORK)
 
@@ -212,12 +212,12 @@ def remove_folder(folder: Path) -> bool:
     shutil.rmtree(folder, ignore_errors=True)
     if not os.path.lexists(folder):
         return True
-    _open_folders(folder)
+    _make_writable(folder)
     shutil.rmtree(folder, ignore_errors=True)
     return not os.path.lexists(folder)
 
 
-def _open_folders(folder: Path) -> None:
+def _make_writable(folder: Path) -> None:
     """Make every folder readable and writable; links are skipped, since they may lead elsewhere."""
     with contextlib.suppress(OSError):
         folder.chmod(0o700)

@@ -35,12 +35,12 @@ class RunHistory:
         self._ended: Counter[tuple[str, str]] = Counter()
         self._lost: Counter[str] = Counter()
 
-    def note_end(self, tool: str, ending: JobEnd) -> None:
+    def record_end(self, tool: str, ending: JobEnd) -> None:
         """Count an ended job."""
         outcome = "failed" if ending.error is not None else "stopped"
         self._ended[tool, "complete" if ending.state is JobStatus.COMPLETE else outcome] += 1
 
-    def note_loss(self, executor: str) -> None:
+    def record_loss(self, executor: str) -> None:
         """Count a lost attempt."""
         self._lost[executor] += 1
 

@@ -32,7 +32,7 @@ from foldnote.service.runner.attempt import (
 from foldnote.service.runner.gpus import Gpu, show_gpus
 from foldnote.service.store.jobs.queue import Claim
 
-_FRESH_S, _GOOD_S = 1.0, 5.0
+_FRESH_S, _VALID_S = 1.0, 5.0
 """Seconds after which an engine's state is refreshed: when idle, and at the latest."""
 
 
@@ -114,14 +114,14 @@ class Launcher:
         known = self._find_template(claim.type)
         if known.template is None or known.engine is None:
             raise EngineError(known.fault)
-        identity = identity_of(claim)
+        identity = make_identity(claim)
         if is_remote:
             self._write_order(claim, known.engine.name, known.template, need)
             time_limit_s = _time_limit_s(claim, known.template)
             line = f"{claim.account_id} {claim.type}"
             return AttemptOrder(identity, known.engine.name, need, None, time_limit_s, at_once, line)
         spec = self._make_spec(claim, known.template, need.devices)
-        places = input_places(claim)
+        places = input_paths(claim)
         sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
         prepare_attempt(spec, sources)
         return AttemptOrder(identity, known.engine.name, need, spec, at_once=at_once)
@@ -143,7 +143,7 @@ class Launcher:
             gpus=tuple(gpu.identity for gpu in gpus),
             files=_group_by_field(claim),
             output_limit_bytes=self._output_bytes,
-            seed=seed_of(claim),
+            seed=derive_seed(claim),
             time_limit_s=_time_limit_s(claim, template),
             has_lease=self._has_lease,
         )
@@ -157,7 +157,7 @@ class Launcher:
         """Write the order for a node; it contains no path of this machine."""
         folder = self._root / claim.folder
         sizes = [self._objects.size_bytes(each.sha256) for each in claim.inputs]
-        rows = zip(input_places(claim), claim.inputs, sizes, strict=True)
+        rows = zip(input_paths(claim), claim.inputs, sizes, strict=True)
         order = NodeOrder(
             job_id=claim.job_id,
             number=claim.attempt,
@@ -169,7 +169,7 @@ class Launcher:
             account_id=claim.account_id,
             settings=json.loads(claim.normalized),
             extensions=for_engine(claim.extensions),
-            seed=seed_of(claim),
+            seed=derive_seed(claim),
             time_limit_s=_time_limit_s(claim, template),
             output_limit_bytes=self._output_bytes,
             cores=need.cores,
@@ -195,12 +195,12 @@ class Launcher:
 
     def _find_template(self, tool_type: str) -> EngineTemplate:
         known = self._templates.get(tool_type)
-        if known is None or not self._is_good(tool_type, known):
-            known = self._templates[tool_type] = self._look(tool_type)
+        if known is None or not self._is_fresh(tool_type, known):
+            known = self._templates[tool_type] = self._build_template(tool_type)
         return known
 
-    def _is_good(self, tool_type: str, known: EngineTemplate) -> bool:
-        is_recent = time.monotonic() - known.looked_at <= _GOOD_S
+    def _is_fresh(self, tool_type: str, known: EngineTemplate) -> bool:
+        is_recent = time.monotonic() - known.looked_at <= _VALID_S
         is_configured_so = known.engine is None or known.engine.configured() == known.configured
         return (
             is_recent and is_configured_so and known.registered == self._toolbox.registered_engine(tool_type)
@@ -210,16 +210,16 @@ class Launcher:
         """Refresh the state of engines in use while the queue is idle, and forget unused engines."""
         moment = time.monotonic()
         for tool_type, known in list(self._templates.items()):
-            if moment - known.looked_at > _GOOD_S:
+            if moment - known.looked_at > _VALID_S:
                 del self._templates[tool_type]
             elif moment - known.looked_at > _FRESH_S:
-                self._templates[tool_type] = self._look(tool_type)
+                self._templates[tool_type] = self._build_template(tool_type)
 
-    def _look(self, tool_type: str) -> EngineTemplate:
+    def _build_template(self, tool_type: str) -> EngineTemplate:
         registered = self._toolbox.registered_engine(tool_type)
         engine = registered or self._toolbox.engine_of(tool_type)
         name = self._executors.name_for(engine)
-        need = need_of(engine, find_largest(self._executors.find(name).capacity()))
+        need = required_capacity(engine, find_largest(self._executors.find(name).capacity()))
         configured = engine.configured() if engine is not None else Configured()
         template, fault = None, f"The service no longer has an engine for {tool_type}."
         if engine is not None:
@@ -239,7 +239,7 @@ class Launcher:
         return EngineTemplate(name, need, template, fault, registered, time.monotonic(), engine, configured)
 
 
-def need_of(engine: Engine | None, machine: Capacity | None) -> Capacity:
+def required_capacity(engine: Engine | None, machine: Capacity | None) -> Capacity:
     """Return the capacity of one run, at most the whole machine; such a run then runs alone.
 
     Args:
@@ -263,7 +263,7 @@ def need_of(engine: Engine | None, machine: Capacity | None) -> Capacity:
 def _group_by_field(claim: Claim) -> dict[str, tuple[str, ...]]:
     """Return the paths below ``work/`` of the inputs of each field."""
     grouped: dict[str, tuple[str, ...]] = {}
-    for each, place in zip(claim.inputs, input_places(claim), strict=True):
+    for each, place in zip(claim.inputs, input_paths(claim), strict=True):
         grouped[each.field] = (*grouped.get(each.field, ()), place)
     return grouped
 
@@ -272,7 +272,7 @@ def _time_limit_s(claim: Claim, template: AttemptSpec) -> float:
     return min(template.time_limit_s, claim.max_runtime_s or template.time_limit_s)
 
 
-def input_places(claim: Claim) -> list[str]:
+def input_paths(claim: Claim) -> list[str]:
     """Return the path below ``work/`` of each input: in a folder per field, numbered where names repeat."""
     places: list[str] = []
     taken: set[str] = set()
@@ -290,12 +290,12 @@ def for_engine(extensions: str | None) -> dict[str, Any]:
     return {name: value for name, value in parts.items() if name not in (ALIGNMENT, RETRIES)}
 
 
-def seed_of(claim: Claim) -> int:
+def derive_seed(claim: Claim) -> int:
     """Derive the seed from tool and settings: 1 to 2**31 - 1, since Vina takes 0 as a random seed."""
     digest = hashlib.sha256(f"{claim.type}\n{claim.normalized}".encode()).digest()
     return int.from_bytes(digest[:4], "big") % (2**31 - 1) + 1
 
 
-def identity_of(claim: Claim) -> AttemptIdentity:
+def make_identity(claim: Claim) -> AttemptIdentity:
     """Return the claimed attempt's identity for executors."""
     return AttemptIdentity(claim.job_id, claim.attempt, claim.nonce, claim.folder)

@@ -35,8 +35,8 @@ from foldnote.service.store.jobs.node_attempts import REVOKED, NodeAttemptRow, N
 UPLOADS = (files.LOG, files.MANIFEST, files.RESULT)
 """Files that a node may upload, by name."""
 DRAFT = ".upload-"
-_MANY = 10_000
-_HEARD = "heard"
+_MAX_REMEMBERED = 10_000
+_LAST_CONTACT = "heard"
 """File with the time of the last heartbeat by the database's clock (s), whichever replica received it."""
 
 
@@ -59,7 +59,7 @@ class LeaseTiming:
 
 
 @dataclass
-class HeldAttempt:
+class RemoteAttempt:
     """State of an attempt on another machine, as known to the service."""
 
     job_id: int
@@ -77,7 +77,7 @@ class HeldAttempt:
     """Whether its outcome has arrived with the last progress; a late heartbeat must not replace that."""
     is_known: bool = False
     """Whether its runner has presented its token."""
-    following: tuple[str, NodeOrder] | None = None
+    next_attempt: tuple[str, NodeOrder] | None = None
     """Token and order of the attempt that its node received in the response to its outcome."""
 
     @property
@@ -92,7 +92,7 @@ class HeldAttempt:
 
 
 @dataclass(frozen=True)
-class Reported:
+class HeartbeatReport:
     """The content of a heartbeat."""
 
     progress: float | None = None
@@ -105,18 +105,18 @@ class Reported:
 
 
 @dataclass(frozen=True)
-class NodeEnding:
+class FinalReport:
     """The final report of a node about an attempt."""
 
     outcome: Outcome
-    reported: Reported = field(default_factory=Reported)
+    report: HeartbeatReport = field(default_factory=HeartbeatReport)
     """The last progress, and the end of the log."""
     outputs: Mapping[str, bytes] = field(default_factory=dict)
     """Small outputs, by name; larger ones were uploaded."""
 
 
 @dataclass(frozen=True)
-class HeartbeatAnswer:
+class HeartbeatResponse:
     """The response to a heartbeat."""
 
     cancel_grace_s: float | None
@@ -147,7 +147,7 @@ class NodeAttempts:
         self._root = root
         self.timing = timing or LeaseTiming()
         self.slots = NodeSlots()
-        self._held: dict[tuple[int, int], HeldAttempt] = {}
+        self._attempts: dict[tuple[int, int], RemoteAttempt] = {}
         self._on_ended: Callable[[str], None] = lambda _: None
         self._lock = threading.RLock()
         self._log_lock = threading.Lock()
@@ -163,18 +163,18 @@ class NodeAttempts:
         """Call ``on_ended`` with the nonce of each attempt whose outcome arrived."""
         self._on_ended = on_ended
 
-    def poll(self, identity: AttemptIdentity, *, is_held: bool) -> AttemptState:
+    def poll(self, identity: AttemptIdentity, *, may_start: bool) -> AttemptState:
         """Return the state of an attempt.
 
         Args:
             identity: the attempt.
-            is_held: whether its executor may still start it.
+            may_start: whether its executor may still start it.
         """
         folder = self._root / identity.place
         with self._lock:
-            held = self._recall(identity.job_id, identity.number)
-            is_waiting = held is not None and held.token_sha256 is None and is_held
-            is_alive = is_waiting or (held is not None and held.is_live)
+            attempt = self._find_attempt(identity.job_id, identity.number)
+            is_waiting = attempt is not None and attempt.token_sha256 is None and may_start
+            is_alive = is_waiting or (attempt is not None and attempt.is_live)
         progress, message = files.read_progress(folder)
         return AttemptState(progress, message, is_alive, Outcome.read(folder))
 
@@ -184,19 +184,24 @@ class NodeAttempts:
         with contextlib.suppress(FileNotFoundError):
             files.request_cancel(folder, grace_s)
         with self._lock:
-            held = self._recall(identity.job_id, identity.number)
-            if held is None:
+            attempt = self._find_attempt(identity.job_id, identity.number)
+            if attempt is None:
                 return
-            held.cancel_grace_s = grace_s
-            if held.token_sha256 is None:
-                self._revoke(held)
+            attempt.cancel_grace_s = grace_s
+            if attempt.token_sha256 is None:
+                self._revoke(attempt)
         self._on_ended(identity.nonce)
 
     def is_wanted(self, identity: AttemptIdentity) -> bool:
         """Return whether the attempt may still begin, or has begun and its outcome is missing."""
         with self._lock:
-            held = self._recall(identity.job_id, identity.number)
-            if held is None or held.nonce != identity.nonce or held.token_sha256 == REVOKED or held.is_over:
+            attempt = self._find_attempt(identity.job_id, identity.number)
+            if (
+                attempt is None
+                or attempt.nonce != identity.nonce
+                or attempt.token_sha256 == REVOKED
+                or attempt.is_over
+            ):
                 return False
             row = self._store.find(identity.job_id, identity.number)
             return row is not None and row.is_current
@@ -205,10 +210,10 @@ class NodeAttempts:
         """Return whether a runner started the attempt, even if it has ended, and it was not revoked."""
         with self._lock:
             job_id, number = identity.job_id, identity.number
-            held = self._recall(job_id, number) or self._recall_ended(job_id, number)
-            return held is not None and held.has_begun
+            attempt = self._find_attempt(job_id, number) or self._find_ended_attempt(job_id, number)
+            return attempt is not None and attempt.has_begun
 
-    def note(self, identity: AttemptIdentity, message: str) -> None:
+    def report_waiting(self, identity: AttemptIdentity, message: str) -> None:
         """Tell the user the state of an attempt that has not begun.
 
         Raises:
@@ -216,48 +221,48 @@ class NodeAttempts:
         """
         files.write_progress(self._root / identity.place, None, message)
 
-    def decline(self, identity: AttemptIdentity, reason: str) -> None:
+    def record_failed_start(self, identity: AttemptIdentity, reason: str) -> None:
         """Record that an attempt was lost before it began, with the reason.
 
         Raises:
             OSError: the attempt's folder cannot be written.
         """
         with self._lock:
-            held = self._recall(identity.job_id, identity.number)
-            if held is None or held.token_sha256 is not None or not self._revoke(held):
+            attempt = self._find_attempt(identity.job_id, identity.number)
+            if attempt is None or attempt.token_sha256 is not None or not self._revoke(attempt):
                 return
             lost = Outcome("lost", reason, ended=files.now(), nonce=identity.nonce)
-            files.write_json(held.folder / files.OUTCOME, files.as_content(lost), is_durable=False)
-            held.is_over = True
+            files.write_json(attempt.folder / files.OUTCOME, files.as_content(lost), is_durable=False)
+            attempt.is_over = True
         self._on_ended(identity.nonce)
 
     def revoke(self, identity: AttemptIdentity) -> bool:
         """Make sure that an attempt without a living runner never runs; see the executor's protocol."""
         with self._lock:
-            held = self._recall(identity.job_id, identity.number)
-            if held is None or held.token_sha256 == REVOKED:
+            attempt = self._find_attempt(identity.job_id, identity.number)
+            if attempt is None or attempt.token_sha256 == REVOKED:
                 return True
-            if held.is_live or Outcome.read(held.folder) is not None:
+            if attempt.is_live or Outcome.read(attempt.folder) is not None:
                 return False
-            return self._revoke(held)
+            return self._revoke(attempt)
 
-    def _revoke(self, held: HeldAttempt) -> bool:
-        is_done = self._store.revoke(held.job_id, held.number, held.nonce, held.token_sha256)
+    def _revoke(self, attempt: RemoteAttempt) -> bool:
+        is_done = self._store.revoke(attempt.job_id, attempt.number, attempt.nonce, attempt.token_sha256)
         if is_done:
-            held.token_sha256 = REVOKED
+            attempt.token_sha256 = REVOKED
         else:  # ended or started meanwhile: read it again
-            self._held.pop((held.job_id, held.number), None)
+            self._attempts.pop((attempt.job_id, attempt.number), None)
         return is_done
 
-    def _recall(self, job_id: int, number: int) -> HeldAttempt | None:
+    def _find_attempt(self, job_id: int, number: int) -> RemoteAttempt | None:
         """Return the state of an attempt; read it from the database at the first request after a start."""
-        held = self._held.get((job_id, number))
-        if held is not None and (held.is_over or not self.replica):
-            return held
+        attempt = self._attempts.get((job_id, number))
+        if attempt is not None and (attempt.is_over or not self.replica):
+            return attempt
         row = self._store.find(job_id, number)
-        return None if row is None or not row.is_current else self._hold(job_id, number, row)
+        return None if row is None or not row.is_current else self._remember(job_id, number, row)
 
-    def _recall_ended(self, job_id: int, number: int) -> HeldAttempt | None:
+    def _find_ended_attempt(self, job_id: int, number: int) -> RemoteAttempt | None:
         """Return the state of a started attempt whose end is committed.
 
         Its node may still send a heartbeat or repeat its outcome, to another replica or after a restart.
@@ -266,25 +271,29 @@ class NodeAttempts:
         if row is None or row.is_current or not row.token_sha256:
             return None
         folder, moment = self._root / row.folder, time.monotonic()
-        return HeldAttempt(job_id, number, row.nonce, folder, row.token_sha256, moment, is_over=True)
+        return RemoteAttempt(job_id, number, row.nonce, folder, row.token_sha256, moment, is_over=True)
 
-    def _hold(self, job_id: int, number: int, row: NodeAttemptRow) -> HeldAttempt:
+    def _remember(self, job_id: int, number: int, row: NodeAttemptRow) -> RemoteAttempt:
         moment = time.monotonic()
-        if len(self._held) >= _MANY:
+        if len(self._attempts) >= _MAX_REMEMBERED:
             old_s = 2 * self.timing.wait_s
-            self._held = {key: each for key, each in self._held.items() if moment - each.until < old_s}
+            self._attempts = {
+                key: each for key, each in self._attempts.items() if moment - each.until < old_s
+            }
         folder = self._root / row.folder
-        held = HeldAttempt(job_id, number, row.nonce, folder, row.token_sha256, moment + self.timing.wait_s)
+        attempt = RemoteAttempt(
+            job_id, number, row.nonce, folder, row.token_sha256, moment + self.timing.wait_s
+        )
         if self.replica and row.token_sha256:
             with contextlib.suppress(OSError, ValueError):
-                heard = float((folder / _HEARD).read_text("ascii"))
-                held.until = moment + min(0.0, heard - self._store.seconds()) + self.timing.wait_s
-        held.is_over = (folder / files.OUTCOME).exists()
+                last_contact_s = float((folder / _LAST_CONTACT).read_text("ascii"))
+                attempt.until = moment + min(0.0, last_contact_s - self._store.seconds()) + self.timing.wait_s
+        attempt.is_over = (folder / files.OUTCOME).exists()
         with contextlib.suppress(FileNotFoundError, ValueError):
-            held.cancel_grace_s = float((folder / files.CANCEL).read_text("ascii"))
+            attempt.cancel_grace_s = float((folder / files.CANCEL).read_text("ascii"))
         if not self.replica:
-            self._held[job_id, number] = held
-        return held
+            self._attempts[job_id, number] = attempt
+        return attempt
 
     # for requests of nodes
 
@@ -300,27 +309,27 @@ class NodeAttempts:
         is_known = hmac.compare_digest(expected.encode(), nonce.encode("utf-8", "surrogatepass"))
         order = None if row is None else NodeOrder.read(self._root / row.folder)
         if row is None or not expected or not is_known or order is None:
-            raise refused()
+            raise attempt_refused()
         return self._begin(job_id, number, row, order)
 
     def _begin(
         self, job_id: int, number: int, row: NodeAttemptRow, order: NodeOrder
     ) -> tuple[str, NodeOrder]:
         token = secrets.token_urlsafe(32)
-        self._note_heard(self._root / row.folder)
+        self._record_contact(self._root / row.folder)
         if not self._store.start(job_id, number, row.nonce, hash_token(token)):
-            raise refused()
+            raise attempt_refused()
         self.slots.begin(row.nonce)
         with self._lock:
-            held = self._hold(job_id, number, replace(row, token_sha256=hash_token(token)))
-            (held.folder / files.PROGRESS).unlink(missing_ok=True)  # its content was about the wait
+            attempt = self._remember(job_id, number, replace(row, token_sha256=hash_token(token)))
+            (attempt.folder / files.PROGRESS).unlink(missing_ok=True)  # its content was about the wait
             runner = {"pid": None, "started": files.now(), "nonce": row.nonce}
-            files.write_json(held.folder / files.RUNNER, runner, is_durable=False)
+            files.write_json(attempt.folder / files.RUNNER, runner, is_durable=False)
         timing = self.timing
         return token, replace(order, lease_s=timing.lease_s, heartbeat_s=timing.heartbeat_s)
 
-    def follow(self, held: HeldAttempt, identity: AttemptIdentity) -> tuple[str, NodeOrder]:
-        """Start another attempt for the node that ran ``held``; see ``start``.
+    def start_next(self, attempt: RemoteAttempt, identity: AttemptIdentity) -> tuple[str, NodeOrder]:
+        """Start another attempt for the node that ran ``attempt``; see ``start``.
 
         Raises:
             RefusalError: 403, the attempt may not start any more.
@@ -328,45 +337,45 @@ class NodeAttempts:
         """
         order = NodeOrder.read(self._root / identity.place)
         if order is None:
-            raise refused()
+            raise attempt_refused()
         row = NodeAttemptRow(identity.nonce, identity.place, None, is_current=True)
-        held.following = self._begin(identity.job_id, identity.number, row, order)
+        attempt.next_attempt = self._begin(identity.job_id, identity.number, row, order)
         with self._lock:
-            self._held[held.job_id, held.number] = held  # for a repeated request
-        return held.following
+            self._attempts[attempt.job_id, attempt.number] = attempt  # for a repeated request
+        return attempt.next_attempt
 
-    def repeat_following(self, held: HeldAttempt) -> tuple[str, NodeOrder] | None:
-        """Return what the node of ``held`` was given before, if it may not have received it."""
-        if held.following is None:
+    def find_started_next(self, attempt: RemoteAttempt) -> tuple[str, NodeOrder] | None:
+        """Return what the node of ``attempt`` was given before, if it may not have received it."""
+        if attempt.next_attempt is None:
             return None
-        _, order = held.following
+        _, order = attempt.next_attempt
         with self._lock:
-            following = self._recall(order.job_id, order.number)
-            is_unknown = following is not None and following.is_live and not following.is_known
-        return held.following if is_unknown else None
+            next_attempt = self._find_attempt(order.job_id, order.number)
+            is_unknown = next_attempt is not None and next_attempt.is_live and not next_attempt.is_known
+        return attempt.next_attempt if is_unknown else None
 
-    def admit(self, job_id: int, number: int, token: str) -> HeldAttempt:
+    def admit(self, job_id: int, number: int, token: str) -> RemoteAttempt:
         """Return the attempt whose runner has this token.
 
         Raises:
             RefusalError: 403, the token is not that of the attempt, or its lease expired, or it is over.
         """
         with self._lock:
-            held = self._recall(job_id, number) or self._recall_ended(job_id, number)
-            expected = (held.token_sha256 if held is not None else None) or ""
+            attempt = self._find_attempt(job_id, number) or self._find_ended_attempt(job_id, number)
+            expected = (attempt.token_sha256 if attempt is not None else None) or ""
             is_right = hmac.compare_digest(expected.encode(), hash_token(token).encode())
-            if held is None or not is_right or not (held.is_live or held.is_over):
-                raise refused()
-            held.is_known = True
-            return held
+            if attempt is None or not is_right or not (attempt.is_live or attempt.is_over):
+                raise attempt_refused()
+            attempt.is_known = True
+            return attempt
 
     def is_running(self, job_id: int, number: int) -> bool:
         """Return whether a runner holds the attempt, so that it may read its inputs."""
         with self._lock:
-            held = self._recall(job_id, number)
-            return held is not None and held.is_live
+            attempt = self._find_attempt(job_id, number)
+            return attempt is not None and attempt.is_live
 
-    def beat(self, held: HeldAttempt, reported: Reported) -> HeartbeatAnswer:
+    def record_heartbeat(self, attempt: RemoteAttempt, report: HeartbeatReport) -> HeartbeatResponse:
         """Renew the lease, and record progress and log.
 
         Raises:
@@ -374,16 +383,16 @@ class NodeAttempts:
             OSError: the attempt's folder cannot be written.
         """
         with self._lock:
-            if held.is_over:
-                return HeartbeatAnswer(None, _append_log(held.folder, Reported()))
-            self._require_live(held)
-            held.until = time.monotonic() + self.timing.wait_s
-            self._note_heard(held.folder)
-            grace_s = held.cancel_grace_s
-        self._note_progress(held, reported)
-        return HeartbeatAnswer(grace_s, self._note_log(held.folder, reported))
+            if attempt.is_over:
+                return HeartbeatResponse(None, _append_log(attempt.folder, HeartbeatReport()))
+            self._require_lease(attempt)
+            attempt.until = time.monotonic() + self.timing.wait_s
+            self._record_contact(attempt.folder)
+            grace_s = attempt.cancel_grace_s
+        self._record_progress(attempt, report)
+        return HeartbeatResponse(grace_s, self._append_to_log(attempt.folder, report))
 
-    def keep(self, held: HeldAttempt, name: str, draft: Path) -> None:
+    def store_output(self, attempt: RemoteAttempt, name: str, draft: Path) -> None:
         """Publish an uploaded file under its name; the caller has checked its hash.
 
         Raises:
@@ -393,14 +402,14 @@ class NodeAttempts:
         if name == files.RESULT:
             _require_archive(draft)
         with self._lock:
-            self._require_live(held)
-            draft.rename(held.folder / name)
+            self._require_lease(attempt)
+            draft.rename(attempt.folder / name)
 
-    def finish(self, held: HeldAttempt, ending: NodeEnding, slot: OpenSlot | None = None) -> None:
+    def finish(self, attempt: RemoteAttempt, ending: FinalReport, slot: OpenSlot | None = None) -> None:
         """Publish the outcome once; accept the same one again, since the response may have been lost.
 
         Args:
-            held: the attempt.
+            attempt: the attempt.
             ending: its outcome, and all outputs that were not uploaded before.
             slot: is reused, or opened, if the outcome is accepted.
 
@@ -410,55 +419,55 @@ class NodeAttempts:
             OSError: the attempt's folder cannot be written.
         """
         outcome = ending.outcome
-        if not hmac.compare_digest((outcome.nonce or "").encode(), held.nonce.encode()):
+        if not hmac.compare_digest((outcome.nonce or "").encode(), attempt.nonce.encode()):
             raise bad_request("The outcome is not that of this attempt.", code="wrong_nonce", field="nonce")
         drafts: dict[str, Path] = {}
         try:
-            if not held.is_over:
-                self._require_live(held)
+            if not attempt.is_over:
+                self._require_lease(attempt)
                 # The last heartbeat may arrive together with the outcome, which carries the same part of the
                 # log.
-                self._note_progress(held, ending.reported, is_last=True)
-                self._note_log(held.folder, ending.reported)
+                self._record_progress(attempt, ending.report, is_last=True)
+                self._append_to_log(attempt.folder, ending.report)
                 is_adopted = slot is None or not self.slots.has_line(slot)
                 for name, content in ending.outputs.items():
-                    drafts[name] = held.folder / f"{DRAFT}{secrets.token_hex(8)}"
+                    drafts[name] = attempt.folder / f"{DRAFT}{secrets.token_hex(8)}"
                     self._draft(drafts[name], name, content, is_adopted=is_adopted)
-                _require_result(held.folder / files.RESULT, outcome, ending.outputs.get(files.RESULT))
-            is_first = self._publish(held, outcome, drafts)
+                _require_result(attempt.folder / files.RESULT, outcome, ending.outputs.get(files.RESULT))
+            is_first = self._publish(attempt, outcome, drafts)
         finally:
             for draft in drafts.values():
                 draft.unlink(missing_ok=True)
         try:
-            while slot is not None and not self._use_again(held, slot):
+            while slot is not None and not self._start_next_on_slot(attempt, slot):
                 if self.slots.open(slot):
                     break
         finally:
             if is_first:
-                for path in held.folder.glob(f"{DRAFT}*"):
+                for path in attempt.folder.glob(f"{DRAFT}*"):
                     path.unlink(missing_ok=True)
-                self._on_ended(held.nonce)
+                self._on_ended(attempt.nonce)
 
-    def _use_again(self, held: HeldAttempt, slot: OpenSlot) -> bool:
-        """Start the first attempt in line on the node that ran ``held``; return False if there is none."""
-        return self.slots.use_again(slot, lambda identity: self.follow(held, identity)) is not None
+    def _start_next_on_slot(self, attempt: RemoteAttempt, slot: OpenSlot) -> bool:
+        """Start the first attempt in line on the node that ran ``attempt``; return False if there is none."""
+        return self.slots.start_next(slot, lambda identity: self.start_next(attempt, identity)) is not None
 
-    def _publish(self, held: HeldAttempt, outcome: Outcome, drafts: Mapping[str, Path]) -> bool:
+    def _publish(self, attempt: RemoteAttempt, outcome: Outcome, drafts: Mapping[str, Path]) -> bool:
         """Publish outputs and outcome; return False if that was done before.
 
         Nothing can replace the outputs between their verification and the outcome.
         """
         with self._lock:
-            published = Outcome.read(held.folder)
+            published = Outcome.read(attempt.folder)
             if published is not None and files.as_content(published) != files.as_content(outcome):
                 sentence = "Another outcome of this attempt was accepted before."
                 raise RefusalError(409, "outcome_exists", sentence)
             if published is None:
-                self._require_live(held)
+                self._require_lease(attempt)
                 for name, draft in drafts.items():
-                    draft.rename(held.folder / name)
-                files.write_json(held.folder / files.OUTCOME, files.as_content(outcome), is_durable=False)
-                held.is_over = True
+                    draft.rename(attempt.folder / name)
+                files.write_json(attempt.folder / files.OUTCOME, files.as_content(outcome), is_durable=False)
+                attempt.is_over = True
             return published is None
 
     def _draft(self, draft: Path, name: str, content: bytes, *, is_adopted: bool) -> None:
@@ -474,28 +483,30 @@ class NodeAttempts:
             if is_adopted:
                 self.adopt(draft, hash_bytes(content))
 
-    def _note_progress(self, held: HeldAttempt, reported: Reported, *, is_last: bool = False) -> None:
+    def _record_progress(
+        self, attempt: RemoteAttempt, report: HeartbeatReport, *, is_last: bool = False
+    ) -> None:
         """Publish the progress, unless a later one came with the outcome."""
         with self._lock:
-            if held.has_last_progress and not is_last:
+            if attempt.has_last_progress and not is_last:
                 return
-            held.has_last_progress = is_last
-            if reported.progress is not None or reported.message is not None:
-                files.write_progress(held.folder, reported.progress, reported.message)
+            attempt.has_last_progress = is_last
+            if report.progress is not None or report.message is not None:
+                files.write_progress(attempt.folder, report.progress, report.message)
 
-    def _note_log(self, folder: Path, reported: Reported) -> int:
+    def _append_to_log(self, folder: Path, report: HeartbeatReport) -> int:
         """Append the reported part of the log; return the size of the log."""
         with self._log_lock:
-            return _append_log(folder, reported)
+            return _append_log(folder, report)
 
-    def _note_heard(self, folder: Path) -> None:
+    def _record_contact(self, folder: Path) -> None:
         if self.replica:
-            write_atomically(folder / _HEARD, str(self._store.seconds()))
+            write_atomically(folder / _LAST_CONTACT, str(self._store.seconds()))
 
     @staticmethod
-    def _require_live(held: HeldAttempt) -> None:
-        if not held.is_live:
-            raise refused()
+    def _require_lease(attempt: RemoteAttempt) -> None:
+        if not attempt.is_live:
+            raise attempt_refused()
 
 
 def hash_token(token: str) -> str:
@@ -503,7 +514,7 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def refused() -> RefusalError:
+def attempt_refused() -> RefusalError:
     """Build a 403 response; the same for every reason, so that it reveals nothing about other attempts."""
     sentence = "This attempt is unknown, over, or held by another runner. End it and discard its outputs."
     return RefusalError(403, "attempt_refused", sentence)
@@ -533,15 +544,15 @@ def _require_result(path: Path, outcome: Outcome, content: bytes | None) -> None
         )
 
 
-def _append_log(folder: Path, reported: Reported) -> int:
+def _append_log(folder: Path, report: HeartbeatReport) -> int:
     """Append the part of the log that follows the stored part; return the size of the log."""
     path = folder / files.LOG
     try:
         size = path.lstat().st_size
     except FileNotFoundError:
         size = 0
-    if not reported.log or reported.log_offset != size or size >= LOG_LIMIT_BYTES:
+    if not report.log or report.log_offset != size or size >= LOG_LIMIT_BYTES:
         return size
     with open_log(path) as log:
-        log.write(reported.log[: LOG_LIMIT_BYTES - size])
+        log.write(report.log[: LOG_LIMIT_BYTES - size])
         return log.tell()

@@ -16,10 +16,10 @@ from foldnote.service.store.jobs.queue import STOPPED_MESSAGE, Claim, JobEnd
 
 MAX_ATTEMPTS = 3
 LOST_SENTENCE = "The run was lost with the process or machine that ran it."
-UNBEGUN_SENTENCE = "The run was lost before it began, with the process or machine that was to run it."
+NOT_STARTED_SENTENCE = "The run was lost before it began, with the process or machine that was to run it."
 
 
-def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> JobEnd | None:
+def make_job_end(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: bool) -> JobEnd | None:
     """Return how the job ends; None if the attempt was lost and the job may be retried."""
     error, message = None, None
     if outcome.state == "succeeded" and has_result:
@@ -51,7 +51,7 @@ def ending_of(outcome: Outcome, *, cores: int, has_result: bool, is_cancelled: b
     )
 
 
-def stopped_ending() -> JobEnd:
+def cancelled_ending() -> JobEnd:
     """Return the end of a cancelled job without a run."""
     return JobEnd(JobStatus.STOPPED, message=STOPPED_MESSAGE)
 
@@ -61,7 +61,7 @@ def refused_ending(reason: str) -> JobEnd:
     return JobEnd(JobStatus.STOPPED, error=reason)
 
 
-def spoilt_ending() -> JobEnd:
+def overwritten_outcome_ending() -> JobEnd:
     """Return the end of a job whose outcome the tool overwrote."""
     return refused_ending(SPOILT_SENTENCE)
 

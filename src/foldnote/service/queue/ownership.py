@@ -24,7 +24,7 @@ class ForeignOutcomeError(Exception):
     """A living run has an outcome with a wrong nonce: its engine wrote it."""
 
 
-def put_aside_foreign(folder: Path, nonce: str) -> None:
+def set_aside_foreign_attempt(folder: Path, nonce: str) -> None:
     """Rename a folder that was prepared for another attempt.
 
     Raises:

@@ -79,19 +79,19 @@ class ReplicaName:
             self.name = f"{machine}-{number}"
             if self.name in taken:
                 continue
-            self._lock = self._lock_of(self.name)
+            self._lock = self._lock_path(self.name)
             if self._lock.try_take():
                 return
         raise ConfigurationError(f"{_MOST_PER_MACHINE} replicas are running on this machine already.")
 
-    def _lock_of(self, name: str) -> FolderLock:
+    def _lock_path(self, name: str) -> FolderLock:
         place = self._folder / REPLICAS / name
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         return FolderLock(place, "folder of the replica")
 
     def is_free(self, name: str) -> bool:
         """Return whether no process of this machine holds the name."""
-        lock = self._lock_of(name)
+        lock = self._lock_path(name)
         is_free = lock.try_take()
         lock.release()
         return is_free
@@ -117,7 +117,7 @@ class Replica:
         self._machine = find_machine_identity()
         self._on_renewed: Callable[[], None] = lambda: None
         self._is_stopping = threading.Event()
-        self._thread = threading.Thread(target=self._keep, name="replica", daemon=True)
+        self._thread = threading.Thread(target=self._renew_until_stopped, name="replica", daemon=True)
         self.until = 0.0
         """Boot time (s) of this machine at which the lease ends."""
 
@@ -154,7 +154,7 @@ class Replica:
             raise StorageFaultError(f"Another machine has the name {self.name}.")
         self.until = asked + self._lease_s
 
-    def _keep(self) -> None:
+    def _renew_until_stopped(self) -> None:
         pause_s = self._lease_s / _RENEWALS
         while not self._is_stopping.wait(pause_s):
             try:

@@ -7,7 +7,7 @@ meanwhile, the transport delivers that attempt.
 
 An attempt in line was claimed before there was a slot for it. It follows only attempts of its account and
 tool on its machine, one for each that ends, so there are never more attempts than slots. An attempt that has
-waited for ``holds_s`` leaves the line unstarted. When a slot goes back to the transport, the transport
+waited for ``max_wait_s`` leaves the line unstarted. When a slot goes back to the transport, the transport
 delivers the first attempt in its line.
 """
 
@@ -40,7 +40,7 @@ class SlotTerms:
     Attributes:
         owner: the executor.
         need: resources that the transport reserved for the slot; any machine if it names none.
-        lasts_s: seconds from the start of the first attempt until the slot goes back to the transport.
+        lifetime_s: seconds from the start of the first attempt until the slot goes back to the transport.
         is_timed: whether an attempt must end within that time; otherwise it must only begin.
         wait_s: seconds for which the node waits for another attempt.
         on_open: called from any thread when the node starts to wait.
@@ -48,18 +48,18 @@ class SlotTerms:
 
     owner: SlotOwner
     need: Capacity
-    lasts_s: float
+    lifetime_s: float
     is_timed: bool = False
     wait_s: float = 1.0
     on_open: Callable[[], None] = lambda: None
 
-    def suit(self, owner: SlotOwner, order: AttemptOrder, left_s: float) -> bool:
+    def accepts(self, owner: SlotOwner, order: AttemptOrder, left_s: float) -> bool:
         """Return whether the slot, which has ``left_s`` seconds left, may run the attempt."""
-        mine, need = self.need, order.need
+        own_need, need = self.need, order.need
         return (
             self.owner is owner
-            and mine.machine in ("", need.machine)
-            and (mine.cores, mine.memory_mb, mine.gpus, mine.gpu_memory_mb)
+            and own_need.machine in ("", need.machine)
+            and (own_need.cores, own_need.memory_mb, own_need.gpus, own_need.gpu_memory_mb)
             == (need.cores, need.memory_mb, need.gpus, need.gpu_memory_mb)
             and left_s > (order.time_limit_s if self.is_timed else 0.0)
         )
@@ -79,8 +79,8 @@ class OpenSlot:
     until: float
     """When the slot goes back to the transport, on the monotonic clock."""
     wake: Callable[[], object]
-    given: AttemptIdentity | None = None
-    otherwise: Callable[[], None] = field(default=lambda: None)
+    assigned_attempt: AttemptIdentity | None = None
+    on_slot_lost: Callable[[], None] = field(default=lambda: None)
     """Called to deliver the given attempt if this node cannot have it."""
     is_closed: bool = False
 
@@ -101,13 +101,13 @@ class SlotUse:
 
 
 @dataclass
-class LinedAttempt:
+class EnqueuedAttempt:
     """An attempt that waits for another one of its line to end.
 
     Attributes:
         until: when it leaves the line, on the monotonic clock.
         on_begun: called from any thread with the nonce of the attempt that it followed, once it has begun.
-        otherwise: delivers it if the slot of an attempt of its line went back to the transport.
+        on_slot_lost: delivers it if the slot of an attempt of its line went back to the transport.
         is_beginning: whether it is being given to a node.
     """
 
@@ -115,7 +115,7 @@ class LinedAttempt:
     order: AttemptOrder
     until: float
     on_begun: Callable[[str], None]
-    otherwise: Callable[[], None]
+    on_slot_lost: Callable[[], None]
     is_beginning: bool = False
 
 
@@ -123,14 +123,14 @@ class NodeSlots:
     """The slots of all nodes; none of this state has to survive a restart of the service.
 
     Attributes:
-        holds_s: longest time in seconds that an attempt waits in a line.
+        max_wait_s: longest time in seconds that an attempt waits in a line.
     """
 
     def __init__(self) -> None:
-        self.holds_s = HOLDS_S
+        self.max_wait_s = HOLDS_S
         self._uses: dict[str, SlotUse] = {}
         self._open: dict[str, OpenSlot] = {}
-        self._lined: dict[str, LinedAttempt] = {}
+        self._enqueued: dict[str, EnqueuedAttempt] = {}
         """By nonce, oldest first."""
         self._lock = threading.Lock()
 
@@ -141,22 +141,24 @@ class NodeSlots:
         with self._lock:
             self._uses[nonce] = SlotUse(terms, line)
 
-    def forget(self, nonce: str) -> None:
+    def release(self, nonce: str) -> None:
         """Note that the attempt's slot went back to the transport, which gets the first one in line."""
         with self._lock:
             use = self._uses.pop(nonce, None)
-            found = None if use is None else self._find_lined(use, time.monotonic())
+            found = None if use is None else self._find_enqueued(use, time.monotonic())
             if found is not None:
-                del self._lined[found.order.identity.nonce]
+                del self._enqueued[found.order.identity.nonce]
         if found is not None:
-            found.otherwise()
+            found.on_slot_lost()
 
     def has_open(self, owner: SlotOwner) -> bool:
         """Return whether any node of the executor waits for an attempt."""
-        return any(slot.terms.owner is owner and slot.given is None for slot in list(self._open.values()))
+        return any(
+            slot.terms.owner is owner and slot.assigned_attempt is None for slot in list(self._open.values())
+        )
 
     def reserve(
-        self, owner: SlotOwner, order: AttemptOrder, otherwise: Callable[[], None]
+        self, owner: SlotOwner, order: AttemptOrder, on_slot_lost: Callable[[], None]
     ) -> OpenSlot | None:
         """Give an attempt to a waiting node; ``wake`` of the slot notifies the node's request.
 
@@ -166,10 +168,10 @@ class NodeSlots:
         Args:
             owner: the executor.
             order: the attempt.
-            otherwise: called from any thread if the node turns out to have left.
+            on_slot_lost: called from any thread if the node turns out to have left.
         """
         with self._lock:
-            slot = self._give(owner, order, otherwise)
+            slot = self._assign(owner, order, on_slot_lost)
             if slot is None:
                 for each in self._open.values():
                     if each.terms.owner is owner and each.terms.need.machine == order.need.machine:
@@ -181,51 +183,55 @@ class NodeSlots:
         owner: SlotOwner,
         order: AttemptOrder,
         on_begun: Callable[[str], None],
-        otherwise: Callable[[], None],
+        on_slot_lost: Callable[[], None],
     ) -> OpenSlot | None:
-        """Put an attempt in line until one of its line ends; see ``LinedAttempt``.
+        """Put an attempt in line until one of its line ends; see ``EnqueuedAttempt``.
 
         Returns:
             A slot that the attempt was given, as by ``reserve``, where one of its line has just ended.
         """
         with self._lock:
-            slot = self._give(owner, order, otherwise, line=order.line)
+            slot = self._assign(owner, order, on_slot_lost, line=order.line)
             if slot is None:
-                nonce, until = order.identity.nonce, time.monotonic() + self.holds_s
-                self._lined[nonce] = LinedAttempt(owner, order, until, on_begun, otherwise)
+                nonce, until = order.identity.nonce, time.monotonic() + self.max_wait_s
+                self._enqueued[nonce] = EnqueuedAttempt(owner, order, until, on_begun, on_slot_lost)
             return slot
 
-    def is_lined(self, nonce: str) -> bool:
+    def is_enqueued(self, nonce: str) -> bool:
         """Return whether the attempt is in a line and its time there has not passed."""
-        lined = self._lined.get(nonce)
-        return lined is not None and (lined.is_beginning or time.monotonic() < lined.until)
+        enqueued = self._enqueued.get(nonce)
+        return enqueued is not None and (enqueued.is_beginning or time.monotonic() < enqueued.until)
 
-    def leave(self, nonce: str) -> bool:
+    def dequeue(self, nonce: str) -> bool:
         """Take an attempt that will not begin out of its line; return whether it was in one."""
         with self._lock:
-            return self._lined.pop(nonce, None) is not None
+            return self._enqueued.pop(nonce, None) is not None
 
-    def _give(
-        self, owner: SlotOwner, order: AttemptOrder, otherwise: Callable[[], None], line: str | None = None
+    def _assign(
+        self, owner: SlotOwner, order: AttemptOrder, on_slot_lost: Callable[[], None], line: str | None = None
     ) -> OpenSlot | None:
         """Give an attempt to a waiting node; with ``line``, only to one that ran an attempt of that line."""
         moment = time.monotonic()
         for slot in self._open.values():
             use = self._uses.get(slot.nonce)
-            is_of_line = line is None or (use is not None and use.line == line)
-            if slot.given is None and is_of_line and slot.terms.suit(owner, order, slot.until - moment):
-                slot.given, slot.otherwise = order.identity, otherwise
+            is_same_line = line is None or (use is not None and use.line == line)
+            if (
+                slot.assigned_attempt is None
+                and is_same_line
+                and slot.terms.accepts(owner, order, slot.until - moment)
+            ):
+                slot.assigned_attempt, slot.on_slot_lost = order.identity, on_slot_lost
                 self._uses.pop(slot.nonce, None)
                 self._uses[order.identity.nonce] = SlotUse(slot.terms, order.line, slot.until)
                 return slot
         return None
 
-    def _find_lined(self, use: SlotUse, moment: float) -> LinedAttempt | None:
+    def _find_enqueued(self, use: SlotUse, moment: float) -> EnqueuedAttempt | None:
         """Return the first attempt in line that suits a slot with this use."""
-        left_s = (moment + use.terms.lasts_s if use.until is None else use.until) - moment
-        for each in self._lined.values():
-            is_there = not each.is_beginning and moment < each.until and each.order.line == use.line
-            if is_there and use.terms.suit(each.owner, each.order, left_s):
+        left_s = (moment + use.terms.lifetime_s if use.until is None else use.until) - moment
+        for each in self._enqueued.values():
+            is_ready = not each.is_beginning and moment < each.until and each.order.line == use.line
+            if is_ready and use.terms.accepts(each.owner, each.order, left_s):
                 return each
         return None
 
@@ -236,7 +242,7 @@ class NodeSlots:
         with self._lock:
             use = self._uses.get(nonce)
             if use is not None and use.until is None:
-                use.until = time.monotonic() + use.terms.lasts_s
+                use.until = time.monotonic() + use.terms.lifetime_s
 
     def offer(self, nonce: str, wake: Callable[[], object]) -> OpenSlot | None:
         """Return the slot of an attempt that is about to end; None if the slot is not to be reused."""
@@ -250,35 +256,35 @@ class NodeSlots:
         """Return whether an attempt is in line for the slot."""
         with self._lock:
             use = self._uses.get(slot.nonce)
-            return use is not None and self._find_lined(use, time.monotonic()) is not None
+            return use is not None and self._find_enqueued(use, time.monotonic()) is not None
 
-    def use_again(self, slot: OpenSlot, begin: Callable[[AttemptIdentity], T]) -> T | None:
+    def start_next(self, slot: OpenSlot, begin: Callable[[AttemptIdentity], T]) -> T | None:
         """Begin the first attempt in line for a slot whose attempt has ended; return None if there is none.
 
         Args:
             slot: the slot.
             begin: begins an attempt. The next one is tried if it raises a ``RefusalError``.
         """
-        while (lined := self._take_lined(slot)) is not None:
-            use, attempt = lined
+        while (enqueued := self._take_enqueued(slot)) is not None:
+            use, attempt = enqueued
             nonce, begun = attempt.order.identity.nonce, None
             try:
                 with contextlib.suppress(RefusalError):  # it was stopped or given back meanwhile
                     begun = begin(attempt.order.identity)
             finally:
                 with self._lock:
-                    self._lined.pop(nonce, None)
+                    self._enqueued.pop(nonce, None)
                     self._uses[slot.nonce if begun is None else nonce] = use
             if begun is not None:
                 attempt.on_begun(slot.nonce)
                 return begun
         return None
 
-    def _take_lined(self, slot: OpenSlot) -> tuple[SlotUse, LinedAttempt] | None:
+    def _take_enqueued(self, slot: OpenSlot) -> tuple[SlotUse, EnqueuedAttempt] | None:
         """Remove and return the slot's use and its first attempt in line; no other request gets them."""
         with self._lock:
             use = self._uses.get(slot.nonce)
-            found = None if use is None else self._find_lined(use, time.monotonic())
+            found = None if use is None else self._find_enqueued(use, time.monotonic())
             if use is None or found is None:
                 return None
             del self._uses[slot.nonce]
@@ -293,7 +299,7 @@ class NodeSlots:
         """
         with self._lock:
             use = self._uses.get(slot.nonce)
-            if use is not None and self._find_lined(use, time.monotonic()) is not None:
+            if use is not None and self._find_enqueued(use, time.monotonic()) is not None:
                 return False
             earlier = self._open.get(slot.nonce)
             if not slot.is_closed:
@@ -309,4 +315,4 @@ class NodeSlots:
             slot.is_closed = True
             if self._open.get(slot.nonce) is slot:
                 del self._open[slot.nonce]
-            return slot.given
+            return slot.assigned_attempt

@@ -17,7 +17,7 @@ from foldnote.service.runner.attempt import RESULT, Outcome
 from foldnote.service.store import clock
 from foldnote.service.store.jobs.queue import Claim
 
-_AT_ONCE = 4
+_MAX_THREADS = 4
 
 
 class Transfers:
@@ -30,9 +30,9 @@ class Transfers:
     def __init__(self, objects: ObjectStore, on_done: Callable[[str], None]) -> None:
         self._objects = objects
         self._on_done = on_done
-        self._places = Semaphore(_AT_ONCE)
-        self._going: dict[Hashable, Future[bool]] = {}
-        self._kept: set[str] = set()
+        self._thread_slots = Semaphore(_MAX_THREADS)
+        self._in_progress: dict[Hashable, Future[bool]] = {}
+        self._stored: set[str] = set()
         """Nonces of the attempts whose results were stored together."""
 
     def has_inputs(self, claim: Claim, *, is_remote: bool) -> bool:
@@ -46,7 +46,7 @@ class Transfers:
             OSError: one of them is missing or cannot be fetched; the next call tries again.
         """
         known = {each.sha256 for each in claim.inputs}
-        if not self._objects.is_remote or (not is_remote and all(map(self._objects.is_near, known))):
+        if not self._objects.is_remote or (not is_remote and all(map(self._objects.is_cached, known))):
             return True
         prepare: Callable[[str], object] = self._objects.size_bytes if is_remote else self._objects.path
 
@@ -55,12 +55,12 @@ class Transfers:
                 prepare(sha256)
             return True
 
-        return self._advance(("inputs", claim.nonce), claim.nonce, fetch) is True
+        return self._poll_transfer(("inputs", claim.nonce), claim.nonce, fetch) is True
 
-    def keep_together(self, ended: Iterable[tuple[Claim, Path]]) -> None:
+    def store_together(self, ended: Iterable[tuple[Claim, Path]]) -> None:
         """Store the results of apparently ended attempts in one batch, which takes less time.
 
-        ``keep_result`` retries what fails here, and reports why.
+        ``store_result`` retries what fails here, and reports why.
         """
         if self._objects.is_remote:
             return
@@ -70,13 +70,13 @@ class Transfers:
                 outcome = Outcome.read(folder)
                 if outcome is None or outcome.nonce != claim.nonce or outcome.result_sha256 is None:
                     continue
-                if is_whole(claim, folder / RESULT, outcome):
+                if is_result_intact(claim, folder / RESULT, outcome):
                     found[claim.nonce] = (folder / RESULT, outcome.result_sha256)
         with suppress(OSError):
             self._objects.adopt_all(list(found.values()))
-            self._kept |= found.keys()
+            self._stored |= found.keys()
 
-    def keep_result(self, claim: Claim, folder: Path, outcome: Outcome) -> bool | None:
+    def store_result(self, claim: Claim, folder: Path, outcome: Outcome) -> bool | None:
         """Store the result that the outcome names.
 
         Return True once it is stored, False if it is missing, for example after a power cut, and None while
@@ -89,40 +89,44 @@ class Transfers:
         if sha256 is None:
             return True
 
-        def keep() -> bool:
+        def store() -> bool:
             source = folder / RESULT
-            if claim.nonce in self._kept:
-                self._kept.discard(claim.nonce)
-            elif is_whole(claim, source, outcome):
+            if claim.nonce in self._stored:
+                self._stored.discard(claim.nonce)
+            elif is_result_intact(claim, source, outcome):
                 self._objects.adopt(source, sha256)
             return self._objects.has(sha256)
 
         return (
-            self._advance(("result", claim.nonce), claim.nonce, keep) if self._objects.is_remote else keep()
+            self._poll_transfer(("result", claim.nonce), claim.nonce, store)
+            if self._objects.is_remote
+            else store()
         )
 
-    def _advance(self, key: Hashable, nonce: str, work: Callable[[], bool]) -> bool | None:
+    def _poll_transfer(self, key: Hashable, nonce: str, work: Callable[[], bool]) -> bool | None:
         """Return the result of the work once it is done; None until then."""
-        going = self._going.get(key)
-        if going is None:
-            going = self._going[key] = Future()
+        transfer = self._in_progress.get(key)
+        if transfer is None:
+            transfer = self._in_progress[key] = Future()
             # a daemon: the service must not wait at its end for an upload, which its next start repeats
-            Thread(target=self._work, args=(going, nonce, work), name="transfer", daemon=True).start()
-        if not going.done():
+            Thread(
+                target=self._run_transfer, args=(transfer, nonce, work), name="transfer", daemon=True
+            ).start()
+        if not transfer.done():
             return None
-        del self._going[key]
-        return going.result()
+        del self._in_progress[key]
+        return transfer.result()
 
-    def _work(self, going: Future[bool], nonce: str, work: Callable[[], bool]) -> None:
-        with self._places:
+    def _run_transfer(self, transfer: Future[bool], nonce: str, work: Callable[[], bool]) -> None:
+        with self._thread_slots:
             try:
-                going.set_result(work())
+                transfer.set_result(work())
             except Exception as exc:  # noqa: BLE001  raised again where the result is asked for
-                going.set_exception(exc)
+                transfer.set_exception(exc)
         self._on_done(nonce)
 
 
-def is_whole(claim: Claim, archive: Path, outcome: Outcome) -> bool:
+def is_result_intact(claim: Claim, archive: Path, outcome: Outcome) -> bool:
     """Return whether the outcome's result is present; after a power cut it may not be.
 
     Until it is stored it need not be on the disk, so after a power cut its size proves nothing about its

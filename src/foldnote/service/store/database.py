@@ -28,7 +28,7 @@ class StorageFaultError(Exception):
         self.is_full = is_full
 
 
-def call_while_full(act: Callable[[], Found], pauses_s: Sequence[float]) -> Found:
+def retry_while_disk_full(act: Callable[[], Found], pauses_s: Sequence[float]) -> Found:
     """Call `act`, and retry it after each pause while the disk is full.
 
     Args:
@@ -48,7 +48,7 @@ def call_while_full(act: Callable[[], Found], pauses_s: Sequence[float]) -> Foun
     return act()
 
 
-def marks(values: Collection[object]) -> str:
+def placeholders(values: Collection[object]) -> str:
     """SQL placeholders for these values, separated by commas."""
     return ",".join("?" * len(values))
 
@@ -59,17 +59,17 @@ def has_any(database: Database, query: str) -> bool:
     Raises:
         StorageFaultError: the database cannot be read now.
     """
-    with database.glance(is_single=True) as connection:
+    with database.read_raw(is_single=True) as connection:
         return connection.execute(query).fetchone() is not None
 
 
-def repeat_last(keys: Sequence[Found]) -> Sequence[Found]:
+def pad_to_power_of_two(keys: Sequence[Found]) -> Sequence[Found]:
     """Pad keys to a power of two by repeating the last one, so that few distinct statements are prepared."""
     number = len(keys)
     return [keys[min(each, number - 1)] for each in range(1 << (number - 1).bit_length())] if keys else []
 
 
-class BareConnection(Protocol):
+class RawConnection(Protocol):
     """A connection of the database's own driver, for queries that must be fast."""
 
     def execute(self, query: str, values: Any = ..., /) -> Any:
@@ -101,7 +101,8 @@ class Database(Protocol):
 
         Args:
             owners: accounts whose jobs, files and counters are changed.
-            jobs: in place of accounts, jobs whose accounts are changed; empty for none yet (see `try_own`).
+            jobs: in place of accounts, jobs whose accounts are changed; empty for none yet (see
+                `try_lock_account`).
 
         Raises:
             StorageFaultError: the database cannot be written now. If the connection was lost during the
@@ -109,11 +110,11 @@ class Database(Protocol):
         """
         ...
 
-    def try_own(self, connection: sa.Connection, account_id: int) -> bool:
+    def try_lock_account(self, connection: sa.Connection, account_id: int) -> bool:
         """Add an account to those that a write transaction may change; return False if another one does."""
         ...
 
-    def glance(self, *, is_single: bool = False) -> AbstractContextManager[BareConnection]:
+    def read_raw(self, *, is_single: bool = False) -> AbstractContextManager[RawConnection]:
         """Open a read transaction on a bare connection.
 
         Args:
@@ -125,7 +126,7 @@ class Database(Protocol):
         """
         ...
 
-    def repeat_while_full(self, act: Callable[[], Found]) -> Found:
+    def retry_while_disk_full(self, act: Callable[[], Found]) -> Found:
         """Call `act`, and retry a few times while the disk is full.
 
         Raises:
@@ -145,7 +146,7 @@ class Database(Protocol):
         """Register a callback, called from another thread after commits of other replicas; only a hint."""
         ...
 
-    def alone(self, work: str) -> AbstractContextManager[bool]:
+    def hold_exclusively(self, work: str) -> AbstractContextManager[bool]:
         """Keep other replicas from this work within a block; its value is whether none is doing it already.
 
         It avoids duplicate work but guarantees nothing: after the connection is lost, two replicas may do it.

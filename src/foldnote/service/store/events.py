@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from foldnote.service.store import clock
-from foldnote.service.store.database import KEYS_AT_ONCE, Database, marks, repeat_last
+from foldnote.service.store.database import KEYS_AT_ONCE, Database, pad_to_power_of_two, placeholders
 from foldnote.service.store.schema import events
 
 _APPEND = sa.insert(events).inline()
@@ -30,16 +30,16 @@ def write_events(connection: sa.Connection, rows: Sequence[Mapping[str, object]]
         connection.execute(_APPEND, rows)
 
 
-def read_marks(database: Database, account_ids: Sequence[int]) -> dict[int, str]:
+def read_state_tokens(database: Database, account_ids: Sequence[int]) -> dict[int, str]:
     """Return the state token of each account: its last event; every change of a job's status writes one.
 
     Raises:
         StorageFaultError: the database cannot be read now.
     """
     found: dict[int, str] = {}
-    with database.glance(is_single=True) as connection:
+    with database.read_raw(is_single=True) as connection:
         for start in range(0, len(account_ids), KEYS_AT_ONCE):
-            some = repeat_last(account_ids[start : start + KEYS_AT_ONCE])
-            for account_id, last in connection.execute(f"{_LAST} ({marks(some)})", some):
+            some = pad_to_power_of_two(account_ids[start : start + KEYS_AT_ONCE])
+            for account_id, last in connection.execute(f"{_LAST} ({placeholders(some)})", some):
                 found[account_id] = str(last or 0)
     return found

@@ -17,7 +17,7 @@ from foldnote.service.store import clock
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
 from foldnote.service.store.schema import direct_uploads, files, inputs, jobs
-from foldnote.service.store.storage import let_go
+from foldnote.service.store.storage import release_contents
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class FileStore:
         """Mark one file as deleted; return False if it does not exist."""
         with self._database.write(account_id) as connection:
             own = files.c.account_id == account_id
-            count = _bury(connection, own, files.c.folder == folder, files.c.name == name)
+            count = _mark_deleted(connection, own, files.c.folder == folder, files.c.name == name)
             if count:
                 write_event(connection, account_id, None, "file deleted", f"{folder}/{name}".lstrip("/"))
             return count > 0
@@ -119,7 +119,9 @@ class FileStore:
         """Mark every file in a folder and below it as deleted; return their number."""
         below = sa.func.substr(files.c.folder, 1, len(folder) + 1) == f"{folder}/"
         with self._database.write(account_id) as connection:
-            count = _bury(connection, files.c.account_id == account_id, (files.c.folder == folder) | below)
+            count = _mark_deleted(
+                connection, files.c.account_id == account_id, (files.c.folder == folder) | below
+            )
             if count:
                 write_event(connection, account_id, None, "folder deleted", folder)
             return count
@@ -197,7 +199,9 @@ def insert_file(
 ) -> StoredFile:
     """Insert a file within the running transaction, replacing one of the same name."""
     new = StoredFile(uuid.uuid4().hex, account_id, folder, name, size, sha256, clock.now())
-    _bury(connection, files.c.account_id == account_id, files.c.folder == folder, files.c.name == name)
+    _mark_deleted(
+        connection, files.c.account_id == account_id, files.c.folder == folder, files.c.name == name
+    )
     connection.execute(sa.insert(files).values(new.__dict__))
     write_event(connection, account_id, None, "uploaded", f"{folder}/{name}".lstrip("/"))
     return new
@@ -216,8 +220,10 @@ def _select(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
     return sa.select(*columns).where(*conditions, files.c.deleted.is_(None))
 
 
-def _bury(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> int:
+def _mark_deleted(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> int:
     live = (*conditions, files.c.deleted.is_(None))
     found = connection.execute(sa.select(files.c.account_id, files.c.sha256, files.c.size).where(*live))
-    let_go(connection, [{"account_id": owner, "sha256": each, "bytes": size} for owner, each, size in found])
+    release_contents(
+        connection, [{"account_id": owner, "sha256": each, "bytes": size} for owner, each, size in found]
+    )
     return connection.execute(sa.update(files).where(*live).values(deleted=clock.now())).rowcount

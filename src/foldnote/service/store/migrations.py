@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from foldnote.errors import ConfigurationError
-from foldnote.service.store.database import BareConnection
+from foldnote.service.store.database import RawConnection
 
-Migration = Callable[[BareConnection], None]
+Migration = Callable[[RawConnection], None]
 MIGRATIONS: list[tuple[str, Migration]] = []
 
 
@@ -21,9 +21,7 @@ def migration(function: Migration) -> Migration:
     return function
 
 
-def migrate(
-    connection: BareConnection, *, until: str | None = None, shown: str = "The database"
-) -> list[str]:
+def migrate(connection: RawConnection, *, until: str | None = None, shown: str = "The database") -> list[str]:
     """Apply missing migrations, each in its own transaction, and return their names.
 
     Args:
@@ -51,16 +49,16 @@ def migrate(
     return applied
 
 
-def find_unknown(connection: BareConnection) -> set[str]:
+def find_unknown(connection: RawConnection) -> set[str]:
     """Return the names of applied migrations that this version lacks: a later version applied them."""
     return _find_applied(connection) - {name for name, _ in MIGRATIONS}
 
 
-def _find_applied(connection: BareConnection) -> set[str]:
+def _find_applied(connection: RawConnection) -> set[str]:
     return {str(row[0]) for row in connection.execute("SELECT name FROM migrations")}
 
 
-def _apply(connection: BareConnection, name: str, function: Migration) -> None:
+def _apply(connection: RawConnection, name: str, function: Migration) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         function(connection)
@@ -73,14 +71,14 @@ def _apply(connection: BareConnection, name: str, function: Migration) -> None:
     connection.execute("COMMIT")
 
 
-def _run(connection: BareConnection, statements: str) -> None:
+def _run(connection: RawConnection, statements: str) -> None:
     for statement in statements.split(";\n"):
         if statement.strip():
             connection.execute(statement)
 
 
 @migration
-def m0001_accounts(connection: BareConnection) -> None:
+def m0001_accounts(connection: RawConnection) -> None:
     """Owners of jobs: organizations, accounts, hashed keys, secrets that sign links."""
     _run(
         connection,
@@ -99,7 +97,7 @@ def m0001_accounts(connection: BareConnection) -> None:
 
 
 @migration
-def m0002_jobs(connection: BareConnection) -> None:
+def m0002_jobs(connection: RawConnection) -> None:
     """Jobs, their attempts and inputs, and the counters by status."""
     _run(
         connection,
@@ -136,7 +134,7 @@ def m0002_jobs(connection: BareConnection) -> None:
 
 
 @migration
-def m0003_files(connection: BareConnection) -> None:
+def m0003_files(connection: RawConnection) -> None:
     """Uploaded files: names in folders, content by hash."""
     _run(
         connection,
@@ -151,7 +149,7 @@ def m0003_files(connection: BareConnection) -> None:
 
 
 @migration
-def m0004_events(connection: BareConnection) -> None:
+def m0004_events(connection: RawConnection) -> None:
     """Events, append-only: triggers refuse to change or remove them."""
     connection.execute(
         "CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL,"
@@ -166,7 +164,7 @@ def m0004_events(connection: BareConnection) -> None:
 
 
 @migration
-def m0005_trials(connection: BareConnection) -> None:
+def m0005_trials(connection: RawConnection) -> None:
     """Provisioned accounts: claim links, numbers of jobs used, and recently issued keys."""
     _run(
         connection,
@@ -184,14 +182,14 @@ def m0005_trials(connection: BareConnection) -> None:
 
 
 @migration
-def m0006_run_limits(connection: BareConnection) -> None:
+def m0006_run_limits(connection: RawConnection) -> None:
     """Limits of a submission: seconds per run, weighted hours per batch."""
     connection.execute("ALTER TABLE jobs ADD COLUMN max_runtime_s REAL")
     connection.execute("ALTER TABLE jobs ADD COLUMN hours_budget REAL")
 
 
 @migration
-def m0007_pipelines(connection: BareConnection) -> None:
+def m0007_pipelines(connection: RawConnection) -> None:
     """Saved pipelines, and jobs that wait for earlier stages."""
     _run(
         connection,
@@ -206,14 +204,14 @@ def m0007_pipelines(connection: BareConnection) -> None:
 
 
 @migration
-def m0008_budgets(connection: BareConnection) -> None:
+def m0008_budgets(connection: RawConnection) -> None:
     """Weighted hours: the monthly budget of organizations, and the usage of accounts."""
     connection.execute("ALTER TABLE organizations ADD COLUMN budget_weighted_hours REAL")
     connection.execute("ALTER TABLE usage ADD COLUMN weighted_hours REAL NOT NULL DEFAULT 0")
 
 
 @migration
-def m0009_deployments(connection: BareConnection) -> None:
+def m0009_deployments(connection: RawConnection) -> None:
     """Tools registered by administrators."""
     connection.execute(
         "CREATE TABLE deployments (type TEXT PRIMARY KEY, definition TEXT NOT NULL, created TEXT NOT NULL)"
@@ -222,7 +220,7 @@ def m0009_deployments(connection: BareConnection) -> None:
 
 
 @migration
-def m0010_queue_indexes(connection: BareConnection) -> None:
+def m0010_queue_indexes(connection: RawConnection) -> None:
     """Indexes for the queue's queries (see `conditions.py`)."""
     _run(
         connection,
@@ -239,13 +237,13 @@ def m0010_queue_indexes(connection: BareConnection) -> None:
 
 
 @migration
-def m0011_account_events(connection: BareConnection) -> None:
+def m0011_account_events(connection: RawConnection) -> None:
     """Index for the newest event of an account, which long-polling requests query."""
     connection.execute("CREATE INDEX events_of_account ON events (account_id, id)")
 
 
 @migration
-def m0012_failed_counters(connection: BareConnection) -> None:
+def m0012_failed_counters(connection: RawConnection) -> None:
     """Numbers of failed subjobs of each batch."""
     connection.execute(
         "INSERT INTO counters SELECT account_id, parent_id, 'failed', count(*) FROM jobs"
@@ -255,7 +253,7 @@ def m0012_failed_counters(connection: BareConnection) -> None:
 
 
 @migration
-def m0013_records(connection: BareConnection) -> None:
+def m0013_records(connection: RawConnection) -> None:
     """Records in a table of their own, stored newest first, in the order in which pages read them."""
     _run(
         connection,
@@ -270,7 +268,7 @@ def m0013_records(connection: BareConnection) -> None:
 
 
 @migration
-def m0014_attempt_folders(connection: BareConnection) -> None:
+def m0014_attempt_folders(connection: RawConnection) -> None:
     """Folders of attempts, and a unique name of the database, which only its copies share."""
     _run(
         connection,
@@ -284,13 +282,13 @@ def m0014_attempt_folders(connection: BareConnection) -> None:
 
 
 @migration
-def m0015_runs(connection: BareConnection) -> None:
+def m0015_runs(connection: RawConnection) -> None:
     """The latest run of the service, which shows whether a write-ahead log belongs to the database."""
     connection.execute("ALTER TABLE identity ADD COLUMN run TEXT NOT NULL DEFAULT ''")
 
 
 @migration
-def m0016_deleted_contents(connection: BareConnection) -> None:
+def m0016_deleted_contents(connection: RawConnection) -> None:
     """Clear inputs and results of jobs that were deleted earlier."""
     _run(
         connection,
@@ -303,7 +301,7 @@ def m0016_deleted_contents(connection: BareConnection) -> None:
 
 
 @migration
-def m0017_storage(connection: BareConnection) -> None:
+def m0017_storage(connection: RawConnection) -> None:
     """Storage of each account, and released contents that are not removed yet."""
     _run(
         connection,
@@ -320,39 +318,39 @@ def m0017_storage(connection: BareConnection) -> None:
 
 
 @migration
-def m0018_measured_runs(connection: BareConnection) -> None:
+def m0018_measured_runs(connection: RawConnection) -> None:
     """Resources used by a run, as counted by the kernel."""
     connection.execute("ALTER TABLE jobs ADD COLUMN cpu_seconds REAL")
     connection.execute("ALTER TABLE jobs ADD COLUMN peak_memory_mb REAL")
 
 
 @migration
-def m0019_extensions(connection: BareConnection) -> None:
+def m0019_extensions(connection: RawConnection) -> None:
     """Extensions submitted besides the settings: consent, the user's own alignment, a label."""
     connection.execute("ALTER TABLE jobs ADD COLUMN extensions TEXT")
 
 
 @migration
-def m0020_gpu_memory(connection: BareConnection) -> None:
+def m0020_gpu_memory(connection: RawConnection) -> None:
     """GPU memory used by a run."""
     connection.execute("ALTER TABLE jobs ADD COLUMN peak_gpu_memory_mb REAL")
 
 
 @migration
-def m0021_executors(connection: BareConnection) -> None:
+def m0021_executors(connection: RawConnection) -> None:
     """Name of an attempt's executor, and the token of its runner on another machine."""
     connection.execute("ALTER TABLE attempts ADD COLUMN executor TEXT NOT NULL DEFAULT 'local'")
     connection.execute("ALTER TABLE attempts ADD COLUMN token_sha256 TEXT")
 
 
 @migration
-def m0022_retries(connection: BareConnection) -> None:
+def m0022_retries(connection: RawConnection) -> None:
     """Number of reruns of a job after failures of its tool."""
     connection.execute("ALTER TABLE jobs ADD COLUMN retries INTEGER")
 
 
 @migration
-def m0023_reused_stages(connection: BareConnection) -> None:
+def m0023_reused_stages(connection: RawConnection) -> None:
     """Digest of what decides the result of a pipeline's stage, and the job whose result was reused."""
     connection.execute("ALTER TABLE jobs ADD COLUMN stage_digest TEXT")
     connection.execute("ALTER TABLE jobs ADD COLUMN reused_from TEXT")
@@ -362,7 +360,7 @@ def m0023_reused_stages(connection: BareConnection) -> None:
 
 
 @migration
-def m0024_replicas(connection: BareConnection) -> None:
+def m0024_replicas(connection: RawConnection) -> None:
     """The replicas of the service, and the one that watches an attempt."""
     _run(
         connection,
@@ -375,7 +373,7 @@ def m0024_replicas(connection: BareConnection) -> None:
 
 
 @migration
-def m0025_direct_uploads(connection: BareConnection) -> None:
+def m0025_direct_uploads(connection: RawConnection) -> None:
     """Uploads to an object store by signed links, until they are registered."""
     _run(
         connection,
@@ -389,13 +387,13 @@ def m0025_direct_uploads(connection: BareConnection) -> None:
 
 
 @migration
-def m0026_engine_version(connection: BareConnection) -> None:
+def m0026_engine_version(connection: RawConnection) -> None:
     """The engine that ran a job, so that a stage's result is reused only while it is the same."""
     connection.execute("ALTER TABLE jobs ADD COLUMN engine_version TEXT")
 
 
 @migration
-def m0027_webhooks(connection: BareConnection) -> None:
+def m0027_webhooks(connection: RawConnection) -> None:
     """Undelivered webhooks, and the secrets of accounts that sign them."""
     _run(
         connection,
@@ -412,7 +410,7 @@ def m0027_webhooks(connection: BareConnection) -> None:
 
 
 @migration
-def m0028_shares(connection: BareConnection) -> None:
+def m0028_shares(connection: RawConnection) -> None:
     """Links with which colleagues open a job, and who has opened them."""
     _run(
         connection,

@@ -23,7 +23,7 @@ from foldnote.service.store.schema import identity
 from foldnote.service.store.sqlite_database import DamagedDatabaseError, SqliteDatabase
 
 log = logging.getLogger(__name__)
-_ASIDE = "-wal.of-"
+_ASIDE_SUFFIX = "-wal.of-"
 _CHECKED_BYTES = 512 << 20
 """Larger databases are not checked at each start; checking this size takes about a second."""
 
@@ -35,14 +35,14 @@ def check_files(database: Path) -> None:
         DamagedDatabaseError: it is damaged.
         OSError: a log cannot be renamed.
     """
-    wal = beside(database, "-wal")
-    if _is_filled(wal) and not _belongs(database):
-        _put_aside(database, wal)
-    if _is_filled(database):
-        if not _is_filled(wal):
-            _take_back(database, wal)
+    wal = companion_file(database, "-wal")
+    if _is_nonempty(wal) and not _log_belongs(database):
+        _set_log_aside(database, wal)
+    if _is_nonempty(database):
+        if not _is_nonempty(wal):
+            _restore_log(database, wal)
         if database.stat().st_size <= _CHECKED_BYTES:
-            _look_through(database)
+            _check_integrity(database)
 
 
 def begin_run(database: SqliteDatabase) -> None:
@@ -52,29 +52,29 @@ def begin_run(database: SqliteDatabase) -> None:
         StorageFaultError: the database cannot be written.
         OSError: the file cannot be written.
     """
-    beside_it = beside(database.path, "-run")
-    names = [*_read_names(beside_it), secrets.token_hex(8)]
-    write_atomically(beside_it, " ".join(names), is_durable=True)
+    run_file = companion_file(database.path, "-run")
+    names = [*_read_names(run_file), secrets.token_hex(8)]
+    write_atomically(run_file, " ".join(names), is_durable=True)
     with database.write() as connection:
         connection.execute(sa.update(identity).values(run=names[-1]))
     if database.checkpoint():
-        write_atomically(beside_it, names[-1], is_durable=True)
+        write_atomically(run_file, names[-1], is_durable=True)
 
 
-def beside(database: Path, ending: str) -> Path:
+def companion_file(database: Path, ending: str) -> Path:
     """Return the path of a file that belongs to the database."""
     return database.with_name(database.name + ending)
 
 
-def _is_filled(path: Path) -> bool:
+def _is_nonempty(path: Path) -> bool:
     return path.is_file() and path.stat().st_size > 0
 
 
-def _belongs(database: Path) -> bool:
+def _log_belongs(database: Path) -> bool:
     """Return whether the log belongs to the database, as far as can be known."""
-    if not _is_filled(database):
+    if not _is_nonempty(database):
         return False
-    names = _read_names(beside(database, "-run"))
+    names = _read_names(companion_file(database, "-run"))
     found = _find_run(database)
     return not names or not found or found in names
 
@@ -90,14 +90,14 @@ def _find_run(database: Path) -> str:
     return found[0]
 
 
-def _put_aside(database: Path, wal: Path) -> None:
-    names = _read_names(beside(database, "-run"))
-    aside = beside(database, f"{_ASIDE}{'-'.join(names)}")
+def _set_log_aside(database: Path, wal: Path) -> None:
+    names = _read_names(companion_file(database, "-run"))
+    aside = companion_file(database, f"{_ASIDE_SUFFIX}{'-'.join(names)}")
     if not names or aside.exists():
         aside = set_aside(wal)
     else:
         wal.rename(aside)
-    beside(database, "-shm").unlink(missing_ok=True)
+    companion_file(database, "-shm").unlink(missing_ok=True)
     log.error(
         "The database that was at %s when the service ended is missing. Its newest changes are in %s;"
         " they are restored when it is put back. To use it elsewhere, put them beside it and name them %s.",
@@ -107,14 +107,14 @@ def _put_aside(database: Path, wal: Path) -> None:
     )
 
 
-def _take_back(database: Path, wal: Path) -> None:
+def _restore_log(database: Path, wal: Path) -> None:
     """Return the log to its database, which had been moved away without it."""
     run = _find_run(database)
-    for aside in sorted(database.parent.glob(f"{database.name}{_ASIDE}*")):
-        names = aside.name.partition(_ASIDE)[2].split("-")
+    for aside in sorted(database.parent.glob(f"{database.name}{_ASIDE_SUFFIX}*")):
+        names = aside.name.partition(_ASIDE_SUFFIX)[2].split("-")
         if run and run in names:
-            write_atomically(beside(database, "-run"), " ".join(names), is_durable=True)
-            beside(database, "-shm").unlink(missing_ok=True)
+            write_atomically(companion_file(database, "-run"), " ".join(names), is_durable=True)
+            companion_file(database, "-shm").unlink(missing_ok=True)
             aside.rename(wal)
             log.warning("The newest changes of %s were restored from %s.", database, aside)
             return
@@ -127,7 +127,7 @@ def _read_names(path: Path) -> list[str]:
         return []
 
 
-def _look_through(database: Path) -> None:
+def _check_integrity(database: Path) -> None:
     try:
         with closing(sqlite3.connect(database, isolation_level=None)) as connection:
             found: tuple[str] = connection.execute("PRAGMA quick_check(1)").fetchone()

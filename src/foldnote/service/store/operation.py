@@ -83,10 +83,10 @@ class OperationStore:
         try:
             with self._database.write(jobs=()) as connection:
                 connection.execute(_UNCHANGED)
-                raise _TakenBack
-        except _TakenBack:
+                raise _RolledBack
+        except _RolledBack:
             return
 
 
-class _TakenBack(Exception):  # noqa: N818  no error: it rolls a transaction back
+class _RolledBack(Exception):  # noqa: N818  no error: it rolls a transaction back
     pass

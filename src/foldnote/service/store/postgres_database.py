@@ -32,7 +32,7 @@ from sqlalchemy.pool import QueuePool
 
 from foldnote.errors import ConfigurationError
 from foldnote.service.store.address import StoreAddress
-from foldnote.service.store.database import Found, StorageFaultError, call_while_full
+from foldnote.service.store.database import Found, StorageFaultError, retry_while_disk_full
 from foldnote.service.store.migrations import migrate
 from foldnote.service.store.postgres_dialect import MigratedConnection
 
@@ -48,17 +48,17 @@ _WORK = 0x666F6C66
 _POOL_TIMEOUT_S = 10.0
 _CONNECT_S = 5
 _LISTEN_S = 0.25
-_LOOK_S = 10.0
+_CHECK_INTERVAL_S = 10.0
 """Seconds without a notification after which changes are assumed."""
 _RETRY_S = 1.0
 _REPEAT_AFTER_S = (0.05, 0.2, 0.5, 1.0)
 _MANY_ACCOUNTS = 300
 _FULL = "53100"
 _NOT_ALLOWED = ("42501", "3F000")
-_PASSING = (
+_TRANSIENT_ERRORS = (
     sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.InternalError, sa.exc.NotSupportedError
 )  # fmt: skip
-_PASSING_BARE = (psycopg.OperationalError, psycopg.InternalError, psycopg.NotSupportedError)
+_TRANSIENT_RAW_ERRORS = (psycopg.OperationalError, psycopg.InternalError, psycopg.NotSupportedError)
 """Faults of the server and not of a statement: a standby reports writing as unsupported, and a session that
 was idle for too long gets an internal error."""
 _EXCERPT = re.compile(r"\s+Is the server running[^?]*\?|\nLINE [\d\D]*")
@@ -101,7 +101,9 @@ class PostgresDatabase:
         except BaseException:
             self._writers.dispose()
             raise
-        self._listener = threading.Thread(target=self._hear, name="database listener", daemon=True)
+        self._listener = threading.Thread(
+            target=self._listen_until_closed, name="database listener", daemon=True
+        )
         self._listener.start()
 
     def _engine(self) -> sa.Engine:
@@ -132,17 +134,17 @@ class PostgresDatabase:
         """Check the server and apply missing migrations, one replica at a time."""
         try:
             with self._autocommit.connect() as connection:
-                bare = _bare(connection)
-                self._require_usable(bare)
-                bare.execute("SET lock_timeout = 0")  # another replica may be migrating
-                bare.execute("SET statement_timeout = 0")  # the administrator may have set one
-                bare.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION,))
+                raw = _raw_connection(connection)
+                self._require_usable(raw)
+                raw.execute("SET lock_timeout = 0")  # another replica may be migrating
+                raw.execute("SET statement_timeout = 0")  # the administrator may have set one
+                raw.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION,))
                 try:
-                    migrate(MigratedConnection(bare), shown=f"The database {self._address.shown}")
+                    migrate(MigratedConnection(raw), shown=f"The database {self._address.shown}")
                 finally:
-                    bare.execute("SELECT pg_advisory_unlock(%s)", (_MIGRATION,))
-                    bare.execute(f"SET lock_timeout = '{_SETTINGS['lock_timeout']}'")
-                    bare.execute("RESET statement_timeout")
+                    raw.execute("SELECT pg_advisory_unlock(%s)", (_MIGRATION,))
+                    raw.execute(f"SET lock_timeout = '{_SETTINGS['lock_timeout']}'")
+                    raw.execute("RESET statement_timeout")
         except sa.exc.DBAPIError as exc:
             raise self._unusable(exc.orig) from None
         except psycopg.Error as exc:
@@ -195,7 +197,7 @@ class PostgresDatabase:
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        with self._translated(), self._readers.begin() as connection:
+        with self._translate_errors(), self._readers.begin() as connection:
             yield connection
 
     @contextmanager
@@ -207,7 +209,7 @@ class PostgresDatabase:
         """
         is_about_all = not owners and jobs is None
         touched: set[int] = set()
-        with self._translated(), self._writers.begin() as connection:
+        with self._translate_errors(), self._writers.begin() as connection:
             connection.info["touched"] = touched
             if is_about_all:
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_EVERYTHING,))
@@ -221,9 +223,9 @@ class PostgresDatabase:
                     query = "SELECT id FROM accounts WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
                     connection.exec_driver_sql(query, (sorted(touched),))
             yield connection
-        self._tell(None if is_about_all else touched)
+        self._notify_changes(None if is_about_all else touched)
 
-    def try_own(self, connection: sa.Connection, account_id: int) -> bool:
+    def try_lock_account(self, connection: sa.Connection, account_id: int) -> bool:
         """See the protocol."""
         query = "SELECT id FROM accounts WHERE id = %s FOR NO KEY UPDATE SKIP LOCKED"
         if connection.exec_driver_sql(query, (account_id,)).first() is None:
@@ -232,42 +234,42 @@ class PostgresDatabase:
         return True
 
     @contextmanager
-    def glance(self, *, is_single: bool = False) -> Iterator[QuestionMarks]:
+    def read_raw(self, *, is_single: bool = False) -> Iterator[QuestionMarks]:
         """See the protocol.
 
         Raises:
             StorageFaultError: the database cannot be read now.
         """
         with (
-            self._translated(),
+            self._translate_errors(),
             self._autocommit.connect() if is_single else self._readers.begin() as connection,
         ):
-            yield QuestionMarks(_bare(connection))
+            yield QuestionMarks(_raw_connection(connection))
 
     @contextmanager
-    def alone(self, work: str) -> Iterator[bool]:
+    def hold_exclusively(self, work: str) -> Iterator[bool]:
         """See the protocol.
 
         Raises:
             StorageFaultError: the database cannot be used now.
         """
-        with self._translated(), self._autocommit.connect() as connection:
+        with self._translate_errors(), self._autocommit.connect() as connection:
             values = (_WORK, work)
             query = "SELECT pg_try_advisory_lock(%s, hashtext(%s))"
-            is_alone = bool(connection.exec_driver_sql(query, values).scalar_one())
+            is_exclusive = bool(connection.exec_driver_sql(query, values).scalar_one())
             try:
-                yield is_alone
+                yield is_exclusive
             finally:
-                if is_alone:
+                if is_exclusive:
                     connection.exec_driver_sql("SELECT pg_advisory_unlock(%s, hashtext(%s))", values)
 
-    def repeat_while_full(self, act: Callable[[], Found]) -> Found:
+    def retry_while_disk_full(self, act: Callable[[], Found]) -> Found:
         """See the protocol; the server may need a moment to free space.
 
         Raises:
             StorageFaultError: the disk is still full, or the database cannot be used.
         """
-        return call_while_full(act, _REPEAT_AFTER_S)
+        return retry_while_disk_full(act, _REPEAT_AFTER_S)
 
     def seconds(self) -> float:
         """Return the server's clock: Unix time (s).
@@ -309,61 +311,63 @@ class PostgresDatabase:
         """See the protocol."""
         self._on_change = on_change
 
-    def _tell(self, accounts: Collection[int] | None) -> None:
+    def _notify_changes(self, accounts: Collection[int] | None) -> None:
         """Notify replicas and local waiters of the accounts whose rows changed; None for any account."""
         if accounts is not None and not accounts:
             return
-        is_anybody = accounts is None or len(accounts) > _MANY_ACCOUNTS
-        self._note(None if is_anybody else accounts)
-        payload = f"{self._name} " + ("*" if is_anybody else ",".join(map(str, accounts or ())))
+        affects_many = accounts is None or len(accounts) > _MANY_ACCOUNTS
+        self._count_changes(None if affects_many else accounts)
+        payload = f"{self._name} " + ("*" if affects_many else ",".join(map(str, accounts or ())))
         query = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(%s, %s)"
         with contextlib.suppress(sa.exc.SQLAlchemyError), self._autocommit.connect() as connection:
             connection.exec_driver_sql(query, (_CHANNEL, payload))  # the notification need not be durable
 
-    def _note(self, accounts: Collection[int] | None) -> None:
+    def _count_changes(self, accounts: Collection[int] | None) -> None:
         self._versions.update([0] if accounts is None else accounts)
 
-    def _hear(self) -> None:
+    def _listen_until_closed(self) -> None:
         """Listen until the end; while that is impossible, report changes of all accounts at each retry."""
         while not self._is_closing.is_set():
             try:
                 self._listen()
             except (sa.exc.SQLAlchemyError, psycopg.Error):
-                self._note(None)
+                self._count_changes(None)
                 self._on_change()
                 self._is_closing.wait(_RETRY_S)
 
     def _listen(self) -> None:
         with self._autocommit.connect() as connection:
-            bare = _bare(connection)
+            raw = _raw_connection(connection)
             connection.detach()
-            bare.execute(f"LISTEN {_CHANNEL}")
-            look_at = 0.0
+            raw.execute(f"LISTEN {_CHANNEL}")
+            next_check_at = 0.0
             while not self._is_closing.is_set():
-                if time.monotonic() >= look_at:
-                    look_at = time.monotonic() + _LOOK_S
-                    self._note(None)
+                if time.monotonic() >= next_check_at:
+                    next_check_at = time.monotonic() + _CHECK_INTERVAL_S
+                    self._count_changes(None)
                     self._on_change()
-                for each in bare.notifies(timeout=_LISTEN_S, stop_after=1):
+                for each in raw.notifies(timeout=_LISTEN_S, stop_after=1):
                     sender, _, accounts = each.payload.partition(" ")
                     if sender != self._name:
-                        self._note(None if accounts == "*" else [int(each) for each in accounts.split(",")])
+                        self._count_changes(
+                            None if accounts == "*" else [int(each) for each in accounts.split(",")]
+                        )
                         self._on_change()
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sa.exc.TimeoutError as exc:
             raise StorageFaultError("All connections to the database are in use.") from exc
         except sa.exc.DBAPIError as exc:
-            if not isinstance(exc, _PASSING):
+            if not isinstance(exc, _TRANSIENT_ERRORS):
                 raise
-            raise self._fault(exc.orig) from exc
-        except _PASSING_BARE as exc:
-            raise self._fault(exc) from exc
+            raise self._storage_fault(exc.orig) from exc
+        except _TRANSIENT_RAW_ERRORS as exc:
+            raise self._storage_fault(exc) from exc
 
-    def _fault(self, exc: BaseException | None) -> StorageFaultError:
+    def _storage_fault(self, exc: BaseException | None) -> StorageFaultError:
         is_full = getattr(exc, "sqlstate", None) == _FULL
         if is_full:
             self._on_full()
@@ -393,9 +397,9 @@ def _configure(connection: psycopg.Connection[Any], _record: object) -> None:
     connection.adapters.register_dumper(str, CleanText)
 
 
-def _bare(connection: sa.Connection) -> psycopg.Connection[Any]:
-    bare: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
-    return bare
+def _raw_connection(connection: sa.Connection) -> psycopg.Connection[Any]:
+    raw: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+    return raw
 
 
 @compiles(OnConflictDoUpdate, "postgresql")

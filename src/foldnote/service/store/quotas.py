@@ -121,7 +121,7 @@ def count_jobs(connection: sa.Connection, account_id: int, number: int, quotas: 
             index_elements=["account_id", "period"], set_={"jobs": usage.c.jobs + number}
         )
     )
-    mine = (usage.c.account_id == account_id, usage.c.period == period)
-    total = connection.execute(sa.select(usage.c.jobs).where(*mine)).scalar_one()
+    conditions = (usage.c.account_id == account_id, usage.c.period == period)
+    total = connection.execute(sa.select(usage.c.jobs).where(*conditions)).scalar_one()
     if total > allowed:
         raise QuotaError(tier, total - number, allowed, number)

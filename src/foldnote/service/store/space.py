@@ -41,11 +41,11 @@ def make_shrinkable(connection: sqlite3.Connection, path: Path) -> None:
 
     If the disk has no space for a second copy, the database stays unchanged until the next start.
     """
-    if _ask(connection, "auto_vacuum") == _INCREMENTAL:
+    if _read_pragma(connection, "auto_vacuum") == _INCREMENTAL:
         return
     connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
-    used = _ask(connection, "page_count") - _ask(connection, "freelist_count")
-    if 3 * used * _ask(connection, "page_size") > shutil.disk_usage(path.parent).free:
+    used = _read_pragma(connection, "page_count") - _read_pragma(connection, "freelist_count")
+    if 3 * used * _read_pragma(connection, "page_size") > shutil.disk_usage(path.parent).free:
         log.warning("%s cannot be compacted: the disk has too little free space for a second copy.", path)
         return
     try:
@@ -74,18 +74,18 @@ def reclaim(
         sqlite3.OperationalError: the disk is full or fails.
     """
     connection.execute(f"PRAGMA busy_timeout={_MAX_WAIT_MS}")
-    is_possible = _ask(connection, "auto_vacuum") == _INCREMENTAL
+    is_possible = _read_pragma(connection, "auto_vacuum") == _INCREMENTAL
     pages = _FEW_PAGES if keeps_log else _PAGES_AT_ONCE
     how = "RESTART" if keeps_log else "TRUNCATE"
-    while is_possible and (left := _ask(connection, "freelist_count")) and not stop.wait(_PAUSE_S):
+    while is_possible and (left := _read_pragma(connection, "freelist_count")) and not stop.wait(_PAUSE_S):
         with lock:
             connection.executescript(f"PRAGMA incremental_vacuum({pages})")  # `execute` frees one page only
             if keeps_log:
                 empty_log(connection, how)
-        if _ask(connection, "freelist_count") >= left:
+        if _read_pragma(connection, "freelist_count") >= left:
             break
     is_empty = empty_log(connection, how)
-    return not keeps_log and is_empty and not (is_possible and _ask(connection, "freelist_count"))
+    return not keeps_log and is_empty and not (is_possible and _read_pragma(connection, "freelist_count"))
 
 
 def quiet_time_s(connection: sqlite3.Connection) -> float:
@@ -134,9 +134,9 @@ def empty_log(connection: sqlite3.Connection, how: str = "TRUNCATE") -> bool:
 
 
 def _size(connection: sqlite3.Connection) -> int:
-    return _ask(connection, "page_count") * _ask(connection, "page_size")
+    return _read_pragma(connection, "page_count") * _read_pragma(connection, "page_size")
 
 
-def _ask(connection: sqlite3.Connection, pragma: str) -> int:
+def _read_pragma(connection: sqlite3.Connection, pragma: str) -> int:
     found: tuple[int] = connection.execute(f"PRAGMA {pragma}").fetchone()
     return found[0]

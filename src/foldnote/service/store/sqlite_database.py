@@ -20,7 +20,7 @@ from sqlalchemy import event
 from sqlalchemy.pool import QueuePool
 
 from foldnote.errors import ConfigurationError
-from foldnote.service.store.database import Found, StorageFaultError, call_while_full
+from foldnote.service.store.database import Found, StorageFaultError, retry_while_disk_full
 from foldnote.service.store.migrations import migrate
 from foldnote.service.store.space import (
     empty_log,
@@ -83,7 +83,7 @@ class SqliteDatabase:
         self._writer = self._engine(pool_size=1, begin="BEGIN IMMEDIATE")
         self._watch_lock = threading.Lock()
         self._watch = self._connect()
-        self._glances: deque[sqlite3.Connection] = deque()
+        self._idle_readers: deque[sqlite3.Connection] = deque()
 
     def _prepare(self) -> None:
         self.path.touch(mode=0o600, exist_ok=True)
@@ -150,15 +150,15 @@ class SqliteDatabase:
             self._waiting_writers.pop()
             yield
 
-    def repeat_while_full(self, act: Callable[[], Found]) -> Found:
+    def retry_while_disk_full(self, act: Callable[[], Found]) -> Found:
         """Call `act`, and retry a few times while the disk is full: removing the ballast frees space.
 
         Raises:
             StorageFaultError: the disk is still full, or the database cannot be used.
         """
-        return call_while_full(act, _REPEAT_AFTER_S)
+        return retry_while_disk_full(act, _REPEAT_AFTER_S)
 
-    def try_own(self, connection: sa.Connection, account_id: int) -> bool:  # noqa: ARG002
+    def try_lock_account(self, connection: sa.Connection, account_id: int) -> bool:  # noqa: ARG002
         """Return True: the only writer owns every account."""
         return True
 
@@ -166,7 +166,7 @@ class SqliteDatabase:
         """Do nothing: no other service uses the database."""
 
     @contextmanager
-    def alone(self, work: str) -> Iterator[bool]:  # noqa: ARG002
+    def hold_exclusively(self, work: str) -> Iterator[bool]:  # noqa: ARG002
         """Yield True: there are no other replicas."""
         yield True
 
@@ -193,7 +193,7 @@ class SqliteDatabase:
         return sum(each.stat().st_size for each in (self.path, *beside) if each.is_file())
 
     @contextmanager
-    def glance(self, *, is_single: bool = False) -> Iterator[sqlite3.Connection]:
+    def read_raw(self, *, is_single: bool = False) -> Iterator[sqlite3.Connection]:
         """Open a read transaction on a bare sqlite3 connection, for queries that must be fast.
 
         Args:
@@ -205,7 +205,7 @@ class SqliteDatabase:
         """
         try:
             try:
-                connection = self._glances.pop()
+                connection = self._idle_readers.pop()
             except IndexError:
                 connection = self._connect()
             if not is_single:
@@ -215,7 +215,7 @@ class SqliteDatabase:
             finally:
                 if not is_single:
                     connection.execute("COMMIT")
-                self._glances.append(connection)
+                self._idle_readers.append(connection)
         except sqlite3.OperationalError as exc:
             raise StorageFaultError(str(exc)) from exc
         except sqlite3.DatabaseError as exc:
@@ -286,8 +286,8 @@ class SqliteDatabase:
 
     def close(self) -> None:
         """Close every connection."""
-        while self._glances:
-            self._glances.pop().close()
+        while self._idle_readers:
+            self._idle_readers.pop().close()
         self._watch.close()
         self._readers.dispose()
         self._writer.dispose()

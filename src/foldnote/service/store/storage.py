@@ -48,7 +48,7 @@ class StorageStore:
             )
 
 
-def let_go(connection: sa.Connection, rows: list[dict[str, object]]) -> None:
+def release_contents(connection: sa.Connection, rows: list[dict[str, object]]) -> None:
     """Record released contents (`account_id`, `sha256`, `bytes`); they count until they are removed."""
     if rows:
         connection.execute(sa.insert(leavings), rows)

@@ -12,7 +12,7 @@ from foldnote.service.engines import build_attempt, load_engines
 from foldnote.service.engines.command import list_tools, run_list
 from foldnote.service.engines.launch import ADD_ONS, needed_resources
 from foldnote.service.queue.executors.protocol import Capacity
-from foldnote.service.queue.launching import need_of
+from foldnote.service.queue.launching import required_capacity
 from foldnote.service.runner.manifest import Used
 
 
@@ -73,7 +73,7 @@ def test_an_engine_without_add_ons_gets_none(tmp_path):
 def test_memory_is_reserved_for_the_larger_of_engine_and_add_on(tmp_path):
     engine, _ = write_pair(tmp_path)
     assert build(engine, tmp_path).memory_mb == 900
-    assert need_of(engine, Capacity(8, 16_000)).memory_mb == 900
+    assert required_capacity(engine, Capacity(8, 16_000)).memory_mb == 900
 
 
 def test_the_manifest_says_of_each_add_on_whether_it_was_used(tmp_path):

@@ -19,7 +19,7 @@ from foldnote.service.engines import Engine, read_engine
 from foldnote.service.engines.engine import read_ready
 from foldnote.service.engines.install import install, remove
 from foldnote.service.engines.pip import explain_failure, tells_full_disk
-from foldnote.service.engines.turns import describe_holder, try_turn
+from foldnote.service.engines.waiting_locks import describe_holder, try_lock
 
 PATIENCE_S = 30.0
 
@@ -162,7 +162,7 @@ def test_an_installer_waits_for_another_one_and_says_for_whom(make_engine):
     release, is_held = threading.Event(), threading.Event()
 
     def hold():
-        with try_turn(engine.home.with_name(".tiny.lock"), "installing tiny") as is_mine:
+        with try_lock(engine.home.with_name(".tiny.lock"), "installing tiny") as is_mine:
             assert is_mine
             is_held.set()
             release.wait(PATIENCE_S)
@@ -196,7 +196,7 @@ def test_an_engine_that_is_being_installed_is_not_removed(make_engine):
     engine = make_engine("firstpart==1.0")
     engine.home.mkdir(parents=True)
     with (
-        try_turn(engine.home.with_name(".tiny.lock"), "installing tiny"),
+        try_lock(engine.home.with_name(".tiny.lock"), "installing tiny"),
         pytest.raises(EngineInstallError, match=r"used by process \d+ of .+, which has been installing tiny"),
     ):
         remove(engine)
@@ -208,8 +208,8 @@ def test_the_lock_of_an_installer_that_died_is_taken_over(make_engine):
     engine.home.mkdir(parents=True)
     lock = engine.home.with_name(".tiny.lock")
     program = (
-        "import sys, time; from pathlib import Path; from foldnote.service.engines.turns import try_turn\n"
-        "with try_turn(Path(sys.argv[1]), 'installing tiny'):\n    print('held', flush=True); time.sleep(600)"
+        "import sys, time; from pathlib import Path; from foldnote.service.engines.waiting_locks import try_lock\n"
+        "with try_lock(Path(sys.argv[1]), 'installing tiny'):\n    print('held', flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", program, lock], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"

@@ -17,7 +17,7 @@ from foldnote.service.engines import load_engines, read_engine
 from foldnote.service.engines.engine import read_ready
 from foldnote.service.engines.install import install
 from foldnote.service.engines.locks import is_library, name_of, read_lock
-from foldnote.service.engines.plan import plan_first, plan_last
+from foldnote.service.engines.plan import plan_final_steps, plan_initial_steps
 
 BUNDLED = [
     engine
@@ -68,7 +68,7 @@ def test_every_bundled_engine_has_a_lock_that_fulfils_its_requirements(engine):
 def test_pip_gets_a_hash_for_every_package_but_the_unhashed_ones(engine, monkeypatch, tmp_path):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # without the libraries of a machine with a GPU
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))  # and those required by an installed PyTorch
-    steps = [*plan_first(engine, with_hashes=True), *plan_last(engine, with_hashes=True)]
+    steps = [*plan_initial_steps(engine, with_hashes=True), *plan_final_steps(engine, with_hashes=True)]
     unhashed = engine.environment.lock.unhashed
     for step in steps:
         if step.requirements:
@@ -103,7 +103,7 @@ def test_what_only_builds_with_cuda_need_comes_in_when_they_ask_for_it(tmp_path,
     info.mkdir(parents=True)
     for needs, count in [("sympy>=1.13", 1), ("nvidia-cublas==13.1.1.3; platform_system == 'Linux'", 2)]:
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch\nRequires-Dist: {needs}\n")
-        steps = plan_last(engine, with_hashes=True)
+        steps = plan_final_steps(engine, with_hashes=True)
         assert len(steps) == count
     assert "nvidia-cublas==" in steps[0].requirements
     assert "--require-hashes" in steps[0].arguments
@@ -111,12 +111,12 @@ def test_what_only_builds_with_cuda_need_comes_in_when_they_ask_for_it(tmp_path,
 
 def test_what_only_a_gpu_needs_comes_in_where_there_is_one(monkeypatch):
     engine = next(each for each in BUNDLED if each.environment.lock.libraries_for_gpu)
-    (first,) = plan_first(engine, with_hashes=True)
+    (first,) = plan_initial_steps(engine, with_hashes=True)
     assert "openmm==" in first.requirements
     assert "cuda" not in first.requirements
     for has_gpu in (False, True):
         monkeypatch.setattr("foldnote.service.engines.plan.has_nvidia_gpu", lambda has_gpu=has_gpu: has_gpu)
-        steps = plan_last(engine, with_hashes=True)
+        steps = plan_final_steps(engine, with_hashes=True)
         assert len(steps) == has_gpu
     assert "openmm-cuda-12==" in steps[0].requirements
     assert "--require-hashes" in steps[0].arguments

@@ -4,7 +4,7 @@ import pytest
 
 from foldnote import settings
 from foldnote.errors import EngineError, UnknownEngineError
-from foldnote.service.node.shelf import EngineShelf
+from foldnote.service.node.agent_resources import EngineCache
 
 ENGINE = """
 name = "tiny"
@@ -26,34 +26,34 @@ cores = 4
 
 
 @pytest.fixture
-def shelf(tmp_path, monkeypatch):
+def engine_cache(tmp_path, monkeypatch):
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "engine.toml").write_text(ENGINE)
     monkeypatch.setenv("FOLDNOTE_ENGINE_PATH", str(tmp_path / "tiny"))
-    return EngineShelf()
+    return EngineCache()
 
 
 def configure(limit):
     (settings.config_dir() / "config.toml").write_text(f"[engines.tiny]\nlimit = {limit}\n")
 
 
-def test_runs_of_a_tool_share_a_template_until_the_options_change(shelf):
+def test_runs_of_a_tool_share_a_template_until_the_options_change(engine_cache):
     configure(3)
-    first = shelf.find_template("tiny", "anarci", 2, assigns_gpus=False)
+    first = engine_cache.find_template("tiny", "anarci", 2, assigns_gpus=False)
     assert (first.cores, first.tool, first.is_kept) == (2, "anarci", True)
-    assert shelf.find_template("tiny", "anarci", 2, assigns_gpus=False) is first
-    assert shelf.find_template("tiny", "anarci", 3, assigns_gpus=False).cores == 3
+    assert engine_cache.find_template("tiny", "anarci", 2, assigns_gpus=False) is first
+    assert engine_cache.find_template("tiny", "anarci", 3, assigns_gpus=False).cores == 3
     configure(5)
-    changed = shelf.find_template("tiny", "anarci", 2, assigns_gpus=False)
+    changed = engine_cache.find_template("tiny", "anarci", 2, assigns_gpus=False)
     assert changed.environment != first.environment
 
 
-def test_an_engine_that_lacks_an_option_is_refused_each_time(shelf):
+def test_an_engine_that_lacks_an_option_is_refused_each_time(engine_cache):
     for _ in range(2):
         with pytest.raises(EngineError, match="set limit"):
-            shelf.find_template("tiny", "anarci", 2, assigns_gpus=False)
+            engine_cache.find_template("tiny", "anarci", 2, assigns_gpus=False)
 
 
-def test_an_engine_that_the_node_does_not_have_is_unknown(shelf):
+def test_an_engine_that_the_node_does_not_have_is_unknown(engine_cache):
     with pytest.raises(UnknownEngineError):
-        shelf.find_template("gone", "anarci", 2, assigns_gpus=False)
+        engine_cache.find_template("gone", "anarci", 2, assigns_gpus=False)

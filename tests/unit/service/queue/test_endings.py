@@ -4,9 +4,9 @@ import pytest
 
 from foldnote.service.config import DispatcherTiming
 from foldnote.service.queue.executors import Capacity
-from foldnote.service.queue.launching import input_places, seed_of
-from foldnote.service.queue.outcomes import ending_of, is_exhausted, weighted_hours
-from foldnote.service.queue.placement import find_room
+from foldnote.service.queue.launching import derive_seed, input_paths
+from foldnote.service.queue.outcomes import is_exhausted, make_job_end, weighted_hours
+from foldnote.service.queue.placement import fit_on_machine
 from foldnote.service.runner.attempt import Outcome
 from foldnote.service.store.jobs.insertion import Input
 from foldnote.service.store.jobs.queue import Claim
@@ -14,7 +14,7 @@ from foldnote.service.store.jobs.queue import Claim
 
 def ending(state, *, has_result=False, is_cancelled=False, error=None):
     outcome = Outcome(state, error=error, result_sha256="ab" if has_result else None)
-    return ending_of(outcome, cores=1, has_result=has_result, is_cancelled=is_cancelled)
+    return make_job_end(outcome, cores=1, has_result=has_result, is_cancelled=is_cancelled)
 
 
 def claim(inputs=(), losses=0, normalized="{}"):
@@ -57,28 +57,28 @@ def test_hours_are_weighted_by_cores():
 
 def test_runs_fit_by_cores_memory_and_number():
     whole, need = Capacity(2, 1000), Capacity(1, 400)
-    assert find_room(need, [need], whole, None) == need
-    assert find_room(need, [need, need], whole, None) is None
-    assert find_room(need, [Capacity(1, 700)], whole, None) is None
-    assert find_room(need, [need], whole, 1) is None
+    assert fit_on_machine(need, [need], whole, None) == need
+    assert fit_on_machine(need, [need, need], whole, None) is None
+    assert fit_on_machine(need, [Capacity(1, 700)], whole, None) is None
+    assert fit_on_machine(need, [need], whole, 1) is None
 
 
 def test_inputs_of_one_name_do_not_meet():
     files = [Input("a", "x.pdb", "1"), Input("a", "x.pdb", "2"), Input("b", "x.pdb", "3")]
-    assert input_places(claim(files)) == ["inputs/a/x.pdb", "inputs/a/1/x.pdb", "inputs/b/x.pdb"]
+    assert input_paths(claim(files)) == ["inputs/a/x.pdb", "inputs/a/1/x.pdb", "inputs/b/x.pdb"]
 
 
 def test_the_same_settings_have_the_same_seed():
-    assert seed_of(claim()) == seed_of(claim())
-    assert seed_of(claim()) != seed_of(claim(normalized='{"a":1}'))
-    assert 0 <= seed_of(claim()) < 2**31
+    assert derive_seed(claim()) == derive_seed(claim())
+    assert derive_seed(claim()) != derive_seed(claim(normalized='{"a":1}'))
+    assert 0 <= derive_seed(claim()) < 2**31
 
 
 def test_a_refused_input_is_distinguished_from_other_failures_and_only_of_a_failure():
     refused = Outcome("failed", error="No.", is_input_refused=True)
-    assert ending_of(refused, cores=1, has_result=False, is_cancelled=False).is_input_refused
+    assert make_job_end(refused, cores=1, has_result=False, is_cancelled=False).is_input_refused
     assert not ending("failed", error="No.").is_input_refused
-    assert not ending_of(refused, cores=1, has_result=False, is_cancelled=True).is_input_refused
+    assert not make_job_end(refused, cores=1, has_result=False, is_cancelled=True).is_input_refused
 
 
 def test_pauses_between_attempts_double_up_to_a_minute():

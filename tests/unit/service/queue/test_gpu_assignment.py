@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldnote.service.queue.executors.protocol import Capacity
-from foldnote.service.queue.placement import assign_gpus, find_room
+from foldnote.service.queue.placement import assign_gpus, fit_on_machine
 from foldnote.service.runner.gpus import Gpu
 
 MACHINE = Capacity(64, 64_000, 2, devices=(Gpu("0", 1000), Gpu("1", 1000)))
@@ -23,7 +23,7 @@ NEEDS = st.builds(
 def test_no_gpu_is_given_beyond_its_memory_or_to_two_that_need_all_of_it(steps):
     going: list[Capacity] = []
     for need, end in steps:
-        room = find_room(need, going, MACHINE, None)
+        room = fit_on_machine(need, going, MACHINE, None)
         if room is not None:
             assert len(set(room.devices)) == len(room.devices) == need.gpus
             going.append(room)
@@ -38,9 +38,9 @@ def test_no_gpu_is_given_beyond_its_memory_or_to_two_that_need_all_of_it(steps):
 
 def test_an_unused_gpu_comes_first():
     need = Capacity(1, 1, 1, 100)
-    first = find_room(need, [], MACHINE, None)
-    second = find_room(need, [first], MACHINE, None)
-    third = find_room(need, [first, second], MACHINE, None)
+    first = fit_on_machine(need, [], MACHINE, None)
+    second = fit_on_machine(need, [first], MACHINE, None)
+    third = fit_on_machine(need, [first, second], MACHINE, None)
     assert [each.devices[0].identity for each in (first, second, third)] == ["0", "1", "0"]
 
 

@@ -9,7 +9,7 @@ from foldnote.service.queue.executors.local import LocalExecutor
 from foldnote.service.queue.executors.protocol import Capacity
 from foldnote.service.queue.lines import JobLines, WatchedAttempt, find_leaders
 from foldnote.service.runner.attempt import Outcome
-from foldnote.service.store.jobs.queue import Claim, Waiting
+from foldnote.service.store.jobs.queue import Claim, QueuedJob
 
 NEED = Capacity(cores=1, memory_mb=100)
 CLAIM = Claim(1, 1, 1, "a" * 32, "a.output-1", "anarci", "{}", 0, False, "2026-01-01T00:00:00Z", "1-1")
@@ -38,7 +38,7 @@ def attempt(number, machine, executor, *, is_in_line=False):
 def lines():
     """Create a line for a tool whose runs are short."""
     lines = JobLines()
-    lines.note_end(CLAIM, SHORT)
+    lines.record_end(CLAIM, SHORT)
     return lines
 
 
@@ -51,7 +51,7 @@ def test_the_machine_with_the_shortest_line_is_chosen():
 
 @pytest.mark.parametrize("there", [(ONE,), (ONE, replace(TWO, is_open=False))], ids=["gone", "closed"])
 def test_nothing_waits_at_a_machine_that_is_out_of_reach(lines, there):
-    executor, job = Machines(*there), Waiting(5, CLAIM.account_id, CLAIM.type, 1)
+    executor, job = Machines(*there), QueuedJob(5, CLAIM.account_id, CLAIM.type, 1)
     lost = attempt(2, "two", executor)
     assert find_leaders(CLAIM, [lost], executor.capacity()) is None
     assert not lines.places([lost]).has_any
@@ -62,7 +62,7 @@ def test_nothing_waits_at_a_machine_that_is_out_of_reach(lines, there):
 
 
 def test_a_line_has_places_until_they_are_taken(lines):
-    executor, job = Machines(ONE), Waiting(5, CLAIM.account_id, CLAIM.type, 1)
+    executor, job = Machines(ONE), QueuedJob(5, CLAIM.account_id, CLAIM.type, 1)
     places, taken = lines.places([attempt(2, "one", executor)]), 0
     while places.take(job):
         taken += 1
@@ -74,5 +74,5 @@ def test_a_line_has_places_until_they_are_taken(lines):
 def test_nothing_waits_for_a_tool_whose_runs_are_long_or_unknown(lines):
     going = [attempt(2, "one", Machines(ONE))]
     assert not JobLines().places(going).has_any
-    lines.note_end(CLAIM, replace(SHORT, ended="2026-01-01T00:01:00Z"))
+    lines.record_end(CLAIM, replace(SHORT, ended="2026-01-01T00:01:00Z"))
     assert not lines.places(going).has_any

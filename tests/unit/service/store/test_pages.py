@@ -141,10 +141,10 @@ def test_a_record_that_no_page_can_hold_is_a_fault_of_the_storage(store, monkeyp
 
 def test_only_a_short_page_is_read_at_a_glance(store, monkeypatch):
     short = read(store)
-    assert store.pages.glance(MINE, before=None, limit=10) == (None if store.database.is_shared else short)
+    assert store.pages.read_raw(MINE, before=None, limit=10) == (None if store.database.is_shared else short)
     store.jobs.add(1, job("second"))
     monkeypatch.setattr(pages, "SHORT_BYTES", 500)
-    assert store.pages.glance(MINE, before=None, limit=10) is None
+    assert store.pages.read_raw(MINE, before=None, limit=10) is None
     assert names(read(store)) == ["second", "first"]
 
 
@@ -181,7 +181,7 @@ def test_a_page_says_what_the_rows_say(store, steps, limit, has_subjobs):
         assert records(page) == [told(row) for row in rows[:limit]]
         assert set(page.live) == {row["id"] for row in rows[:limit] if is_live(row)}
         assert page.last == (rows[limit - 1]["id"] if len(rows) > limit else None)
-        glanced = store.pages.glance(wanted, before=None, limit=limit)
+        glanced = store.pages.read_raw(wanted, before=None, limit=limit)
         assert glanced == (None if store.database.is_shared else page)
         if store.database.is_shared:
             first = FirstPage(account, limit, has_subjobs)

@@ -4,7 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
-from foldnote.service.store.events import read_marks
+from foldnote.service.store.events import read_state_tokens
 from foldnote.service.store.jobs.insertion import NewJob
 from foldnote.service.store.jobs.pages import JobFilter
 from foldnote.service.store.jobs.queue import JobEnd
@@ -46,7 +46,7 @@ QUERIES = {
     "stages whose turn it is": lambda s: s.pipelines.ready(),
     "subjobs of a batch": lambda s: s.batches.subjobs(1),
     "a run from claim to end": run_one_job,
-    "the mark of an account": lambda s: read_marks(s.database, [1]),
+    "the mark of an account": lambda s: read_state_tokens(s.database, [1]),
     "a stop": lambda s: s.jobs.stop(1, "batch"),
     "a deletion": lambda s: s.jobs.delete(1, "batch"),
 }
@@ -65,7 +65,7 @@ def plans_of(store, act):
             statements.append((statement, parameters[0] if is_many else parameters))
 
     sa.event.listen(sa.engine.Engine, "before_cursor_execute", note)
-    with store.database.glance() as connection:  # the next check uses the same connection
+    with store.database.read_raw() as connection:  # the next check uses the same connection
         connection.set_trace_callback(note_glance)
     try:
         act(store)

@@ -318,8 +318,8 @@ def test_ends_and_claims_are_one_transaction(store, account):
         store.queue.advance([(ended, DONE)], fail)
     assert store.jobs.find([account], "one")["state"] == "Running"
     moved = store.queue.advance([(ended, DONE)], first)
-    assert (moved.has_won, [each.name for each in moved.claims]) == ([True], ["two"])
-    assert store.queue.advance([(ended, DONE)], first).has_won == [False]
+    assert (moved.was_committed, [each.name for each in moved.claims]) == ([True], ["two"])
+    assert store.queue.advance([(ended, DONE)], first).was_committed == [False]
 
 
 def test_as_many_are_claimed_at_once_as_are_chosen(store, account):

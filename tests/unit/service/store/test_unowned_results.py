@@ -29,7 +29,7 @@ def complete(sha256):
     return JobEnd(JobStatus.COMPLETE, result_sha256=sha256, result_size=3)
 
 
-def let_go(store):
+def release_contents(store):
     return [sha256 for _, sha256 in store.storage.leavings()]
 
 
@@ -38,7 +38,7 @@ def test_of_an_attempt_whose_end_is_known_already(store):
     held = claim(store)
     assert store.queue.finish(held, complete(FIRST))
     assert not store.queue.finish(held, complete(SECOND))
-    assert let_go(store) == [SECOND]
+    assert release_contents(store) == [SECOND]
 
 
 @pytest.fixture
@@ -52,15 +52,15 @@ def aggregating(store):
 def test_of_a_batch_that_was_deleted_while_its_archive_was_built(store, aggregating):
     store.jobs.delete(1, "many")
     assert not store.batches.complete(aggregating, SECOND, 5)
-    assert let_go(store) == [SECOND]
+    assert release_contents(store) == [SECOND]
 
 
 def test_of_a_stopped_batch_that_was_deleted_while_its_archive_was_built(store, aggregating):
     store.jobs.delete(1, "many")
     store.batches.attach(aggregating.job_id, SECOND, 5)
-    assert let_go(store) == [SECOND]
+    assert release_contents(store) == [SECOND]
 
 
 def test_a_batch_that_takes_its_archive_keeps_it(store, aggregating):
     assert store.batches.complete(aggregating, SECOND, 5)
-    assert let_go(store) == []
+    assert release_contents(store) == []

@@ -21,11 +21,11 @@ from foldnote.service.store.clock import is_past
 from foldnote.service.store.quotas import TRIAL
 
 HEADER = "x-api-key"
-_REMEMBER_S = 5.0
+_CACHE_S = 5.0
 
 
 @dataclass(frozen=True)
-class _Known:
+class _CachedCaller:
     caller: Caller
     until: float
 
@@ -36,9 +36,9 @@ class Gate:
     def __init__(self, accounts: AccountStore, limiter: RateLimiter | None) -> None:
         self._callers = JointLookup(accounts.find_callers, is_brief=not accounts.is_shared)
         self._limiter = limiter
-        self._known: dict[str, _Known] = {}
+        self._cache: dict[str, _CachedCaller] = {}
 
-    async def admit(self, key: str | None, *, is_behind_gateway: bool = False) -> Caller:
+    async def authenticate(self, key: str | None, *, is_behind_gateway: bool = False) -> Caller:
         """Authenticate the holder of `key`.
 
         Raises:
@@ -56,19 +56,19 @@ class Gate:
         return caller
 
     async def _find(self, sha256: str) -> Caller | None:
-        memory, moment = self._known, time.monotonic()
-        known = memory.get(sha256)
-        if known is not None and known.until > moment and not is_past(known.caller.expires):
-            return known.caller
-        memory.pop(sha256, None)
+        cache, moment = self._cache, time.monotonic()
+        cached = cache.get(sha256)
+        if cached is not None and cached.until > moment and not is_past(cached.caller.expires):
+            return cached.caller
+        cache.pop(sha256, None)
         caller = await self._callers.find(sha256)
         if caller is not None:
-            memory[sha256] = _Known(caller, moment + _REMEMBER_S)
+            cache[sha256] = _CachedCaller(caller, moment + _CACHE_S)
         return caller
 
     def forget_all(self) -> None:
-        """Forget known keys, including pending lookups, after a change of permissions."""
-        self._known = {}
+        """Forget cached keys, including pending lookups, after a change of permissions."""
+        self._cache = {}
 
     def _limit(self, caller: Caller) -> None:
         wait_s = self._limiter.take(caller.key_sha256) if self._limiter else 0.0
@@ -115,31 +115,31 @@ def restricted_route() -> RefusalError:
     return RefusalError(403, "route_restricted", sentence)
 
 
-async def _admit(request: Request) -> Caller:
+async def _authenticate(request: Request) -> Caller:
     gate: Gate = request.app.state.service.gate
-    return await gate.admit(request.headers.get(HEADER))
+    return await gate.authenticate(request.headers.get(HEADER))
 
 
-async def admit_behind_gateway(request: Request) -> Caller:
+async def authenticate_behind_gateway(request: Request) -> Caller:
     """Authenticate the caller of GET /jobs without FastAPI's dependencies, which take a quarter of its time.
 
     Raises:
         BareRefusalError: the gateway's 403 without a key.
-        RefusalError: as `Gate.admit`.
+        RefusalError: as `Gate.authenticate`.
     """
     gate: Gate = request.app.state.service.gate
-    return await gate.admit(request.headers.get(HEADER), is_behind_gateway=True)
+    return await gate.authenticate(request.headers.get(HEADER), is_behind_gateway=True)
 
 
-async def _admit_claimed(request: Request) -> Caller:
-    caller = await _admit(request)
+async def _authenticate_claimed(request: Request) -> Caller:
+    caller = await _authenticate(request)
     if caller.tier == TRIAL:
         raise restricted_route()
     return caller
 
 
-Admitted = Annotated[Caller, Depends(_admit)]
+AuthenticatedCaller = Annotated[Caller, Depends(_authenticate)]
 """The caller of a keyed route."""
 
-AdmittedClaimed = Annotated[Caller, Depends(_admit_claimed)]
+ClaimedCaller = Annotated[Caller, Depends(_authenticate_claimed)]
 """The caller of a route closed to unclaimed keys; they are refused before the body is read."""

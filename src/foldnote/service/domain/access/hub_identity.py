@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 10.0
 _MAX_AT_ONCE = 32
-_LARGEST_BYTES = 1 << 20
+_MAX_RESPONSE_BYTES = 1 << 20
 _REFUSED = (401, 403)
 _RETRY_S = 5
 
@@ -46,7 +46,7 @@ class HubIdentity:
 
     def __init__(self, options: HubOptions) -> None:
         self._options = options
-        self._asking = 0
+        self._open_requests = 0
 
     async def find(self, token: str) -> HubUser:
         """Return the user of a token that permits use of this service.
@@ -56,20 +56,20 @@ class HubIdentity:
             RefusalError: 401 for a token unknown to the hub, 403 for one that does not permit use of the
                 service.
         """
-        if self._asking >= _MAX_AT_ONCE:
+        if self._open_requests >= _MAX_AT_ONCE:
             raise HubUnreachableError("too many users are signing in at this moment")
-        self._asking += 1
+        self._open_requests += 1
         try:
-            status, body = await self._ask(token)
+            status, body = await self._request_user(token)
         finally:
-            self._asking -= 1
+            self._open_requests -= 1
         if status in _REFUSED:
             raise unknown_token()
         if status != 200:
             raise HubUnreachableError(f"it answered with status {status}")
-        return self._read(body)
+        return self._parse_user(body)
 
-    async def _ask(self, token: str) -> tuple[int, bytes]:
+    async def _request_user(self, token: str) -> tuple[int, bytes]:
         import httpx  # deferred: most services have no hub
 
         url = f"{self._options.api_url}/user"
@@ -78,24 +78,24 @@ class HubIdentity:
             context = ssl.create_default_context()
             async with (
                 httpx.AsyncClient(verify=context, trust_env=False, timeout=TIMEOUT_S) as http,
-                http.stream("GET", url, headers=headers, follow_redirects=False) as answer,
+                http.stream("GET", url, headers=headers, follow_redirects=False) as response,
             ):
-                return answer.status_code, await _read_some(answer)
+                return response.status_code, await _read_limited(response)
         except httpx.TimeoutException:
             reason = f"no answer within {TIMEOUT_S:g} s"
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as exc:
             reason = str(exc).rstrip(".") or type(exc).__name__
         raise HubUnreachableError(reason.replace(token, "[token]"))  # httpx's exception has the token
 
-    def _read(self, body: bytes) -> HubUser:
+    def _parse_user(self, body: bytes) -> HubUser:
         try:
             model = json.loads(body)
             kind, name, groups = model["kind"], model["name"], model.get("groups", [])
             scopes = set(model["scopes"])
-            is_whole = isinstance(name, str) and all(isinstance(each, str) for each in groups)
+            is_valid = isinstance(name, str) and all(isinstance(each, str) for each in groups)
         except (ValueError, KeyError, TypeError, RecursionError):
-            is_whole = False
-        if not is_whole:
+            is_valid = False
+        if not is_valid:
             raise HubUnreachableError("what it answered does not come from JupyterHub 3 or later")
         if kind != "user":
             raise RefusalError(403, "hub_user_refused", "This token of JupyterHub belongs to no user.")
@@ -104,13 +104,13 @@ class HubIdentity:
         return HubUser(name, frozenset(groups))
 
 
-async def _read_some(answer: httpx.Response) -> bytes:
+async def _read_limited(response: httpx.Response) -> bytes:
     """Read the body, up to a size that no user's record has."""
     body = b""
-    async for chunk in answer.aiter_bytes():
+    async for chunk in response.aiter_bytes():
         body += chunk
-        if len(body) > _LARGEST_BYTES:
-            raise ValueError(f"its answer is larger than {_LARGEST_BYTES} bytes")
+        if len(body) > _MAX_RESPONSE_BYTES:
+            raise ValueError(f"its answer is larger than {_MAX_RESPONSE_BYTES} bytes")
     return body
 
 

@@ -81,24 +81,24 @@ class HubSignIn:
         period = self._find_period()
         current, earlier = (self._derive(token, number) for number in (period, period - 1))
         hashes = [hash_key(current), hash_key(earlier)]
-        known = await run_in_threadpool(self._accounts.find_callers, hashes)
-        if hashes[0] in known:
-            return self._hand_out(current, period)
+        active_keys = await run_in_threadpool(self._accounts.find_callers, hashes)
+        if hashes[0] in active_keys:
+            return self._issued_key(current, period)
         try:
             user = await self._identity.find(token)
         except HubUnreachableError as exc:
-            if hashes[1] in known:
-                return self._hand_out(earlier, period - 1)
+            if hashes[1] in active_keys:
+                return self._issued_key(earlier, period - 1)
             raise hub_unreachable(str(exc)) from None
         except RefusalError:
-            if hashes[1] in known:
+            if hashes[1] in active_keys:
                 await run_in_threadpool(lambda: self._accounts.revoke(sha256=hashes[1]))
             raise
         while True:  # the hub, or a busy machine, may have taken longer than the key is valid
             period = self._find_period()
             current = self._derive(token, period)
-            if await run_in_threadpool(self._admit, user, hash_key(current), period):
-                return self._hand_out(current, period)
+            if await run_in_threadpool(self._activate_key, user, hash_key(current), period):
+                return self._issued_key(current, period)
 
     def _find_period(self) -> int:
         return int(time.time() // self._period_s)
@@ -107,13 +107,13 @@ class HubSignIn:
         digest = hmac.new(self._secret, f"{period} {token}".encode(), hashlib.sha256).digest()
         return KEY_PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
-    def _end(self, period: int) -> float:
+    def _end_of_period(self, period: int) -> float:
         return (period + 2) * self._period_s
 
-    def _hand_out(self, key: str, period: int) -> IssuedKey:
-        return IssuedKey(key, max(0.0, self._end(period) - time.time()))
+    def _issued_key(self, key: str, period: int) -> IssuedKey:
+        return IssuedKey(key, max(0.0, self._end_of_period(period) - time.time()))
 
-    def _admit(self, user: HubUser, sha256: str, period: int) -> bool:
+    def _activate_key(self, user: HubUser, sha256: str, period: int) -> bool:
         """Make the key valid; return False if it has expired meanwhile."""
         account = self._find_account(user)
         options = self._options
@@ -121,12 +121,12 @@ class HubSignIn:
             wanted = (name for group, name in options.organizations.items() if group in user.groups)
             self._organizations.assign(account, next(wanted, None), set(options.organizations.values()))
         is_admin = not user.groups.isdisjoint(options.admin_groups)
-        expires = clock.stamp(datetime.fromtimestamp(self._end(period), UTC))
+        expires = clock.stamp(datetime.fromtimestamp(self._end_of_period(period), UTC))
         self._accounts.add_key(account, sha256, is_admin=is_admin, expires=expires)
         self._accounts.remove_expired_keys(account)
         if self._accounts.find_caller(sha256) is not None:
             return True
-        if time.time() < self._end(period):
+        if time.time() < self._end_of_period(period):
             sentence = "An administrator of the service has revoked your key. Ask for access."
             raise RefusalError(403, "key_revoked", sentence)
         return False
@@ -134,20 +134,24 @@ class HubSignIn:
     def _find_account(self, user: HubUser) -> int:
         """Return the row of the user's account; create it if it is missing and that is allowed."""
         email = self._options.address_of(user.name)
-        reason = _find_fault(user.name, email)
+        reason = _find_name_fault(user.name, email)
         if reason:
-            raise _refused(f"The user {user.name[:100]!r} of JupyterHub cannot have an account: {reason}")
-        known = self._accounts.find(email)
-        if known is None:
+            raise _user_refused(
+                f"The user {user.name[:100]!r} of JupyterHub cannot have an account: {reason}"
+            )
+        account_id = self._accounts.find(email)
+        if account_id is None:
             if not self._options.creates_accounts:
-                raise _refused(f"There is no account {email}. Ask the service's administrator to create it.")
+                raise _user_refused(
+                    f"There is no account {email}. Ask the service's administrator to create it."
+                )
             return self._accounts.ensure_account(email)
-        if self._accounts.tier_of(known) == TRIAL:
-            raise _refused(f"The account {email} is a trial account, which only its own key opens.")
-        return known
+        if self._accounts.tier_of(account_id) == TRIAL:
+            raise _user_refused(f"The account {email} is a trial account, which only its own key opens.")
+        return account_id
 
 
-def _find_fault(name: str, email: str) -> str:
+def _find_name_fault(name: str, email: str) -> str:
     """Return the reason why this user cannot have this account; empty if there is none."""
     if name != name.lower():
         return "it has capital letters, and two names that differ in these only would share an account."
@@ -159,5 +163,5 @@ def _find_fault(name: str, email: str) -> str:
     return ""
 
 
-def _refused(sentence: str) -> RefusalError:
+def _user_refused(sentence: str) -> RefusalError:
     return RefusalError(403, "hub_user_refused", sentence)

@@ -14,10 +14,10 @@ from foldnote.service.store.storage import StorageStore
 
 
 @dataclass(frozen=True)
-class Room:
+class UploadSpace:
     """Largest size of an upload in bytes; None for no limit."""
 
-    left: int | None
+    remaining_bytes: int | None
 
 
 class StorageService:
@@ -29,9 +29,9 @@ class StorageService:
 
     def __init__(self, storage: StorageStore, config: ServiceConfig) -> None:
         self._storage = storage
-        self._bytes = 0 if config.embedded else config.limits.storage_bytes
-        self._trial_bytes = 0 if config.embedded else config.trials.trial_storage_bytes
-        self._coming: Counter[int] = Counter()
+        self._limit_bytes = 0 if config.embedded else config.limits.storage_bytes
+        self._trial_limit_bytes = 0 if config.embedded else config.trials.trial_storage_bytes
+        self._reserved_bytes: Counter[int] = Counter()
 
     def require(self, account_id: int, tier: str) -> None:
         """Check that the account has storage left for a submission.
@@ -39,50 +39,50 @@ class StorageService:
         Raises:
             RefusalError: 403 if the account's storage is used up.
         """
-        allowed = self._allowed(tier)
+        allowed = self._limit_of_tier(tier)
         used = self._storage.used(account_id) if allowed else 0
         if allowed and used >= allowed:
             raise storage_full(403, used, allowed)
 
     @contextmanager
-    def upload(self, account_id: int, tier: str, declared: int) -> Iterator[Room]:
+    def upload(self, account_id: int, tier: str, declared: int) -> Iterator[UploadSpace]:
         """Reserve space for one upload, which counts for others from its start.
 
         Raises:
             RefusalError: 413 if there is not enough storage.
         """
-        allowed = self._allowed(tier)
+        allowed = self._limit_of_tier(tier)
         if not allowed:
-            yield Room(None)
+            yield UploadSpace(None)
             return
-        used = self._storage.used(account_id) + self._coming[account_id]
+        used = self._storage.used(account_id) + self._reserved_bytes[account_id]
         if used + declared > allowed or used >= allowed:
             raise storage_full(413, used, allowed, declared)
-        room = Room(allowed - used)
-        self._coming[account_id] += declared
+        upload_space = UploadSpace(allowed - used)
+        self._reserved_bytes[account_id] += declared
         try:
-            yield room
+            yield upload_space
         finally:
-            self._coming[account_id] -= declared
-            self._coming += Counter()
+            self._reserved_bytes[account_id] -= declared
+            self._reserved_bytes += Counter()
 
-    def arrive(self, account_id: int, tier: str, size: int, declared: int) -> None:
+    def require_still_fits(self, account_id: int, tier: str, size: int, declared: int) -> None:
         """Check that a complete upload still fits, after other uploads meanwhile.
 
         Raises:
             RefusalError: 413 if there is not enough storage left.
         """
-        allowed = self._allowed(tier)
-        used = self._storage.used(account_id) + self._coming[account_id] - declared if allowed else 0
+        allowed = self._limit_of_tier(tier)
+        used = self._storage.used(account_id) + self._reserved_bytes[account_id] - declared if allowed else 0
         if allowed and used + size > allowed:
             raise storage_full(413, used, allowed, size)
 
-    def full(self, account_id: int, tier: str) -> RefusalError:
+    def exceeded_error(self, account_id: int, tier: str) -> RefusalError:
         """Build the 413 for an upload that exceeds the remaining storage."""
-        return storage_full(413, self._storage.used(account_id), self._allowed(tier))
+        return storage_full(413, self._storage.used(account_id), self._limit_of_tier(tier))
 
-    def _allowed(self, tier: str) -> int:
-        return self._trial_bytes if tier == TRIAL else self._bytes
+    def _limit_of_tier(self, tier: str) -> int:
+        return self._trial_limit_bytes if tier == TRIAL else self._limit_bytes
 
 
 def storage_full(status: int, used: int, allowed: int, wanted: int = 0) -> RefusalError:

@@ -78,7 +78,7 @@ class TrialService:
         try:
             self._trials.provision(new, Caps(self._terms.hourly_per_source, self._terms.hourly))
         except ProvisionCapError as exc:
-            raise _too_many(exc) from exc
+            raise _provision_limit_error(exc) from exc
         return trial
 
     def find(self, token: str) -> ClaimedAccount:
@@ -89,7 +89,7 @@ class TrialService:
         """
         found = self._trials.find_claim(hash_key(token))
         if found is None:
-            raise _unknown_link()
+            raise _unknown_link_error()
         return found
 
     def claim(self, token: str, email: str, key: str | None = None) -> None:
@@ -108,7 +108,7 @@ class TrialService:
         into = None if key is None else self._sign_in(email, key)
         found = self._trials.claim(hash_key(token), email, into)
         if found is None:
-            raise _unknown_link()
+            raise _unknown_link_error()
         if not may_claim(found.claimed_by, email):
             raise bad_request("This account was already claimed.", code="already_claimed", field="token")
 
@@ -128,13 +128,13 @@ def retry_later(status: int, code: str, sentence: str, seconds: int) -> RefusalE
     return RefusalError(status, code, sentence, more={"retryAfterSeconds": seconds}, headers=headers)
 
 
-def _too_many(error: ProvisionCapError) -> RefusalError:
+def _provision_limit_error(error: ProvisionCapError) -> RefusalError:
     who = "your address" if error.scope == "source" else "all clients together"
     seconds = whole_seconds(error.retry_after_s)
     sentence = f"The hourly limit of trial keys for {who} is reached. Reuse a key, or wait {seconds} s."
     return retry_later(429, "provisioning_capped", sentence, seconds)
 
 
-def _unknown_link() -> RefusalError:
+def _unknown_link_error() -> RefusalError:
     sentence = "This claim link is unknown, or its key expired before it was claimed."
     return not_found(sentence, code="claim_not_found", field="token")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from foldnote.models.tool import Tool
-from foldnote.service.domain.file_resolution import file_values, near_names
+from foldnote.service.domain.file_resolution import file_values, suggest_names
 from foldnote.service.files import archives
 from foldnote.service.runner.publishing import OWN_NAMES
 
@@ -57,7 +57,7 @@ def choose_members(
         return [exact]
     found = _match(archives.member_names(archive), path, extensions)
     if not found:
-        raise ReferenceFaultError(f"its result has no file {path!r}.{near_names(archive, path)}")
+        raise ReferenceFaultError(f"its result has no file {path!r}.{suggest_names(archive, path)}")
     ranked = rank(archive, found)
     return ranked[:1] if choose_best or (choose_best is None and not takes_many) else ranked
 

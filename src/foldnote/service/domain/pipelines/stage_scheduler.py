@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from foldnote.models.extensions import ALIGNMENT, ALIGNMENT_PATH
 from foldnote.models.status import CANNOT_START, OF_A_STAGE, JobStatus
-from foldnote.service.domain.file_resolution import FileResolver, Located, file_values
+from foldnote.service.domain.file_resolution import FileResolver, ResolvedFile, file_values
 from foldnote.service.domain.pipelines.references import (
     Reference,
     ReferenceFaultError,
@@ -32,7 +32,7 @@ from foldnote.service.store.jobs.pipelines import DoneStage, HeldStage, Variant
 from foldnote.service.store.jobs.reuse import digest_stage
 from foldnote.service.store.quotas import BudgetError, QuotaError
 from foldnote.service.store.store import Store
-from foldnote.service.worker_thread import Rounds
+from foldnote.service.worker_thread import BackgroundWorker
 
 log = logging.getLogger(__name__)
 MAX_VARIANTS = 100
@@ -62,22 +62,22 @@ class StageScheduler:
         self._toolbox = toolbox
         self._files = files
         self._wake = wake
-        self._rounds = Rounds("conductor", self._advance)
-        self.start, self.stop, self.wake = self._rounds.start, self._rounds.stop, self._rounds.wake
+        self._worker = BackgroundWorker("stage scheduler", self._advance)
+        self.start, self.stop, self.wake = self._worker.start, self._worker.stop, self._worker.wake
 
     def _advance(self) -> None:
-        while not self._rounds.is_stopping and (ready := self._store.pipelines.ready()):
+        while not self._worker.is_stopping and (ready := self._store.pipelines.ready()):
             for held in ready:
-                self._decide(held)
+                self._release_or_abandon(held)
             self._wake()
 
-    def _decide(self, held: HeldStage) -> None:
-        broken = next((stage for stage in held.earlier if not _is_complete(stage)), None)
-        if broken is not None:
-            self._store.pipelines.abandon(held, _failure(broken))
+    def _release_or_abandon(self, held: HeldStage) -> None:
+        unfinished = next((stage for stage in held.earlier if not _is_complete(stage)), None)
+        if unfinished is not None:
+            self._store.pipelines.abandon(held, _explain_failure(unfinished))
             return
         try:
-            variants = [_with_digest(held, each) for each in self._gather(held)]
+            variants = [_with_digest(held, each) for each in self._collect_inputs(held)]
             engine = self._toolbox.engine_of(held.type)
             version = "" if engine is None else engine.for_tool(held.type).full_version
             self._store.pipelines.release(held, variants, version)
@@ -90,38 +90,41 @@ class StageScheduler:
                 raise
             self._store.pipelines.abandon(held, f"{CANNOT_START}{exc}")
 
-    def _gather(self, held: HeldStage) -> list[Variant]:
+    def _collect_inputs(self, held: HeldStage) -> list[Variant]:
         """Collect the inputs of every job of the stage, in the order of the settings."""
         tool = self._toolbox.find(held.type)
         names = [stage.name for stage in held.earlier]
-        known = list(held.inputs)
-        places: list[tuple[str, list[Option]]] = []
+        remaining_inputs = list(held.inputs)
+        options_by_field: list[tuple[str, list[Option]]] = []
         for field, path, value, _ in file_values(tool, json.loads(held.normalized)):
             reference = read_reference(value, names)
             if reference is None:
-                own = known.pop(next(i for i, each in enumerate(known) if each.field == field))
-                places.append((field, [(None, [own])]))
+                index = next(i for i, each in enumerate(remaining_inputs) if each.field == field)
+                own_input = remaining_inputs.pop(index)
+                options_by_field.append((field, [(None, [own_input])]))
             else:
                 hints = tool.settings_schema["properties"][field].get("x-foldnote", {})
                 extensions = hints.get("extensions") or []
-                options = self._follow(held, field, extensions, reference, takes_many="." in path)
-                places.append((field, options))
-        return _combine([*places, *self._gather_alignment(held, known, names)])
+                options = self._resolve_reference(held, field, extensions, reference, takes_many="." in path)
+                options_by_field.append((field, options))
+        return _combine([*options_by_field, *self._collect_alignment(held, remaining_inputs, names)])
 
-    def _gather_alignment(
-        self, held: HeldStage, known: list[Input], names: list[str]
+    def _collect_alignment(
+        self, held: HeldStage, remaining_inputs: list[Input], names: list[str]
     ) -> list[tuple[str, list[Option]]]:
         """Return the alignment besides the stage's settings: its own, or that of an earlier stage."""
-        if known:
-            return [(ALIGNMENT_PATH, [(None, known)])]
+        if remaining_inputs:
+            return [(ALIGNMENT_PATH, [(None, remaining_inputs)])]
         value = json.loads(held.extensions or "{}").get(ALIGNMENT, "")
         reference = read_reference(value, names)
         if reference is None:
             return []
-        options = self._follow(held, ALIGNMENT_PATH, [ALIGNMENT_EXTENSION], reference, takes_many=False)
+        options = self._resolve_reference(
+            held, ALIGNMENT_PATH, [ALIGNMENT_EXTENSION], reference, takes_many=False
+        )
         return [(ALIGNMENT_PATH, [(None, options[0][1])])]
 
-    def _follow(
+    def _resolve_reference(
         self, held: HeldStage, field: str, extensions: list[str], reference: Reference, *, takes_many: bool
     ) -> list[Option]:
         """Resolve a reference: one option with all files for a list field, else one option per file."""
@@ -142,21 +145,21 @@ class StageScheduler:
                 sentence = f"{field} takes a file of the stage {stage.name}, but {exc}"
                 raise ReferenceFaultError(sentence) from exc
             for each in members:
-                located = Located(field, each.rpartition("/")[2], sha256=sha256, member=each)
-                found.append((f"{stage.name}/{each}", self._files.keep(located)))
+                located = ResolvedFile(field, each.rpartition("/")[2], sha256=sha256, member=each)
+                found.append((f"{stage.name}/{each}", self._files.store_input(located)))
         if takes_many:
             return [(None, [content for _, content in found])]
         return [(path, [content]) for path, content in found]
 
 
-def _combine(places: list[tuple[str, list[Option]]]) -> list[Variant]:
+def _combine(options_by_field: list[tuple[str, list[Option]]]) -> list[Variant]:
     """Make a variant for each combination of options; a single one leaves the settings unchanged."""
-    count = math.prod(len(options) for _, options in places)
+    count = math.prod(len(options) for _, options in options_by_field)
     if count > MAX_VARIANTS:
         raise ReferenceFaultError(f"it would become {count} jobs; at most {MAX_VARIANTS} are allowed.")
     variants = []
-    for chosen in itertools.product(*(options for _, options in places)):
-        fields = zip(places, chosen, strict=True)
+    for chosen in itertools.product(*(options for _, options in options_by_field)):
+        fields = zip(options_by_field, chosen, strict=True)
         paths = {field: path for (field, options), (path, _) in fields if path and len(options) > 1}
         variants.append(Variant(tuple(each for _, contents in chosen for each in contents), paths))
     return variants
@@ -171,7 +174,7 @@ def _is_complete(stage: DoneStage) -> bool:
     return stage.state == JobStatus.COMPLETE and not stage.is_deleted and stage.result_sha256 is not None
 
 
-def _failure(stage: DoneStage) -> str:
+def _explain_failure(stage: DoneStage) -> str:
     """Explain why the rest of a pipeline does not run."""
     if stage.is_deleted:
         return f"{OF_A_STAGE}{stage.name} was deleted."

@@ -168,7 +168,7 @@ class PipelineService:
             field = f"stages.{len(names)}.{located.field}"
             sentence = _name_stage(stage, problem_sentence(located, stage.settings))
             raise bad_request(sentence, code=located.code, field=field)
-        return tuple(self._files.keep(each) for each in located)
+        return tuple(self._files.store_input(each) for each in located)
 
     def _keep_inputs(
         self,
@@ -187,7 +187,7 @@ class PipelineService:
                     message = _name_stage(stage, problem_sentence(problems[0], stage.settings))
                     place = f"stages.{len(names)}.settings.{path}"
                     raise bad_request(message, code=problems[0].code, field=place)
-                kept.extend(self._files.keep(each) for each in located)
+                kept.extend(self._files.store_input(each) for each in located)
         return tuple(kept)
 
 

@@ -30,9 +30,9 @@ from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.webhooks import DueWebhook, WebhookStore
 
 log = logging.getLogger(__name__)
-_AT_ONCE = 4
-_LOOK_EVERY_S = 5.0
-_LEASE_MORE_S = 5.0
+_MAX_CONCURRENT = 4
+_POLL_INTERVAL_S = 5.0
+_LEASE_MARGIN_S = 5.0
 """Time by which a claim outlasts the request's time limit; if resolving the host takes longer still, the
 webhook is delivered twice."""
 _AGENT = "foldnote"
@@ -46,7 +46,7 @@ class AttemptReport:
         delay_s: seconds until the next attempt; None for none.
     """
 
-    told: str
+    status_text: str
     event: str
     delay_s: float | None = None
 
@@ -64,7 +64,7 @@ class WebhookSender:
         self._woken = threading.Event()
         self._lock = threading.Lock()
         self._busy: set[int] = set()
-        self._served: dict[int, float] = {}
+        self._last_served_at: dict[int, float] = {}
         self._is_stopping = False
         self._thread: threading.Thread | None = None
 
@@ -89,11 +89,11 @@ class WebhookSender:
         self._woken.set()
 
     def _run(self, options: WebhookOptions, context: ssl.SSLContext) -> None:
-        pause_s = min((_LOOK_EVERY_S, *options.retry_after_s))
+        pause_s = min((_POLL_INTERVAL_S, *options.retry_after_s))
         while not self._is_stopping:
             self._woken.clear()
             try:
-                has_begun = self._begin_next(options, context)
+                has_begun = self._start_next_attempt(options, context)
             except StorageFaultError as exc:
                 has_begun = False
                 log.warning("Webhooks wait, since the database cannot be used: %s", exc)
@@ -103,19 +103,19 @@ class WebhookSender:
             if not has_begun:
                 self._woken.wait(pause_s)
 
-    def _begin_next(self, options: WebhookOptions, context: ssl.SSLContext) -> bool:
+    def _start_next_attempt(self, options: WebhookOptions, context: ssl.SSLContext) -> bool:
         """Begin an attempt of the account that has waited longest; return False if none may begin now."""
         with self._lock:
             busy = set(self._busy)
-        if len(busy) >= _AT_ONCE:
+        if len(busy) >= _MAX_CONCURRENT:
             return False
         accounts = [each for each in self._store.due_accounts() if each not in busy]
-        for account_id in sorted(accounts, key=lambda each: self._served.get(each, 0.0)):
+        for account_id in sorted(accounts, key=lambda each: self._last_served_at.get(each, 0.0)):
             webhook = self._store.next_of(account_id)
-            if webhook is not None and self._store.claim(webhook, options.timeout_s + _LEASE_MORE_S):
+            if webhook is not None and self._store.claim(webhook, options.timeout_s + _LEASE_MARGIN_S):
                 with self._lock:
                     self._busy.add(account_id)
-                self._served[account_id] = time.monotonic()
+                self._last_served_at[account_id] = time.monotonic()
                 work = (webhook, options, context)
                 threading.Thread(target=self._attempt, args=work, name="webhook", daemon=True).start()
                 return True
@@ -125,8 +125,8 @@ class WebhookSender:
         try:
             report = deliver(webhook, options, context)
             if not self._is_stopping:  # otherwise another attempt follows after the lease
-                self._store.record(webhook, report.told, report.event, report.delay_s)
-                log.info("%s: job %s. %s", report.event, webhook.job_id, report.told)
+                self._store.record(webhook, report.status_text, report.event, report.delay_s)
+                log.info("%s: job %s. %s", report.event, webhook.job_id, report.status_text)
         except StorageFaultError as exc:
             log.warning("What became of the webhook of job %s is not recorded: %s", webhook.job_id, exc)
         except Exception:  # outermost handler: another attempt follows after its lease
@@ -145,7 +145,7 @@ def deliver(webhook: DueWebhook, options: WebhookOptions, context: ssl.SSLContex
             f"Not delivered: none of {number - 1} attempts was completed.", "webhook given up"
         )
     try:
-        address = _read_address(webhook)
+        address = _parse_address(webhook)
         host = address.host
         _send(webhook, address, options, context)
     except (WebhookRefusedError, WebhookFailedError) as exc:
@@ -153,12 +153,14 @@ def deliver(webhook: DueWebhook, options: WebhookOptions, context: ssl.SSLContex
         if is_last:
             return AttemptReport(f"Not delivered to {host}: {exc}.", "webhook given up")
         delay_s = options.retry_after_s[number - 1]
-        told = f"Attempt {number} to call {host} failed: {exc}. The next one is due at {_later(delay_s)}."
-        return AttemptReport(told, "webhook failed", delay_s)
-    return AttemptReport(f"Delivered to {host} at {_later()}.", "webhook delivered")
+        status_text = (
+            f"Attempt {number} to call {host} failed: {exc}. The next one is due at {_format_time(delay_s)}."
+        )
+        return AttemptReport(status_text, "webhook failed", delay_s)
+    return AttemptReport(f"Delivered to {host} at {_format_time()}.", "webhook delivered")
 
 
-def _read_address(webhook: DueWebhook) -> WebhookAddress:
+def _parse_address(webhook: DueWebhook) -> WebhookAddress:
     try:
         return WebhookAddress.read(webhook.url)
     except ValueError as exc:  # an earlier version may have accepted it
@@ -199,6 +201,6 @@ def make_body(webhook: DueWebhook) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _later(delay_s: float = 0.0) -> str:
+def _format_time(delay_s: float = 0.0) -> str:
     moment = datetime.now(UTC) + timedelta(seconds=delay_s)
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

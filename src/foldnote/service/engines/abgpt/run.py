@@ -62,7 +62,7 @@ def read_start(settings: Mapping[str, Any]) -> str:
     start = protocol.clean_sequence(settings["startingResidues"])
     if not start:
         protocol.fail("startingResidues is empty. Give the first residues of the chain, such as EVQL.")
-    protocol.refuse_strange_letters("startingResidues", start, "AbGPT")
+    protocol.reject_nonstandard_letters("startingResidues", start, "AbGPT")
     return start
 
 
@@ -160,7 +160,7 @@ def rate_chains(chains: Sequence[GeneratedChain]) -> list[Row]:
                 "perplexity": round(perplexity, 4),
                 "residues": len(chain.sequence),
                 "ended": YES_OR_NO[chain.is_ended],
-                "other_letters": protocol.name_strange_letters(chain.sequence),
+                "other_letters": protocol.list_nonstandard_letters(chain.sequence),
                 "kept_by_filter": YES_OR_NO[is_kept],
                 "sequence": chain.sequence,
             }
@@ -177,7 +177,7 @@ def write_results(rows: Sequence[Row]) -> None:
     if different:
         records = [f">{row['name']} perplexity={row['perplexity']}\n{row['sequence']}\n" for row in different]
         (OUTPUTS / "sequences.fasta").write_text("".join(records), "utf-8")
-    protocol.write_notes(list(find_doubts(named, different)))
+    protocol.write_notes(list(list_warnings(named, different)))
     perplexities = [row["perplexity"] for row in rows]
     protocol.write_score(
         {
@@ -190,7 +190,7 @@ def write_results(rows: Sequence[Row]) -> None:
     )
 
 
-def find_doubts(rows: Sequence[Row], different: Sequence[Row]) -> Iterator[str]:
+def list_warnings(rows: Sequence[Row], different: Sequence[Row]) -> Iterator[str]:
     """Yield notes on sequences that are not what they should be."""
     strange = sum(bool(row["other_letters"]) for row in rows)
     if strange:

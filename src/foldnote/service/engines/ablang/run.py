@@ -18,7 +18,7 @@ from engine_protocol import (
     clean_sequence,
     fail,
     read_job,
-    refuse_strange_letters,
+    reject_nonstandard_letters,
     report,
     write_score,
     write_used,
@@ -43,11 +43,11 @@ def main() -> None:
         seed=None, settings={FIELDS[name][0]: sequence for name, sequence in chains.items()}, ignored=ignored
     )
     summary = []
-    for place, (name, sequence) in enumerate(chains.items()):
-        report((place + 0.05) / len(chains), f"Loading AbLang for {name} chains")
+    for number, (name, sequence) in enumerate(chains.items()):
+        report((number + 0.05) / len(chains), f"Loading AbLang for {name} chains")
         model = load_model(name)
         check_length(model, name, sequence)
-        report((place + 0.6) / len(chains), f"Reading the {name} chain")
+        report((number + 0.6) / len(chains), f"Reading the {name} chain")
         row = {"chain": name, "residues": len(sequence)}
         if task == "scan":
             row |= scan_chain(model, name, sequence)
@@ -68,7 +68,7 @@ def read_chains(settings: Row) -> dict[str, str]:
     if not chains:
         fail("There is no sequence. Give the variable domain of a heavy chain, of a light chain, or both.")
     for name, sequence in chains.items():
-        refuse_strange_letters(f"The {name} chain", sequence, "AbLang")
+        reject_nonstandard_letters(f"The {name} chain", sequence, "AbLang")
     return chains
 
 
@@ -110,9 +110,9 @@ def scan_chain(model: Any, name: str, sequence: str) -> Row:
     """Return the score each substitution by one pass over the whole chain."""
     logits = find_logits(model, sequence)
     rows = []
-    for place, (letter, values) in enumerate(zip(sequence, logits, strict=True)):
+    for position, (letter, values) in enumerate(zip(sequence, logits, strict=True)):
         best, own = int(values.argmax()), values[AMINO_ACIDS.index(letter)]
-        head = {"chain": name, "index": place + 1, "residue": letter}
+        head = {"chain": name, "index": position + 1, "residue": letter}
         tail = {each: f"{value:.4f}" for each, value in zip(AMINO_ACIDS, values, strict=True)}
         rows.append(
             head | {"best": AMINO_ACIDS[best], "best_above_given": f"{values[best] - own:.4f}"} | tail
@@ -125,22 +125,22 @@ def fill_chain(model: Any, name: str, sequence: str, masked: range) -> Row:
     """Fill all masked residues of the chain at once, each with the most likely amino acid."""
     import numpy
 
-    text = "".join(MASK if place in masked else letter for place, letter in enumerate(sequence))
+    text = "".join(MASK if position in masked else letter for position, letter in enumerate(sequence))
     filled = sequence
     if masked:
         (restored,) = model([text], mode="restore")
         filled = str(restored)
         logits = find_logits(model, text)
         logs = logits - numpy.logaddexp.reduce(logits, axis=1, keepdims=True)
-        rows = [describe_residue(name, place, sequence[place], logs[place]) for place in masked]
+        rows = [describe_residue(name, position, sequence[position], logs[position]) for position in masked]
         write_rows("residues.csv", rows)
     with (OUTPUTS / "filled.fasta").open("a", encoding="utf-8") as stream:
         stream.write(f">{name}\n{filled}\n")
-    same = sum(filled[place] == sequence[place] for place in masked)
+    same = sum(filled[position] == sequence[position] for position in masked)
     return {"masked": len(masked), "as_given": same, "given": text, "filled": filled}
 
 
-def describe_residue(name: str, place: int, letter: str, logs: Any) -> Row:
+def describe_residue(name: str, position: int, letter: str, logs: Any) -> Row:
     """Return one row of residues.csv: chain, index from 1, given and likeliest residue, 20 probabilities."""
     import numpy
 
@@ -148,7 +148,7 @@ def describe_residue(name: str, place: int, letter: str, logs: Any) -> Row:
     values = {each: round(float(numpy.exp(log)), 4) for each, log in zip(AMINO_ACIDS, logs, strict=True)}
     return {
         "chain": name,
-        "index": place + 1,
+        "index": position + 1,
         "residue": letter,
         "log_probability": round(float(logs[AMINO_ACIDS.index(letter)]), 4),
         "best": AMINO_ACIDS[best],
@@ -165,8 +165,8 @@ def embed_chain(model: Any, name: str, sequence: str) -> Row:
         residues = model([sequence], mode="rescoding")[0]
         mean = model([sequence], mode="seqcoding")[0]
     rows = [
-        {"index": place + 1, "residue": letter} | name_numbers(values)
-        for place, (letter, values) in enumerate(zip(sequence, residues, strict=True))
+        {"index": position + 1, "residue": letter} | name_numbers(values)
+        for position, (letter, values) in enumerate(zip(sequence, residues, strict=True))
     ]
     write_rows(f"{name}_embedding.csv", rows)
     write_rows("sequence_embeddings.csv", [{"chain": name} | name_numbers(mean)])

@@ -56,8 +56,8 @@ def main() -> None:
     )
     is_nanobody = not is_pair and settings["nat"] == "VHH2"
     domains = []
-    for place, (name, sequence) in enumerate(given.items()):
-        protocol.report(0.05 + place / 10, f"Numbering the {name} chain")
+    for index, (name, sequence) in enumerate(given.items()):
+        protocol.report(0.05 + index / 10, f"Numbering the {name} chain")
         domains.append(find_domain(name, sequence, notes, is_nanobody=is_nanobody))
     protocol.report(0.3, "Loading AbNatiV")
     load_program()
@@ -98,12 +98,12 @@ def read_sequence(settings: Mapping[str, Any], field: str) -> str:
     sequence = protocol.clean_sequence(settings.get(field) or "")
     if not sequence:
         protocol.fail(f"{field} is empty. Give the sequence of a variable domain.")
-    protocol.refuse_strange_letters(f"{field}", sequence, "AbNatiV")
+    protocol.reject_nonstandard_letters(f"{field}", sequence, "AbNatiV")
     return sequence
 
 
 @contextlib.contextmanager
-def talk_to_the_log() -> Iterator[None]:
+def redirect_stdout_to_stderr() -> Iterator[None]:
     """Redirect AbNatiV's prints to standard error."""
     with contextlib.redirect_stdout(sys.stderr):
         yield
@@ -121,7 +121,7 @@ def find_domain(chain: str, sequence: str, notes: list[str], *, is_nanobody: boo
     from Bio.SeqRecord import SeqRecord
 
     # These options are those of AbNatiV's own scoring with its second models.
-    with talk_to_the_log():
+    with redirect_stdout_to_stderr():
         found = anarci_alignments_of_Fv_sequences_iter(
             [SeqRecord(Seq(sequence), id="domain")],
             isVHH=is_nanobody,
@@ -175,7 +175,7 @@ def score_chain(domain: AlignedDomain, model: str) -> tuple[list[Row], list[Row]
     from Bio.Seq import Seq
     from Bio.SeqRecord import SeqRecord
 
-    with talk_to_the_log():
+    with redirect_stdout_to_stderr():
         scores, profile = abnativ_scoring(
             model,
             [SeqRecord(Seq(domain.aligned), id="domain")],
@@ -203,7 +203,7 @@ def score_pair(domains: list[AlignedDomain]) -> tuple[list[Row], list[Row]]:
 
     heavy, light = domains
     pairs = pandas.DataFrame({"id": ["pair"], "vh": [heavy.aligned], "vl": [light.aligned]})
-    with talk_to_the_log():
+    with redirect_stdout_to_stderr():
         scores, profile = abnativ_scoring_paired(
             pairs, "id", "vh", "vl", batch_size=1, mean_score_only=False, do_align=False, verbose=False
         )
@@ -217,7 +217,7 @@ def score_pair(domains: list[AlignedDomain]) -> tuple[list[Row], list[Row]]:
     }
     rows = [whole | read_regions({}, "pair")]  # regions are scored per chain only
     residues = []
-    for place, domain in enumerate(domains):
+    for index, domain in enumerate(domains):
         name = domain.chain.capitalize()
         rows.append(
             {
@@ -229,11 +229,11 @@ def score_pair(domains: list[AlignedDomain]) -> tuple[list[Row], list[Row]]:
                 **read_regions(values, name),
             }
         )
-        part = profile.iloc[place * POSITIONS : (place + 1) * POSITIONS]
+        part = profile.iloc[index * POSITIONS : (index + 1) * POSITIONS]
         residues += make_residue_rows(domain, part, "AbNatiV VPaired2 Residue Score")
     likelihood = write_number(values["AbNatiV Pairing Score (%)"])
     return [
-        row | {"pairing_likelihood": "" if place else likelihood} for place, row in enumerate(rows)
+        row | {"pairing_likelihood": "" if index else likelihood} for index, row in enumerate(rows)
     ], residues
 
 
@@ -258,16 +258,16 @@ def make_residue_rows(domain: AlignedDomain, profile: Any, column: str) -> list[
         raise RuntimeError("AbNatiV scored other residues than it was given")
     rows = []
     regions = name_regions()
-    for place, values in enumerate(profile.to_dict("records"), start=1):
+    for index, values in enumerate(profile.to_dict("records"), start=1):
         if values["aa"] == GAP:
             continue
         rows.append(
             {
                 "chain": domain.chain,
                 "index": (domain.start or 0) + len(rows) + 1,
-                "number": place,
+                "number": index,
                 "residue": values["aa"],
-                "region": regions[place],
+                "region": regions[index],
                 "nativeness": write_number(values[column]),
             }
             | {letter: write_number(values[letter]) for letter in protocol.AMINO_ACIDS}

@@ -16,7 +16,7 @@ from adapter_program import (
     copy_file,
     describe_program,
     require_files,
-    require_whole,
+    require_integer,
     run_program,
 )
 from engine_protocol import (
@@ -59,7 +59,7 @@ def main() -> None:
     """Run the job of this folder."""
     job, options = read_job(), read_options()
     settings, seed = job["settings"], job["seed"] % LARGEST_SEED
-    designs = require_whole(settings, "numDesigns")
+    designs = require_integer(settings, "numDesigns")
     pdb_ids, cdrs = settings["tcrPdbids"].lower().split(), settings["designCdrs"].split()
     write_used(seed=seed, settings={} if cdrs else {"designCdrs": SCRIPTS_CDRS})
     report(0.01, "Reading the targets")

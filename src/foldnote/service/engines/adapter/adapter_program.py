@@ -84,7 +84,7 @@ class LineCount:
         return self._made / self._results
 
 
-def require_whole(settings: Mapping[str, Any], name: str, lowest: int = 1) -> int:
+def require_integer(settings: Mapping[str, Any], name: str, lowest: int = 1) -> int:
     """Return a setting that the program takes as a whole number; fail if it is not one."""
     value = settings[name]
     if float(value) != int(value) or int(value) < lowest:
@@ -169,11 +169,13 @@ def run_program(
     if code:
         for path in sorted(where.glob(more_logs)) if more_logs else ():
             tail = path.read_text("utf-8", "replace").splitlines()[-LAST_LINES:]
-            sys.stdout.write("\n".join([f"-- {path.relative_to(where)}", *map(guard, tail), ""]))
+            sys.stdout.write(
+                "\n".join([f"-- {path.relative_to(where)}", *map(escape_control_line, tail), ""])
+            )
         fail(explain_failure(name, code, lines), is_worth_repeating=True)
 
 
-def guard(line: str) -> str:
+def escape_control_line(line: str) -> str:
     """Escape a program's line, so that it is never mistaken for a message of the engine."""
     return (" " if line.startswith("FOLDNOTE_") else "") + line
 
@@ -200,7 +202,7 @@ class OutputFollower:
         self._span = span
         self._read_progress = read_progress
         self._fraction = 0.0
-        self._begun = self._told = time.monotonic()
+        self._started_at = self._last_reported_s = time.monotonic()
         self._last: list[str] = []
 
     def follow(self, process: subprocess.Popen[bytes]) -> list[str]:
@@ -217,30 +219,30 @@ class OutputFollower:
                     break
                 *parts, rest = re.split(rb"[\r\n]", rest + chunk)
                 for part in parts:
-                    self._take(part.decode("utf-8", "replace"))
-            self._tell_time()
-        self._take(rest.decode("utf-8", "replace"))
+                    self._process_line(part.decode("utf-8", "replace"))
+            self._report_time()
+        self._process_line(rest.decode("utf-8", "replace"))
         return self._last
 
-    def _take(self, line: str) -> None:
+    def _process_line(self, line: str) -> None:
         if not line.strip():
             return
         fraction = self._read_progress(line)
         if fraction is not None:
             self._fraction = fraction
-            self._told = time.monotonic()
+            self._last_reported_s = time.monotonic()
             report(self._span.at(fraction), self._span.message)
         if PROGRESS_BAR.search(line):
             return
-        sys.stdout.write(guard(line) + "\n")
+        sys.stdout.write(escape_control_line(line) + "\n")
         sys.stdout.flush()
         self._last = [*self._last[1 - LAST_LINES :], line.strip()]
 
-    def _tell_time(self) -> None:
+    def _report_time(self) -> None:
         now = time.monotonic()
-        if now - self._told >= HEARTBEAT_S:
-            self._told = now
-            report(self._span.at(self._fraction), f"{self._span.message}, for {now - self._begun:.0f} s")
+        if now - self._last_reported_s >= HEARTBEAT_S:
+            self._last_reported_s = now
+            report(self._span.at(self._fraction), f"{self._span.message}, for {now - self._started_at:.0f} s")
 
 
 def read_bar(line: str, of: int = 0) -> float | None:

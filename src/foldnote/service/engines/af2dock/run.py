@@ -17,7 +17,7 @@ from adapter_program import (
     describe_weights,
     read_bar,
     require_files,
-    require_whole,
+    require_integer,
     run_program,
 )
 from engine_protocol import (
@@ -42,7 +42,7 @@ def main() -> None:
     """Run the job of this folder."""
     job, options = read_job(), read_options()
     settings, seed = job["settings"], job["seed"] % LARGEST_SEED
-    samples, steps = require_whole(settings, "numSamples"), require_whole(settings, "numSteps")
+    samples, steps = require_integer(settings, "numSamples"), require_integer(settings, "numSteps")
     write_used(seed=seed)
     report(0.01, "Reading the structures")
     PROGRAM_FOLDER.mkdir()

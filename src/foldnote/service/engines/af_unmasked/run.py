@@ -17,7 +17,7 @@ from adapter_program import (
     describe_program,
     read_chains,
     require_files,
-    require_whole,
+    require_integer,
     run_program,
 )
 from engine_protocol import (
@@ -44,8 +44,8 @@ def main() -> None:
     job, options = read_job(), read_options()
     settings, seed = job["settings"], job["seed"] % LARGEST_SEED
     chains, version = read_chains(settings["sequence"]), settings["modelType"]
-    predictions = require_whole(settings, "predictionsPerModel")
-    slots = require_whole(settings, "repeat_template")
+    predictions = require_integer(settings, "predictionsPerModel")
+    slots = require_integer(settings, "repeat_template")
     networks = read_networks(settings.get("modelsToUse") or "", version)
     write_used(seed=seed)
     report(0.01, "Writing the program's input")

@@ -67,14 +67,14 @@ def main() -> None:
     write_used(seed=job["seed"], settings={})
     labels = cluster(codes, eps, 0.5, 0.85)
     report(0.86, "Drawing the map")
-    places, shares = find_places(codes, encode([given.query[1]]), job["seed"])
+    indices, shares = find_places(codes, encode([given.query[1]]), job["seed"])
     report(0.92, "Writing the clusters")
     OUTPUTS.joinpath("clusters").mkdir(parents=True)
     rows = write_clusters(given, codes, labels)
     write_controls(given, random)
     write_table("clusters.csv", rows, CLUSTER_COLUMNS)
     write_table("eps_scan.csv", scan, SCAN_COLUMNS)
-    write_table("sequences.csv", list_sequences(given, codes, labels, places), SEQUENCE_COLUMNS)
+    write_table("sequences.csv", list_sequences(given, codes, labels, indices), SEQUENCE_COLUMNS)
     write_summary(given, labels, eps, shares)
     report(1.0, "Done")
 
@@ -87,8 +87,8 @@ def choose_eps(codes: Codes, random: np.random.Generator, notes: list[str]) -> t
             " quarter."
         )
     counts, rows = [], []
-    for place, eps in enumerate(EPS_VALUES):
-        report(0.02 + 0.48 * place / len(EPS_VALUES), f"Trying eps {eps:g}")
+    for index, eps in enumerate(EPS_VALUES):
+        report(0.02 + 0.48 * index / len(EPS_VALUES), f"Trying eps {eps:g}")
         size = len(codes) if len(codes) < FEWEST_TO_SAMPLE else round(SAMPLE * len(codes))
         labels = cluster(codes[random.permutation(len(codes))[:size]], float(eps))
         unclustered = int((labels == UNCLUSTERED).sum())
@@ -110,20 +110,20 @@ def cluster(codes: Codes, eps: float, start: float = 0.0, end: float = 0.0) -> N
     from sklearn.cluster import DBSCAN
 
     step = count_block_rows(codes.shape[1])
-    counts, places = [], []
+    counts, indices = [], []
     for first in range(0, len(codes), step):
         if end > start:
             report(start + (end - start) * first / len(codes), f"Clustering with eps {eps:g}")
         near = find_near(codes[first : first + step], codes, eps, step)
         counts += [len(each) for each in near]
-        places += near
+        indices += near
         if sum(counts) > MAX_PAIRS:
             fail(
                 f"The sequences are too alike: at eps {eps:g} more than {MAX_PAIRS} pairs are near, which do"
                 " not fit into the memory. Filter the alignment first, such as to 90 % identity by hhfilter."
             )
     pointers = np.concatenate([[0], np.cumsum(counts)])
-    found = np.concatenate(places)
+    found = np.concatenate(indices)
     graph = csr_array((np.ones(len(found), dtype=np.float32), found, pointers), shape=(len(codes),) * 2)
     model = DBSCAN(eps=1.0, min_samples=MIN_SAMPLES, metric="precomputed")  # distances are thresholded
     labels: NDArray[np.int64] = model.fit_predict(graph)
@@ -159,7 +159,7 @@ def write_clusters(given: AlignedRows, codes: Codes, labels: NDArray[np.int64]) 
     rows = []
     for label in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == label)
-        own = [given.rows[place] for place in members]
+        own = [given.rows[index] for index in members]
         consensus = vote(codes[members])
         name = f"cluster_{label:0{width}d}.a3m"
         write_a3m(OUTPUTS / "clusters" / name, given, members)
@@ -188,12 +188,12 @@ def write_controls(given: AlignedRows, random: np.random.Generator) -> None:
 
 def write_a3m(path: Path, given: AlignedRows, members: Sequence[int] | NDArray[np.intp]) -> None:
     """Write the query and some sequences."""
-    records = [given.query, *((given.headers[place], given.rows[place]) for place in members)]
+    records = [given.query, *((given.headers[index], given.rows[index]) for index in members)]
     path.write_text("".join(f">{header}\n{row}\n" for header, row in records), "utf-8")
 
 
 def list_sequences(
-    given: AlignedRows, codes: Codes, labels: NDArray[np.int64], places: NDArray[np.float64]
+    given: AlignedRows, codes: Codes, labels: NDArray[np.int64], indices: NDArray[np.float64]
 ) -> list[list[Any]]:
     """Return the rows of sequences.csv."""
     query = encode([given.query[1]])
@@ -204,13 +204,13 @@ def list_sequences(
     clusters = [*("" if label == UNCLUSTERED else label for label in labels.tolist()), ""]
     return [
         [
-            names[place],
-            clusters[place],
-            f"{letters[place].count('-') / len(letters[place]):.4f}",
-            f"{identities[place]:.4f}",
-            *(f"{figure:.4f}" for figure in places[place]),
+            names[index],
+            clusters[index],
+            f"{letters[index].count('-') / len(letters[index]):.4f}",
+            f"{identities[index]:.4f}",
+            *(f"{figure:.4f}" for figure in indices[index]),
         ]
-        for place in order
+        for index in order
     ]
 
 

@@ -150,7 +150,7 @@ class NetworkEnsemble:
 
 
 def choose_model(
-    codes: Codes, values: Floats, seed: int, tell: Callable[[float, str], None]
+    codes: Codes, values: Floats, seed: int, report_progress: Callable[[float, str], None]
 ) -> tuple[FitnessModel, CrossValidation, dict[str, float]]:
     """Return the model whose cross-validation gives the measured values the greatest density.
 
@@ -158,21 +158,21 @@ def choose_model(
         codes: letters of the measured variants.
         values: their fitness.
         seed: seed of all random numbers.
-        tell: called with the fraction done, 0 to 1, and a message.
+        report_progress: called with the fraction done, 0 to 1, and a message.
 
     Returns:
         The model fitted to all variants, its cross-validation, and the density of each model by name.
     """
     found: list[tuple[FitnessModel, CrossValidation]] = []
     if len(codes) <= MAX_FOR_PROCESS:
-        tell(0.0, "Fitting the Gaussian process")
+        report_progress(0.0, "Fitting the Gaussian process")
         process = GaussianProcess(codes, values, seed)
         check = validate(
             codes,
             values,
             seed,
             lambda a, b: GaussianProcess(a, b, seed, process.kernel),
-            lambda x: tell(0.3 * x, "Checking the Gaussian process"),
+            lambda x: report_progress(0.3 * x, "Checking the Gaussian process"),
         )
         found.append((process, check))
     if len(codes) >= FEWEST_FOR_NETWORKS:
@@ -181,10 +181,10 @@ def choose_model(
             values,
             seed,
             lambda a, b: NetworkEnsemble(a, b, seed),
-            lambda x: tell(0.3 + 0.6 * x, "Checking the neural networks"),
+            lambda x: report_progress(0.3 + 0.6 * x, "Checking the neural networks"),
         )
         factor = float(np.sqrt(np.mean(((values - raw.means) / raw.deviations) ** 2)))
-        check = judge(values, raw.means, raw.deviations * factor)
+        check = score_validation(values, raw.means, raw.deviations * factor)
         found.append((NetworkEnsemble(codes, values, seed, factor), check))
     model, check = max(found, key=lambda each: each[1].density)
     return model, check, {each.name: validation.density for each, validation in found}
@@ -195,7 +195,7 @@ def validate(
     values: Floats,
     seed: int,
     make: Callable[[Codes, Floats], FitnessModel],
-    tell: Callable[[float], None],
+    report_progress: Callable[[float], None],
 ) -> CrossValidation:
     """Predict each variant with a model trained on the other folds."""
     from sklearn.model_selection import KFold
@@ -204,26 +204,26 @@ def validate(
     folds = count if count <= 20 else 10 if count <= 200 else 5
     means, deviations = np.zeros(count), np.zeros(count)
     for number, (own, rest) in enumerate(KFold(folds, shuffle=True, random_state=seed).split(codes)):
-        tell(number / folds)
+        report_progress(number / folds)
         model = make(codes[own], values[own])
         means[rest], sure = model.predict(codes[rest])
         deviations[rest] = np.sqrt(sure**2 + model.noise**2)
-    return judge(values, means, np.maximum(deviations, 1e-9 * (values.std() or 1.0)))
+    return score_validation(values, means, np.maximum(deviations, 1e-9 * (values.std() or 1.0)))
 
 
-def judge(values: Floats, means: Floats, deviations: Floats) -> CrossValidation:
+def score_validation(values: Floats, means: Floats, deviations: Floats) -> CrossValidation:
     """Return the mean logarithm of the density of normal distributions."""
     scores = ((values - means) / deviations) ** 2 + np.log(2 * np.pi * deviations**2)
     return CrossValidation(means, deviations, float(-0.5 * scores.mean()))
 
 
 def predict_all(
-    model: FitnessModel, codes: Codes, tell: Callable[[float, str], None]
+    model: FitnessModel, codes: Codes, report_progress: Callable[[float, str], None]
 ) -> tuple[Floats, Floats]:
     """Call :meth:`FitnessModel.predict` in chunks."""
     means, deviations = np.zeros(len(codes)), np.zeros(len(codes))
     for first in range(0, len(codes), CHUNK):
-        tell(first / len(codes), f"Predicting {len(codes)} variants")
+        report_progress(first / len(codes), f"Predicting {len(codes)} variants")
         own = slice(first, first + CHUNK)
         means[own], deviations[own] = model.predict(codes[own])
     return means, deviations

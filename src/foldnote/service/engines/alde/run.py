@@ -94,28 +94,28 @@ def list_rows(
     """Return the rows of candidates.csv, in the given order."""
     best = library.codes[int(library.values.argmax())]
     improvements = find_improvement(means, deviations, float(library.values.max()))
-    picked = {place: number for number, place in enumerate(pick_by_thompson(model, codes, random), start=1)}
+    picked = {index: number for number, index in enumerate(pick_by_thompson(model, codes, random), start=1)}
     shared = encode(library.codes)
     rows = []
     for first in range(0, len(codes), 1000):
         own = codes[first : first + 1000]
         nearest = codes.shape[1] - (encode(own) @ shared.T).max(axis=1)
-        for place, (variant, distance) in enumerate(zip(own, nearest, strict=True), start=first):
-            figures = (means[place], deviations[place], means[place] + UCB_DEVIATIONS * deviations[place])
+        for index, (variant, distance) in enumerate(zip(own, nearest, strict=True), start=first):
+            figures = (means[index], deviations[index], means[index] + UCB_DEVIATIONS * deviations[index])
             rows.append(
                 [
-                    place + 1,
+                    index + 1,
                     library.write(variant),
-                    describe_changes(spell(best), spell(variant), library.sites, " "),
-                    *(f"{figure:.6g}" for figure in (*figures, improvements[place])),
-                    picked.get(place, ""),
+                    describe_changes(write_variant(best), write_variant(variant), library.sites, " "),
+                    *(f"{figure:.6g}" for figure in (*figures, improvements[index])),
+                    picked.get(index, ""),
                     int(distance),
                 ]
             )
     return rows
 
 
-def spell(codes: Codes) -> list[str]:
+def write_variant(codes: Codes) -> list[str]:
     """Return the letters of a variant at the sites."""
     return [LETTERS[code] for code in codes]
 
@@ -145,14 +145,14 @@ def list_measured(library: VariantLibrary, check: CrossValidation) -> list[list[
     near = find_covered(library, check, Z_95)
     return [
         [
-            library.write(library.codes[place]),
-            f"{library.values[place]:.6g}",
-            int(library.replicates[place]),
-            f"{check.means[place]:.6g}",
-            f"{check.deviations[place]:.6g}",
-            str(bool(near[place])).lower(),
+            library.write(library.codes[index]),
+            f"{library.values[index]:.6g}",
+            int(library.replicates[index]),
+            f"{check.means[index]:.6g}",
+            f"{check.deviations[index]:.6g}",
+            str(bool(near[index])).lower(),
         ]
-        for place in order
+        for index in order
     ]
 
 

@@ -20,7 +20,7 @@ from adapter_program import (
     read_bar,
     read_chains,
     require_files,
-    require_whole,
+    require_integer,
     run_program,
 )
 from engine_protocol import (
@@ -48,7 +48,7 @@ def main() -> None:
     job, options = read_job(), read_options()
     settings = job["settings"]
     task = settings["task"]
-    samples, batches = require_whole(settings, "conformations"), require_whole(settings, "numBatches")
+    samples, batches = require_integer(settings, "conformations"), require_integer(settings, "numBatches")
     sequence = read_chains(settings["sequence"])[0]
     if ":" in settings["sequence"]:
         fail("AlphaFlow samples one chain; the sequence has a colon.")

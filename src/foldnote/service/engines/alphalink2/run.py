@@ -18,7 +18,7 @@ from adapter_program import (
     describe_weights,
     read_chains,
     require_files,
-    require_whole,
+    require_integer,
     run_program,
 )
 from engine_protocol import (
@@ -58,8 +58,11 @@ def main() -> None:
     job, options = read_job(), read_options()
     settings, seed = job["settings"], job["seed"] % LARGEST_SEED
     chains = read_chains(settings["sequence"])
-    samples, recycles = require_whole(settings, "numSamples"), require_whole(settings, "recyclingIterations")
-    neff = require_whole(settings, "neff") if settings.get("neff") is not None else -1
+    samples, recycles = (
+        require_integer(settings, "numSamples"),
+        require_integer(settings, "recyclingIterations"),
+    )
+    neff = require_integer(settings, "neff") if settings.get("neff") is not None else -1
     cutoff, has_dropout = settings["crosslinkCutoff"], settings["dropoutCrosslinks"]
     write_used(seed=seed)
     report(0.01, "Writing the program's input")
@@ -96,14 +99,14 @@ def main() -> None:
         ProgressSpan(0.4, 0.41, "Reading the crosslinks"),
         variables=ours,
     )
-    told: dict[int, tuple[str, str]] = {}
+    scores_by_sample: dict[int, tuple[str, str]] = {}
 
     def read_sample(line: str) -> float | None:
         found = SAMPLED.search(line)
         if found is None:
             return None
-        told[int(found[1])] = found[2], found[3]
-        return len(told) / samples
+        scores_by_sample[int(found[1])] = found[2], found[3]
+        return len(scores_by_sample) / samples
 
     run_program(
         "AlphaLink2",
@@ -123,7 +126,7 @@ def main() -> None:
         read_progress=read_sample,
         variables=ours,
     )
-    rows = collect(place / "models", seed, samples, told)
+    rows = collect(place / "models", seed, samples, scores_by_sample)
     write_table("scores.csv", rows, COLUMNS)
     write_score({"model_confidence": float(rows[0]["model_confidence"]), "samples": samples})
     write_notes(
@@ -136,15 +139,17 @@ def main() -> None:
     report(1.0, "Done")
 
 
-def collect(folder: Path, seed: int, samples: int, told: dict[int, tuple[str, str]]) -> list[dict[str, Any]]:
+def collect(
+    folder: Path, seed: int, samples: int, scores_by_sample: dict[int, tuple[str, str]]
+) -> list[dict[str, Any]]:
     """Copy the samples into the result by falling confidence; return a row for each."""
-    if len(told) != samples:
-        fail(f"AlphaLink2 predicted {len(told)} samples, and {samples} were asked for.")
+    if len(scores_by_sample) != samples:
+        fail(f"AlphaLink2 predicted {len(scores_by_sample)} samples, and {samples} were asked for.")
     (best,) = require_files("AlphaLink2", list(folder.glob("AlphaLink2_*_best.pdb"))[:1], "relaxed structure")
     copy_file(best, "relaxed_best.pdb")
     files = [path for path in folder.iterdir() if FILE.fullmatch(path.name)]
     rows: list[dict[str, Any]] = []
-    ranked = sorted(told.items(), key=lambda row: -float(row[1][1]))
+    ranked = sorted(scores_by_sample.items(), key=lambda row: -float(row[1][1]))
     for rank, (sample, (satisfaction, confidence)) in enumerate(ranked, 1):
         # The program names a file by the seed of its sample, which it derives from ours in this way.
         name = f"AlphaLink2_{hash((seed, sample)) % 100000}_{confidence}.pdb"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from antibody_regions import number_rows
-from engine_protocol import fail, refuse_strange_letters
+from engine_protocol import fail, reject_nonstandard_letters
 from profiles import load_anarci
 
 SPECIES = ("human", "mouse")
@@ -20,7 +20,7 @@ def check_letters(sequence: str, what: str = "sequence") -> None:
 
     if not sequence:
         fail(f"The {what} is empty. Give one protein sequence.")
-    refuse_strange_letters(f"The {what}", sequence, "ANARCI")
+    reject_nonstandard_letters(f"The {what}", sequence, "ANARCI")
     try:
         validate_sequence(sequence)
     except AssertionError as exc:

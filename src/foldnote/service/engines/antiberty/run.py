@@ -46,7 +46,7 @@ def main() -> None:
         name: {"chain": name, "species": kind_of, "chain_type": chain_type, "residues": len(chains[name])}
         for name, kind_of, chain_type in zip(chains, species, kinds, strict=True)
     }
-    protocol.write_notes(list(find_doubts(summary)))
+    protocol.write_notes(list(list_warnings(summary)))
     if task == "mask":
         fill_masks(runner, chains, masks, summary)
     elif task == SCORED_TASK:
@@ -70,7 +70,7 @@ def read_chains(settings: dict[str, Any], molecule: str) -> tuple[dict[str, str]
             continue
         if not sequence:
             protocol.fail(f"The {name} chain is empty. Give the sequence of one variable domain.")
-        protocol.refuse_strange_letters(f"The {name} chain", sequence, "AntiBERTy")
+        protocol.reject_nonstandard_letters(f"The {name} chain", sequence, "AntiBERTy")
         if len(sequence) > LONGEST:
             protocol.fail(
                 f"The {name} chain has {len(sequence)} residues; AntiBERTy reads at most {LONGEST}."
@@ -89,7 +89,7 @@ def load_runner() -> Any:
     return AntiBERTyRunner()
 
 
-def find_doubts(summary: dict[str, dict[str, Any]]) -> Iterator[str]:
+def list_warnings(summary: dict[str, dict[str, Any]]) -> Iterator[str]:
     """Yield notes on chains that the model classifies as the other kind."""
     for name, row in summary.items():
         if row["chain_type"].lower() != name:
@@ -124,11 +124,11 @@ def fill_masks(
     rows, fasta = [], []
     for name, sequence in chains.items():
         masked = masks.get(name, range(0))
-        text = "".join(MASK if place in masked else letter for place, letter in enumerate(sequence))
+        text = "".join(MASK if position in masked else letter for position, letter in enumerate(sequence))
         (filled,) = runner.fill_masks([text])
         probabilities = find_probabilities(runner, [text])[0]
-        rows += [describe_residue(name, place, sequence, probabilities[place]) for place in masked]
-        same = sum(filled[place] == sequence[place] for place in masked)
+        rows += [describe_residue(name, position, sequence, probabilities[position]) for position in masked]
+        same = sum(filled[position] == sequence[position] for position in masked)
         summary[name] |= {"masked": len(masked), "as_given": same, "given": text, "filled": filled}
         fasta.append(f">{name}\n{filled}\n")
     protocol.write_table("residues.csv", rows)
@@ -147,14 +147,14 @@ def score_chains(runner: Any, chains: dict[str, str], summary: dict[str, dict[st
         logs = []
         for first in range(0, len(sequence), BATCH):
             protocol.report(0.25 + 0.7 * done / total, f"Residue {first + 1} of the {name} chain")
-            places = range(first, min(first + BATCH, len(sequence)))
-            texts = [sequence[:place] + MASK + sequence[place + 1 :] for place in places]
+            positions = range(first, min(first + BATCH, len(sequence)))
+            texts = [sequence[:position] + MASK + sequence[position + 1 :] for position in positions]
             found = find_probabilities(runner, texts)
-            for index, place in enumerate(places):
-                row = describe_residue(name, place, sequence, found[index, place])
+            for index, position in enumerate(positions):
+                row = describe_residue(name, position, sequence, found[index, position])
                 rows.append(row)
                 logs.append(row["log_probability"])
-            done += len(places)
+            done += len(positions)
         value = float(numpy.mean(logs))
         summary[name]["pseudo_log_likelihood"] = f"{value:.4f}"
         score[f"{name}PseudoLogLikelihood"] = round(value, 4)
@@ -162,16 +162,16 @@ def score_chains(runner: Any, chains: dict[str, str], summary: dict[str, dict[st
     protocol.write_score(score)
 
 
-def describe_residue(name: str, place: int, sequence: str, probabilities: Any) -> dict[str, Any]:
+def describe_residue(name: str, position: int, sequence: str, probabilities: Any) -> dict[str, Any]:
     """Return a row of residues.csv: chain, index from 1, given and likeliest residue, 20 probabilities."""
     import numpy
 
     best = int(probabilities.argmax())
-    own = float(probabilities[LETTERS.index(sequence[place])])
+    own = float(probabilities[LETTERS.index(sequence[position])])
     return {
         "chain": name,
-        "index": place + 1,
-        "residue": sequence[place],
+        "index": position + 1,
+        "residue": sequence[position],
         "log_probability": round(float(numpy.log(max(own, 1e-300))), 4),
         "best": LETTERS[best],
         "best_probability": round(float(probabilities[best]), 4),
@@ -184,8 +184,8 @@ def embed_chains(runner: Any, chains: dict[str, str], *, with_attention: bool) -
     import numpy
 
     means = []
-    for place, (name, sequence) in enumerate(chains.items()):
-        protocol.report(0.3 + 0.6 * place / len(chains), f"Embedding the {name} chain")
+    for position, (name, sequence) in enumerate(chains.items()):
+        protocol.report(0.3 + 0.6 * position / len(chains), f"Embedding the {name} chain")
         found = runner.embed([sequence], return_attention=with_attention)
         embeddings, attentions = found if with_attention else (found, None)
         embedding = embeddings[0].cpu().numpy()

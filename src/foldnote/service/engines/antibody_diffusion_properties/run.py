@@ -21,7 +21,7 @@ from adapter_program import (
     describe_weights,
     read_bar,
     require_files,
-    require_whole,
+    require_integer,
     run_program,
 )
 from engine_protocol import (
@@ -51,7 +51,7 @@ def main() -> None:
     """Run the job of this folder."""
     job, options = read_job(), read_options()
     settings, seed = job["settings"], job["seed"] % LARGEST_SEED
-    designs = require_whole(settings, "numDesigns")
+    designs = require_integer(settings, "numDesigns")
     if settings["sampleCDRTogether"]:
         fail("The program guides the design of one CDR at a time only. Turn sampleCDRTogether off.")
     chains = {"--heavy": settings.get("heavyChain"), "--light": settings.get("lightChain")}

@@ -19,7 +19,7 @@ from adapter_program import (
     describe_program,
     describe_weights,
     require_files,
-    require_whole,
+    require_integer,
     run_program,
 )
 from engine_protocol import (
@@ -43,7 +43,7 @@ def main() -> None:
     """Run the job of this folder."""
     job, options = read_job(), read_options()
     settings = job["settings"]
-    samples = require_whole(settings, "numSamples")
+    samples = require_integer(settings, "numSamples")
     chains = list(dict.fromkeys(settings["chains"]))
     write_used(seed=None)
     report(0.01, "Reading the structure")

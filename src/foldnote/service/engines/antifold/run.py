@@ -39,7 +39,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SamplingRequest:
     """The request of a job.
 
     Attributes:
@@ -63,30 +63,30 @@ def main() -> None:
     report(0.02, "Reading the structure")
     protein = read_protein(Path(job["files"]["pdbFile"][0]))
     notes, ignored = list(protein.notes), {}
-    wanted = read_wanted(job["settings"], protein, ignored)
-    residues = choose_residues(protein, wanted, notes)
+    request = read_request(job["settings"], protein, ignored)
+    residues = choose_residues(protein, request, notes)
     write_used(
-        seed=job["seed"] if wanted.number else None,
+        seed=job["seed"] if request.number else None,
         settings={
-            "numSequences": wanted.number,
-            "temperature": wanted.temperature,
-            "regions": list(wanted.regions),
+            "numSequences": request.number,
+            "temperature": request.temperature,
+            "regions": list(request.regions),
         }
-        if wanted.number
+        if request.number
         else {},
         ignored=ignored,
     )
-    path = write_protein(Path("antibody"), rename_chains(residues, wanted), ["CHAINS THAT ANTIFOLD READ"])
+    path = write_protein(Path("antibody"), rename_chains(residues, request), ["CHAINS THAT ANTIFOLD READ"])
     report(0.1, "Loading AntiFold")
     model = load_model()
     report(0.4, "Reading the backbone")
-    table = find_log_probabilities(model, path, wanted)
+    table = find_log_probabilities(model, path, request)
     rows = make_residue_rows(table, residues)
     write_rows("residues.csv", rows)
     score: Row = {"log_likelihood": round(sum(row["log_probability"] for row in rows) / len(rows), 4)}
-    if wanted.number:
-        report(0.8, f"Sampling {wanted.number} sequences")
-        sampled = sample(table, wanted, job["seed"])
+    if request.number:
+        report(0.8, f"Sampling {request.number} sequences")
+        sampled = sample(table, request, job["seed"])
         write_rows("sequences.csv", sampled)
         write_fasta(sampled)
         score["best_antifold_score"] = min(row["antifold_score"] for row in sampled[1:])
@@ -95,7 +95,7 @@ def main() -> None:
     report(1.0, "Done")
 
 
-def read_wanted(settings: Mapping[str, Any], protein: Protein, ignored: dict[str, str]) -> Wanted:
+def read_request(settings: Mapping[str, Any], protein: Protein, ignored: dict[str, str]) -> SamplingRequest:
     """Check the settings against the structure; fail if they do not fit."""
     is_paired = settings["task"] == "antibody"
     heavy, light = (str(settings.get(name) or "").strip() for name in ("heavyChain", "lightChain"))
@@ -126,7 +126,9 @@ def read_wanted(settings: Mapping[str, Any], protein: Protein, ignored: dict[str
     ignored |= {name: "This engine has no such setting." for name in settings if name not in known}
     if not is_paired:
         ignored |= {name: "AntiFold samples paired antibodies only." for name in MORE if name in settings}
-    return Wanted(chains, is_paired, *(read_sampling(settings) if is_paired else (0, TEMPERATURE, REGIONS)))
+    return SamplingRequest(
+        chains, is_paired, *(read_sampling(settings) if is_paired else (0, TEMPERATURE, REGIONS))
+    )
 
 
 def read_sampling(settings: Mapping[str, Any]) -> tuple[int, float, tuple[str, ...]]:
@@ -145,10 +147,10 @@ def read_sampling(settings: Mapping[str, Any]) -> tuple[int, float, tuple[str, .
     return number, float(temperature), regions
 
 
-def choose_residues(protein: Protein, wanted: Wanted, notes: list[str]) -> list[ProteinResidue]:
+def choose_residues(protein: Protein, request: SamplingRequest, notes: list[str]) -> list[ProteinResidue]:
     """Return the residues of the wanted chains in order, if their backbone is complete."""
     chosen, broken = [], 0
-    for name in wanted.chains:
+    for name in request.chains:
         chain = [each for each in protein.residues if each.chain == name]
         whole = [each for each in chain if all(each.find(atom) for atom in BACKBONE)]
         broken += len(chain) - len(whole)
@@ -163,7 +165,7 @@ def choose_residues(protein: Protein, wanted: Wanted, notes: list[str]) -> list[
         fail(f"The chains have {len(chosen)} residues; AntiFold is run with at most {MAX_RESIDUES}.")
     if broken:
         notes.append(f"{broken} residues without the backbone atoms N, CA and C were left out.")
-    if any(each.chain == wanted.chains[0] and each.number == str(NO_IMGT_POSITION) for each in chosen):
+    if any(each.chain == request.chains[0] and each.number == str(NO_IMGT_POSITION) for each in chosen):
         notes.append(
             f"The heavy chain has a residue {NO_IMGT_POSITION}, which IMGT leaves out: its numbers may be"
             " others. Then the regions are wrong, and with them the sampled sequences."
@@ -171,11 +173,11 @@ def choose_residues(protein: Protein, wanted: Wanted, notes: list[str]) -> list[
     return chosen
 
 
-def rename_chains(residues: Sequence[ProteinResidue], wanted: Wanted) -> list[ProteinResidue]:
+def rename_chains(residues: Sequence[ProteinResidue], request: SamplingRequest) -> list[ProteinResidue]:
     """Return the residues in chains with names of one letter, which AntiFold needs."""
     from dataclasses import replace
 
-    names = dict(zip(wanted.chains, "HLA" if wanted.is_paired else "HA", strict=False))
+    names = dict(zip(request.chains, "HLA" if request.is_paired else "HA", strict=False))
     return [replace(each, chain=names[each.chain]) for each in residues]
 
 
@@ -194,15 +196,15 @@ def load_model() -> Any:
     return model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def find_log_probabilities(model: Any, path: Path, wanted: Wanted) -> Any:
+def find_log_probabilities(model: Any, path: Path, request: SamplingRequest) -> Any:
     """Return AntiFold's table of the residues with their logits, as its command line makes it."""
     import pandas
     from antifold.antiscripts import get_pdbs_logits
 
-    columns = ("Hchain", "Lchain", "Agchain") if wanted.is_paired else ("Hchain", "Agchain")
-    names = dict(zip(columns, "HLA" if wanted.is_paired else "HA", strict=True))
-    row = {"pdb": path.stem} | dict(list(names.items())[: len(wanted.chains)])
-    is_plain = wanted.is_paired and len(wanted.chains) == 2
+    columns = ("Hchain", "Lchain", "Agchain") if request.is_paired else ("Hchain", "Agchain")
+    names = dict(zip(columns, "HLA" if request.is_paired else "HA", strict=True))
+    row = {"pdb": path.stem} | dict(list(names.items())[: len(request.chains)])
+    is_plain = request.is_paired and len(request.chains) == 2
     (table,) = get_pdbs_logits(
         model, pandas.DataFrame([row]), str(path.parent), custom_chain_mode=not is_plain, num_threads=0
     )
@@ -236,7 +238,7 @@ def make_residue_rows(table: Any, residues: Sequence[ProteinResidue]) -> list[Ro
     return rows
 
 
-def sample(table: Any, wanted: Wanted, seed: int) -> list[Row]:
+def sample(table: Any, request: SamplingRequest, seed: int) -> list[Row]:
     """Return the given sequence and sampled ones, with AntiFold's scores."""
     from antifold import antiscripts
 
@@ -247,14 +249,16 @@ def sample(table: Any, wanted: Wanted, seed: int) -> list[Row]:
     pair.name = "antibody"
     sampled = antiscripts.sample_from_df_logits(
         pair,
-        sample_n=wanted.number,
-        sampling_temp=wanted.temperature,
-        regions_to_mutate=list(wanted.regions),
+        sample_n=request.number,
+        sampling_temp=request.temperature,
+        regions_to_mutate=list(request.regions),
     )
     rows = []
     for place, record in enumerate(sampled.values()):
         first, _, second = str(record.seq).partition("/")
-        own, whole = antiscripts.get_sequence_sampled_global_score(first + second, pair, list(wanted.regions))
+        own, whole = antiscripts.get_sequence_sampled_global_score(
+            first + second, pair, list(request.regions)
+        )
         same = sum(one == two for one, two in zip(first + second, given, strict=True))
         rows.append(
             {

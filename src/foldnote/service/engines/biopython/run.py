@@ -71,9 +71,9 @@ def main() -> None:
     protocol.write_used(seed=None)
     entries = read_entries(Path(job["files"]["fastaFile"][0]))
     rows, known = [], []
-    for place, entry in enumerate(entries):
-        if place % 200 == 0:
-            protocol.report(place / len(entries), f"Sequence {place + 1} of {len(entries)}")
+    for index, entry in enumerate(entries):
+        if index % 200 == 0:
+            protocol.report(index / len(entries), f"Sequence {index + 1} of {len(entries)}")
         problem = find_problem(entry.sequence)
         figures = {} if problem else measure(entry.sequence, settings["pH"])
         rows.append({"name": entry.name, **figures, "problem": problem})
@@ -123,7 +123,7 @@ def find_problem(sequence: str) -> str:
         return "The sequence is empty."
     if not all(letter.isalpha() or letter in "-.*" for letter in sequence):
         return "It is not a sequence: it has digits or other signs. Give one-letter codes of amino acids."
-    if strange := protocol.name_strange_letters(sequence):
+    if strange := protocol.list_nonstandard_letters(sequence):
         return f"The sequence has {strange}; figures are those of the 20 standard amino acids."
     if len(sequence) > MAX_LENGTH:
         return f"The sequence has {len(sequence)} residues; at most {MAX_LENGTH} are read."
@@ -194,11 +194,11 @@ def write_hydropathy(entries: Sequence[Entry], window: int) -> None:
     rows = []
     for entry in entries:
         values = [ProtParamData.kd[letter] for letter in entry.sequence]
-        for place, letter in enumerate(entry.sequence):
-            around = values[max(0, place - half) : place + half + 1]
+        for index, letter in enumerate(entry.sequence):
+            around = values[max(0, index - half) : index + half + 1]
             mean = sum(around) / len(around)
             rows.append(
-                {"chain": entry.name, "number": place + 1, "residue": letter, "hydropathy": f"{mean:.3f}"}
+                {"chain": entry.name, "number": index + 1, "residue": letter, "hydropathy": f"{mean:.3f}"}
             )
     protocol.write_table("hydropathy.csv", rows)
 

@@ -59,12 +59,14 @@ def take_chain(protein: Protein, name: str, notes: list[str], *, keeps_numbers: 
     if len(protein.chains) > 1:
         others = ", ".join(each or "one without a name" for each in protein.chains if each != name)
         notes.append(f"Only chain {name} was used; left out: {others}.")
-    numbers = number_anew(whole, notes) if keeps_numbers else [str(place + 1) for place in range(len(whole))]
+    numbers = (
+        renumber_residues(whole, notes) if keeps_numbers else [str(place + 1) for place in range(len(whole))]
+    )
     renamed = [replace(each, chain=CHAIN, number=new) for each, new in zip(whole, numbers, strict=True)]
     return GivenChain(tuple(whole), write_protein(Path("given"), renamed, ["CHAIN THAT COLABDESIGN READ"]))
 
 
-def number_anew(residues: Sequence[ProteinResidue], notes: list[str]) -> list[str]:
+def renumber_residues(residues: Sequence[ProteinResidue], notes: list[str]) -> list[str]:
     """Return the residues' own numbers if they ascend without insertion codes, else 1, 2, 3 and so on."""
     plain = [residue.number for residue in residues if re.fullmatch(r"-?\d+", residue.number)]
     numbers = [int(number) for number in plain]

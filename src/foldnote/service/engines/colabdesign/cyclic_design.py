@@ -99,13 +99,13 @@ def count_around(length: int) -> NDArray[np.int64]:
 
 def follow_steps(done: int, total: int, what: str) -> Callable[[Any], None]:
     """Return a callback of ColabDesign that reports the progress of each step."""
-    told = iter(range(done + 1, total + 1))
+    steps = iter(range(done + 1, total + 1))
 
-    def tell(_model: Any) -> None:
-        step = next(told)
+    def report_step(_model: Any) -> None:
+        step = next(steps)
         report(0.03 + 0.95 * step / total, f"{what}, step {step - done}")
 
-    return tell
+    return report_step
 
 
 def design(

@@ -123,8 +123,8 @@ def read_chains(text: str) -> list[str]:
         fail("The sequence has an empty chain. Separate chains by one ':' each, and end with a letter.")
     strange = sorted(set("".join(chains)) - set(AMINO_ACIDS) - {"X"})
     if strange:
-        told = ", ".join(map(repr, strange[:20]))
-        fail(f"The sequence has {told}; the standard amino acids and X are taken.")
+        unknown_letters = ", ".join(map(repr, strange[:20]))
+        fail(f"The sequence has {unknown_letters}; the standard amino acids and X are taken.")
     if (letters := sum(map(len, chains))) > LONGEST:
         fail(
             f"The chains have {letters} letters together. This engine computes on the CPU and takes at most"

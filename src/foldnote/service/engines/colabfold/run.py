@@ -116,15 +116,15 @@ def follow(process: subprocess.Popen[str], plan: RunPlan) -> list[str]:
     """Copy the program's output to the log, and report the progress; return its lines."""
     lines: list[str] = []
     steps = plan.models * (plan.recycles + 1)
-    step, message, began = 0, "Loading the parameters", time.monotonic()
+    step, message, started_at = 0, "Loading the parameters", time.monotonic()
     begin = 0.02 if plan.databases is None else END
 
-    def tell(more: str = "") -> None:
+    def report_progress(more: str = "") -> None:
         report(begin + (0.95 - begin) * step / steps, message + more)
 
     for line in read_lines(process):
         if line is None:
-            tell(f", {time.monotonic() - began:.0f} s so far")
+            report_progress(f", {time.monotonic() - started_at:.0f} s so far")
             continue
         lines.append(line)
         sys.stdout.write(line)
@@ -138,7 +138,7 @@ def follow(process: subprocess.Popen[str], plan: RunPlan) -> list[str]:
             step, message = steps, "Ranking the models"
         else:
             continue
-        tell()
+        report_progress()
     if process.wait() < 0:
         fail("ColabFold was ended by the system, perhaps for want of memory.", is_worth_repeating=True)
     return lines

@@ -34,8 +34,8 @@ def main() -> None:
     sequence = read_sequence(protocol.read_job()["settings"])
     protocol.write_used(seed=None, settings={"sequence": sequence})
     logs, likeliest = [], {}
-    for place, (name, file) in enumerate(MODELS.items()):
-        protocol.report((place + 0.02) / len(MODELS), f"Reading the sequence with {name}")
+    for number, (name, file) in enumerate(MODELS.items()):
+        protocol.report((number + 0.02) / len(MODELS), f"Reading the sequence with {name}")
         values, likeliest[name] = read_with_model(file, sequence)
         logs.append(values)
     mean = sum(logs) / len(logs)
@@ -54,7 +54,7 @@ def read_sequence(settings: Mapping[str, Any]) -> str:
     sequence = protocol.clean_sequence(settings["sequence"])
     if not sequence:
         protocol.fail("The sequence is empty. Give the wild type of one antibody chain.")
-    protocol.refuse_strange_letters("The sequence", sequence, "the method")
+    protocol.reject_nonstandard_letters("The sequence", sequence, "the method")
     if len(sequence) > LONGEST:
         protocol.fail(f"The sequence has {len(sequence)} residues; the models read at most {LONGEST}.")
     return sequence
@@ -91,7 +91,7 @@ def read_with_model(file: str, sequence: str) -> tuple[Any, str]:
     with torch.no_grad():
         logits = model(tokens.to(next(model.parameters()).device))["logits"][0, 1 : len(sequence) + 1]
     logs = torch.log_softmax(logits.double(), dim=-1).cpu()
-    best = (alphabet.get_tok(int(place)) for place in logs.argmax(dim=-1))
+    best = (alphabet.get_tok(int(position)) for position in logs.argmax(dim=-1))
     letters = [alphabet.get_idx(letter) for letter in protocol.AMINO_ACIDS]
     return logs[:, letters].numpy(), "".join(each if each in protocol.AMINO_ACIDS else "." for each in best)
 
@@ -100,26 +100,26 @@ def list_substitutions(sequence: str, mean: Any, likeliest: Mapping[str, str]) -
     """Return the rows of substitutions.csv: most votes first, then by the gain in log-probability."""
     voters: dict[tuple[int, str], list[str]] = {}
     for name, letters in likeliest.items():
-        for place, (own, best) in enumerate(zip(sequence, letters, strict=True)):
+        for position, (own, best) in enumerate(zip(sequence, letters, strict=True)):
             if best not in (own, "."):
-                voters.setdefault((place, best), []).append(name)
+                voters.setdefault((position, best), []).append(name)
     rows = [
         {
-            "substitution": f"{sequence[place]}{place + 1}{best}",
-            "index": place + 1,
-            "wild_type": sequence[place],
+            "substitution": f"{sequence[position]}{position + 1}{best}",
+            "index": position + 1,
+            "wild_type": sequence[position],
             "mutant": best,
             "votes": len(names),
             "mean_log_ratio": round(
                 float(
-                    mean[place, protocol.AMINO_ACIDS.index(best)]
-                    - mean[place, protocol.AMINO_ACIDS.index(sequence[place])]
+                    mean[position, protocol.AMINO_ACIDS.index(best)]
+                    - mean[position, protocol.AMINO_ACIDS.index(sequence[position])]
                 ),
                 4,
             ),
             "models": ", ".join(names),
         }
-        for (place, best), names in voters.items()
+        for (position, best), names in voters.items()
     ]
     return sorted(rows, key=lambda row: (-row["votes"], -row["mean_log_ratio"], row["index"]))
 
@@ -131,12 +131,12 @@ def list_positions(sequence: str, mean: Any, substitutions: list[Row]) -> list[R
         votes[row["index"]] += row["votes"]
     return [
         {
-            "index": place + 1,
+            "index": position + 1,
             "residue": letter,
-            "mean_log_probability": round(float(mean[place, protocol.AMINO_ACIDS.index(letter)]), 4),
-            "votes_against": votes[place + 1],
+            "mean_log_probability": round(float(mean[position, protocol.AMINO_ACIDS.index(letter)]), 4),
+            "votes_against": votes[position + 1],
         }
-        for place, letter in enumerate(sequence)
+        for position, letter in enumerate(sequence)
     ]
 
 

@@ -111,21 +111,21 @@ def measure_geometry() -> dict[str, float | int]:
     from scipy.spatial import cKDTree
 
     residues: dict[str, int] = {}
-    places, owners, names, chains = [], [], [], []
+    coordinates, owners, names, chains = [], [], [], []
     for line in PREDICTION.read_text("utf-8").splitlines():
         if line.startswith("ATOM"):
             owners.append(residues.setdefault(line[21:27], len(residues)))
             names.append(line[12:16].strip())
             chains.append(line[21])
-            places.append([float(line[start : start + 8]) for start in (30, 38, 46)])
-    atoms = {(owner, name): place for owner, name, place in zip(owners, names, places, strict=True)}
+            coordinates.append([float(line[start : start + 8]) for start in (30, 38, 46)])
+    atoms = {(owner, name): place for owner, name, place in zip(owners, names, coordinates, strict=True)}
     chain_of = dict(zip(owners, chains, strict=True))
     bonds = [
         float(numpy.linalg.norm(numpy.subtract(atoms[here, "C"], atoms[here + 1, "N"])))
         for here in range(len(residues) - 1)
         if chain_of[here] == chain_of[here + 1]
     ]
-    pairs = cKDTree(numpy.array(places)).query_pairs(CLASH)
+    pairs = cKDTree(numpy.array(coordinates)).query_pairs(CLASH)
     overlaps = [
         (first, second)
         for first, second in pairs

@@ -165,13 +165,13 @@ def find_inverted(path: Path) -> list[str]:
     """Return chain and number of each residue whose Cα is that of a D-amino acid."""
     import numpy
 
-    places: dict[str, dict[str, Any]] = {}
+    coordinates: dict[str, dict[str, Any]] = {}
     for line in path.read_text("utf-8").splitlines():
         if line.startswith("ATOM"):
             place = numpy.array([float(line[start : start + 8]) for start in (30, 38, 46)])
-            places.setdefault(f"{line[21]} {int(line[22:26])}", {})[line[12:16].strip()] = place
+            coordinates.setdefault(f"{line[21]} {int(line[22:26])}", {})[line[12:16].strip()] = place
     inverted = []
-    for residue, atoms in places.items():
+    for residue, atoms in coordinates.items():
         if atoms.keys() >= {"N", "CA", "C", "CB"}:
             n, c, cb = (atoms[name] - atoms["CA"] for name in ("N", "C", "CB"))
             if numpy.dot(numpy.cross(n, c), cb) < 0:

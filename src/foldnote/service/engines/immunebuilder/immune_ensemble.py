@@ -167,7 +167,7 @@ def check_chain(method: Method, chain: ReceptorChain, sequence: str) -> None:
     from anarci import anarci, validate_sequence
 
     field = chain.field
-    protocol.refuse_strange_letters(f"The {field} sequence", sequence, method.name)
+    protocol.reject_nonstandard_letters(f"The {field} sequence", sequence, method.name)
     try:
         validate_sequence(sequence)
     except AssertionError as exc:

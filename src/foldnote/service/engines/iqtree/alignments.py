@@ -86,7 +86,7 @@ def align_codons(sequences: list[Sequence]) -> list[Sequence]:
 
 def split_codons(letters: str) -> list[str]:
     """Return the triplets of letters."""
-    return [letters[place : place + 3] for place in range(0, len(letters), 3)]
+    return [letters[index : index + 3] for index in range(0, len(letters), 3)]
 
 
 def translate(codon: str) -> str:
@@ -107,18 +107,18 @@ def check_codons(sequences: list[Sequence], notes: list[str], *, is_aligned: boo
     checked, ended, broken = [], 0, 0
     for each in sequences:
         codons = split_codons(each.letters if is_aligned else each.ungapped)
-        places = [place for place, codon in enumerate(codons) if codon != MISSING]
-        if places and translate(codons[places[-1]]) == "*":
-            codons[places.pop()] = MISSING
+        indices = [index for index, codon in enumerate(codons) if codon != MISSING]
+        if indices and translate(codons[indices[-1]]) == "*":
+            codons[indices.pop()] = MISSING
             ended += 1
-        stop = next((place for place in places if translate(codons[place]) == "*"), None)
+        stop = next((index for index in indices if translate(codons[index]) == "*"), None)
         if stop is not None:
             fail(
                 f"{each.name} has an internal stop codon, {codons[stop]}, at codon {stop + 1}."
                 " Give coding sequences in frame; the standard genetic code is used."
             )
         if is_aligned:
-            broken += sum(any(letter not in BASES for letter in codons[place]) for place in places)
+            broken += sum(any(letter not in BASES for letter in codons[index]) for index in indices)
             codons = [codon if set(codon) <= set(BASES) else MISSING for codon in codons]
         checked.append(Sequence(each.name, "".join(codons)))
     if ended:

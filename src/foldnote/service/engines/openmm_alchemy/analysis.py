@@ -123,7 +123,7 @@ def follow(windows: Sequence[np.ndarray]) -> list[Convergence]:
     return rows
 
 
-def disagree(rows: Sequence[Convergence]) -> bool:
+def differ_beyond_error(rows: Sequence[Convergence]) -> bool:
     """Return whether first and last half differ by more than twice their error, or the error is unknown."""
     for row in rows:
         if math.isclose(row.fraction, 0.5):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from alchemy import ELECTROSTATICS, STERICS
-from analysis import FEW_SAMPLES, MIN_OVERLAP, disagree, spread_by_chance
+from analysis import FEW_SAMPLES, MIN_OVERLAP, differ_beyond_error, spread_by_chance
 from engine_protocol import write_table
 from legs import LegResult
 
@@ -180,7 +180,7 @@ def describe_legs(legs: Sequence[LegResult], rows: Sequence[dict[str, Any]]) -> 
             f"Windows have fewer than {FEW_SAMPLES} samples: their correlation could not be estimated, and"
             " the errors are too small. Raise the production length."
         )
-    unsure = [each for each in legs if disagree(each.convergence)]
+    unsure = [each for each in legs if differ_beyond_error(each.convergence)]
     if unsure:
         notes.append(
             f"In {len(unsure)} of {len(legs)} legs the first and the second half differ by more than twice"

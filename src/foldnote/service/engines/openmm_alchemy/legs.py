@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from analysis import FEW_SAMPLES, MIN_OVERLAP, Convergence, Estimate, disagree, estimate, follow
+from analysis import FEW_SAMPLES, MIN_OVERLAP, Convergence, Estimate, differ_beyond_error, estimate, follow
 from engine_protocol import report
 from exchanges import count_crossings
 from sampling import Leg, Lengths, sample
@@ -61,7 +61,11 @@ class LegResult:
     def is_converged(self) -> bool:
         """Whether neighbours overlap, both halves agree and there are enough samples for both checks."""
         is_told = self.sampled >= FEW_SAMPLES and math.isfinite(self.error)
-        return is_told and self.estimate.least_overlap >= MIN_OVERLAP and not disagree(self.convergence)
+        return (
+            is_told
+            and self.estimate.least_overlap >= MIN_OVERLAP
+            and not differ_beyond_error(self.convergence)
+        )
 
     @property
     def crossings(self) -> int:
@@ -86,12 +90,12 @@ class Progress:
 
     total: int
     done: int = 0
-    told: float = field(default_factory=time.monotonic)
+    last_reported: float = field(default_factory=time.monotonic)
 
-    def tell(self, part: float, message: str) -> None:
+    def report_progress(self, part: float, message: str) -> None:
         """Report that a ``part`` of the current leg is done."""
-        if time.monotonic() - self.told > REPORT_S:
-            self.told = time.monotonic()
+        if time.monotonic() - self.last_reported > REPORT_S:
+            self.last_reported = time.monotonic()
             report(0.02 + 0.97 * (self.done + part) / self.total, message)
 
 
@@ -104,7 +108,7 @@ def plan_lengths(settings: dict[str, Any], notes: list[str]) -> Lengths:
 
 
 def run_leg(
-    ligand: str, repeat: int, leg: Leg, folder: Path, target: float, tell: Callable[[float], None]
+    ligand: str, repeat: int, leg: Leg, folder: Path, target: float, report_progress: Callable[[float], None]
 ) -> LegResult:
     """Sample a leg until its error is at most ``target`` in kcal/mol, or completely if ``target`` is 0."""
 
@@ -115,7 +119,7 @@ def run_leg(
         return min(found.samples) >= MIN_SAMPLES and found.error / leg.beta / KCAL <= target
 
     planned = leg.lengths.production_blocks * leg.lengths.samples_per_block
-    samples = sample(leg, folder, tell, is_enough)
+    samples = sample(leg, folder, report_progress, is_enough)
     windows = samples.energies
     count = windows[0].shape[1]
     simulated = count * leg.lengths.interval

@@ -273,7 +273,7 @@ def run_program(name: str, arguments: Sequence[str], folder: Path, report: Calla
     """Run a program of AmberTools in the folder; return its output, which also goes to the log."""
     program = Path(sys.executable).parent / name
     log = folder / f"{name}.log"
-    begun = told = time.monotonic()
+    started_at = last_reported = time.monotonic()
     environment = {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     with log.open("w") as stream:
         running = subprocess.Popen(
@@ -286,9 +286,9 @@ def run_program(name: str, arguments: Sequence[str], folder: Path, report: Calla
         )
         while running.poll() is None:
             time.sleep(POLL_S)
-            if time.monotonic() - told > REPORT_S:
-                told = time.monotonic()
-                report(f"{name}, for {told - begun:.0f} s")
+            if time.monotonic() - last_reported > REPORT_S:
+                last_reported = time.monotonic()
+                report(f"{name}, for {last_reported - started_at:.0f} s")
     text = log.read_text("utf-8", "replace")
     sys.stdout.write(text if len(text) < 20_000 else text[-20_000:])
     return text

@@ -56,7 +56,9 @@ def main() -> None:
         try:
             for number, ligand in enumerate(ligands, start=1):
                 place = Path("systems") / f"{number:03}"
-                parametrize(ligand, place, settings["forcefieldSmallMolecule"], partial(progress.tell, 0.0))
+                parametrize(
+                    ligand, place, settings["forcefieldSmallMolecule"], partial(progress.report_progress, 0.0)
+                )
                 keep_parameters(place, f"{number:03}", ligand)
                 kept = folder / f"{number:03}"
                 legs += hydrate(ligand, place, kept, settings, lengths, seed, platform, progress)
@@ -91,7 +93,7 @@ def hydrate(
         settings["solventModel"],
         settings["solventPadding"],
         settings["timestep"],
-        partial(progress.tell, 0.0),
+        partial(progress.report_progress, 0.0),
     )
     charges, sterics = settings["electrostaticWindows"], settings["stericWindows"]
     target = settings["earlyTerminationTargetError"] / math.sqrt(2)
@@ -121,7 +123,9 @@ def hydrate(
                     leg,
                     folder / f"{repeat}-{name}",
                     target,
-                    lambda part, share=share, message=message: progress.tell(share * part, message),
+                    lambda part, share=share, message=message: progress.report_progress(
+                        share * part, message
+                    ),
                 )
             )
         progress.done += 1

@@ -303,10 +303,10 @@ def draw_seed(*parts: object) -> int:
 
 def describe_platform(platform: str) -> str:
     """Return a note for the user on the platform of a run."""
-    told = f"OpenMM ran on its platform {platform}."
+    description = f"OpenMM ran on its platform {platform}."
     if platform in ("Reference", "CPU"):
-        return told
-    return f"{told} On a GPU, a seed does not repeat a run: its figures differ within their error."
+        return description
+    return f"{description} On a GPU, a seed does not repeat a run: its figures differ within their error."
 
 
 def find_platform() -> str:

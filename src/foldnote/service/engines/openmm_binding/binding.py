@@ -87,9 +87,9 @@ class Calculation:
     """Folder of the checkpoints."""
     progress: Progress
 
-    def tell(self, message: str) -> None:
+    def report_progress(self, message: str) -> None:
         """Report the activity between the legs."""
-        self.progress.tell(0.0, message)
+        self.progress.report_progress(0.0, message)
 
     def own_seed(self, *names: object) -> int:
         """Derive a seed from the job's and from names."""
@@ -164,7 +164,7 @@ def prepare_others(own: Calculation) -> dict[str, Path]:
     made = {}
     for residue, molecule in own.receptor.molecules.items():
         place = made[residue] = Path("systems") / residue
-        own.force_field.parametrize(molecule, place, own.tell, residue)
+        own.force_field.parametrize(molecule, place, own.report_progress, residue)
         own.force_field.keep(place, "000" if residue == HOST else residue, molecule)
     return made
 
@@ -174,9 +174,9 @@ def prepare(number: int, ligand: PreparedLigand, others: Mapping[str, Path], own
     settings = own.settings
     place = Path("systems") / f"{number:03}"
     seed = own.own_seed(ligand.name)
-    own.force_field.parametrize(ligand, place, own.tell)
+    own.force_field.parametrize(ligand, place, own.report_progress)
     own.force_field.keep(place, f"{number:03}", ligand)
-    built = build_complex(place, others, own.receptor, settings, own.force_field, seed, own.tell)
+    built = build_complex(place, others, own.receptor, settings, own.force_field, seed, own.report_progress)
     found = equilibrate(
         built,
         settings["temperature"],
@@ -185,7 +185,7 @@ def prepare(number: int, ligand: PreparedLigand, others: Mapping[str, Path], own
         seed,
         own.platform,
         own.folder / f"{number:03}" / "equilibrated.npz",
-        lambda part: own.progress.tell(part, f"{ligand.name}: equilibration of the complex"),
+        lambda part: own.progress.report_progress(part, f"{ligand.name}: equilibration of the complex"),
     )
     own.progress.done += 1
     check_bound(ligand, built, found)
@@ -246,7 +246,7 @@ def bind(number: int, bound: Bound, own: Calculation) -> None:
     """Sample both legs of every repeat."""
     settings, name = own.settings, bound.ligand.name
     place = Path("systems") / f"{number:03}"
-    alone = build_ligand(place, settings, own.force_field, own.own_seed(name, SOLVENT), own.tell)
+    alone = build_ligand(place, settings, own.force_field, own.own_seed(name, SOLVENT), own.report_progress)
     off = list_states(settings["electrostaticWindows"], settings["stericWindows"])
     held = bound.complex.solute.decouple()
     bound.restraint.add_to(held)
@@ -272,18 +272,18 @@ def bind(number: int, bound: Bound, own: Calculation) -> None:
             )
             share = len(solute.positions) * len(states) / whole
             message = f"{name}, repeat {repeat}, {kind}: {len(states)} windows"
-            tell = partial(tell_part, own.progress, begun, share, message)
+            report_progress = partial(report_leg_progress, own.progress, begun, share, message)
             kept = own.folder / f"{number:03}" / f"{repeat}-{kind}"
-            bound.legs.append(run_leg(name, repeat, leg, kept, target, tell))
+            bound.legs.append(run_leg(name, repeat, leg, kept, target, report_progress))
             begun += share
             if kind == BOUND and repeat == 1:
                 keep_structure(number, bound, own.receptor, SampledWindow.load(name_window(kept, 0)))
         own.progress.done += 1
 
 
-def tell_part(progress: Progress, begun: float, share: float, message: str, part: float) -> None:
+def report_leg_progress(progress: Progress, begun: float, share: float, message: str, part: float) -> None:
     """Report a ``part`` of a leg that is a ``share`` of its repeat."""
-    progress.tell(begun + share * part, message)
+    progress.report_progress(begun + share * part, message)
 
 
 def keep_structure(number: int, bound: Bound, receptor: Receptor, window: SampledWindow | None) -> None:

@@ -40,7 +40,7 @@ def find_domain(chain: str, sequence: str, method: str) -> FvDomain:
     import immunum
 
     field = FIELDS[chain]
-    protocol.refuse_strange_letters(f"The {field} sequence", sequence, method)
+    protocol.reject_nonstandard_letters(f"The {field} sequence", sequence, method)
     try:
         found = immunum.Annotator(chains=["H", "K", "L"], scheme="imgt").number(sequence)
     except (RuntimeError, ValueError) as exc:

@@ -32,7 +32,7 @@ def clean_sequence(text: str) -> str:
     return "".join(text.split()).upper()
 
 
-def name_strange_letters(sequence: str) -> str:
+def list_nonstandard_letters(sequence: str) -> str:
     """Return the letters of a sequence that are not standard amino acids, once each; empty for none."""
     return ", ".join(sorted(set(sequence) - set(AMINO_ACIDS)))
 
@@ -56,7 +56,7 @@ def fail(sentence: str, *, is_worth_repeating: bool = False) -> NoReturn:
     sys.exit(PROGRAM_FAILURE if is_worth_repeating else USER_FAILURE)
 
 
-def refuse_strange_letters(subject: str, sequence: str, method: str) -> None:
+def reject_nonstandard_letters(subject: str, sequence: str, method: str) -> None:
     """End the run with a sentence if a sequence has letters that are not standard amino acids.
 
     Args:
@@ -64,7 +64,7 @@ def refuse_strange_letters(subject: str, sequence: str, method: str) -> None:
         sequence: in capitals, without white space.
         method: the method that accepts only the standard ones.
     """
-    if strange := name_strange_letters(sequence):
+    if strange := list_nonstandard_letters(sequence):
         fail(f"{subject} has {strange}; {method} takes the 20 standard amino acids only.")
 
 

@@ -75,7 +75,7 @@ def main() -> None:
     serve = importlib.import_module("serve")
     serve.load()
     if has_opened_gpu() or not hasattr(serve, "use_gpu"):
-        serve.__dict__["use_gpu"] = load_anew
+        serve.__dict__["use_gpu"] = reload
     gc.collect()
     gc.freeze()  # a collection in a copy would write to every page that it shares
     runner, worker = os.getppid(), os.getpid()
@@ -129,7 +129,7 @@ def has_opened_gpu(descriptors: Path = Path("/proc/self/fd")) -> bool:
     return any(path.startswith(_GPUS) for path in opened)
 
 
-def load_anew() -> None:
+def reload() -> None:
     """Become a new process of ``run.py``, in this job's folder and environment."""
     os.execv(sys.executable, [sys.executable, "-u", *sys.argv])
 

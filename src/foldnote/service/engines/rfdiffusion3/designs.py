@@ -54,19 +54,19 @@ def collect(source: Path, target: Path, *, is_stand_in: bool) -> list[dict[str, 
     rows = []
     for number, (_, path) in enumerate(sorted(found), start=1):
         text = _PASSING.sub("", gzip.decompress(path.read_bytes()).decode("utf-8"))
-        told = json.loads(path.with_name(path.name.removesuffix(".cif.gz") + ".json").read_text("utf-8"))
+        record = json.loads(path.with_name(path.name.removesuffix(".cif.gz") + ".json").read_text("utf-8"))
         name = f"design_stand_in_{number}.cif" if is_stand_in else f"design_{number}.cif"
         row = {
             "file": name,
-            "contig": _shorten(told["specification"].get("extra", {}).get("sampled_contig", "")),
+            "contig": _shorten(record["specification"].get("extra", {}).get("sampled_contig", "")),
         }
         if is_stand_in:
             text = _blank_b_factors(text)
         else:
-            told["metrics"] = {key: _drop_nan(value) for key, value in told["metrics"].items()}
-            figures = told["metrics"].items()
+            record["metrics"] = {key: _drop_nan(value) for key, value in record["metrics"].items()}
+            figures = record["metrics"].items()
             row |= {key: value for key, value in figures if isinstance(value, int | float)}
-            _write_record(target / f"design_{number}.json", told)
+            _write_record(target / f"design_{number}.json", record)
         (target / name).write_text(text, "utf-8")
         row["sequence"] = read_sequence(target / name)
         rows.append(row)
@@ -99,9 +99,9 @@ def read_sequence(path: Path) -> str:
     return "/".join(chains)
 
 
-def _write_record(path: Path, told: dict[str, Any]) -> None:
+def _write_record(path: Path, record: dict[str, Any]) -> None:
     """Write RFdiffusion3's record of a design, without paths of this machine."""
-    kept = {key: value for key, value in told.items() if key not in _LOCAL}
+    kept = {key: value for key, value in record.items() if key not in _LOCAL}
     if source := kept["specification"].get("input"):
         kept["specification"]["input"] = Path(source).name
     path.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")

@@ -180,9 +180,9 @@ def _add_lengths(
         least, most = max(least, wanted.least), min(most, wanted.most)
     copies = _count_copies(str(settings.get("symmetry") or ""))
     if most * copies > MOST_RESIDUES:
-        told = f"{copies} copies of {most}" if copies > 1 else f"{most}"
+        description = f"{copies} copies of {most}" if copies > 1 else f"{most}"
         fail(
-            f"The design has up to {told} residues; this engine takes {MOST_RESIDUES} at most, since"
+            f"The design has up to {description} residues; this engine takes {MOST_RESIDUES} at most, since"
             " memory grows"
             " with their square. Keep less of the structure, or give shorter lengths."
         )
@@ -273,8 +273,8 @@ def _add_structure(
     specification["input"] = STRUCTURE
     if made.ligands:
         specification["ligand"] = ",".join(ligand.key for ligand in made.ligands)
-        told = ", ".join(f"{ligand.label} is chain {ligand.key[0]}" for ligand in made.ligands)
-        made.notes.append(f"In the designs {told}.")
+        description = ", ".join(f"{ligand.label} is chain {ligand.key[0]}" for ligand in made.ligands)
+        made.notes.append(f"In the designs {description}.")
     _add_selections(made, settings, structure, places)
     if settings.get("partialNoise"):
         _fix_what_is_kept(made, contig)

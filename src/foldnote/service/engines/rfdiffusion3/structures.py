@@ -95,12 +95,12 @@ class SourceStructure:
         found = found or [each for each in self.ligands if f"{each.chain}{each.number}" == place]
         if not found:
             names = list(dict.fromkeys(each.label for each in self.ligands))
-            told = (
+            hint = (
                 f"It has {', '.join(names[:8])}{', …' if len(names) > 8 else ''}."
                 if names
                 else "It has none."
             )
-            fail(f"In {setting}, the structure has no ligand {word!r}. {told}")
+            fail(f"In {setting}, the structure has no ligand {word!r}. {hint}")
         return found
 
     def write(self, path: Path, ligands: Sequence[InputLigand], taken: Iterable[str]) -> list[InputLigand]:
@@ -140,7 +140,7 @@ class SourceStructure:
         return keyed
 
     def _tell_chains(self) -> str:
-        told = (
+        hint = (
             f"It has {', '.join(self.chains)}." if self.chains else "It has none that RFdiffusion3 can read."
         )
         odd = (
@@ -148,7 +148,7 @@ class SourceStructure:
             if self.odd_chains
             else ""
         )
-        return told + odd
+        return hint + odd
 
 
 def read_structure(path: Path) -> SourceStructure:

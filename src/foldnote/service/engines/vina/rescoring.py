@@ -20,7 +20,7 @@ FIGURES = ("CNNscore", "CNNaffinity", "CNNvariance")
 """GNINA's names: predicted probability that the pose is right, 0 to 1; predicted pK; its variance."""
 FOLDER = Path("rescoring")
 
-Tell = Callable[[float, str], None]
+ProgressReport = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,10 @@ class Rescoring:
 
 
 def rescore(
-    offered: Mapping[str, Any], receptors: Sequence[str], poses: Sequence[str], tell: Tell
+    offered: Mapping[str, Any],
+    receptors: Sequence[str],
+    poses: Sequence[str],
+    report_progress: ProgressReport,
 ) -> Rescoring:
     """Return the score the poses.
 
@@ -47,12 +50,12 @@ def rescore(
         offered: the description of the add-on that this run received.
         receptors: for each pose, PDB of the receptor's heavy atoms.
         poses: an SDF record each, Vina's best first.
-        tell: called with the fraction of poses that are done, and a message.
+        report_progress: called with the fraction of poses that are done, and a message.
     """
     if offered["reason"] is not None:
         return Rescoring(offered["reason"])
     try:
-        found = run_add_on(offered, receptors, poses, tell)
+        found = run_add_on(offered, receptors, poses, report_progress)
         rows = read_rows(found, len(poses))
         return Rescoring(None, rows, write_notes_of(offered, rows, found))
     except (OSError, ValueError, KeyError, TypeError, subprocess.SubprocessError) as exc:
@@ -64,7 +67,10 @@ def rescore(
 
 
 def run_add_on(
-    offered: Mapping[str, Any], receptors: Sequence[str], poses: Sequence[str], tell: Tell
+    offered: Mapping[str, Any],
+    receptors: Sequence[str],
+    poses: Sequence[str],
+    report_progress: ProgressReport,
 ) -> dict[str, Any]:
     """Run the add-on's program; return the content of its scores.json.
 
@@ -92,7 +98,7 @@ def run_add_on(
         timer = Timer(offered["timeLimitS"], lambda: (late.append(True), process.kill()))
         timer.start()
         for line in process.stdout or ():
-            follow(line, tell)
+            follow(line, report_progress)
         process.wait()
         timer.cancel()
     if late:
@@ -103,11 +109,11 @@ def run_add_on(
     return content
 
 
-def follow(line: str, tell: Tell) -> None:
+def follow(line: str, report_progress: ProgressReport) -> None:
     """Report the add-on's progress; ignore its other lines."""
     try:
         found = json.loads(line)
-        tell(found["pose"] / found["poses"], f"Rescored pose {found['pose']} of {found['poses']}")
+        report_progress(found["pose"] / found["poses"], f"Rescored pose {found['pose']} of {found['poses']}")
     except (ValueError, KeyError, TypeError):
         return
 

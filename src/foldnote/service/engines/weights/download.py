@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 """Called with the number of bytes received and the total; 0 if the total is unknown."""
 
-_FRUITLESS_TRIES = 3
+_MAX_FRUITLESS_TRIES = 3
 _PAUSE_S = 0.5
 _CONNECT_S, _READ_S = 20.0, 60.0
 _MAX_REDIRECTS = 5
 _SPARE_BYTES = 100_000_000
 """Bytes to leave free on the disk."""
-_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
-_BY_HAND = "Or fetch it on any machine, and install with --weights FOLDER."
+_RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+_MANUAL_DOWNLOAD_HINT = "Or fetch it on any machine, and install with --weights FOLDER."
 
 
-class _CutError(Exception):
+class _InterruptedError(Exception):
     """The transfer was interrupted, or the server asks to retry later."""
 
 
@@ -74,10 +74,10 @@ def download(weights: Weights, part: Path, progress: Progress) -> None:
 def discard(part: Path) -> None:
     """Remove a partial file and the note beside it."""
     part.unlink(missing_ok=True)
-    _note_of(part).unlink(missing_ok=True)
+    _metadata_path(part).unlink(missing_ok=True)
 
 
-def _note_of(part: Path) -> Path:
+def _metadata_path(part: Path) -> Path:
     return part.with_name(f"{part.name}.json")
 
 
@@ -96,141 +96,145 @@ class _Download:
         fruitless = 0
         timeout = httpx.Timeout(_READ_S, connect=_CONNECT_S)
         while True:
-            before = self._have
+            before = self._received_bytes
             try:
                 # a new client for each attempt, so that no cookie is kept
                 with httpx.Client(
                     timeout=timeout, max_redirects=_MAX_REDIRECTS, follow_redirects=True
                 ) as client:
                     client.event_hooks = {"request": [self._check_request]}
-                    self._try(client)
+                    self._request_file(client)
                 return
             except httpx.TooManyRedirects as exc:
-                raise self._refusal("is redirected again and again") from exc
-            except (httpx.TransportError, _CutError) as exc:
-                fruitless = 0 if self._have > before else fruitless + 1
-                if fruitless >= _FRUITLESS_TRIES:
-                    raise self._broken(exc) from exc
+                raise self._address_error("is redirected again and again") from exc
+            except (httpx.TransportError, _InterruptedError) as exc:
+                fruitless = 0 if self._received_bytes > before else fruitless + 1
+                if fruitless >= _MAX_FRUITLESS_TRIES:
+                    raise self._connection_error(exc) from exc
                 time.sleep(_PAUSE_S * fruitless)
             except (httpx.InvalidURL, httpx.HTTPError) as exc:
-                raise self._refusal(f"cannot be fetched ({exc})") from exc
+                raise self._address_error(f"cannot be fetched ({exc})") from exc
 
     @property
-    def _have(self) -> int:
+    def _received_bytes(self) -> int:
         return self._part.stat().st_size if self._part.exists() else 0
 
     def _check_request(self, request: httpx.Request) -> None:
         """Refuse a URL before it is requested, including those of redirects."""
         url = str(request.url)
         if reason := explain_address(url, local=is_local(self._weights.url)):
-            raise self._refusal(f"is redirected to {url}, and {reason}")
+            raise self._address_error(f"is redirected to {url}, and {reason}")
         for name in ("authorization", "cookie", "referer"):
             request.headers.pop(name, None)
 
-    def _try(self, client: httpx.Client) -> None:
-        note, have = self._read_note(), self._have
-        if have and not note.get("validator"):
-            have = 0  # the version of the partial file is unknown
+    def _request_file(self, client: httpx.Client) -> None:
+        metadata, received = self._read_metadata(), self._received_bytes
+        if received and not metadata.get("validator"):
+            received = 0  # the version of the partial file is unknown
         headers = {"Accept-Encoding": "identity", "User-Agent": "foldnote"}
-        if have:
-            headers |= {"Range": f"bytes={have}-", "If-Range": note["validator"]}
-        with client.stream("GET", self._weights.url, headers=headers) as answer:
-            if answer.status_code == 416 and have:
-                self._finish_or_restart(answer, have)
+        if received:
+            headers |= {"Range": f"bytes={received}-", "If-Range": metadata["validator"]}
+        with client.stream("GET", self._weights.url, headers=headers) as response:
+            if response.status_code == 416 and received:
+                self._finish_or_restart(response, received)
                 return
-            self._check_status(answer)
-            begin = self._find_begin(answer, have)
-            self._total = self._find_total(answer, begin)
-            self._check_room(self._total - begin)
-            self._write_note(answer)
-            self._receive(answer, begin)
+            self._check_status(response)
+            offset = self._find_offset(response, received)
+            self._total = self._find_total_bytes(response, offset)
+            self._check_free_space(self._total - offset)
+            self._write_metadata(response)
+            self._write_body(response, offset)
 
-    def _check_status(self, answer: httpx.Response) -> None:
-        status = answer.status_code
-        if status in _AGAIN:
-            raise _CutError(f"it answers {status} {answer.reason_phrase}")
+    def _check_status(self, response: httpx.Response) -> None:
+        status = response.status_code
+        if status in _RETRIED_STATUSES:
+            raise _InterruptedError(f"it answers {status} {response.reason_phrase}")
         if status not in (200, 206):
             moved = " Its authors may have moved it." if status in (401, 403, 404, 410) else ""
-            raise self._refusal(f"answers {status} {answer.reason_phrase}.{moved}", ends=False)
-        if answer.headers.get("content-type", "").startswith("text/html"):
-            raise self._refusal("answers with a web page instead of the file")
-        if answer.headers.get("content-encoding", "identity") != "identity":
-            raise self._refusal("answers in an encoding that was not asked for")
+            raise self._address_error(f"answers {status} {response.reason_phrase}.{moved}", ends=False)
+        if response.headers.get("content-type", "").startswith("text/html"):
+            raise self._address_error("answers with a web page instead of the file")
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise self._address_error("answers in an encoding that was not asked for")
 
-    def _find_begin(self, answer: httpx.Response, have: int) -> int:
+    def _find_offset(self, response: httpx.Response, received: int) -> int:
         """Return the offset of the first byte of the response; 0 if the server sends the whole file again."""
-        if answer.status_code == 200:
+        if response.status_code == 200:
             return 0
-        found = re.match(r"bytes (\d+)-", answer.headers.get("content-range", ""))
-        if found is None or int(found[1]) != have:
+        found = re.match(r"bytes (\d+)-", response.headers.get("content-range", ""))
+        if found is None or int(found[1]) != received:
             discard(self._part)
-            raise _CutError("it sent another part than was asked for")
-        return have
+            raise _InterruptedError("it sent another part than was asked for")
+        return received
 
-    def _find_total(self, answer: httpx.Response, begin: int) -> int:
+    def _find_total_bytes(self, response: httpx.Response, offset: int) -> int:
         """Return the size of the whole file, without which a truncated download could pass for complete."""
-        told = re.search(r"/(\d+)$", answer.headers.get("content-range", ""))
-        length = answer.headers.get("content-length", "")
+        match = re.search(r"/(\d+)$", response.headers.get("content-range", ""))
+        length = response.headers.get("content-length", "")
         total = (
-            int(told[1]) if told else begin + int(length) if length.isdigit() else self._weights.size_bytes
+            int(match[1]) if match else offset + int(length) if length.isdigit() else self._weights.size_bytes
         )
         declared = self._weights.size_bytes
         if declared and total != declared:
             discard(self._part)
-            raise self._refusal(f"has {total:,} bytes now, and {declared:,} were published")
+            raise self._address_error(f"has {total:,} bytes now, and {declared:,} were published")
         if not total and not self._weights.sha256:
-            raise self._refusal("does not say how long the file is, and no SHA-256 of it is published")
+            raise self._address_error("does not say how long the file is, and no SHA-256 of it is published")
         return total
 
-    def _check_room(self, needed: int) -> None:
+    def _check_free_space(self, needed: int) -> None:
         free = shutil.disk_usage(self._part.parent).free - _SPARE_BYTES
         if needed > free:
             raise OSError(errno.ENOSPC, "not enough room")
 
-    def _receive(self, answer: httpx.Response, begin: int) -> None:
-        have = begin
-        with self._part.open("ab" if begin else "wb") as stream:
-            for chunk in answer.iter_raw():
-                have += len(chunk)
-                if self._total and have > self._total:
-                    raise self._refusal(f"sends more than the {self._total:,} bytes that it announced")
+    def _write_body(self, response: httpx.Response, offset: int) -> None:
+        received = offset
+        with self._part.open("ab" if offset else "wb") as stream:
+            for chunk in response.iter_raw():
+                received += len(chunk)
+                if self._total and received > self._total:
+                    raise self._address_error(f"sends more than the {self._total:,} bytes that it announced")
                 stream.write(chunk)
-                self._progress(have, self._total)
-        if have < self._total:
-            raise _CutError(f"it was cut off at {format_size(have)} of {format_size(self._total)}")
+                self._progress(received, self._total)
+        if received < self._total:
+            raise _InterruptedError(
+                f"it was cut off at {format_size(received)} of {format_size(self._total)}"
+            )
 
-    def _finish_or_restart(self, answer: httpx.Response, have: int) -> None:
+    def _finish_or_restart(self, response: httpx.Response, received: int) -> None:
         """Handle a server without further bytes: the file is complete, or has changed."""
-        if answer.headers.get("content-range") == f"bytes */{have}":
+        if response.headers.get("content-range") == f"bytes */{received}":
             return
         discard(self._part)
-        raise _CutError("the file changed at its address")
+        raise _InterruptedError("the file changed at its address")
 
-    def _read_note(self) -> dict[str, str]:
+    def _read_metadata(self) -> dict[str, str]:
         try:
-            note = json.loads(_note_of(self._part).read_text("utf-8"))
+            metadata = json.loads(_metadata_path(self._part).read_text("utf-8"))
         except (OSError, ValueError):
             return {}
-        return note if isinstance(note, dict) and note.get("url") == self._weights.url else {}
+        return metadata if isinstance(metadata, dict) and metadata.get("url") == self._weights.url else {}
 
-    def _write_note(self, answer: httpx.Response) -> None:
+    def _write_metadata(self, response: httpx.Response) -> None:
         """Record the version, so that only the same version is resumed (RFC 9110, section 13.1.5)."""
-        etag = answer.headers.get("etag", "")
-        validator = etag if etag and not etag.startswith("W/") else answer.headers.get("last-modified", "")
+        etag = response.headers.get("etag", "")
+        validator = etag if etag and not etag.startswith("W/") else response.headers.get("last-modified", "")
         content: dict[str, Any] = {"url": self._weights.url, "validator": validator}
-        write_atomically(_note_of(self._part), json.dumps(content))
+        write_atomically(_metadata_path(self._part), json.dumps(content))
 
-    def _refusal(self, what: str, *, ends: bool = True) -> EngineInstallError:
+    def _address_error(self, what: str, *, ends: bool = True) -> EngineInstallError:
         named = f"The address of {self._weights.name} ({_without_query(self._weights.url)}) {what}"
-        return EngineInstallError(f"{named}{'.' if ends else ''} {_BY_HAND}")
+        return EngineInstallError(f"{named}{'.' if ends else ''} {_MANUAL_DOWNLOAD_HINT}")
 
-    def _broken(self, exc: Exception) -> EngineInstallError:
+    def _connection_error(self, exc: Exception) -> EngineInstallError:
         reason = str(exc) or type(exc).__name__
-        have = f" {format_size(self._have)} of it are there, and" if self._have else ""
-        then = "installing it again continues from there." if have else "Check the network and try again."
+        received = (
+            f" {format_size(self._received_bytes)} of it are there, and" if self._received_bytes else ""
+        )
+        then = "installing it again continues from there." if received else "Check the network and try again."
         return EngineInstallError(
-            f"{self._weights.name} could not be fetched from {self._weights.host}: {reason}.{have}"
-            f" {then} {_BY_HAND}"
+            f"{self._weights.name} could not be fetched from {self._weights.host}: {reason}.{received}"
+            f" {then} {_MANUAL_DOWNLOAD_HINT}"
         )
 
 

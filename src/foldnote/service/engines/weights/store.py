@@ -25,7 +25,7 @@ from uuid import uuid4
 
 from foldnote.errors import EngineInstallError
 from foldnote.io import compare_space, hash_bytes, hash_file, hold_lock, write_atomically
-from foldnote.service.engines.turns import wait_for_turn
+from foldnote.service.engines.waiting_locks import wait_for_lock
 from foldnote.service.engines.weights.archives import BadArchiveError, hash_tree, name_git_tree, unpack
 from foldnote.service.engines.weights.declared import Weights
 from foldnote.service.engines.weights.download import discard, download
@@ -44,10 +44,10 @@ from foldnote.text import format_size
 
 MARKER = "STAND-IN-WEIGHTS.txt"
 """A file that marks a folder of stand-in weights, so that it is never taken for published ones."""
-_KNOWN = "known.json"
+_HASH_RECORD = "known.json"
 _LOCK_S = 60.0
-_TELL_EVERY_S = 1.0
-Tell = Callable[[str, int], None]
+_REPORT_INTERVAL_S = 1.0
+ProgressReport = Callable[[str, int], None]
 """Called with a message and the number of bytes of this file that are done."""
 
 
@@ -66,13 +66,15 @@ class WeightStore:
         """``folder`` is created when something is stored there."""
         self.folder = folder
 
-    def install(self, weights: Weights, home: Path, tell: Tell, offer: Offer | None = None) -> None:
+    def install(
+        self, weights: Weights, home: Path, report_progress: ProgressReport, offer: Offer | None = None
+    ) -> None:
         """Install one file of weights for the engine with the home ``home``, when no other process does.
 
         Args:
             weights: the file to install.
             home: the engine's folder, which exists.
-            tell: receives the progress.
+            report_progress: receives the progress.
             offer: the folder from which to copy it instead of downloading.
 
         Raises:
@@ -82,23 +84,23 @@ class WeightStore:
         """
         lock = self._partial(weights).with_suffix(".lock")
 
-        def tell_wait(holder: str) -> None:
-            tell(f"{weights.name}: waiting for {holder}", 0)
+        def report_wait(holder: str) -> None:
+            report_progress(f"{weights.name}: waiting for {holder}", 0)
 
-        with wait_for_turn(lock, f"fetching {weights.name}", tell_wait):
+        with wait_for_lock(lock, f"fetching {weights.name}", report_wait):
             state: WeightState = "stand-in" if offer and offer.is_stand_in else "published"
             expected = "" if state == "stand-in" else self.expected_hash(weights)
             content = self._find_content(weights, expected)
             if content is not None:
-                tell(f"{weights.name} is there already", weights.expected_bytes)
+                report_progress(f"{weights.name} is there already", weights.expected_bytes)
                 self._link(weights, home, content, expected, state, weights.url)
             elif offer is None:
                 part = self._partial(weights)
-                download(weights, part, _pace(weights, tell))
-                self._adopt(weights, home, part, state, tell, weights.url)
+                download(weights, part, _throttle_progress(weights, report_progress))
+                self._verify_and_store(weights, home, part, state, report_progress, weights.url)
                 discard(part)
             else:
-                self._take(weights, home, offer, state, tell)
+                self._copy_offered(weights, home, offer, state, report_progress)
 
     def expected_hash(self, weights: Weights) -> str:
         """Return the SHA-256 that the file must have, declared or recorded at first; else empty.
@@ -106,7 +108,7 @@ class WeightStore:
         An archive of a git commit has the name of its tree instead: servers pack the same files differently.
         """
         declared = weights.sha256 or _name_tree(weights)
-        return declared or str(self._read_known().get(weights.url, {}).get("sha256", ""))
+        return declared or str(self._read_recorded_hashes().get(weights.url, {}).get("sha256", ""))
 
     def drop_unused(self) -> int:
         """Remove contents that no engine uses any more; return the bytes that were freed.
@@ -117,7 +119,7 @@ class WeightStore:
         if not self.folder.is_dir():
             return 0
         freed = 0
-        with self._hold_all():
+        with self._lock_store():
             used = {content for rows in self._read_uses() for content in rows}
             for kind in ("published", "stand-in"):
                 for path in (self.folder / kind).glob("*"):
@@ -141,7 +143,7 @@ class WeightStore:
             EngineInstallError: another installation holds the folder.
             OSError: it cannot be removed.
         """
-        with self._hold_all():
+        with self._lock_store():
             _remove(self.folder / row.content)
 
     def _is_changed(self, row: InstalledWeights) -> bool:
@@ -162,7 +164,9 @@ class WeightStore:
                     return row
         return None
 
-    def _take(self, weights: Weights, home: Path, offer: Offer, state: WeightState, tell: Tell) -> None:
+    def _copy_offered(
+        self, weights: Weights, home: Path, offer: Offer, state: WeightState, report_progress: ProgressReport
+    ) -> None:
         """Copy the offered file, or folder of a stand-in; then continue as after a download."""
         if state == "published" and (offer.folder / MARKER).exists():
             raise EngineInstallError(
@@ -172,13 +176,13 @@ class WeightStore:
         source = _require_offered(weights, offer)
         part = self._partial(weights).with_suffix(".copy")
         _remove(part)
-        tell(f"copying {weights.name} from {offer.folder}", 0)
+        report_progress(f"copying {weights.name} from {offer.folder}", 0)
         try:
             if source.is_dir():
                 shutil.copytree(source, part)
             else:
                 shutil.copyfile(source, part)
-            self._adopt(weights, home, part, state, tell, str(source))
+            self._verify_and_store(weights, home, part, state, report_progress, str(source))
         except OSError as exc:
             if not is_full(exc):
                 raise
@@ -191,22 +195,28 @@ class WeightStore:
         finally:
             _remove(part)
 
-    def _adopt(
-        self, weights: Weights, home: Path, part: Path, state: WeightState, tell: Tell, origin: str
+    def _verify_and_store(
+        self,
+        weights: Weights,
+        home: Path,
+        part: Path,
+        state: WeightState,
+        report_progress: ProgressReport,
+        origin: str,
     ) -> None:
         """Verify a complete file or folder, name it, and link it."""
-        tell(f"verifying {weights.name}", weights.expected_bytes)
+        report_progress(f"verifying {weights.name}", weights.expected_bytes)
         found = hash_tree(part) if part.is_dir() else hash_file(part)
         if state == "published":
             self._verify(weights, part, found, origin)
         draft = part
         if weights.unpack and part.is_file():
-            tell(f"unpacking {weights.name}", weights.expected_bytes)
+            report_progress(f"unpacking {weights.name}", weights.expected_bytes)
             draft = self._unpack(weights, part)
         try:
             _check_contents(weights, draft, state)
             name = found if state == "stand-in" else self.expected_hash(weights) or found
-            self._link(weights, home, self._place(weights, name, state), name, state, origin, draft)
+            self._link(weights, home, self._content_path(weights, name, state), name, state, origin, draft)
         finally:
             if draft != part:
                 _remove(draft)
@@ -215,7 +225,7 @@ class WeightStore:
         expected = self.expected_hash(weights)
         size = part.stat().st_size
         if expected not in ("", found, _name_tree(weights)):
-            when = "" if weights.sha256 else f" when it was first installed ({self.folder / _KNOWN})"
+            when = "" if weights.sha256 else f" when it was first installed ({self.folder / _HASH_RECORD})"
             _remove(part)
             raise EngineInstallError(
                 f"{weights.name} from {origin} is not the published file: its SHA-256 is {found}, and"
@@ -228,7 +238,7 @@ class WeightStore:
                 f"{weights.name} from {origin} has {size:,} bytes; {weights.size_bytes:,} were published."
                 " It is not used."
             )
-        if self._place(weights, found, "stand-in").exists():
+        if self._content_path(weights, found, "stand-in").exists():
             raise EngineInstallError(
                 f"{weights.name} from {origin} is the stand-in that was installed before, not the"
                 " published file."
@@ -265,7 +275,7 @@ class WeightStore:
         """Name the content, link it into the engine and record both, while no other process can remove it."""
         whole = draft or content
         files = hash_tree(whole) if whole.is_dir() else ""
-        with self._hold_all():
+        with self._lock_store():
             if draft is not None and content.exists() and measure(content) != measure(draft):
                 _remove(content)  # it was damaged
             if draft is not None and not content.exists():
@@ -273,7 +283,7 @@ class WeightStore:
                 if draft.is_file():
                     draft.chmod(0o444)
                 draft.rename(content)
-            basis = self._record_known(weights, sha256, content) if state == "published" else "none"
+            basis = self._record_hash(weights, sha256, content) if state == "published" else "none"
             place = content.relative_to(self.folder).as_posix()
             row = InstalledWeights(
                 weights.file, state, sha256, measure(content), basis, origin, weights.url, now(), place, files
@@ -287,37 +297,40 @@ class WeightStore:
             draft_link.replace(link)
             write_installed(home, rows)
 
-    def _record_known(self, weights: Weights, sha256: str, content: Path) -> str:
+    def _record_hash(self, weights: Weights, sha256: str, content: Path) -> str:
         if weights.sha256 or weights.git_tree:
             return "declared"
-        known = self._read_known()
+        known = self._read_recorded_hashes()
         if weights.url in known:
             return "recorded"
         size = measure(content)
         known[weights.url] = {"sha256": sha256, "sizeBytes": size, "recorded": now()}
-        write_atomically(self.folder / _KNOWN, json.dumps(known, indent=1, sort_keys=True), is_durable=True)
+        write_atomically(
+            self.folder / _HASH_RECORD, json.dumps(known, indent=1, sort_keys=True), is_durable=True
+        )
         return "first"
 
-    def _read_known(self) -> dict[str, dict[str, Any]]:
+    def _read_recorded_hashes(self) -> dict[str, dict[str, Any]]:
         try:
-            known = json.loads((self.folder / _KNOWN).read_text("utf-8"))
+            known = json.loads((self.folder / _HASH_RECORD).read_text("utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as exc:
             raise EngineInstallError(
-                f"{self.folder / _KNOWN}, which holds the recorded hashes of weights, cannot be read: {exc}."
+                f"{self.folder / _HASH_RECORD}, which holds the recorded hashes of weights, cannot"
+                f" be read: {exc}."
                 " Restore it, or remove it: then the next installation records them anew."
             ) from exc
         return dict(known)
 
-    def _place(self, weights: Weights, sha256: str, state: WeightState) -> Path:
+    def _content_path(self, weights: Weights, sha256: str, state: WeightState) -> Path:
         """Return the folder of a content; for an unpacked one it depends on the number of dropped folders."""
         name = f"{sha256}.files{weights.leading_folders}" if weights.unpack else sha256
         return self.folder / state / name
 
     def _find_content(self, weights: Weights, expected: str) -> Path | None:
         """Return the published content, if it is stored here and complete."""
-        content = self._place(weights, expected, "published")
+        content = self._content_path(weights, expected, "published")
         if not expected or not content.exists():
             return None
         row = self._find_record(content) if weights.unpack else None
@@ -347,7 +360,7 @@ class WeightStore:
         write_atomically(folder / f"{hash_bytes(str(home).encode())[:32]}.json", json.dumps(row, indent=1))
 
     @contextmanager
-    def _hold_all(self) -> Iterator[None]:
+    def _lock_store(self) -> Iterator[None]:
         """Keep others from naming, linking and removing contents, for a moment."""
         with hold_lock(self.folder / ".lock", _LOCK_S) as is_held:
             if not is_held:
@@ -355,16 +368,16 @@ class WeightStore:
             yield
 
 
-def _pace(weights: Weights, tell: Tell) -> Callable[[int, int], None]:
+def _throttle_progress(weights: Weights, report_progress: ProgressReport) -> Callable[[int, int], None]:
     """Report the progress once a second."""
-    told = 0.0
+    last_reported = 0.0
 
     def progress(have: int, total: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > _TELL_EVERY_S:
-            told = time.monotonic()
+        nonlocal last_reported
+        if time.monotonic() - last_reported > _REPORT_INTERVAL_S:
+            last_reported = time.monotonic()
             whole = f" of {format_size(total)}" if total else ""
-            tell(f"fetching {weights.name}: {format_size(have)}{whole}", have)
+            report_progress(f"fetching {weights.name}: {format_size(have)}{whole}", have)
 
     return progress
 

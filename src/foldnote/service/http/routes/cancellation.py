@@ -11,49 +11,56 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.status import JobStatus
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.requests import NamedBatch, NamedJob
 from foldnote.service.faults import bad_request, job_not_found
-from foldnote.service.http.routes.responses import Here, Message, answers, keyed, read_small, takes
+from foldnote.service.http.routes.responses import (
+    CurrentService,
+    Message,
+    json_body,
+    keyed_errors,
+    read_small_body,
+    success_response,
+)
 from foldnote.service.store.accounts.accounts import Caller
 from foldnote.service.store.jobs.records import BATCH_TYPE
 
 router = APIRouter(tags=["jobs"])
 WAIT_S = 3.0
-_LOOK_EVERY_S = 0.05
+_POLL_INTERVAL_S = 0.05
 
 
 @router.post(
     "/cancelJob",
     name="cancel_job",
     summary="Alias of /stop-job",
-    responses={**answers(Message, "As /stop-job."), **keyed(400, 413)},
-    openapi_extra=takes(NamedJob),
+    responses={**success_response(Message, "As /stop-job."), **keyed_errors(400, 413)},
+    openapi_extra=json_body(NamedJob),
 )
 @router.post(
     "/stop-job",
     summary="Stop a job, or a batch with all its jobs",
     responses={
-        **answers(Message, "The job is stopped, is being stopped, or had already ended."),
-        **keyed(400, 413),
+        **success_response(Message, "The job is stopped, is being stopped, or had already ended."),
+        **keyed_errors(400, 413),
     },
-    openapi_extra=takes(NamedJob),
+    openapi_extra=json_body(NamedJob),
 )
-async def stop_job(request: Request, caller: Admitted, service: Here) -> Response:
+async def stop_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Stop queued jobs at once and running jobs with all their processes, briefly waiting for their end."""
-    wanted = await read_small(request, service, NamedJob)
+    wanted = await read_small_body(request, service, NamedJob)
     return await _stop(caller, service, wanted.job_name)
 
 
 @router.post(
     "/cancelBatch",
     summary="Stop a batch with all its jobs",
-    responses={**answers(Message, "As /stop-job."), **keyed(400, 413)},
-    openapi_extra=takes(NamedBatch),
+    responses={**success_response(Message, "As /stop-job."), **keyed_errors(400, 413)},
+    openapi_extra=json_body(NamedBatch),
 )
-async def cancel_batch(request: Request, caller: Admitted, service: Here) -> Response:
+async def cancel_batch(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Stop a batch as /stop-job does; 404 for a job that is not a batch."""
-    name = (await read_small(request, service, NamedBatch)).batch_name
+    name = (await read_small_body(request, service, NamedBatch)).batch_name
     row = await run_in_threadpool(service.store.jobs.find, [caller.account_id], name)
     if row is None or row["type"] != BATCH_TYPE:
         raise bad_request(
@@ -77,12 +84,15 @@ async def _stop(caller: Caller, service: Service, name: str) -> Response:
 @router.delete(
     "/delete-job",
     summary="Delete a job, or a batch with all its jobs",
-    responses={**answers(Message, "The job is deleted, and stopped if it was running."), **keyed(400, 413)},
-    openapi_extra=takes(NamedJob),
+    responses={
+        **success_response(Message, "The job is deleted, and stopped if it was running."),
+        **keyed_errors(400, 413),
+    },
+    openapi_extra=json_body(NamedJob),
 )
-async def delete_job(request: Request, caller: Admitted, service: Here) -> Response:
+async def delete_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Delete the job and its result; a running job is stopped."""
-    name = (await read_small(request, service, NamedJob)).job_name
+    name = (await read_small_body(request, service, NamedJob)).job_name
     running = await run_in_threadpool(service.store.jobs.delete, caller.account_id, name)
     if running is None:
         raise job_not_found(name, 400)
@@ -95,7 +105,7 @@ async def _wait_for_end(service: Service, job_ids: list[int]) -> bool:
     until = time.monotonic() + WAIT_S
     left = set(job_ids)
     while left and time.monotonic() < until:
-        await asyncio.sleep(_LOOK_EVERY_S)
+        await asyncio.sleep(_POLL_INTERVAL_S)
         left = {job_id for job_id in left if not await run_in_threadpool(_has_ended, service, job_id)}
     return not left
 

@@ -8,9 +8,16 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.wire import WireModel
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import AdmittedClaimed
+from foldnote.service.domain.access.gate import ClaimedCaller
 from foldnote.service.domain.requests import ModelDeployment, NamedTool
-from foldnote.service.http.routes.responses import Here, Message, answers, keyed, read_small, takes
+from foldnote.service.http.routes.responses import (
+    CurrentService,
+    Message,
+    json_body,
+    keyed_errors,
+    read_small_body,
+    success_response,
+)
 
 router = APIRouter(tags=["tools"])
 
@@ -29,13 +36,16 @@ class DeploymentReceipt(WireModel):
 @router.post(
     "/deploy-model",
     summary="Register a command or an image as a tool",
-    responses={**answers(DeploymentReceipt, "The tool is registered."), **keyed(400, 403, 413, 507)},
-    openapi_extra=takes(ModelDeployment),
+    responses={
+        **success_response(DeploymentReceipt, "The tool is registered."),
+        **keyed_errors(400, 403, 413, 507),
+    },
+    openapi_extra=json_body(ModelDeployment),
 )
-async def deploy_model(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+async def deploy_model(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Validate and save the tool; it has a form, jobs and results like any other."""
-    service.deployments.require_open(caller)
-    wanted = await read_small(request, service, ModelDeployment)
+    service.deployments.require_deployment_allowed(caller)
+    wanted = await read_small_body(request, service, ModelDeployment)
     require_space(service.config)
     tool = await run_in_threadpool(service.deployments.deploy, wanted)
     shown = service.toolbox.describe(tool)
@@ -75,11 +85,14 @@ class DeployedModels(WireModel):
 @router.get(
     "/deployed-models",
     summary="Tools that administrators registered",
-    responses={**answers(DeployedModels, "All registered tools, oldest first."), **keyed(403)},
+    responses={
+        **success_response(DeployedModels, "All registered tools, oldest first."),
+        **keyed_errors(403),
+    },
 )
-def list_deployed_models(caller: AdmittedClaimed, service: Here) -> Response:
+def list_deployed_models(caller: ClaimedCaller, service: CurrentService) -> Response:
     """List the registered tools with their commands or images."""
-    service.deployments.require(caller)
+    service.deployments.require_admin(caller)
     models = [
         {
             "type": definition.type,
@@ -99,15 +112,15 @@ def list_deployed_models(caller: AdmittedClaimed, service: Here) -> Response:
     "/delete-model",
     summary="Remove a registered tool",
     responses={
-        **answers(Message, "The tool accepts no more jobs; running jobs continue."),
-        **keyed(400, 403, 413),
+        **success_response(Message, "The tool accepts no more jobs; running jobs continue."),
+        **keyed_errors(400, 403, 413),
     },
-    openapi_extra=takes(NamedTool),
+    openapi_extra=json_body(NamedTool),
 )
-async def delete_model(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+async def delete_model(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Remove a tool registered with /deploy-model; its waiting jobs end with the reason."""
-    service.deployments.require(caller)
-    wanted = await read_small(request, service, NamedTool)
+    service.deployments.require_admin(caller)
+    wanted = await read_small_body(request, service, NamedTool)
     await run_in_threadpool(service.deployments.remove, wanted.type)
     service.dispatcher.wake()
     return JSONResponse({"message": f"{wanted.type} was removed. Its jobs and results are kept."})

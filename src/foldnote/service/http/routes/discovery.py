@@ -14,10 +14,10 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.tool import Tool
 from foldnote.models.wire import WireModel
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.parameters import Parameter, list_parameters
 from foldnote.service.faults import RefusalError, not_found
-from foldnote.service.http.routes.responses import Here, answers, keyed
+from foldnote.service.http.routes.responses import CurrentService, keyed_errors, success_response
 
 router = APIRouter(tags=["tools"])
 
@@ -85,11 +85,14 @@ class Folders(WireModel):
 @router.get(
     "/catalog/tools",
     summary="Find tools",
-    responses={**answers(CatalogTools, "The tools that match all given filters."), **keyed(400)},
+    responses={
+        **success_response(CatalogTools, "The tools that match all given filters."),
+        **keyed_errors(400),
+    },
 )
 def find_tools(
-    caller: Admitted,  # noqa: ARG001  the key is required, not used
-    service: Here,
+    caller: AuthenticatedCaller,  # noqa: ARG001  the key is required, not used
+    service: CurrentService,
     modality: str | None = None,
     function: str | None = None,
     search: str | None = None,
@@ -111,9 +114,9 @@ def find_tools(
 @router.get(
     "/catalog/modalities",
     summary="Modalities of tools",
-    responses={**answers(Modalities, "Each with its number of tools."), **keyed()},
+    responses={**success_response(Modalities, "Each with its number of tools."), **keyed_errors()},
 )
-def list_modalities(caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required
+def list_modalities(caller: AuthenticatedCaller, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
     """List the values of `modality`."""
     return JSONResponse({"modalities": _words(tool.modalities for tool in service.toolbox.tools())})
 
@@ -121,9 +124,9 @@ def list_modalities(caller: Admitted, service: Here) -> Response:  # noqa: ARG00
 @router.get(
     "/catalog/functions",
     summary="Functions of tools",
-    responses={**answers(Functions, "Each with its number of tools."), **keyed()},
+    responses={**success_response(Functions, "Each with its number of tools."), **keyed_errors()},
 )
-def list_functions(caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required
+def list_functions(caller: AuthenticatedCaller, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
     """List the values of `function`."""
     return JSONResponse({"functions": _words(tool.functions for tool in service.toolbox.tools())})
 
@@ -131,12 +134,12 @@ def list_functions(caller: Admitted, service: Here) -> Response:  # noqa: ARG001
 @router.get(
     "/catalog/tools/{jobType}/schema",
     summary="The settings of a tool as a list",
-    responses={**answers(ToolSheet, "The tool with its settings."), **keyed(404)},
+    responses={**success_response(ToolSheet, "The tool with its settings."), **keyed_errors(404)},
 )
 def get_tool_sheet(
     tool_type: Annotated[str, Path(alias="jobType")],
-    caller: Admitted,  # noqa: ARG001  the key is required, not used
-    service: Here,
+    caller: AuthenticatedCaller,  # noqa: ARG001  the key is required, not used
+    service: CurrentService,
 ) -> Response:
     """Get one tool with its settings and an example."""
     try:
@@ -152,11 +155,11 @@ def get_tool_sheet(
     name="get_folders",
     tags=["files"],
     summary="Every folder of the caller",
-    responses={**answers(Folders, "By name."), **keyed(400)},
+    responses={**success_response(Folders, "By name."), **keyed_errors(400)},
 )
 def get_folders(
-    caller: Admitted,
-    service: Here,
+    caller: AuthenticatedCaller,
+    service: CurrentService,
     limit: Annotated[int, Query(ge=1)] = 50,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
     load_all: Annotated[Literal["true"] | None, Query(alias="loadAll")] = None,

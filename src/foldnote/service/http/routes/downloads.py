@@ -21,7 +21,7 @@ from foldnote.service.faults import RefusalError, not_found
 from foldnote.service.files.links import Target, link_revoked
 from foldnote.service.files.object_bucket import ObjectBucket
 from foldnote.service.http.file_responses import EXTENSION
-from foldnote.service.http.routes.responses import Here, errors
+from foldnote.service.http.routes.responses import CurrentService, error_responses
 
 router = APIRouter(tags=["downloads"])
 PATH = "/download/{holder}/{holderId}/{sha256}/{name}"
@@ -156,12 +156,12 @@ CONTENT_TYPES: dict[str, dict[str, object]] = {kind: {} for kind in (ANY_TYPE, *
         },
         307: {"description": "The content is at the object store, by a link that it signed."},
         416: {"description": "The range is outside the content."},
-        **errors(400, 403, 404),
+        **error_responses(400, 403, 404),
     },
 )
 def download(
     request: Request,
-    service: Here,
+    service: CurrentService,
     holder: str,
     holder_id: Annotated[str, Path(alias="holderId")],
     sha256: str,
@@ -179,10 +179,10 @@ def download(
     if link is not None:
         # the request carries no key, so the redirect cannot pass one to the object store
         return RedirectResponse(link, 307, {**SAFE_HEADERS, "X-Content-SHA256": target.sha256})
-    return file_answer(request, service, target.sha256, target.name)
+    return file_response(request, service, target.sha256, target.name)
 
 
-def file_answer(request: Request, service: Service, sha256: str, name: str) -> Response:
+def file_response(request: Request, service: Service, sha256: str, name: str) -> Response:
     """Send a stored content as a download.
 
     Raises:
@@ -192,7 +192,7 @@ def file_answer(request: Request, service: Service, sha256: str, name: str) -> R
     if not objects.has(sha256):
         raise _gone()
     kind = MEDIA_TYPES.get(f".{name.rpartition('.')[2].lower()}", ANY_TYPE)
-    if isinstance(objects, ObjectBucket) and not objects.is_near(sha256):
+    if isinstance(objects, ObjectBucket) and not objects.is_cached(sha256):
         disposition = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}"}
         size_bytes = objects.size_bytes(sha256)
         headers = {**SAFE_HEADERS, **disposition}

@@ -12,14 +12,20 @@ from fastapi.responses import JSONResponse
 from foldnote.models.file import FilePage, UploadReceipt
 from foldnote.service.composition import Service
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.faults import bad_request, not_found, too_large
 from foldnote.service.files.links import Target
 from foldnote.service.files.names import check_file_name, check_folder, split_path
 from foldnote.service.http.bodies import read_chunks, require_length
-from foldnote.service.http.routes.downloads import CONTENT_TYPES, file_answer
+from foldnote.service.http.routes.downloads import CONTENT_TYPES, file_response
 from foldnote.service.http.routes.paths import rest_of_path
-from foldnote.service.http.routes.responses import Here, Message, absolute, answers, keyed
+from foldnote.service.http.routes.responses import (
+    CurrentService,
+    Message,
+    absolute_url,
+    keyed_errors,
+    success_response,
+)
 from foldnote.service.store.accounts.accounts import Caller
 from foldnote.service.store.files import FolderRow, StoredFile
 from foldnote.text import count
@@ -37,11 +43,15 @@ RAW_BODY = {
 @router.put(
     "/upload/" + rest_of_path("filename"),
     summary="Upload a file",
-    responses={**answers(UploadReceipt, "The file is stored."), **keyed(400, 413, 507)},
+    responses={**success_response(UploadReceipt, "The file is stored."), **keyed_errors(400, 413, 507)},
     openapi_extra=RAW_BODY,
 )
 async def upload_file(
-    request: Request, filename: str, caller: Admitted, service: Here, folder: str | None = None
+    request: Request,
+    filename: str,
+    caller: AuthenticatedCaller,
+    service: CurrentService,
+    folder: str | None = None,
 ) -> Response:
     """Store the raw body under a name; an existing file of this name is replaced."""
     require_length(request, service.config.limits.upload_bytes, _refuse)
@@ -52,8 +62,8 @@ async def upload_file(
     signed = service.links.sign(Target("file", stored.file_id, caller.account_id, sha256, name))
     receipt = {
         "message": f"{path_of(stored)} was uploaded.",
-        "fileUrl": absolute(request, service, f"/files/{quote(path_of(stored))}"),
-        "signedUrl": absolute(request, service, signed),
+        "fileUrl": absolute_url(request, service, f"/files/{quote(path_of(stored))}"),
+        "signedUrl": absolute_url(request, service, signed),
     }
     return JSONResponse(receipt)
 
@@ -61,11 +71,11 @@ async def upload_file(
 @router.get(
     "/files",
     summary="List files",
-    responses={**answers(FilePage, "Files of one folder, newest first."), **keyed(400)},
+    responses={**success_response(FilePage, "Files of one folder, newest first."), **keyed_errors(400)},
 )
 def list_files(
-    caller: Admitted,
-    service: Here,
+    caller: AuthenticatedCaller,
+    service: CurrentService,
     limit: Annotated[int, Query(ge=1)] = 50,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
     include_folders: Annotated[Literal["true"] | None, Query(alias="includeFolders")] = None,
@@ -84,27 +94,30 @@ def list_files(
     "/files/" + rest_of_path("filePath"),
     summary="Download one of the caller's files",
     response_class=Response,
-    responses={200: {"description": "The content.", "content": CONTENT_TYPES}, **keyed(404)},
+    responses={200: {"description": "The content.", "content": CONTENT_TYPES}, **keyed_errors(404)},
 )
 def get_file(
-    request: Request, path: Annotated[str, Path(alias="filePath")], caller: Admitted, service: Here
+    request: Request,
+    path: Annotated[str, Path(alias="filePath")],
+    caller: AuthenticatedCaller,
+    service: CurrentService,
 ) -> Response:
     """Download an upload of the caller."""
     service.direct_uploads.settle(caller.account_id, *split_path(path))
     stored = service.store.files.find(caller.account_id, *split_path(path))
     if stored is None:
         raise not_found(f"The file {path[:200]!r} does not exist.", code="file_not_found", field="filePath")
-    return file_answer(request, service, stored.sha256, stored.name)
+    return file_response(request, service, stored.sha256, stored.name)
 
 
 @router.delete(
     "/delete-file",
     summary="Delete a file, or all files of a folder",
-    responses={**answers(Message, "Deleted."), **keyed(400)},
+    responses={**success_response(Message, "Deleted."), **keyed_errors(400)},
 )
 def delete_file(
-    caller: Admitted,
-    service: Here,
+    caller: AuthenticatedCaller,
+    service: CurrentService,
     file_path: Annotated[str | None, Query(alias="filePath")] = None,
     folder: str | None = None,
 ) -> Response:
@@ -148,19 +161,19 @@ async def receive(request: Request, service: Service, owner: Owner, folder: str,
     """
     text = request.headers.get("content-length", "0")
     declared = int(text[:19]) if text.isascii() and text.isdigit() else 0
-    with service.storage.upload(*owner, declared) as room:
-        sha256, size = await _receive(request, service, owner, name, room.left, declared)
+    with service.storage.upload(*owner, declared) as upload_space:
+        sha256, size = await _receive(request, service, owner, name, upload_space.remaining_bytes, declared)
         return await run_in_threadpool(service.store.files.put, owner.account_id, folder, name, size, sha256)
 
 
 async def _receive(
-    request: Request, service: Service, owner: Owner, name: str, left: int | None, declared: int
+    request: Request, service: Service, owner: Owner, name: str, remaining_bytes: int | None, declared: int
 ) -> tuple[str, int]:
     """Store the body as it arrives; return its hash and size."""
-    largest = service.config.limits.upload_bytes
-    is_short = left is not None and left < largest
-    limit = left if left is not None and is_short else largest
-    refuse = (lambda _: service.storage.full(*owner)) if is_short else _refuse
+    max_file_bytes = service.config.limits.upload_bytes
+    is_limited_by_storage = remaining_bytes is not None and remaining_bytes < max_file_bytes
+    limit = remaining_bytes if remaining_bytes is not None and is_limited_by_storage else max_file_bytes
+    refuse = (lambda _: service.storage.exceeded_error(*owner)) if is_limited_by_storage else _refuse
     with service.objects.draft() as draft:
         buffer = bytearray()
         async for chunk in read_chunks(request, limit, refuse):
@@ -171,8 +184,8 @@ async def _receive(
         draft.write(bytes(buffer))
         if not draft.size:
             raise bad_request(f"The file {name!r} is empty.", code="invalid_file", field="filename")
-        await run_in_threadpool(service.storage.arrive, *owner, draft.size, declared)
-        return await run_in_threadpool(draft.keep), draft.size
+        await run_in_threadpool(service.storage.require_still_fits, *owner, draft.size, declared)
+        return await run_in_threadpool(draft.commit), draft.size
 
 
 def _refuse(limit_bytes: int) -> Exception:

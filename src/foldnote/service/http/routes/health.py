@@ -12,8 +12,8 @@ from foldnote.late import find_version
 from foldnote.models.wire import WireModel
 from foldnote.service.domain.access.gate import HEADER
 from foldnote.service.faults import RefusalError
-from foldnote.service.http.origins import is_own_machine, name_in
-from foldnote.service.http.routes.responses import Here, answers, errors
+from foldnote.service.http.origins import is_own_machine, parse_host_name
+from foldnote.service.http.routes.responses import CurrentService, error_responses, success_response
 
 router = APIRouter(tags=["operation"])
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
@@ -31,8 +31,10 @@ class Health(WireModel):
     """Number of running jobs."""
 
 
-@router.get("/healthz", summary="Health", responses={**answers(Health, "It works."), **errors()})
-def check_health(service: Here) -> Response:
+@router.get(
+    "/healthz", summary="Health", responses={**success_response(Health, "It works."), **error_responses()}
+)
+def check_health(service: CurrentService) -> Response:
     """Query the database and report that the service works."""
     service.store.queue.has_unfinished()
     return JSONResponse({"status": "ok", "version": find_version(), **service.dispatcher.counts()})
@@ -41,7 +43,7 @@ def check_health(service: Here) -> Response:
 @router.get("/readyz", include_in_schema=False)
 def check_readiness(request: Request) -> Response:
     """Report whether the service should get new requests: 200, or 503 with the reasons."""
-    found = request.app.state.readiness.look()
+    found = request.app.state.readiness.check()
     body = {
         "status": "not ready" if found.reasons else "ready",
         "reasons": [{"code": code, "reason": sentence} for code, sentence in found.reasons.items()],
@@ -53,10 +55,10 @@ def check_readiness(request: Request) -> Response:
 
 
 @router.get("/metrics", include_in_schema=False)
-async def get_measurements(request: Request, service: Here) -> Response:
+async def get_measurements(request: Request, service: CurrentService) -> Response:
     """Write the measurements for Prometheus, to this machine or to an administrator's key."""
     if not _is_from_here(request):
-        caller = await service.gate.admit(_find_key(request))
+        caller = await service.gate.authenticate(_find_key(request))
         if not caller.is_admin:
             raise _administrators_only()
     measurements = request.app.state.measurements
@@ -72,7 +74,7 @@ def _is_from_here(request: Request) -> bool:
         is_local = request.client is not None and ipaddress.ip_address(request.client.host).is_loopback
     except ValueError:
         return False
-    return is_local and is_own_machine(name_in("//" + request.headers.get("host", "")))
+    return is_local and is_own_machine(parse_host_name("//" + request.headers.get("host", "")))
 
 
 def _find_key(request: Request) -> str | None:

@@ -17,17 +17,17 @@ from foldnote.models.job import Job, JobPage
 from foldnote.models.status import JobStatus
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted, admit_behind_gateway
+from foldnote.service.domain.access.gate import AuthenticatedCaller, authenticate_behind_gateway
 from foldnote.service.domain.requests import JobsQuery
 from foldnote.service.faults import job_not_found
 from foldnote.service.http.routes.responses import (
-    Here,
-    absolute,
-    answers,
+    CurrentService,
+    absolute_url,
     find_service,
-    keyed,
+    keyed_errors,
+    query_parameters,
     read_query,
-    takes_query,
+    success_response,
     visible_accounts,
 )
 from foldnote.service.queue.ownership import read_own_log
@@ -40,7 +40,7 @@ from foldnote.service.store.jobs.records import BATCH_TYPE, MARK, add_fields, wr
 router = APIRouter(tags=["jobs"])
 MAX_WAIT_S = 25.0
 """Maximum seconds for which a request can wait for a change."""
-_LOOK_S = 0.2
+_POLL_INTERVAL_S = 0.2
 _DEFAULT_LOG_LINES = 10_000
 _BEGIN = b'{"jobs":['
 _FEW = 50
@@ -65,15 +65,15 @@ class GatewayMessage(WireModel):
     "/jobs",
     summary="One job, or a page of jobs",
     responses={
-        **answers(JobPage | Job, "A page, newest first; with `jobName`, the record of this job."),
-        **keyed(400, 404),
+        **success_response(JobPage | Job, "A page, newest first; with `jobName`, the record of this job."),
+        **keyed_errors(400, 404),
         403: {"model": GatewayMessage, "description": "No key, or under another header's name."},
     },
-    openapi_extra=takes_query(JobsQuery),
+    openapi_extra=query_parameters(JobsQuery),
 )
 async def get_jobs(request: Request) -> Response:
     """List the caller's jobs, or get one; with `since` and `waitSeconds`, after a change."""
-    service, caller = find_service(request), await admit_behind_gateway(request)
+    service, caller = find_service(request), await authenticate_behind_gateway(request)
     asked = read_query(request, JobsQuery)
     key, since, mark = asked.start_key, asked.since, None
     before = None if key is None else service.page_keys.read(caller.account_id, key)
@@ -102,17 +102,17 @@ async def get_jobs(request: Request) -> Response:
     "/catalog/jobs/{jobName}/logs",
     name="get_logs",
     summary="Alias of /jobs/{jobName}/log",
-    responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
+    responses={**success_response(JobLog, "The end of the log."), **keyed_errors(400, 404)},
 )
 @router.get(
     "/jobs/{jobName}/log",
     summary="The output of the engine",
-    responses={**answers(JobLog, "The end of the log."), **keyed(400, 404)},
+    responses={**success_response(JobLog, "The end of the log."), **keyed_errors(400, 404)},
 )
 def get_job_log(
     name: Annotated[str, Path(alias="jobName")],
-    caller: Admitted,
-    service: Here,
+    caller: AuthenticatedCaller,
+    service: CurrentService,
     max_lines: Annotated[int, Query(alias="maxLines", ge=1)] = _DEFAULT_LOG_LINES,
 ) -> Response:
     """Get the last lines of a job's log."""
@@ -132,7 +132,7 @@ async def _own_page(
     if service.store.database.is_shared and before is None:
         return await service.first_pages.find(FirstPage(account_id, rows, has_subjobs))
     wanted = JobFilter((account_id,), has_subjobs=has_subjobs)
-    return service.store.pages.glance(wanted, before=before, limit=rows)
+    return service.store.pages.read_raw(wanted, before=before, limit=rows)
 
 
 async def _wait_for_change(
@@ -144,10 +144,10 @@ async def _wait_for_change(
     version, mark = None, since
     while True:
         if (now := database.version(account_id)) != version:
-            version, mark = now, await service.marks.find(account_id) or "0"
+            version, mark = now, await service.state_tokens.find(account_id) or "0"
         if mark != since or time.monotonic() >= end or service.is_closing or await request.is_disconnected():
             return mark
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_INTERVAL_S)
 
 
 def _filter(service: Service, owners: tuple[int, ...], batch: str | None, *, has_subjobs: bool) -> JobFilter:
@@ -184,7 +184,7 @@ def _parent(
     if row["result_sha256"] is not None:
         name = f"{row['name']}.zip"
         path = service.results.sign(row["id"], caller.account_id, row["result_sha256"], name)
-        more["resultUrl"] = absolute(request, service, path)
+        more["resultUrl"] = absolute_url(request, service, path)
     return add_fields(row["record"], more)
 
 

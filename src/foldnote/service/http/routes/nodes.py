@@ -31,16 +31,16 @@ from foldnote.service.domain.requests import RequestBody
 from foldnote.service.faults import RefusalError, bad_request, not_found, too_large
 from foldnote.service.files.links import Target
 from foldnote.service.http.bodies import read_chunks
-from foldnote.service.http.routes.responses import Here, find_service, read_small
+from foldnote.service.http.routes.responses import CurrentService, find_service, read_small_body
 from foldnote.service.node.order import NodeOrder
 from foldnote.service.queue.nodes import (
     DRAFT,
     UPLOADS,
-    HeldAttempt,
+    FinalReport,
+    HeartbeatReport,
     NodeAttempts,
-    NodeEnding,
-    Reported,
-    refused,
+    RemoteAttempt,
+    attempt_refused,
 )
 from foldnote.service.queue.slots import OpenSlot
 from foldnote.service.runner.attempt import LOG, MANIFEST, Outcome
@@ -54,7 +54,7 @@ _WRITE_BYTES = 1 << 20
 _MANIFEST_BYTES = 64 << 20
 _ARCHIVE_OVERHEAD_BYTES = 64 << 20
 _TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)$"
-_WRONG_PER_S, _WRONG_BURST = 1.0, 20
+_REJECTED_PER_S, _REJECTED_BURST = 1.0, 20
 Sentence = Annotated[str, Field(max_length=4000)]
 Moment = Annotated[str, Field(pattern=_TIME)]
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -108,11 +108,11 @@ class EndingBody(OutcomeBody, HeartbeatBody):
     """Whether the node is ready to run another attempt now."""
 
 
-class WrongAttempts:
+class RejectedAttempts:
     """Limits how often a client address may present a wrong nonce or token."""
 
     def __init__(self) -> None:
-        self._limiter = RateLimiter(_WRONG_PER_S, _WRONG_BURST)
+        self._limiter = RateLimiter(_REJECTED_PER_S, _REJECTED_BURST)
 
     async def guard(self, request: Request, act: Callable[[], T]) -> T:
         """Call ``act`` in a thread and count its refusal.
@@ -129,8 +129,8 @@ class WrongAttempts:
             raise
 
 
-def _wrong(request: Request) -> WrongAttempts:
-    limit: WrongAttempts = request.app.state.wrong_attempts
+def _rejected_attempts(request: Request) -> RejectedAttempts:
+    limit: RejectedAttempts = request.app.state.rejected_attempts
     return limit
 
 
@@ -138,33 +138,37 @@ JobId = Annotated[int, Path(ge=1, lt=2**63)]
 AttemptNumber = Annotated[int, Path(ge=1, lt=2**31)]
 
 
-def _token(request: Request) -> str:
-    given = request.headers.get("authorization", "")
-    return given.removeprefix(_BEARER) if given.startswith(_BEARER) else ""
+def _bearer_token(request: Request) -> str:
+    header = request.headers.get("authorization", "")
+    return header.removeprefix(_BEARER) if header.startswith(_BEARER) else ""
 
 
-async def _admit(request: Request, service: Here, job_id: JobId, number: AttemptNumber) -> HeldAttempt:
-    token = _token(request)
-    return await _wrong(request).guard(request, lambda: service.node_attempts.admit(job_id, number, token))
+async def _admit(
+    request: Request, service: CurrentService, job_id: JobId, number: AttemptNumber
+) -> RemoteAttempt:
+    token = _bearer_token(request)
+    return await _rejected_attempts(request).guard(
+        request, lambda: service.node_attempts.admit(job_id, number, token)
+    )
 
 
-Held = Annotated[HeldAttempt, Depends(_admit)]
+AdmittedAttempt = Annotated[RemoteAttempt, Depends(_admit)]
 """The attempt to which the request's token belongs."""
 
 
 @router.post("/start")
-async def start_attempt(request: Request, service: Here) -> Response:
+async def start_attempt(request: Request, service: CurrentService) -> Response:
     """Exchange an attempt's nonce, once, for a token and the order."""
-    body = await read_small(request, service, StartBody)
+    body = await read_small_body(request, service, StartBody)
     if not (0 < body.job_id < 2**63 and 0 < body.number < 2**31):
-        raise refused()
-    token, order = await _wrong(request).guard(
+        raise attempt_refused()
+    token, order = await _rejected_attempts(request).guard(
         request, lambda: service.node_attempts.start(body.job_id, body.number, body.nonce)
     )
-    return _hand_out(service, token, order)
+    return _start_response(service, token, order)
 
 
-def _hand_out(service: Service, token: str, order: NodeOrder) -> Response:
+def _start_response(service: Service, token: str, order: NodeOrder) -> Response:
     """Build the response with which an attempt begins."""
     content = order.as_content()
     holder = f"{order.job_id}-{order.number}"
@@ -175,27 +179,29 @@ def _hand_out(service: Service, token: str, order: NodeOrder) -> Response:
 
 
 @router.post("/{job_id}/{number}/heartbeat")
-async def renew_lease(request: Request, service: Here, held: Held) -> Response:
+async def renew_lease(request: Request, service: CurrentService, attempt: AdmittedAttempt) -> Response:
     """Renew the lease; the response says whether to stop."""
-    body = await read_small(request, service, HeartbeatBody)
-    reported = _reported(body)
-    answer = await run_in_threadpool(service.node_attempts.beat, held, reported)
-    return JSONResponse({"cancelGraceS": answer.cancel_grace_s, "logBytes": answer.log_bytes})
+    body = await read_small_body(request, service, HeartbeatBody)
+    report = _heartbeat_report(body)
+    response = await run_in_threadpool(service.node_attempts.record_heartbeat, attempt, report)
+    return JSONResponse({"cancelGraceS": response.cancel_grace_s, "logBytes": response.log_bytes})
 
 
 @router.put("/{job_id}/{number}/outputs/{name:anything}")
-async def upload_output(request: Request, service: Here, held: Held, name: str) -> Response:
+async def upload_output(
+    request: Request, service: CurrentService, attempt: AdmittedAttempt, name: str
+) -> Response:
     """Store a file of the attempt, whose SHA-256 is in a header."""
     if name not in UPLOADS:
         raise not_found(f"A node uploads {', '.join(UPLOADS)} and nothing else.", field="name")
     await run_in_threadpool(require_space, service.config)
     expected = request.headers.get(HASH_HEADER, "")
-    draft = held.folder / f"{DRAFT}{secrets.token_hex(8)}"
+    draft = attempt.folder / f"{DRAFT}{secrets.token_hex(8)}"
     try:
-        found = await _receive(request, draft, _limit_of(service, name))
+        found = await _receive(request, draft, _max_upload_bytes(service, name))
         if not secrets.compare_digest(found.encode(), expected.encode("utf-8", "replace")):
             raise bad_request(f"The content has the SHA-256 {found}.", code="wrong_hash", field=HASH_HEADER)
-        await run_in_threadpool(service.node_attempts.keep, held, name, draft)
+        await run_in_threadpool(service.node_attempts.store_output, attempt, name, draft)
     finally:
         draft.unlink(missing_ok=True)
     return Response(status_code=204)
@@ -203,31 +209,31 @@ async def upload_output(request: Request, service: Here, held: Held, name: str) 
 
 async def finish_attempt(request: Request) -> Response:
     """Accept the outcome, which ends the attempt; the response may contain the slot's next attempt."""
-    service, job_id, number = find_service(request), *_numbers(request)
-    body = await read_small(request, service, EndingBody)
+    service, job_id, number = find_service(request), *_attempt_of_path(request)
+    body = await read_small_body(request, service, EndingBody)
     outcome = Outcome(**body.model_dump(include=set(OutcomeBody.model_fields)))
     outputs = {str(name): _decode(each, "outputs") for name, each in body.outputs.items()}
-    ending = NodeEnding(outcome, _reported(body), outputs)
-    node = WaitingNode(request, service.node_attempts)
+    ending = FinalReport(outcome, _heartbeat_report(body), outputs)
+    node = NextAttemptRequest(request, service.node_attempts)
 
     def accept() -> None:  # in one thread, since each change of threads takes as long as all of this
-        held = service.node_attempts.admit(job_id, number, _token(request))
+        attempt = service.node_attempts.admit(job_id, number, _bearer_token(request))
         if outputs:
             require_space(service.config)
-        node.finish(held, ending, takes_next=body.takes_next)
+        node.finish(attempt, ending, takes_next=body.takes_next)
 
     try:
-        await _wrong(request).guard(request, accept)
-        following = await node.take()
+        await _rejected_attempts(request).guard(request, accept)
+        next_attempt = await node.wait_for_next_attempt()
     finally:
-        node.leave()
-    return Response(status_code=204) if following is None else _hand_out(service, *following)
+        node.withdraw_slot()
+    return Response(status_code=204) if next_attempt is None else _start_response(service, *next_attempt)
 
 
-def _numbers(request: Request) -> tuple[int, int]:
+def _attempt_of_path(request: Request) -> tuple[int, int]:
     job_id, number = request.path_params["job_id"], request.path_params["number"]
     if not (0 < job_id < 2**63 and 0 < number < 2**31):
-        raise refused()
+        raise attempt_refused()
     return job_id, number
 
 
@@ -235,56 +241,58 @@ def _numbers(request: Request) -> tuple[int, int]:
 router.add_route(f"{router.prefix}/{{job_id:int}}/{{number:int}}/outcome", finish_attempt, methods=["POST"])
 
 
-class WaitingNode:
+class NextAttemptRequest:
     """A node that waits, in the request that ends its attempt, for the next one."""
 
     def __init__(self, request: Request, attempts: NodeAttempts) -> None:
         self._request = request
         self._attempts = attempts
-        self._woken = asyncio.Event()
+        self._wake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._slot: OpenSlot | None = None
-        self._following: tuple[str, NodeOrder] | None = None
-        self._is_settled = False
+        self._next_attempt: tuple[str, NodeOrder] | None = None
+        self._is_delivered = False
 
-    def finish(self, held: HeldAttempt, ending: NodeEnding, *, takes_next: bool) -> None:
+    def finish(self, attempt: RemoteAttempt, ending: FinalReport, *, takes_next: bool) -> None:
         """Accept the outcome, from any thread, and offer the slot of the attempt if it may be used again.
 
         Raises:
             RefusalError: the outcome is not accepted.
             OSError: the attempt's folder cannot be written.
         """
-        self._held = held
+        self._attempt = attempt
         if takes_next:
-            wake = lambda: self._loop.call_soon_threadsafe(self._woken.set)  # noqa: E731
-            self._slot = self._attempts.slots.offer(held.nonce, wake)
-        self._attempts.finish(held, ending, self._slot)
+            wake = lambda: self._loop.call_soon_threadsafe(self._wake.set)  # noqa: E731
+            self._slot = self._attempts.slots.offer(attempt.nonce, wake)
+        self._attempts.finish(attempt, ending, self._slot)
         if takes_next:
-            self._following = self._attempts.repeat_following(held)
+            self._next_attempt = self._attempts.find_started_next(attempt)
 
-    async def take(self) -> tuple[str, NodeOrder] | None:
+    async def wait_for_next_attempt(self) -> tuple[str, NodeOrder] | None:
         """Return token and order of the next attempt, already begun; None if none came in time."""
-        if self._slot is None or self._following is not None:
-            return self._following
+        if self._slot is None or self._next_attempt is not None:
+            return self._next_attempt
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._woken.wait(), self._slot.terms.wait_s)
-        given = self._attempts.slots.close(self._slot)
-        if given is not None and not await self._request.is_disconnected():
+            await asyncio.wait_for(self._wake.wait(), self._slot.terms.wait_s)
+        assigned_attempt = self._attempts.slots.close(self._slot)
+        if assigned_attempt is not None and not await self._request.is_disconnected():
             with contextlib.suppress(RefusalError):  # it may no longer start
-                self._following = await run_in_threadpool(self._attempts.follow, self._held, given)
-            self._is_settled = True
-        return self._following or self._attempts.repeat_following(self._held)
+                self._next_attempt = await run_in_threadpool(
+                    self._attempts.start_next, self._attempt, assigned_attempt
+                )
+            self._is_delivered = True
+        return self._next_attempt or self._attempts.find_started_next(self._attempt)
 
-    def leave(self) -> None:
+    def withdraw_slot(self) -> None:
         """Withdraw the slot; an attempt that was given to it but not taken is delivered by the transport."""
         if self._slot is not None:
-            given = self._attempts.slots.close(self._slot)
-            if given is not None and not self._is_settled:
-                self._loop.run_in_executor(None, self._slot.otherwise)
+            assigned_attempt = self._attempts.slots.close(self._slot)
+            if assigned_attempt is not None and not self._is_delivered:
+                self._loop.run_in_executor(None, self._slot.on_slot_lost)
 
 
-def _reported(body: HeartbeatBody) -> Reported:
-    return Reported(body.progress, body.message, _decode(body.log, "log"), body.log_offset)
+def _heartbeat_report(body: HeartbeatBody) -> HeartbeatReport:
+    return HeartbeatReport(body.progress, body.message, _decode(body.log, "log"), body.log_offset)
 
 
 def _decode(text: str, field: str) -> bytes:
@@ -314,6 +322,6 @@ async def _receive(request: Request, draft: FilePath, limit_bytes: int) -> str:
     return digest.hexdigest()
 
 
-def _limit_of(service: Service, name: str) -> int:
+def _max_upload_bytes(service: Service, name: str) -> int:
     limits: dict[str, Any] = {LOG: LOG_LIMIT_BYTES + 1024, MANIFEST: _MANIFEST_BYTES}
     return int(limits.get(name, service.config.limits.output_bytes + _ARCHIVE_OVERHEAD_BYTES))

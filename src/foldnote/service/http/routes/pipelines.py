@@ -7,16 +7,16 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from foldnote.models.wire import WireModel
-from foldnote.service.domain.access.gate import AdmittedClaimed
+from foldnote.service.domain.access.gate import ClaimedCaller
 from foldnote.service.domain.requests import PipelineSubmission, RunPipelineRequest
 from foldnote.service.http.routes.responses import (
-    Here,
-    answers,
-    keyed,
-    queued,
+    CurrentService,
+    json_body,
+    keyed_errors,
+    queued_response,
     read_jobs,
     read_submission,
-    takes,
+    success_response,
 )
 
 router = APIRouter(tags=["pipelines"])
@@ -49,10 +49,13 @@ class RunReceiptResponse(WireModel):
 @router.post(
     "/submit-pipeline",
     summary="Save a pipeline",
-    responses={**answers(PipelineReceiptResponse, "The pipeline is saved."), **keyed(400, 403, 413, 507)},
-    openapi_extra=takes(PipelineSubmission),
+    responses={
+        **success_response(PipelineReceiptResponse, "The pipeline is saved."),
+        **keyed_errors(400, 403, 413, 507),
+    },
+    openapi_extra=json_body(PipelineSubmission),
 )
-async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+async def submit_pipeline(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Validate every stage and save the pipeline; a pipeline of the same name is replaced."""
     pipeline = await read_submission(request, service, PipelineSubmission)
     await run_in_threadpool(service.pipelines.save, caller, pipeline)
@@ -67,15 +70,18 @@ async def submit_pipeline(request: Request, caller: AdmittedClaimed, service: He
 @router.post(
     "/run-pipeline",
     summary="Run a saved pipeline",
-    responses={**answers(RunReceiptResponse, "All stages are queued."), **keyed(400, 403, 404, 413, 507)},
-    openapi_extra=takes(RunPipelineRequest),
+    responses={
+        **success_response(RunReceiptResponse, "All stages are queued."),
+        **keyed_errors(400, 403, 404, 413, 507),
+    },
+    openapi_extra=json_body(RunPipelineRequest),
 )
-async def run_pipeline(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+async def run_pipeline(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Validate every stage with the inputs of this run and queue all of them, or none."""
     wanted = await read_jobs(request, service, RunPipelineRequest)
     await run_in_threadpool(service.storage.require, caller.account_id, caller.tier)
     names = await run_in_threadpool(service.pipelines.run, caller, wanted)
-    return queued(
+    return queued_response(
         f"{wanted.job_name} with {len(names)} stages",
         jobName=wanted.job_name,
         pipelineName=wanted.pipeline_name,

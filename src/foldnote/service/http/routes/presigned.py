@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.requests import UploadRequest
 from foldnote.service.faults import not_found
 from foldnote.service.files.links import UploadTarget, link_revoked
@@ -18,7 +18,15 @@ from foldnote.service.files.names import check_file_name, check_folder, split_pa
 from foldnote.service.http.routes.downloads import LinkNumber
 from foldnote.service.http.routes.files import RAW_BODY, Owner, receive
 from foldnote.service.http.routes.paths import rest_of_path
-from foldnote.service.http.routes.responses import Here, absolute, answers, errors, keyed, read_small, takes
+from foldnote.service.http.routes.responses import (
+    CurrentService,
+    absolute_url,
+    error_responses,
+    json_body,
+    keyed_errors,
+    read_small_body,
+    success_response,
+)
 
 router = APIRouter(tags=["files"])
 PATH = "/presigned/" + rest_of_path("filePath")
@@ -40,17 +48,19 @@ class UploadLinks(WireModel):
 @router.post(
     "/getPresignedUploadUrl",
     summary="Get a link for uploading a file",
-    responses={**answers(UploadLinks, "The links."), **keyed(400, 413)},
-    openapi_extra=takes(UploadRequest),
+    responses={**success_response(UploadLinks, "The links."), **keyed_errors(400, 413)},
+    openapi_extra=json_body(UploadRequest),
 )
-async def get_presigned_upload_url(request: Request, caller: Admitted, service: Here) -> UploadLinks:
+async def get_presigned_upload_url(
+    request: Request, caller: AuthenticatedCaller, service: CurrentService
+) -> UploadLinks:
     """Sign an upload under one name."""
-    folder, name = split_path((await read_small(request, service, UploadRequest)).filename)
+    folder, name = split_path((await read_small_body(request, service, UploadRequest)).filename)
     target = UploadTarget(caller.account_id, check_folder(folder, "filename"), check_file_name(name))
     direct = await run_in_threadpool(service.direct_uploads.begin, target.owner, target.folder, target.name)
     return UploadLinks(
-        upload_url=direct or absolute(request, service, service.links.sign(target, "PUT")),
-        head_url=absolute(request, service, service.links.sign(target, "HEAD")),
+        upload_url=direct or absolute_url(request, service, service.links.sign(target, "PUT")),
+        head_url=absolute_url(request, service, service.links.sign(target, "HEAD")),
         key=f"{target.folder}/{target.name}" if target.folder else target.name,
     )
 
@@ -58,12 +68,12 @@ async def get_presigned_upload_url(request: Request, caller: Admitted, service: 
 @router.put(
     PATH,
     summary="Upload by a signed link",
-    responses={200: {"description": "The file is stored."}, **errors(400, 403, 413, 507)},
+    responses={200: {"description": "The file is stored."}, **error_responses(400, 403, 413, 507)},
     openapi_extra=RAW_BODY,
 )
 async def put_presigned(
     request: Request,
-    service: Here,
+    service: CurrentService,
     path: FilePath,
     owner: LinkNumber = 0,
     expires: LinkNumber = 0,
@@ -82,10 +92,10 @@ async def put_presigned(
 @router.head(
     PATH,
     summary="Check whether a presigned upload arrived",
-    responses={200: {"description": "It did."}, **errors(400, 403, 404, 413)},
+    responses={200: {"description": "It did."}, **error_responses(400, 403, 404, 413)},
 )
 def head_presigned(
-    service: Here,
+    service: CurrentService,
     path: FilePath,
     owner: LinkNumber = 0,
     expires: LinkNumber = 0,

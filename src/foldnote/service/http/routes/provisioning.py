@@ -16,7 +16,15 @@ from foldnote.service.domain.access.trials import TIER, Trial
 from foldnote.service.domain.requests import ClaimRequest
 from foldnote.service.faults import RefusalError
 from foldnote.service.http.bodies import parse_json, read_chunks, read_model
-from foldnote.service.http.routes.responses import Answers, Here, Message, absolute, answers, errors, takes
+from foldnote.service.http.routes.responses import (
+    CurrentService,
+    Message,
+    ResponseDeclarations,
+    absolute_url,
+    error_responses,
+    json_body,
+    success_response,
+)
 from foldnote.service.store.accounts.trials import ClaimedAccount
 
 router = APIRouter(tags=["accounts"])
@@ -79,18 +87,20 @@ class ProvisionedCredential(WireModel):
     """Address of the page on which a person claims the account."""
 
 
-def _page_errors(*statuses: int) -> Answers:
+def _page_errors(*statuses: int) -> ResponseDeclarations:
     """Declare errors that are a page for a form and JSON for JSON."""
-    return {status: row | {"content": {"text/html": {}}} for status, row in errors(*statuses).items()}
+    return {
+        status: row | {"content": {"text/html": {}}} for status, row in error_responses(*statuses).items()
+    }
 
 
 @router.post(
     "/agent/provision",
     status_code=201,
     summary="Get a trial key without an account",
-    responses={**answers(ProvisionedCredential, "The credential.", 201), **errors(429)},
+    responses={**success_response(ProvisionedCredential, "The credential.", 201), **error_responses(429)},
 )
-def provision(request: Request, service: Here) -> Response:
+def provision(request: Request, service: CurrentService) -> Response:
     """Create an account with a key; the request's body is ignored."""
     source = request.client.host if request.client else "unknown"
     trial = service.trials.provision(source)
@@ -110,7 +120,7 @@ def _credential(request: Request, service: Service, trial: Trial) -> dict[str, o
             "maxRuntimeSeconds": None,
             "expiresInDays": terms.days,
         },
-        "claimUrl": absolute(request, service, f"/claim?token={quote(trial.claim_token)}"),
+        "claimUrl": absolute_url(request, service, f"/claim?token={quote(trial.claim_token)}"),
     }
 
 
@@ -118,9 +128,9 @@ def _credential(request: Request, service: Service, trial: Trial) -> dict[str, o
     "/claim",
     summary="The page that claims a trial account",
     response_class=Response,
-    responses={200: {"description": "The page.", "content": {"text/html": {}}}, **errors(400, 404)},
+    responses={200: {"description": "The page.", "content": {"text/html": {}}}, **error_responses(400, 404)},
 )
-def show_claim_page(service: Here, token: Annotated[str, Query(max_length=200)]) -> Response:
+def show_claim_page(service: CurrentService, token: Annotated[str, Query(max_length=200)]) -> Response:
     """Show the account and ask for an email address."""
     return _page(service.trials.find(token))
 
@@ -135,12 +145,12 @@ def show_claim_page(service: Here, token: Annotated[str, Query(max_length=200)])
             "content": {"application/json": {"schema": Message.model_json_schema()}, "text/html": {}},
         },
         **_page_errors(400, 403, 404),
-        **errors(413),
+        **error_responses(413),
     },
-    openapi_extra=takes(ClaimRequest, FORM),
+    openapi_extra=json_body(ClaimRequest, FORM),
 )
 async def claim_account(
-    request: Request, service: Here, token: Annotated[str, Query(max_length=200)]
+    request: Request, service: CurrentService, token: Annotated[str, Query(max_length=200)]
 ) -> Response:
     """Claim the account for an address, sent by the page's form or as JSON."""
     limit = service.config.limits.small_body_bytes

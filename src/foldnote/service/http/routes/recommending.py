@@ -11,12 +11,18 @@ from fastapi.responses import JSONResponse
 from foldnote.catalog.checks.molecule import find_smiles_fault
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.recommending.detection import FoundMolecule, find_molecules, read_sequence
 from foldnote.service.domain.recommending.ranking import advise, read_task
 from foldnote.service.domain.requests import RouterInput, RouterRequest
 from foldnote.service.faults import RefusalError, bad_request
-from foldnote.service.http.routes.responses import Here, answers, keyed, read_small, takes
+from foldnote.service.http.routes.responses import (
+    CurrentService,
+    json_body,
+    keyed_errors,
+    read_small_body,
+    success_response,
+)
 
 router = APIRouter(tags=["tools"])
 _CODE = re.compile(r"[A-Za-z0-9]{1,5}")
@@ -42,7 +48,7 @@ class DetectedMoleculeResponse(WireModel):
     """Residues, nucleotides or characters."""
 
 
-class RouterAnswer(WireModel):
+class RouterResponse(WireModel):
     """The response to POST /model-router."""
 
     tools: list[RecommendedToolResponse]
@@ -59,12 +65,12 @@ class RouterAnswer(WireModel):
     "/model-router",
     summary="Recommend tools for a described task",
     responses={
-        **answers(RouterAnswer, "At most four tools, or none, with the reason."),
-        **keyed(400, 403, 413),
+        **success_response(RouterResponse, "At most four tools, or none, with the reason."),
+        **keyed_errors(400, 403, 413),
     },
-    openapi_extra=takes(RouterRequest),
+    openapi_extra=json_body(RouterRequest),
 )
-async def route_model(request: Request, caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required
+async def route_model(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
     """Rank the tools of this service for a task, without contacting other machines.
 
     Raises:
@@ -73,7 +79,7 @@ async def route_model(request: Request, caller: Admitted, service: Here) -> Resp
     if not service.config.has_router:
         sentence = "Recommendations are not enabled at this service. GET /tools lists its tools."
         raise RefusalError(403, "router_disabled", sentence)
-    wanted = await read_small(request, service, RouterRequest)
+    wanted = await read_small_body(request, service, RouterRequest)
     return JSONResponse(await run_in_threadpool(_advise, service, wanted))
 
 

@@ -17,7 +17,7 @@ from foldnote.service.domain.requests import RequestBody
 from foldnote.service.http.bodies import parameter_refusal, read_json, read_model
 from foldnote.service.store.accounts.accounts import Caller
 
-MEANINGS = {
+STATUS_DESCRIPTIONS = {
     400: "Invalid request; `field` names the invalid field.",
     401: "The key is missing or invalid.",
     403: "Not allowed.",
@@ -29,8 +29,8 @@ MEANINGS = {
     507: "The disk of the service is full.",
 }
 BodyModel = TypeVar("BodyModel", bound=RequestBody)
-BODIES: dict[str, type[BaseModel]] = {}
-Answers = dict[int | str, dict[str, Any]]
+DECLARED_BODIES: dict[str, type[BaseModel]] = {}
+ResponseDeclarations = dict[int | str, dict[str, Any]]
 
 
 class Message(WireModel):
@@ -50,46 +50,46 @@ async def _find_service(request: Request) -> Service:  # FastAPI calls other fun
     return find_service(request)
 
 
-Here = Annotated[Service, Depends(_find_service)]
+CurrentService = Annotated[Service, Depends(_find_service)]
 """The service of the application."""
 
 
-def errors(*statuses: int) -> Answers:
+def error_responses(*statuses: int) -> ResponseDeclarations:
     """Declare the errors of a route, in addition to those of every route."""
     return {
-        status: {"model": ErrorBody, "description": MEANINGS[status]}
+        status: {"model": ErrorBody, "description": STATUS_DESCRIPTIONS[status]}
         for status in sorted({*statuses, 500, 503, 507})
     }
 
 
-def keyed(*statuses: int) -> Answers:
+def keyed_errors(*statuses: int) -> ResponseDeclarations:
     """Declare the errors of a route that needs a key."""
-    return errors(401, 429, *statuses)
+    return error_responses(401, 429, *statuses)
 
 
-def answers(model: Any, description: str, status: int = 200) -> Answers:
+def success_response(model: Any, description: str, status: int = 200) -> ResponseDeclarations:
     """Declare the successful response of a route."""
     return {status: {"model": model, "description": description}}
 
 
-def takes(model: type[RequestBody], *more_types: str) -> dict[str, Any]:
+def json_body(model: type[RequestBody], *more_types: str) -> dict[str, Any]:
     """Declare a JSON body that the route reads itself, after checking the key and with a limit."""
-    BODIES[model.__name__] = model
+    DECLARED_BODIES[model.__name__] = model
     schema = {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
     content = dict.fromkeys(("application/json", *more_types), schema)
     return {"requestBody": {"required": True, "content": content}}
 
 
-def takes_either(*models: type[RequestBody], has_others: bool = False) -> dict[str, Any]:
+def json_body_of_any(*models: type[RequestBody], has_others: bool = False) -> dict[str, Any]:
     """Declare a JSON body of one of several forms; with `has_others`, other bodies are accepted, too."""
-    BODIES.update({model.__name__: model for model in models})
+    DECLARED_BODIES.update({model.__name__: model for model in models})
     forms = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
     others = [{"description": "Anything else; the response lists the problems."}]
     schema = {"anyOf": [*forms, *(others if has_others else [])]}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
-def takes_query(model: type[RequestBody]) -> dict[str, Any]:
+def query_parameters(model: type[RequestBody]) -> dict[str, Any]:
     """Declare query parameters that the route reads itself, as one model."""
     fields = model.model_json_schema()["properties"]
     return {
@@ -113,7 +113,7 @@ def read_query(request: Request, model: type[BodyModel]) -> BodyModel:
         raise parameter_refusal(problem) from exc
 
 
-async def read_small(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:
+async def read_small_body(request: Request, service: Service, model: type[BodyModel]) -> BodyModel:
     """Read the body of a route with a few fields.
 
     Raises:
@@ -143,12 +143,12 @@ async def read_jobs(request: Request, service: Service, model: type[BodyModel]) 
     return await read_submission(request, service, model)
 
 
-def queued(subject: str, **fields: object) -> JSONResponse:
+def queued_response(subject: str, **fields: object) -> JSONResponse:
     """Build the response to a submission: a message, further fields, and the status."""
     return JSONResponse({"message": f"{subject} submitted to queue.", **fields, "status": "In Queue"})
 
 
-def absolute(request: Request, service: Service, path: str) -> str:
+def absolute_url(request: Request, service: Service, path: str) -> str:
     """Return the URL of a path at this service, with the prefix of the request."""
     base = service.config.public_url or str(request.base_url)
     return base.rstrip("/") + path

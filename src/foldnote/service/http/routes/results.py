@@ -11,23 +11,23 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.wire import WireModel
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.requests import ResultRequest
 from foldnote.service.domain.result_links import PreparingError
 from foldnote.service.faults import bad_request
 from foldnote.service.http.routes.responses import (
-    Here,
-    absolute,
-    answers,
-    keyed,
-    read_small,
-    takes,
+    CurrentService,
+    absolute_url,
+    json_body,
+    keyed_errors,
+    read_small_body,
+    success_response,
     visible_accounts,
 )
 from foldnote.service.store.accounts.accounts import Caller
 
 router = APIRouter(tags=["results"])
-_LOOK_EVERY_S = 0.2
+_POLL_INTERVAL_S = 0.2
 
 
 class Preparing(WireModel):
@@ -45,20 +45,20 @@ class Preparing(WireModel):
     "/result",
     summary="Get a link to the result",
     responses={
-        **answers(Preparing, "The archive of a batch is being built.", 202),
-        **answers(str, "A JSON string: a link that is valid for an hour without a key."),
-        **keyed(400, 404, 413),
+        **success_response(Preparing, "The archive of a batch is being built.", 202),
+        **success_response(str, "A JSON string: a link that is valid for an hour without a key."),
+        **keyed_errors(400, 404, 413),
     },
-    openapi_extra=takes(ResultRequest),
+    openapi_extra=json_body(ResultRequest),
 )
-async def get_result(request: Request, caller: Admitted, service: Here) -> Response:
+async def get_result(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Get a link to the archive, to one of its files, or to its structures only."""
-    wanted = await read_small(request, service, ResultRequest)
+    wanted = await read_small_body(request, service, ResultRequest)
     owners = await run_in_threadpool(visible_accounts, service, caller, wanted.job_email)
     wait_s = 0.0 if wanted.no_async else service.config.limits.inline_wait_s
     path = await _wait_for_link(service, caller, owners, wanted, wait_s)
     if path is not None:
-        return JSONResponse(absolute(request, service, path))
+        return JSONResponse(absolute_url(request, service, path))
     if wanted.no_async:
         raise bad_request(f"The archive of {wanted.job_name} is not built yet.", code="result_preparing")
     return JSONResponse(preparing(wanted.job_name), 202)
@@ -75,7 +75,7 @@ async def _wait_for_link(
         except PreparingError:
             if time.monotonic() >= until:
                 return None
-            await asyncio.sleep(_LOOK_EVERY_S)
+            await asyncio.sleep(_POLL_INTERVAL_S)
 
 
 def preparing(name: str) -> dict[str, str]:

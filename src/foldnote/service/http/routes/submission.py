@@ -12,7 +12,7 @@ from foldnote.models.submission import Receipt
 from foldnote.models.verdict import BatchVerdict, Verdict
 from foldnote.models.wire import WireModel
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import Admitted, AdmittedClaimed
+from foldnote.service.domain.access.gate import AuthenticatedCaller, ClaimedCaller
 from foldnote.service.domain.requests import (
     BatchSubmission,
     JobPayload,
@@ -23,13 +23,13 @@ from foldnote.service.domain.requests import (
 from foldnote.service.faults import BareRefusalError, RefusalError, bad_request
 from foldnote.service.http.bodies import read_json, read_model
 from foldnote.service.http.routes.responses import (
-    Here,
-    answers,
-    keyed,
-    queued,
+    CurrentService,
+    json_body,
+    json_body_of_any,
+    keyed_errors,
+    queued_response,
     read_jobs,
-    takes,
-    takes_either,
+    success_response,
 )
 from foldnote.text import count
 
@@ -50,23 +50,23 @@ class BatchReceipt(WireModel):
 @router.post(
     "/submit-job",
     summary="Queue one job",
-    responses={**answers(Receipt, "The job is queued."), **keyed(400, 403, 413, 507)},
-    openapi_extra=takes(JobSubmission),
+    responses={**success_response(Receipt, "The job is queued."), **keyed_errors(400, 403, 413, 507)},
+    openapi_extra=json_body(JobSubmission),
 )
-async def submit_job(request: Request, caller: Admitted, service: Here) -> Response:
+async def submit_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Validate a job and queue it."""
     submission = await read_jobs(request, service, JobSubmission)
     await run_in_threadpool(service.intake.submit, caller, submission)
-    return queued(submission.job_name, jobName=submission.job_name, type=submission.type)
+    return queued_response(submission.job_name, jobName=submission.job_name, type=submission.type)
 
 
 @router.post(
     "/submit-batch",
     summary="Queue many jobs of one tool",
-    responses={**answers(BatchReceipt, "All jobs are queued."), **keyed(400, 403, 413, 507)},
-    openapi_extra=takes_either(BatchSubmission, ListedBatch),
+    responses={**success_response(BatchReceipt, "All jobs are queued."), **keyed_errors(400, 403, 413, 507)},
+    openapi_extra=json_body_of_any(BatchSubmission, ListedBatch),
 )
-async def submit_batch(request: Request, caller: Admitted, service: Here) -> Response:
+async def submit_batch(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Validate every row and queue all of them, or none."""
     service.draining.require_off()
     value = await read_json(request, service.config.limits.submission_bytes)
@@ -74,21 +74,24 @@ async def submit_batch(request: Request, caller: Admitted, service: Here) -> Res
     require_space(service.config)
     names = await run_in_threadpool(service.intake.submit_batch, caller, batch)
     what = f"{batch.batch_name} with {count(len(names), 'job')}"
-    return queued(what, batchName=batch.batch_name, type=batch.type, jobNames=names)
+    return queued_response(what, batchName=batch.batch_name, type=batch.type, jobNames=names)
 
 
 @router.post(
     "/virtual-screening",
     summary="Dock many ligands to one receptor and rank them",
-    responses={**answers(BatchReceipt, "All ligands are queued."), **keyed(400, 403, 413, 507)},
-    openapi_extra=takes(ScreeningSubmission),
+    responses={
+        **success_response(BatchReceipt, "All ligands are queued."),
+        **keyed_errors(400, 403, 413, 507),
+    },
+    openapi_extra=json_body(ScreeningSubmission),
 )
-async def screen(request: Request, caller: AdmittedClaimed, service: Here) -> Response:
+async def screen(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Queue one job per ligand, or none."""
     wanted = await read_jobs(request, service, ScreeningSubmission)
     tool, names = await run_in_threadpool(service.screening.submit, caller, wanted)
     what = f"{wanted.batch_name} with {len(names)} ligands"
-    return queued(what, batchName=wanted.batch_name, type=tool, jobNames=names)
+    return queued_response(what, batchName=wanted.batch_name, type=tool, jobNames=names)
 
 
 def _read_batch(value: Any) -> BatchSubmission:
@@ -107,13 +110,13 @@ def _read_batch(value: Any) -> BatchSubmission:
     "/validate-job",
     summary="Validate a submission without submitting it",
     responses={
-        **answers(Verdict | BatchVerdict, "The result; one per row for an array of settings."),
-        **keyed(400),
+        **success_response(Verdict | BatchVerdict, "The result; one per row for an array of settings."),
+        **keyed_errors(400),
         413: {"description": "The body is larger than about 4.5 MB; the answer has no body."},
     },
-    openapi_extra=takes_either(JobPayload, has_others=True),
+    openapi_extra=json_body_of_any(JobPayload, has_others=True),
 )
-async def validate_job(request: Request, caller: Admitted, service: Here) -> Response:
+async def validate_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Validate a job or the rows of a batch; nothing is stored or queued."""
     value = await read_json(request, service.config.limits.validation_bytes, _refuse_bare)
     try:

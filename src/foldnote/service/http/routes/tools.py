@@ -7,8 +7,13 @@ from fastapi.responses import JSONResponse
 
 from foldnote.models.tool import Tool
 from foldnote.models.wire import WireModel
-from foldnote.service.domain.access.gate import Admitted
-from foldnote.service.http.routes.responses import Here, answers, errors, keyed
+from foldnote.service.domain.access.gate import AuthenticatedCaller
+from foldnote.service.http.routes.responses import (
+    CurrentService,
+    error_responses,
+    keyed_errors,
+    success_response,
+)
 
 router = APIRouter(tags=["tools"])
 
@@ -16,9 +21,9 @@ router = APIRouter(tags=["tools"])
 @router.get(
     "/tools",
     summary="The tools and their settings",
-    responses={**answers(list[Tool], "Every tool."), **keyed()},
+    responses={**success_response(list[Tool], "Every tool."), **keyed_errors()},
 )
-def list_tools(caller: Admitted, service: Here) -> Response:  # noqa: ARG001  the key is required, not used
+def list_tools(caller: AuthenticatedCaller, service: CurrentService) -> Response:  # noqa: ARG001  the key is required, not used
     """Get the catalog."""
     return Response(service.toolbox.document(), media_type="application/json")
 
@@ -26,9 +31,9 @@ def list_tools(caller: Admitted, service: Here) -> Response:  # noqa: ARG001  th
 @router.get(
     "/tools.json",
     summary="The tools and their settings, without a key",
-    responses={**answers(list[Tool], "Every tool."), **errors()},
+    responses={**success_response(list[Tool], "Every tool."), **error_responses()},
 )
-def list_tools_openly(service: Here) -> Response:
+def list_tools_openly(service: CurrentService) -> Response:
     """Get the catalog without a key."""
     return Response(service.toolbox.document(), media_type="application/json")
 
@@ -54,9 +59,9 @@ class FinetunedModels(WireModel):
 @router.get(
     "/finetuned-models",
     summary="Models produced by the caller's jobs",
-    responses={**answers(FinetunedModels, "Newest first."), **keyed()},
+    responses={**success_response(FinetunedModels, "Newest first."), **keyed_errors()},
 )
-def list_finetuned_models(caller: Admitted, service: Here) -> Response:
+def list_finetuned_models(caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """List the completed fine-tuning jobs as models."""
     rows = service.store.jobs.complete_of(caller.account_id, service.toolbox.finetuning_types())
     models = [

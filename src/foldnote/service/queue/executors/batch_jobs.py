@@ -45,10 +45,10 @@ from foldnote.service.queue.slots import SlotTerms
 log = logging.getLogger(__name__)
 _ORDERS, _RECORDS, _SCRIPTS = "orders", "records", "scripts"
 _WAITING = "Waits in the queue of the batch system."
-_AWAY = "The batch system does not answer."
+_UNREACHABLE = "The batch system does not answer."
 _MISSES = 2
 """Consecutive queries that must not list a job before it counts as gone."""
-_LINGER_S = 30.0
+_EXIT_GRACE_S = 30.0
 """How long a job may take to end after its outcome was accepted."""
 _MARGIN_S = 3.0
 _WAIT_S = 2.0
@@ -63,7 +63,7 @@ class BatchRecord:
     identity: AttemptIdentity
     native_id: str = ""
     """Number in the batch system; empty while unknown."""
-    first: str = ""
+    reused_job_name: str = ""
     """Name of the job if it was made for an earlier attempt; else empty."""
     order: AttemptOrder | None = None
     """The attempt; None if it was delivered by an earlier process of the service."""
@@ -80,7 +80,7 @@ class BatchRecord:
     @property
     def job(self) -> str:
         """Name of the job in the batch system."""
-        return self.first or self.name
+        return self.reused_job_name or self.name
 
     @property
     def name(self) -> str:
@@ -100,23 +100,23 @@ class BatchExecutor(NodeExecutor):
     def __init__(self, attempts: NodeAttempts, options: BatchOptions) -> None:
         super().__init__(attempts)
         self._options = options
-        self._shared = Path(options.work_dir)
+        self._work_dir = Path(options.work_dir)
         owner = f"{attempts.replica or os.uname().nodename}:{attempts.root.resolve()}"
-        self._folder = self._shared / f"service-{hashlib.sha256(owner.encode()).hexdigest()[:12]}"
+        self._folder = self._work_dir / f"service-{hashlib.sha256(owner.encode()).hexdigest()[:12]}"
         """A folder of this service only, so that several services may share the parent folder."""
         self._system: Slurm | None = None
         self._is_reached = False
-        self._is_away_told = False
+        self._has_logged_outage = False
         self._records: dict[str, BatchRecord] = {}
         self._waiting: deque[BatchRecord] = deque()
-        self._unneeded: list[tuple[str, str]] = []
+        self._superseded: list[tuple[str, str]] = []
         """Number and name of jobs whose attempt runs in another job."""
         self._hint: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
-        self._news = threading.Event()
+        self._wake = threading.Event()
         self._is_closing = False
-        self._look_at = 0.0
-        self._thread = threading.Thread(target=self._work, name="batch", daemon=True)
+        self._next_poll_at = 0.0
+        self._thread = threading.Thread(target=self._run_loop, name="batch", daemon=True)
         node = Capacity(options.cores, options.node_memory_mb, options.gpus, slots=1)
         self._slots = tuple(
             Capacity(node.cores, node.memory_mb, node.gpus, machine=f"slot-{number}", slots=1)
@@ -135,13 +135,13 @@ class BatchExecutor(NodeExecutor):
         if self._thread.is_alive():
             return
         folders = (self._folder / name for name in (_ORDERS, _RECORDS, _SCRIPTS))
-        for folder in (self._shared, self._folder, *folders):
+        for folder in (self._work_dir, self._folder, *folders):
             make_own(folder, "Set work_dir to a folder of your own")
         for path in (self._folder / _RECORDS).glob("*.json"):
-            self._recall(path)
+            self._load_record(path)
         self._thread.start()
 
-    def _recall(self, path: Path) -> None:
+    def _load_record(self, path: Path) -> None:
         """Read one record; do not wait for a job that may not have been submitted or has no order."""
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
@@ -155,13 +155,13 @@ class BatchExecutor(NodeExecutor):
         may_begin = bool(record.native_id) and self._order_path(record).exists()
         if not may_begin and not self.attempts.has_begun(record.identity):
             record.is_gone = True
-            self._withdraw(record)
+            self._remove_order(record)
         self._records[record.identity.nonce] = record
 
     def close(self) -> None:
         """See the protocol; queued jobs stay and running ones continue."""
         self._is_closing = True
-        self._news.set()
+        self._wake.set()
         if self._thread.is_alive():
             self._thread.join(_CLOSE_S)
 
@@ -177,7 +177,7 @@ class BatchExecutor(NodeExecutor):
             OSError: the order cannot be written.
         """
         if not self._is_reached:
-            raise UnreachableError(_AWAY)
+            raise UnreachableError(_UNREACHABLE)
         record = BatchRecord(order.identity, order=order)
         with self._lock:
             if order.identity.nonce in self._records:
@@ -187,12 +187,12 @@ class BatchExecutor(NodeExecutor):
             self._records[order.identity.nonce] = record
         try:
             self._prepare(record, order)
-            self.attempts.note(order.identity, _WAITING)
+            self.attempts.report_waiting(order.identity, _WAITING)
         except OSError:
-            self._drop(record)
+            self._forget_job(record)
             raise
         self._waiting.append(record)
-        self._news.set()
+        self._wake.set()
 
     def _prepare(self, record: BatchRecord, order: AttemptOrder) -> None:
         """Write the files of a job for the attempt, and note that it is to be submitted.
@@ -201,7 +201,7 @@ class BatchExecutor(NodeExecutor):
             OSError: the shared folder cannot be written.
         """
         request = self._make_request(order, record.name)
-        self._write(record)
+        self._save(record)
         work = {
             "url": self._options.service_url,
             "job_id": order.identity.job_id,
@@ -216,7 +216,7 @@ class BatchExecutor(NodeExecutor):
                 request.walltime_s - self._options.walltime_margin_s,
                 is_timed=True,
                 wait_s=_WAIT_S,
-                on_open=self._news.set,
+                on_open=self._wake.set,
             )
             self.attempts.slots.expect(order.identity.nonce, terms)
         record.request = request
@@ -249,80 +249,83 @@ class BatchExecutor(NodeExecutor):
         if record is None:
             return
         if not self.attempts.is_wanted(identity):  # it had not begun
-            self._withdraw(record)
+            self._remove_order(record)
         elif record.kill_at is None:
             record.kill_at = time.monotonic() + grace_s + self.attempts.timing.heartbeat_s + _MARGIN_S
-        self._look_soon()
+        self._poll_soon()
 
     def revoke(self, identity: AttemptIdentity) -> bool:
         """See the protocol; the job is cancelled, too."""
         is_revoked = super().revoke(identity)
         record = self._records.get(identity.nonce)
         if is_revoked and record is not None:
-            self._withdraw(record)
-            self._look_soon()
+            self._remove_order(record)
+            self._poll_soon()
         return is_revoked
 
     # the thread
 
-    def _look_soon(self) -> None:
-        self._look_at = 0.0
-        self._news.set()
+    def _poll_soon(self) -> None:
+        self._next_poll_at = 0.0
+        self._wake.set()
 
-    def _work(self) -> None:
+    def _run_loop(self) -> None:
         while not self._is_closing:
             try:
                 self._round()
             except Exception:  # outermost handler of the thread
                 log.exception("A pass of the batch executor failed.")
-                self._look_at = time.monotonic() + self._options.poll_s
-            moments = [self._look_at, *(each.kill_at for each in self._known() if each.kill_at is not None)]
-            self._news.wait(max(0.05, min(moments) - time.monotonic()))
-            self._news.clear()
+                self._next_poll_at = time.monotonic() + self._options.poll_s
+            moments = [
+                self._next_poll_at,
+                *(each.kill_at for each in self._list_records() if each.kill_at is not None),
+            ]
+            self._wake.wait(max(0.05, min(moments) - time.monotonic()))
+            self._wake.clear()
 
-    def _known(self) -> list[BatchRecord]:
+    def _list_records(self) -> list[BatchRecord]:
         with self._lock:
             return list(self._records.values())
 
     def _round(self) -> None:
         if self._system is None:
             self._system = Slurm(self._folder / _SCRIPTS, self._options.environment)
-        self._hand_on_waiting()
+        self._reassign_waiting()
         while self._waiting and self._is_reached and not self._is_closing:
             self._submit(self._system, self._waiting[0])
-            self._hand_on_waiting()
-        self._cancel_unneeded(self._system)
-        for record in self._known():
+            self._reassign_waiting()
+        self._cancel_superseded(self._system)
+        for record in self._list_records():
             if record.kill_at is not None and time.monotonic() >= record.kill_at:
                 record.kill_at = None
                 if self.attempts.is_wanted(record.identity):
                     log.warning("The batch job %s did not end by itself and is cancelled.", record.name)
                     self._cancel(self._system, record)
-        if time.monotonic() >= self._look_at:
-            self._look_at = time.monotonic() + self._options.poll_s
-            self._look(self._system)
+        if time.monotonic() >= self._next_poll_at:
+            self._next_poll_at = time.monotonic() + self._options.poll_s
+            self._poll_jobs(self._system)
 
-    def _hand_on_waiting(self) -> None:
+    def _reassign_waiting(self) -> None:
         """Give attempts that have not begun to jobs whose attempt has ended."""
-        for record in self._known():
+        for record in self._list_records():
             if not self.attempts.slots.has_open(self):
                 return
-            if record.order is not None and not record.first and not record.is_gone:
-                self._hand_on(record, record.order)
+            if record.order is not None and not record.reused_job_name and not record.is_gone:
+                self._reassign(record, record.order)
 
-    def _hand_on(self, record: BatchRecord, order: AttemptOrder) -> None:
+    def _reassign(self, record: BatchRecord, order: AttemptOrder) -> None:
         if not self._order_path(record).exists() or not self.attempts.is_wanted(record.identity):
             return
-        slot = self.attempts.slots.reserve(self, order, lambda: self._submit_instead(record, order))
+        slot = self.attempts.slots.reserve(self, order, lambda: self._resubmit(record, order))
         if slot is None:
             return
         try:
-            self._move(record, self._records[slot.nonce])
+            self._adopt_job(record, self._records[slot.nonce])
         except (FileNotFoundError, KeyError):  # its own job has just taken the order: one of the two runs it
             log.info("job %s is delivered twice", record.identity.job_id)
         slot.wake()
 
-    def _move(self, record: BatchRecord, earlier: BatchRecord) -> None:
+    def _adopt_job(self, record: BatchRecord, earlier: BatchRecord) -> None:
         """Note that an attempt runs in the job of an earlier one, so that its own job is not needed.
 
         Raises:
@@ -330,18 +333,18 @@ class BatchExecutor(NodeExecutor):
         """
         self._order_path(record).unlink()
         if record.request is None:
-            self._unneeded.append((record.native_id, record.name))
+            self._superseded.append((record.native_id, record.name))
         record.request = None
         with contextlib.suppress(ValueError):
             self._waiting.remove(record)
-        record.native_id, record.first = earlier.native_id, earlier.job
-        self._write(record)
-        self._drop(earlier)
+        record.native_id, record.reused_job_name = earlier.native_id, earlier.job
+        self._save(record)
+        self._forget_job(earlier)
         log.info("job %s runs in batch job %s, too", record.identity.job_id, record.native_id)
 
-    def _submit_instead(self, record: BatchRecord, order: AttemptOrder) -> None:
+    def _resubmit(self, record: BatchRecord, order: AttemptOrder) -> None:
         """Make a job for an attempt whose slot turned out to be gone."""
-        record.native_id, record.first = "", ""
+        record.native_id, record.reused_job_name = "", ""
         try:
             self._prepare(record, order)
         except OSError:
@@ -350,18 +353,18 @@ class BatchExecutor(NodeExecutor):
             self._hint(record.identity.nonce)
             return
         self._waiting.append(record)
-        self._news.set()
+        self._wake.set()
 
-    def _cancel_unneeded(self, system: Slurm) -> None:
+    def _cancel_superseded(self, system: Slurm) -> None:
         """Cancel jobs that would find no order."""
         try:
-            while self._unneeded:
-                native_id, name = self._unneeded[0]
+            while self._superseded:
+                native_id, name = self._superseded[0]
                 system.cancel(name)
                 with contextlib.suppress(OSError):
                     system.remove_files(native_id, name)
-                self._unneeded.pop(0)
-                self._hand_on_waiting()  # a job waits only a short time, and a command may take longer
+                self._superseded.pop(0)
+                self._reassign_waiting()  # a job waits only a short time, and a command may take longer
         except BatchSystemError as exc:
             log.warning("Batch jobs that are not needed could not be cancelled: %s", exc.message)
 
@@ -369,39 +372,39 @@ class BatchExecutor(NodeExecutor):
         """Submit the first waiting request; it stays first while the batch system does not answer."""
         request = record.request
         if request is None or not self.attempts.is_wanted(record.identity):
-            self._drop(record)
+            self._forget_job(record)
         else:
             try:
                 record.native_id = system.submit(request)
             except BatchSystemError as exc:
-                if self._ask(system) is None:
+                if self._list_live_jobs(system) is None:
                     return
-                self._lose(record, f"The batch system refused the job: {exc.message}")
+                self._report_lost(record, f"The batch system refused the job: {exc.message}")
             else:
                 log.info("job %s is batch job %s", record.identity.job_id, record.native_id)
                 record.request = None
-                self._write(record)
+                self._save(record)
         self._waiting.popleft()
 
-    def _ask(self, system: Slurm) -> set[tuple[str, str]] | None:
+    def _list_live_jobs(self, system: Slurm) -> set[tuple[str, str]] | None:
         """Return the jobs that wait or run; None if the batch system does not answer."""
         try:
             live = system.list_live()
         except BatchSystemError as exc:
-            if not self._is_away_told:
-                log.warning("%s %s", _AWAY, exc.message)
-            self._is_reached, self._is_away_told = False, True
+            if not self._has_logged_outage:
+                log.warning("%s %s", _UNREACHABLE, exc.message)
+            self._is_reached, self._has_logged_outage = False, True
             return None
-        self._is_away_told = False
+        self._has_logged_outage = False
         if not self._is_reached:
             self._is_reached = True
             self._hint("")  # there may be capacity for queued jobs
-            self._news.set()
+            self._wake.set()
         return live
 
-    def _look(self, system: Slurm) -> None:
-        records = [each for each in self._known() if each.request is None]
-        live = self._ask(system)
+    def _poll_jobs(self, system: Slurm) -> None:
+        records = [each for each in self._list_records() if each.request is None]
+        live = self._list_live_jobs(system)
         if live is None:
             return
         for record in records:
@@ -409,52 +412,52 @@ class BatchExecutor(NodeExecutor):
             if (record.native_id, record.job) in live:
                 record.misses = 0
                 if not is_wanted:
-                    self._end_unwanted(system, record)
+                    self._cancel_unwanted(system, record)
             elif not record.native_id:
                 if not is_wanted or record.is_gone:
                     self._cancel(system, record)
-                    self._drop(record)
+                    self._forget_job(record)
             elif not is_wanted:
-                self._drop(record, system)
+                self._forget_job(record, system)
             else:
-                self._miss(system, record)
+                self._handle_missing(system, record)
 
-    def _miss(self, system: Slurm, record: BatchRecord) -> None:
+    def _handle_missing(self, system: Slurm, record: BatchRecord) -> None:
         """Handle a needed job that is not listed: it will never begin, or its outcome is still to arrive."""
         record.misses += 1
         if record.misses < _MISSES:
-            self._look_at = min(self._look_at, time.monotonic() + 1.0)
+            self._next_poll_at = min(self._next_poll_at, time.monotonic() + 1.0)
             return
         if not self.attempts.has_begun(record.identity) and not record.is_gone:
-            words = system.read_last_words(record.native_id)
+            last_words = system.read_last_words(record.native_id)
             reason = f"The batch job {record.native_id} ended before the run had begun"
-            self._lose(record, f"{reason}: {words}" if words else f"{reason}.")
+            self._report_lost(record, f"{reason}: {last_words}" if last_words else f"{reason}.")
 
-    def _lose(self, record: BatchRecord, reason: str) -> None:
+    def _report_lost(self, record: BatchRecord, reason: str) -> None:
         log.warning("job %s: %s", record.identity.job_id, reason)
         record.request = None
-        self._withdraw(record)
+        self._remove_order(record)
         try:
-            self.attempts.decline(record.identity, reason)
+            self.attempts.record_failed_start(record.identity, reason)
         finally:  # last, because whoever polls an attempt that is gone must find the reason
             record.is_gone = True
         self._hint(record.identity.nonce)
 
-    def _end_unwanted(self, system: Slurm, record: BatchRecord) -> None:
+    def _cancel_unwanted(self, system: Slurm, record: BatchRecord) -> None:
         """Cancel a job that is no longer needed; if its outcome was accepted, give it time to end.
 
         A job that already runs another attempt is left alone.
         """
-        mine = (record.native_id, record.job)
-        if any((each.native_id, each.job) == mine and each is not record for each in self._known()):
-            self._drop(record)
+        own_job = (record.native_id, record.job)
+        if any((each.native_id, each.job) == own_job and each is not record for each in self._list_records()):
+            self._forget_job(record)
             return
         moment = time.monotonic()
         record.unwanted_at = record.unwanted_at or moment
         has_begun = self.attempts.has_begun(record.identity)
-        if not has_begun or moment - record.unwanted_at > _LINGER_S:
+        if not has_begun or moment - record.unwanted_at > _EXIT_GRACE_S:
             self._cancel(system, record)
-            self._look_at = min(self._look_at, moment + 1.0)
+            self._next_poll_at = min(self._next_poll_at, moment + 1.0)
 
     def _cancel(self, system: Slurm, record: BatchRecord) -> None:
         try:
@@ -470,29 +473,29 @@ class BatchExecutor(NodeExecutor):
     def _record_path(self, record: BatchRecord) -> Path:
         return self._folder / _RECORDS / f"{record.name}.json"
 
-    def _write(self, record: BatchRecord) -> None:
+    def _save(self, record: BatchRecord) -> None:
         content = {
             "identity": asdict(record.identity),
             "native_id": record.native_id,
-            "first": record.first,
+            "first": record.reused_job_name,
         }
         _write_private(self._record_path(record), content)
 
-    def _withdraw(self, record: BatchRecord) -> None:
+    def _remove_order(self, record: BatchRecord) -> None:
         """Remove the order, so that the job ends as soon as it starts."""
         with contextlib.suppress(OSError):
             self._order_path(record).unlink(missing_ok=True)
 
-    def _drop(self, record: BatchRecord, system: Slurm | None = None) -> None:
+    def _forget_job(self, record: BatchRecord, system: Slurm | None = None) -> None:
         """Forget an ended job."""
-        self._withdraw(record)
+        self._remove_order(record)
         with contextlib.suppress(OSError):
             self._record_path(record).unlink(missing_ok=True)
             if system is not None:
                 system.remove_files(record.native_id, record.job)
         with self._lock:
             self._records.pop(record.identity.nonce, None)
-        self.attempts.slots.forget(record.identity.nonce)
+        self.attempts.slots.release(record.identity.nonce)
 
 
 def _write_private(path: Path, content: Mapping[str, Any]) -> None:

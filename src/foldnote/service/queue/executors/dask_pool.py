@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 log = logging.getLogger(__name__)
-_LOOK_S = 1.0
+_POLL_S = 1.0
 _CONNECT_S = 5.0
 _RETRY_MAX_S = 15.0
 _CLOSE_S = 2.0
-_KEEP_S = 60.0
+_TASK_TIME_S = 60.0
 """Time during which one task of Dask begins attempts."""
 _UNLIMITED_MB = 1 << 30
 _VARIABLES = {
@@ -122,10 +122,10 @@ class DaskConnection:
 
 
 @dataclass
-class MachineDoubt:
+class MachineCheck:
     """Evidence whether a machine is still alive, after an attempt was lost on it."""
 
-    seen: float | None = None
+    last_seen: float | None = None
     """The last sign of life, in the scheduler's time, at the first query; None until then."""
 
 
@@ -147,19 +147,19 @@ class DaskExecutor(NodeExecutor):
         self._delivered: dict[str, tuple[str, Future]] = {}
         """Machine and future, by nonce, of attempts that Dask may still start, or that followed one in its
         slot."""
-        self._silent: set[str] = set()
+        self._unresponsive: set[str] = set()
         """Machines that lost an attempt by the expiry of its lease, until a task of Dask ends there."""
-        self._doubted: dict[str, MachineDoubt] = {}
+        self._suspected: dict[str, MachineCheck] = {}
         """Machines that lost an attempt, and that Dask may still list although they are gone."""
-        self._hint: Callable[[str], None] = lambda _: None
+        self._on_hint: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
         self._is_closing = threading.Event()
-        self._thread = threading.Thread(target=self._keep_connected, name="dask", daemon=True)
+        self._thread = threading.Thread(target=self._run_connection_loop, name="dask", daemon=True)
 
     def open(self, on_ended: Callable[[str], None]) -> None:
         """See the protocol; connecting does not delay the service."""
         super().open(on_ended)
-        self._hint = on_ended
+        self._on_hint = on_ended
         if not self._thread.is_alive():
             self._thread.start()
 
@@ -175,10 +175,14 @@ class DaskExecutor(NodeExecutor):
         Silent machines come last, since Dask may take minutes to notice that one cannot be reached. A machine
         that lost an attempt is closed until its next sign of life.
         """
-        machines, silent, doubted = self._machines, self._silent, self._doubted
-        if doubted:
-            machines = tuple(replace(each, is_open=each.machine not in doubted) for each in machines)
-        return tuple(sorted(machines, key=lambda each: each.machine in silent)) if silent else machines
+        machines, unresponsive, suspected = self._machines, self._unresponsive, self._suspected
+        if suspected:
+            machines = tuple(replace(each, is_open=each.machine not in suspected) for each in machines)
+        return (
+            tuple(sorted(machines, key=lambda each: each.machine in unresponsive))
+            if unresponsive
+            else machines
+        )
 
     def submit(self, order: AttemptOrder) -> None:
         """See the protocol.
@@ -190,22 +194,24 @@ class DaskExecutor(NodeExecutor):
         if connection is None or order.need.machine not in connection.workers:
             raise UnreachableError("The Dask cluster cannot be reached.")
         nonce, slots = order.identity.nonce, self.attempts.slots
-        otherwise = lambda: self._deliver_instead(order)  # noqa: E731
+        on_slot_lost = lambda: self._redeliver(order)  # noqa: E731
         if order.at_once:
-            slot = slots.line_up(self, order, lambda before: self._follow(before, nonce), otherwise)
+            slot = slots.line_up(
+                self, order, lambda previous: self._take_over_slot(previous, nonce), on_slot_lost
+            )
         else:
-            slot = slots.reserve(self, order, otherwise)
+            slot = slots.reserve(self, order, on_slot_lost)
         if slot is not None:
-            self._follow(slot.nonce, nonce)
+            self._take_over_slot(slot.nonce, nonce)
             slot.wake()
         elif not order.at_once:
             self._deliver(connection, order)
 
-    def _follow(self, before: str, nonce: str) -> None:
+    def _take_over_slot(self, previous: str, nonce: str) -> None:
         """Note that an attempt took over the slot of an earlier one."""
         with self._lock:
-            if before in self._delivered:
-                self._delivered[nonce] = self._delivered.pop(before)
+            if previous in self._delivered:
+                self._delivered[nonce] = self._delivered.pop(previous)
 
     def _deliver(self, connection: DaskConnection, order: AttemptOrder) -> None:
         identity, machine = order.identity, order.need.machine
@@ -215,7 +221,7 @@ class DaskExecutor(NodeExecutor):
             "number": identity.number,
             "nonce": identity.nonce,
         }
-        self.attempts.slots.expect(identity.nonce, SlotTerms(self, order.need, _KEEP_S), order.line)
+        self.attempts.slots.expect(identity.nonce, SlotTerms(self, order.need, _TASK_TIME_S), order.line)
         try:
             future = connection.client.submit(
                 run_here,
@@ -226,15 +232,15 @@ class DaskExecutor(NodeExecutor):
                 allow_other_workers=False,
                 retries=0,
                 pure=False,
-                resources=_resources(order.need, connection.workers[machine]),
+                resources=_requested_resources(order.need, connection.workers[machine]),
             )
         except Exception as exc:  # a breaking connection raises various exceptions
             raise UnreachableError(f"The Dask cluster did not take the run: {exc}.") from exc
         with self._lock:
             self._delivered[identity.nonce] = (machine, future)
-        future.add_done_callback(lambda done: self._note_done(identity, done))
+        future.add_done_callback(lambda done: self._on_future_done(identity, done))
 
-    def _deliver_instead(self, order: AttemptOrder) -> None:
+    def _redeliver(self, order: AttemptOrder) -> None:
         """Deliver an attempt whose slot turned out to be gone."""
         nonce = order.identity.nonce
         with self._lock:
@@ -245,34 +251,38 @@ class DaskExecutor(NodeExecutor):
                 self._deliver(connection, order)
         except UnreachableError as exc:
             log.warning("job %s: %s", order.identity.job_id, exc.message)
-        self._hint(nonce)
+        self._on_hint(nonce)
 
-    def _note_done(self, identity: AttemptIdentity, future: Future) -> None:
+    def _on_future_done(self, identity: AttemptIdentity, future: Future) -> None:
         if future.status == "error":
             fault = str(future.exception(timeout=1)).rstrip(".")
-            self._decline(identity, f"The Dask worker failed: {fault}.")
+            self._record_failed_start(identity, f"The Dask worker failed: {fault}.")
         elif future.status == "finished":
-            self._decline(identity, "The Dask worker could not start the run: it did not reach the service.")
+            self._record_failed_start(
+                identity, "The Dask worker could not start the run: it did not reach the service."
+            )
         with self._lock:
-            over = [nonce for nonce, row in self._delivered.items() if row[1] is future]
+            finished_nonces = [nonce for nonce, row in self._delivered.items() if row[1] is future]
             if future.status == "finished":
-                self._silent = self._silent - {self._delivered[nonce][0] for nonce in over}
-            for nonce in over:
+                self._unresponsive = self._unresponsive - {
+                    self._delivered[nonce][0] for nonce in finished_nonces
+                }
+            for nonce in finished_nonces:
                 del self._delivered[nonce]
-        for nonce in {identity.nonce, *over}:
-            self.attempts.slots.forget(nonce)
-            self._hint(nonce)
+        for nonce in {identity.nonce, *finished_nonces}:
+            self.attempts.slots.release(nonce)
+            self._on_hint(nonce)
 
-    def _decline(self, identity: AttemptIdentity, reason: str) -> None:
+    def _record_failed_start(self, identity: AttemptIdentity, reason: str) -> None:
         """Record why an attempt did not begin; if no retry can help, this ends the job."""
         if self.attempts.is_wanted(identity) and not self.attempts.has_begun(identity):
             log.warning("job %s: %s", identity.job_id, reason)
             with contextlib.suppress(OSError):  # then the attempt is merely retried
-                self.attempts.decline(identity, reason)
+                self.attempts.record_failed_start(identity, reason)
 
     def holds(self, identity: AttemptIdentity) -> bool:
         """See the base class."""
-        if self.attempts.slots.is_lined(identity.nonce):
+        if self.attempts.slots.is_enqueued(identity.nonce):
             return True
         with self._lock:
             machine, _ = self._delivered.get(identity.nonce, ("", None))
@@ -283,48 +293,48 @@ class DaskExecutor(NodeExecutor):
         """See the protocol; an attempt reported as lost may have been lost together with its machine."""
         state = super().poll(identity)
         if state.outcome is not None and state.outcome.state == "lost":
-            self._doubt(identity)
+            self._suspect_machine(identity)
         return state
 
-    def _doubt(self, identity: AttemptIdentity) -> None:
+    def _suspect_machine(self, identity: AttemptIdentity) -> None:
         """Close the machine of a lost attempt until its next sign of life."""
         order = NodeOrder.read(self.attempts.root / identity.place)
         if order is not None:
             with self._lock:
-                self._doubted = {**self._doubted, order.machine: MachineDoubt()}
+                self._suspected = {**self._suspected, order.machine: MachineCheck()}
 
     def revoke(self, identity: AttemptIdentity) -> bool:
         """See the protocol; the task is dropped, too."""
         had_begun = self.attempts.has_begun(identity)
         is_revoked = super().revoke(identity)
-        if is_revoked and not self.attempts.slots.leave(identity.nonce):
+        if is_revoked and not self.attempts.slots.dequeue(identity.nonce):
             with self._lock:
                 machine, future = self._delivered.pop(identity.nonce, ("", None))
             if had_begun or future is not None:
-                self._doubt(identity)
+                self._suspect_machine(identity)
             if future is not None:
-                self._silent = {*self._silent, machine}
+                self._unresponsive = {*self._unresponsive, machine}
                 with contextlib.suppress(Exception):  # the connection may be broken
                     future.release()  # does not wait; nobody else holds the future, so Dask drops the task
         return is_revoked
 
     # the connection
 
-    def _keep_connected(self) -> None:
-        pause = _LOOK_S
+    def _run_connection_loop(self) -> None:
+        pause = _POLL_S
         while not self._is_closing.is_set():
             try:
                 if self._connection is None:
                     self._connection = DaskConnection(self._connect())
-                self._look(self._connection)
-                pause = _LOOK_S
+                self._update_workers(self._connection)
+                pause = _POLL_S
             except Exception as exc:  # noqa: BLE001  whatever a broken connection raises
-                if self._connection is not None or pause == _LOOK_S:
+                if self._connection is not None or pause == _POLL_S:
                     log.warning("The Dask scheduler %s cannot be reached: %s", self._options.address, exc)
-                self._drop()
+                self._disconnect()
                 pause = min(2 * pause, _RETRY_MAX_S)
             self._is_closing.wait(pause)
-        self._drop()
+        self._disconnect()
 
     def _connect(self) -> Client:
         from distributed import Client, Security
@@ -342,7 +352,7 @@ class DaskExecutor(NodeExecutor):
             options.address, timeout=_CONNECT_S, security=security, set_as_default=False, name="foldnote"
         )
 
-    def _look(self, connection: DaskConnection) -> None:
+    def _update_workers(self, connection: DaskConnection) -> None:
         """Update the list of workers.
 
         Raises:
@@ -350,41 +360,46 @@ class DaskExecutor(NodeExecutor):
         """
         if connection.client.status != "running":
             raise ConnectionError("the connection was lost")
-        asked = self._doubted
+        suspected_before = self._suspected
         found = connection.client.scheduler_info(n_workers=-1)["workers"]
         connection.workers = {address: row["resources"] for address, row in found.items()}
-        before, self._machines = self._machines, tuple(_machine(*each) for each in sorted(found.items()))
-        if self._machines != before:
+        previous, self._machines = (
+            self._machines,
+            tuple(_worker_capacity(*each) for each in sorted(found.items())),
+        )
+        if self._machines != previous:
             with self._lock:
                 left = [nonce for nonce, row in self._delivered.items() if row[0] not in found]
             for nonce in left:
-                self._hint(nonce)
-            self._hint("")  # there may be room for queued jobs
-        if asked:
-            self._open_seen(asked, found)
+                self._on_hint(nonce)
+            self._on_hint("")  # there may be room for queued jobs
+        if suspected_before:
+            self._reopen_seen_machines(suspected_before, found)
 
-    def _open_seen(self, asked: Mapping[str, MachineDoubt], found: Mapping[str, Mapping[str, Any]]) -> None:
+    def _reopen_seen_machines(
+        self, suspected_before: Mapping[str, MachineCheck], found: Mapping[str, Mapping[str, Any]]
+    ) -> None:
         """Open the machines that gave a sign of life since the first query after a loss.
 
         Args:
-            asked: the machines that were closed before the scheduler was queried.
+            suspected_before: the machines that were closed before the scheduler was queried.
             found: its response; machines missing from it are gone.
         """
         with self._lock:
-            doubted = dict(self._doubted)
-            for machine, doubt in asked.items():
-                seen = found[machine]["last_seen"] if machine in found else None
-                if doubted.get(machine) is not doubt:  # closed again
+            suspected = dict(self._suspected)
+            for machine, check in suspected_before.items():
+                last_seen = found[machine]["last_seen"] if machine in found else None
+                if suspected.get(machine) is not check:  # closed again
                     continue
-                if seen is None or (doubt.seen is not None and seen > doubt.seen):
-                    del doubted[machine]
-                elif doubt.seen is None:
-                    doubt.seen = seen
-            self._doubted = doubted
-        if len(doubted) < len(asked):
-            self._hint("")  # there may be room for queued jobs
+                if last_seen is None or (check.last_seen is not None and last_seen > check.last_seen):
+                    del suspected[machine]
+                elif check.last_seen is None:
+                    check.last_seen = last_seen
+            self._suspected = suspected
+        if len(suspected) < len(suspected_before):
+            self._on_hint("")  # there may be room for queued jobs
 
-    def _drop(self) -> None:
+    def _disconnect(self) -> None:
         """Drop the connection and all attempts that it might still start."""
         connection, self._connection, self._machines = self._connection, None, ()
         with self._lock:
@@ -394,11 +409,11 @@ class DaskExecutor(NodeExecutor):
             with contextlib.suppress(Exception):
                 connection.client.close(timeout=_CLOSE_S)
         for nonce in nonces:
-            self.attempts.slots.forget(nonce)
-            self._hint(nonce)
+            self.attempts.slots.release(nonce)
+            self._on_hint(nonce)
 
 
-def _machine(address: str, row: Mapping[str, Any]) -> Capacity:
+def _worker_capacity(address: str, row: Mapping[str, Any]) -> Capacity:
     """Describe a worker by its resources ``cores``, ``memory`` (bytes) and ``GPU``, or by its report."""
     resources = row["resources"]
     memory = resources.get("memory") or row.get("memory_limit") or 0
@@ -411,10 +426,10 @@ def _machine(address: str, row: Mapping[str, Any]) -> Capacity:
     )
 
 
-def _resources(need: Capacity, offered: Mapping[str, float]) -> dict[str, float]:
+def _requested_resources(need: Capacity, offered: Mapping[str, float]) -> dict[str, float]:
     """Return the run's share of the abstract resources that its worker has."""
-    wanted = {"cores": need.cores, "memory": need.memory_mb << 20, "GPU": need.gpus}
-    return {name: float(amount) for name, amount in wanted.items() if name in offered and amount}
+    requested = {"cores": need.cores, "memory": need.memory_mb << 20, "GPU": need.gpus}
+    return {name: float(amount) for name, amount in requested.items() if name in offered and amount}
 
 
 def make_executor(name: str, options: Mapping[str, Any], attempts: NodeAttempts) -> DaskExecutor:

@@ -52,7 +52,7 @@ class NodeExecutor:
 
     def poll(self, identity: AttemptIdentity) -> AttemptState:
         """See the protocol."""
-        return self.attempts.poll(identity, is_held=self.holds(identity))
+        return self.attempts.poll(identity, may_start=self.holds(identity))
 
     def cancel(self, identity: AttemptIdentity, grace_s: float = 10.0) -> None:
         """See the protocol."""

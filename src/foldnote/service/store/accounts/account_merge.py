@@ -49,8 +49,8 @@ def move_account(connection: sa.Connection, source: int, target: int) -> int:
     connection.execute(sa.delete(share_openings).where(share_openings.c.account_id == source))
     _move_counters(connection, source, target)
     _move_usage(connection, source, target)
-    mine = keys.c.account_id == source
-    connection.execute(sa.update(keys).where(mine).values(account_id=target, expires=None, is_admin=0))
+    conditions = keys.c.account_id == source
+    connection.execute(sa.update(keys).where(conditions).values(account_id=target, expires=None, is_admin=0))
     write_event(connection, source, None, "moved", f"into account {target}")
     write_event(connection, target, None, "received", f"{count} jobs of account {source}")
     return count
@@ -61,11 +61,11 @@ def _move_jobs(connection: sa.Connection, source: int, target: int) -> int:
     rows = connection.execute(
         sa.select(jobs.c.id, jobs.c.name, jobs.c.deleted).where(jobs.c.account_id == source)
     ).all()
-    theirs = set(taken)
+    target_names = set(taken)
     taken |= {row.name for row in rows if row.deleted is None}
     for row in rows:
         name = row.name
-        if row.deleted is None and name in theirs:
+        if row.deleted is None and name in target_names:
             name = free_name(name, taken)
             taken.add(name)
             batch = sa.update(jobs).where(jobs.c.parent_id == row.id)
@@ -95,8 +95,8 @@ def _move_files(connection: sa.Connection, source: int, target: int) -> None:
         files.c.account_id == target, files.c.deleted.is_(None)
     )
     taken = {tuple(row) for row in connection.execute(there)}
-    mine = sa.select(files.c.id, files.c.folder, files.c.name, files.c.deleted)
-    for row in connection.execute(mine.where(files.c.account_id == source)).all():
+    query = sa.select(files.c.id, files.c.folder, files.c.name, files.c.deleted)
+    for row in connection.execute(query.where(files.c.account_id == source)).all():
         name = row.name
         if row.deleted is None and (row.folder, name) in taken:
             path = PurePosixPath(name)
@@ -107,10 +107,10 @@ def _move_files(connection: sa.Connection, source: int, target: int) -> None:
 
 
 def _move_pipelines(connection: sa.Connection, source: int, target: int) -> None:
-    owned = sa.select(pipelines.c.name).where(pipelines.c.account_id == target)
-    taken = set(connection.execute(owned).scalars())
-    mine = sa.select(pipelines.c.name).where(pipelines.c.account_id == source)
-    for name in connection.execute(mine).scalars().all():
+    query = sa.select(pipelines.c.name).where(pipelines.c.account_id == target)
+    taken = set(connection.execute(query).scalars())
+    query = sa.select(pipelines.c.name).where(pipelines.c.account_id == source)
+    for name in connection.execute(query).scalars().all():
         new = free_name(name, taken) if name in taken else name
         taken.add(new)
         which = (pipelines.c.account_id == source, pipelines.c.name == name)
@@ -119,8 +119,8 @@ def _move_pipelines(connection: sa.Connection, source: int, target: int) -> None
 
 def _move_webhooks(connection: sa.Connection, source: int, target: int) -> None:
     """Move undelivered webhooks, and the secret and URL unless the other account has its own."""
-    mine = webhooks.c.account_id == source
-    connection.execute(sa.update(webhooks).where(mine).values(account_id=target))
+    conditions = webhooks.c.account_id == source
+    connection.execute(sa.update(webhooks).where(conditions).values(account_id=target))
     has_own = connection.execute(
         sa.select(webhook_accounts.c.account_id).where(webhook_accounts.c.account_id == target)
     ).first()
@@ -133,23 +133,23 @@ def _move_webhooks(connection: sa.Connection, source: int, target: int) -> None:
 
 def _move_counters(connection: sa.Connection, source: int, target: int) -> None:
     """Add the account's counters to the other account's; counters of subjobs only change owner."""
-    mine = counters.c.account_id == source
+    conditions = counters.c.account_id == source
     own = counters.c.parent_id.in_((TOP_LEVEL, ALL_JOBS))
-    for row in connection.execute(sa.select(counters).where(mine, own)).all():
+    for row in connection.execute(sa.select(counters).where(conditions, own)).all():
         values = {"account_id": target, "parent_id": row.parent_id, "state": row.state, "count": row.count}
         statement = insert(counters).values(values)
         new = {"count": counters.c.count + row.count}
         connection.execute(
             statement.on_conflict_do_update(index_elements=["account_id", "parent_id", "state"], set_=new)
         )
-    connection.execute(sa.delete(counters).where(mine, own))
-    connection.execute(sa.update(counters).where(mine).values(account_id=target))
+    connection.execute(sa.delete(counters).where(conditions, own))
+    connection.execute(sa.update(counters).where(conditions).values(account_id=target))
 
 
 def _move_usage(connection: sa.Connection, source: int, target: int) -> None:
     """Move weighted hours, which count for the organization's budget, but not the trial's number of jobs."""
-    mine = sa.select(usage).where(usage.c.account_id == source, usage.c.period != TRIAL)
-    for row in connection.execute(mine).all():
+    query = sa.select(usage).where(usage.c.account_id == source, usage.c.period != TRIAL)
+    for row in connection.execute(query).all():
         values = {"account_id": target, "period": row.period, "jobs": 0, "weighted_hours": row.weighted_hours}
         statement = insert(usage).values(values)
         new = {"weighted_hours": usage.c.weighted_hours + row.weighted_hours}

@@ -63,8 +63,10 @@ class OrganizationStore:
     def remove_member(self, email: str) -> bool:
         """Take an account out of its organization; return False if it is unknown or in none."""
         with self._database.write() as connection:
-            mine = accounts.c.id == find_account(connection, email)
-            found = connection.execute(sa.select(accounts.c.organization_id).where(mine)).scalar_one_or_none()
+            conditions = accounts.c.id == find_account(connection, email)
+            found = connection.execute(
+                sa.select(accounts.c.organization_id).where(conditions)
+            ).scalar_one_or_none()
             return found is not None and _move(connection, email, None)
 
     def assign(self, account_id: int, name: str | None, among: Collection[str]) -> None:

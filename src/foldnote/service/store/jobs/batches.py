@@ -15,10 +15,10 @@ from foldnote.service.store import clock
 from foldnote.service.store.database import Database, has_any
 from foldnote.service.store.events import write_event, write_events
 from foldnote.service.store.jobs.conditions import IS_RUNNING
-from foldnote.service.store.jobs.counting import Move, count_moves, read_counts
+from foldnote.service.store.jobs.counting import StatusChange, apply_status_changes, read_counts
 from foldnote.service.store.jobs.records import keep_records, make_record, refresh_record
 from foldnote.service.store.schema import accounts, jobs
-from foldnote.service.store.storage import let_go
+from foldnote.service.store.storage import release_contents
 from foldnote.text import count
 
 _IDS_AT_ONCE = 500
@@ -98,15 +98,15 @@ class BatchStore:
 
         If the batch was deleted meanwhile, the archive is soon removed.
         """
-        mine = (jobs.c.id == parent_id, jobs.c.deleted.is_(None), jobs.c.result_sha256.is_(None))
+        conditions = (jobs.c.id == parent_id, jobs.c.deleted.is_(None), jobs.c.result_sha256.is_(None))
         with self._database.write(jobs=[parent_id]) as connection:
             owner = sa.select(jobs.c.account_id).where(jobs.c.id == parent_id)
             account_id = connection.execute(owner).scalar_one()
-            statement = sa.update(jobs).where(*mine).values(result_sha256=sha256, result_size=size)
+            statement = sa.update(jobs).where(*conditions).values(result_sha256=sha256, result_size=size)
             if connection.execute(statement).rowcount:
                 write_event(connection, account_id, parent_id, "archive attached")
             else:
-                let_go(connection, [{"account_id": account_id, "sha256": sha256, "bytes": 0}])
+                release_contents(connection, [{"account_id": account_id, "sha256": sha256, "bytes": 0}])
 
     def fail(self, parent: Parent, error: str, state: BatchStatus) -> bool:
         """Record that a batch has no archive, with the reason."""
@@ -120,15 +120,17 @@ class BatchStore:
             if connection.execute(statement).rowcount == 0:
                 if "result_sha256" in more:
                     row = {"account_id": parent.account_id, "sha256": more["result_sha256"], "bytes": 0}
-                    let_go(connection, [row])
+                    release_contents(connection, [row])
                 return False
-            count_moves(connection, [Move(parent.account_id, None, JobStatus.RUNNING, status)])
+            apply_status_changes(
+                connection, [StatusChange(parent.account_id, None, JobStatus.RUNNING, status)]
+            )
             write_event(connection, parent.account_id, parent.job_id, f"batch {state.value.lower()}")
             refresh_record(connection, parent.job_id)
             return True
 
 
-def follow_subjob(connection: sa.Connection, parent_id: int) -> None:
+def update_parent_of_subjob(connection: sa.Connection, parent_id: int) -> None:
     """Set the parent's state from its subjobs' counts; a stopped or deleted parent stays unchanged."""
     parent = connection.execute(_PARENT, {"job": parent_id}).mappings().one()
     if parent["deleted"] is not None or JobStatus(parent["state"]).is_final:
@@ -214,12 +216,12 @@ def stop_waiting(
         chosen = jobs.c.id.in_(job_ids[start : start + _IDS_AT_ONCE])
         values = {"state": str(JobStatus.STOPPED), "completed": moment, "error": error, "message": message}
         connection.execute(sa.update(jobs).where(chosen).values(values))
-        owned = sa.select(jobs, accounts.c.email).join(accounts, accounts.c.id == jobs.c.account_id)
-        rows = connection.execute(owned.where(chosen)).mappings().all()
+        query = sa.select(jobs, accounts.c.email).join(accounts, accounts.c.id == jobs.c.account_id)
+        rows = connection.execute(query.where(chosen)).mappings().all()
         keep_records(connection, [make_record(row, row["email"]) for row in rows])
     number, failed = len(job_ids), len(job_ids) if error else 0
-    move = Move(account_id, parent_id, JobStatus.IN_QUEUE, JobStatus.STOPPED, number, failed=failed)
-    count_moves(connection, [move])
+    move = StatusChange(account_id, parent_id, JobStatus.IN_QUEUE, JobStatus.STOPPED, number, failed=failed)
+    apply_status_changes(connection, [move])
     told = {"at": moment, "account_id": account_id, "kind": "stopped", "detail": error or message}
     write_events(connection, [told | {"job_id": job_id} for job_id in job_ids])
 
@@ -233,6 +235,6 @@ def _move_parent(connection: sa.Connection, parent: sa.RowMapping, state: BatchS
         "started": parent["started"] or clock.now(),
     }
     connection.execute(sa.update(jobs).where(jobs.c.id == parent["id"]).values(values))
-    count_moves(connection, [Move(parent["account_id"], None, parent["state"], status)])
+    apply_status_changes(connection, [StatusChange(parent["account_id"], None, parent["state"], status)])
     write_event(connection, parent["account_id"], parent["id"], f"batch {state.value.lower()}")
     refresh_record(connection, parent["id"])

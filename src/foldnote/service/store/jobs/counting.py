@@ -11,23 +11,23 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
 from foldnote.models.status import JobStatus
-from foldnote.service.store.database import BareConnection, marks
+from foldnote.service.store.database import RawConnection, placeholders
 from foldnote.service.store.schema import counters
 
 TOP_LEVEL = 0
 ALL_JOBS = -1
 FAILED = "failed"
 """Counter of the failed ones among the stopped subjobs of a batch, in addition to those of the statuses."""
-_WORDS = tuple(str(status) for status in JobStatus)
-_STEP = insert(counters)
-_STEP = _STEP.on_conflict_do_update(
+_STATUS_NAMES = tuple(str(status) for status in JobStatus)
+_ADD_TO_COUNTER = insert(counters)
+_ADD_TO_COUNTER = _ADD_TO_COUNTER.on_conflict_do_update(
     index_elements=["account_id", "parent_id", "state"],
-    set_={"count": counters.c.count + _STEP.excluded.count},
+    set_={"count": counters.c.count + _ADD_TO_COUNTER.excluded.count},
 )
 
 
 @dataclass(frozen=True)
-class Move:
+class StatusChange:
     """Jobs that changed from status `left` to `entered`; None means that they are not listed.
 
     Attributes:
@@ -47,7 +47,7 @@ class Move:
     failed: int = 0
 
 
-def count_moves(connection: sa.Connection, moves: Iterable[Move]) -> None:
+def apply_status_changes(connection: sa.Connection, moves: Iterable[StatusChange]) -> None:
     """Apply these changes to the counters."""
     counts: Counter[tuple[int, int, str]] = Counter()
     for move in moves:
@@ -63,7 +63,7 @@ def count_moves(connection: sa.Connection, moves: Iterable[Move]) -> None:
         if step != 0
     ]
     if steps:
-        connection.execute(_STEP, steps)
+        connection.execute(_ADD_TO_COUNTER, steps)
 
 
 @dataclass
@@ -74,37 +74,38 @@ class Counts:
     failed: int = 0
 
 
-def no_counts() -> Counts:
+def zero_counts() -> Counts:
     """Return the counts of an empty listing."""
-    return Counts(dict.fromkeys(_WORDS, 0))
+    return Counts(dict.fromkeys(_STATUS_NAMES, 0))
 
 
 def read_counts(connection: sa.Connection, account_ids: Iterable[int], scope: int) -> Counts:
     """Return the counts of one scope."""
-    query, values = _ask(tuple(account_ids), [scope])
+    query, values = _build_query(tuple(account_ids), [scope])
     if connection.dialect.name != "sqlite":
         query = query.replace("?", "%s")
     return counts_by_scope([scope], connection.exec_driver_sql(query, values))[scope]
 
 
-def glance_at_counts(
-    connection: BareConnection, account_ids: Iterable[int], scopes: Collection[int]
+def read_counts_raw(
+    connection: RawConnection, account_ids: Iterable[int], scopes: Collection[int]
 ) -> dict[int, Counts]:
     """Return the counts of several scopes, on a bare connection for speed."""
-    return counts_by_scope(scopes, connection.execute(*_ask(tuple(account_ids), scopes)))
+    return counts_by_scope(scopes, connection.execute(*_build_query(tuple(account_ids), scopes)))
 
 
-def _ask(owners: tuple[int, ...], scopes: Collection[int]) -> tuple[str, tuple[int, ...]]:
+def _build_query(owners: tuple[int, ...], scopes: Collection[int]) -> tuple[str, tuple[int, ...]]:
     text = (
-        "SELECT parent_id, state, sum(count) FROM counters"  # noqa: S608  marks only
-        f" WHERE account_id IN ({marks(owners)}) AND parent_id IN ({marks(scopes)}) GROUP BY parent_id, state"
+        "SELECT parent_id, state, sum(count) FROM counters"  # noqa: S608  placeholders only
+        f" WHERE account_id IN ({placeholders(owners)}) AND parent_id IN ({placeholders(scopes)})"
+        " GROUP BY parent_id, state"
     )
     return text, (*owners, *scopes)
 
 
 def counts_by_scope(scopes: Iterable[int], rows: Iterable[Any]) -> dict[int, Counts]:
     """Return the counts of these scopes from rows of scope, state and number."""
-    found = {scope: no_counts() for scope in scopes}
+    found = {scope: zero_counts() for scope in scopes}
     for scope, state, count in rows:
         if state == FAILED:
             found[scope].failed = int(count)

@@ -76,7 +76,7 @@ class FirstPageStore:
             group = alike[min(each.limit, MOST_ROWS), each.has_subjobs]
             group.setdefault(each.account_id, []).append(each)
         found: dict[FirstPage, Page] = {}
-        with self._database.glance(is_single=True) as connection:
+        with self._database.read_raw(is_single=True) as connection:
             for (rows, has_subjobs), group in alike.items():
                 scope = JobFilter((), has_subjobs=has_subjobs).scope
                 which = "deleted IS NULL" + ("" if has_subjobs else " AND parent_id IS NULL")

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
-from foldnote.service.store.jobs.counting import Move, count_moves
+from foldnote.service.store.jobs.counting import StatusChange, apply_status_changes
 from foldnote.service.store.jobs.records import add_records, make_record, write_text
 from foldnote.service.store.schema import accounts, events, inputs, jobs, webhooks
 
@@ -139,7 +139,9 @@ def insert_jobs(
     _insert_inputs(connection, ids, new)
     _insert_webhooks(connection, account_id, ids, rows, new)
     parent_id = None if place is None else place.parent_id
-    count_moves(connection, [Move(account_id, parent_id, None, JobStatus.IN_QUEUE, len(rows))])
+    apply_status_changes(
+        connection, [StatusChange(account_id, parent_id, None, JobStatus.IN_QUEUE, len(rows))]
+    )
     told = {"at": moment, "account_id": account_id, "kind": "submitted"}
     connection.execute(_TELL, [told | {"job_id": job_id} for job_id in ids])
     return ids

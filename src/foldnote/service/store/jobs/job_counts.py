@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from foldnote.service.store import clock
 from foldnote.service.store.events import write_events
-from foldnote.service.store.jobs.batches import follow_subjob
-from foldnote.service.store.jobs.counting import Move, count_moves
+from foldnote.service.store.jobs.batches import update_parent_of_subjob
+from foldnote.service.store.jobs.counting import StatusChange, apply_status_changes
 from foldnote.service.store.jobs.records import keep_records
 from foldnote.service.store.quotas import count_hours
 from foldnote.service.store.schema import attempts
@@ -27,7 +27,7 @@ _END_ATTEMPT = (
 )
 
 
-class Tally:
+class PendingJobChanges:
     """Collects the changes of one transaction until `write`.
 
     Attributes:
@@ -38,45 +38,49 @@ class Tally:
     def __init__(self) -> None:
         self.moment = clock.now()
         self.has_limit = False
-        self._moves: list[Move] = []
+        self._status_changes: list[StatusChange] = []
         self._parents: dict[int, None] = {}
         self._hours: dict[int, float] = {}
-        self._begun: list[dict[str, Any]] = []
-        self._ended: list[dict[str, Any]] = []
+        self._started_attempts: list[dict[str, Any]] = []
+        self._ended_attempts: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
         self._records: list[dict[str, object]] = []
 
-    def move(self, row: sa.RowMapping, entered: str, *, has_failed: bool) -> None:
+    def add_status_change(self, row: sa.RowMapping, entered: str, *, has_failed: bool) -> None:
         """Count a job that left the state in its row; deleted jobs are not counted."""
         parent_id = row["parent_id"]
         if row["deleted"] is None:
             failed = int(has_failed)
-            self._moves.append(Move(row["account_id"], parent_id, row["state"], entered, failed=failed))
+            self._status_changes.append(
+                StatusChange(row["account_id"], parent_id, row["state"], entered, failed=failed)
+            )
         if parent_id is not None:
             self._parents[parent_id] = None
             stops = has_failed and row["batch_extensions"] is not None
             self.has_limit |= stops or row["batch_budget"] is not None
 
-    def keep(self, record: dict[str, object]) -> None:
+    def add_record(self, record: dict[str, object]) -> None:
         """Add the new record of a job."""
         self._records.append(record)
 
-    def begin(self, row: sa.RowMapping, number: int, values: Mapping[str, object]) -> None:
+    def add_started_attempt(self, row: sa.RowMapping, number: int, values: Mapping[str, object]) -> None:
         """Add a started attempt, with the values of its other columns."""
-        self._begun.append({"job_id": row["id"], "number": number, **values})
-        self._tell(row, "claimed", f"attempt {number}")
+        self._started_attempts.append({"job_id": row["id"], "number": number, **values})
+        self._add_event(row, "claimed", f"attempt {number}")
 
-    def end(self, row: sa.RowMapping, outcome: str, reason: str | None = None) -> None:
+    def add_ended_attempt(self, row: sa.RowMapping, outcome: str, reason: str | None = None) -> None:
         """Add the end of the row's attempt."""
-        self._ended.append({"job": row["id"], "held": row["attempt"], "moment": self.moment, "how": outcome})
-        self._tell(row, f"attempt {outcome.lower()}", reason)
+        self._ended_attempts.append(
+            {"job": row["id"], "held": row["attempt"], "moment": self.moment, "how": outcome}
+        )
+        self._add_event(row, f"attempt {outcome.lower()}", reason)
 
     def use_hours(self, account_id: int, hours: float | None) -> None:
         """Add weighted hours that an account used."""
         if hours:
             self._hours[account_id] = self._hours.get(account_id, 0.0) + hours
 
-    def _tell(self, row: sa.RowMapping, kind: str, detail: str | None) -> None:
+    def _add_event(self, row: sa.RowMapping, kind: str, detail: str | None) -> None:
         self._events.append(
             {
                 "at": self.moment,
@@ -89,16 +93,16 @@ class Tally:
 
     def write(self, connection: sa.Connection) -> None:
         """Write everything collected, update the parents' states, and clear the collection."""
-        begun, ended, kept = self._begun, self._ended, self._records
+        begun, ended, kept = self._started_attempts, self._ended_attempts, self._records
         for statement, rows in ((_BEGIN_ATTEMPT, begun), (_END_ATTEMPT, ended)):
             if rows:
                 connection.execute(statement, rows)
         keep_records(connection, kept)
         write_events(connection, self._events)
-        count_moves(connection, self._moves)
+        apply_status_changes(connection, self._status_changes)
         for account_id, hours in self._hours.items():
             count_hours(connection, account_id, hours)
         for parent_id in self._parents:
-            follow_subjob(connection, parent_id)
-        for each in (begun, ended, kept, self._events, self._moves, self._hours, self._parents):
+            update_parent_of_subjob(connection, parent_id)
+        for each in (begun, ended, kept, self._events, self._status_changes, self._hours, self._parents):
             each.clear()

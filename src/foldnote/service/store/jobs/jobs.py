@@ -14,8 +14,8 @@ from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
-from foldnote.service.store.jobs.batches import follow_subjob
-from foldnote.service.store.jobs.counting import Counts, Move, count_moves, read_counts
+from foldnote.service.store.jobs.batches import update_parent_of_subjob
+from foldnote.service.store.jobs.counting import Counts, StatusChange, apply_status_changes, read_counts
 from foldnote.service.store.jobs.insertion import NewJob, SubjobPosition, insert_jobs
 from foldnote.service.store.jobs.records import BATCH_TYPE, NOTHING_KEPT, refresh_record
 from foldnote.service.store.jobs.shares import end_shares
@@ -113,16 +113,16 @@ class JobStore:
         Queued jobs are stopped in the same transaction; running jobs are marked for cancellation, and their
         rows are returned. This also works on a full disk.
         """
-        return self._database.repeat_while_full(lambda: self._delete(account_id, name))
+        return self._database.retry_while_disk_full(lambda: self._delete(account_id, name))
 
     def _delete(self, account_id: int, name: str) -> list[int] | None:
         with self._database.write(account_id) as connection:
-            found = _family(connection, account_id, name)
+            found = _find_with_subjobs(connection, account_id, name)
             for row in found:
-                _bury(connection, row)
+                _mark_deleted(connection, row)
             if not found:
                 return None
-            _follow(connection, found[0])
+            _update_parent(connection, found[0])
             return [row["id"] for row in found if row["state"] == JobStatus.RUNNING]
 
     def delete_ended(self, job_id: int) -> bool:
@@ -130,17 +130,17 @@ class JobStore:
 
         This also works on a full disk.
         """
-        return self._database.repeat_while_full(lambda: self._delete_ended(job_id))
+        return self._database.retry_while_disk_full(lambda: self._delete_ended(job_id))
 
     def _delete_ended(self, job_id: int) -> bool:
         query = sa.select(jobs.c.account_id, jobs.c.name).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
         with self._database.write() as connection:
             job = connection.execute(query).first()
-            found = [] if job is None else _family(connection, job.account_id, job.name)
+            found = [] if job is None else _find_with_subjobs(connection, job.account_id, job.name)
             if not found or not all(JobStatus(row["state"]).is_final for row in found):
                 return False
             for row in found:
-                _bury(connection, row)
+                _mark_deleted(connection, row)
             return True
 
     def stop(self, account_id: int, name: str) -> StopRows | None:
@@ -148,16 +148,16 @@ class JobStore:
 
         This also works on a full disk.
         """
-        return self._database.repeat_while_full(lambda: self._stop(account_id, name))
+        return self._database.retry_while_disk_full(lambda: self._stop(account_id, name))
 
     def _stop(self, account_id: int, name: str) -> StopRows | None:
         with self._database.write(account_id) as connection:
-            found = _family(connection, account_id, name)
+            found = _find_with_subjobs(connection, account_id, name)
             if not found:
                 return None
             for row in found:
                 _stop(connection, row)
-            _follow(connection, found[0])
+            _update_parent(connection, found[0])
             return StopRows(
                 running=[
                     row["id"]
@@ -176,7 +176,7 @@ class StopRows:
     was_final: bool
 
 
-def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRow]:
+def _find_with_subjobs(connection: sa.Connection, account_id: int, name: str) -> list[JobRow]:
     """Return the job of this name, then its subjobs."""
     own = sa.select(jobs).where(jobs.c.account_id == account_id, jobs.c.deleted.is_(None))
     job = connection.execute(own.where(jobs.c.name == name)).mappings().first()
@@ -187,10 +187,10 @@ def _family(connection: sa.Connection, account_id: int, name: str) -> list[JobRo
     return [job, *connection.execute(own.where(jobs.c.parent_id == job["id"])).mappings().all()]
 
 
-def _follow(connection: sa.Connection, row: JobRow) -> None:
+def _update_parent(connection: sa.Connection, row: JobRow) -> None:
     """Update the parent; this may have been its last unfinished subjob."""
     if row["parent_id"] is not None:
-        follow_subjob(connection, row["parent_id"])
+        update_parent_of_subjob(connection, row["parent_id"])
 
 
 def _stop(connection: sa.Connection, row: JobRow) -> None:
@@ -202,7 +202,9 @@ def _stop(connection: sa.Connection, row: JobRow) -> None:
         write_event(connection, row["account_id"], row["id"], "stop requested")
         return
     _end_stopped(connection, row)
-    count_moves(connection, [Move(row["account_id"], row["parent_id"], state, JobStatus.STOPPED)])
+    apply_status_changes(
+        connection, [StatusChange(row["account_id"], row["parent_id"], state, JobStatus.STOPPED)]
+    )
     write_event(connection, row["account_id"], row["id"], "stopped")
     refresh_record(connection, row["id"])
 
@@ -219,10 +221,12 @@ def _end_stopped(connection: sa.Connection, row: JobRow) -> None:
     connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(values))
 
 
-def _bury(connection: sa.Connection, row: JobRow) -> None:
+def _mark_deleted(connection: sa.Connection, row: JobRow) -> None:
     state = JobStatus(row["state"])
     failed = int(state is JobStatus.STOPPED and row["error"] is not None)
-    count_moves(connection, [Move(row["account_id"], row["parent_id"], state, None, failed=-failed)])
+    apply_status_changes(
+        connection, [StatusChange(row["account_id"], row["parent_id"], state, None, failed=-failed)]
+    )
     if state is JobStatus.IN_QUEUE or (row["type"] == BATCH_TYPE and not state.is_final):
         _end_stopped(connection, row)
     values = {"deleted": clock.now(), "is_cancelled": 1 if not state.is_final else row["is_cancelled"]}

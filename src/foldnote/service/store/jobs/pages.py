@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from foldnote.service.store.database import BareConnection, Database, StorageFaultError, marks
-from foldnote.service.store.jobs.counting import ALL_JOBS, TOP_LEVEL, Counts, glance_at_counts, no_counts
+from foldnote.service.store.database import Database, RawConnection, StorageFaultError, placeholders
+from foldnote.service.store.jobs.counting import ALL_JOBS, TOP_LEVEL, Counts, read_counts_raw, zero_counts
 from foldnote.service.store.jobs.records import BATCH_TYPE, MARK
 
 _MARK = MARK.encode()
@@ -106,7 +106,7 @@ class PageStore:
         self._database = database
         self._page = _POSTGRESQL_PAGE if database.is_shared else _PAGE
 
-    def glance(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page | None:
+    def read_raw(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page | None:
         """Return the same page as `read` if it is short enough to need no thread; else None.
 
         Raises:
@@ -114,7 +114,7 @@ class PageStore:
         """
         if self._database.is_shared:  # its server may be slow
             return None
-        with self._database.glance() as connection:
+        with self._database.read_raw() as connection:
             _limit_text(connection, SHORT_BYTES)
             try:
                 return self._read(connection, wanted, before, limit)
@@ -127,7 +127,7 @@ class PageStore:
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        with self._database.glance() as connection:
+        with self._database.read_raw() as connection:
             _limit_text(connection, MAX_PAGE_BYTES)
             while True:
                 try:
@@ -137,19 +137,19 @@ class PageStore:
                         raise StorageFaultError("A record is too long.") from exc
                     limit //= 2
 
-    def _read(self, connection: BareConnection, wanted: JobFilter, before: int | None, limit: int) -> Page:
+    def _read(self, connection: RawConnection, wanted: JobFilter, before: int | None, limit: int) -> Page:
         if not wanted.account_ids:
-            return Page(b"", {}, no_counts())
+            return Page(b"", {}, zero_counts())
         text, last = self._read_text(connection, wanted, before, limit)
         live = _read_live(connection, text)
         parents = [row.id for row in live.values() if row.type == BATCH_TYPE]
-        counts = glance_at_counts(connection, wanted.account_ids, [wanted.scope, *parents])
+        counts = read_counts_raw(connection, wanted.account_ids, [wanted.scope, *parents])
         has_more = last is not None and _has_any(connection, wanted, last)
         children = {parent: counts[parent] for parent in parents}
         return Page(text, live, counts[wanted.scope], children, last if has_more else None)
 
     def _read_text(
-        self, connection: BareConnection, wanted: JobFilter, before: int | None, limit: int
+        self, connection: RawConnection, wanted: JobFilter, before: int | None, limit: int
     ) -> tuple[bytes, int | None]:
         """Return the text and the number of the last row; None for an empty page.
 
@@ -159,7 +159,7 @@ class PageStore:
         which, values = _condition(wanted, before)
         accounts = wanted.account_ids
         if wanted.parent_id is not None or not 1 < len(accounts) <= _ACCOUNTS_APART:
-            which = f"account_id IN ({marks(accounts)}) AND {which}"
+            which = f"account_id IN ({placeholders(accounts)}) AND {which}"
             values = (*accounts, *values)
         else:  # find the newest of each account by index, then the newest of all
             one = f"SELECT id FROM jobs WHERE account_id = ? AND {which} ORDER BY id DESC LIMIT ?"  # noqa: S608
@@ -176,7 +176,7 @@ class PageStore:
         return text.encode() if isinstance(text, str) else text or b"", last
 
 
-def _limit_text(connection: BareConnection, most_bytes: int) -> None:
+def _limit_text(connection: RawConnection, most_bytes: int) -> None:
     """Limit the length of texts in SQLite; PostgreSQL's limit is part of the query."""
     if isinstance(connection, sqlite3.Connection):
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most_bytes)
@@ -196,20 +196,20 @@ def _condition(wanted: JobFilter, before: int | None) -> tuple[str, Sequence[int
     return " AND ".join(conditions), values
 
 
-def _has_any(connection: BareConnection, wanted: JobFilter, before: int) -> bool:
+def _has_any(connection: RawConnection, wanted: JobFilter, before: int) -> bool:
     """Return whether the listing has a job older than `before`."""
     which, values = _condition(wanted, before)
     accounts = wanted.account_ids
-    query = f"SELECT 1 FROM jobs WHERE account_id IN ({marks(accounts)}) AND {which} LIMIT 1"  # noqa: S608
+    query = f"SELECT 1 FROM jobs WHERE account_id IN ({placeholders(accounts)}) AND {which} LIMIT 1"  # noqa: S608
     return connection.execute(query, (*accounts, *values)).fetchone() is not None
 
 
-def _read_live(connection: BareConnection, text: bytes) -> dict[int, LiveRow]:
+def _read_live(connection: RawConnection, text: bytes) -> dict[int, LiveRow]:
     """Return the rows whose numbers are enclosed in marks."""
     numbers = [int(number) for number in text.split(_MARK)[1::2]] if _MARK in text else []
     found: dict[int, LiveRow] = {}
     for start in range(0, len(numbers), _NUMBERS_AT_ONCE):
         some = numbers[start : start + _NUMBERS_AT_ONCE]
-        for row in connection.execute(f"{_LIVE} ({marks(some)})", some):
+        for row in connection.execute(f"{_LIVE} ({placeholders(some)})", some):
             found[row[0]] = LiveRow._make(row)
     return found

@@ -15,7 +15,7 @@ from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database, has_any
 from foldnote.service.store.events import write_event
-from foldnote.service.store.jobs.batches import follow_subjob, stop_waiting
+from foldnote.service.store.jobs.batches import stop_waiting, update_parent_of_subjob
 from foldnote.service.store.jobs.conditions import IS_HELD
 from foldnote.service.store.jobs.insertion import Input, NewJob, SubjobPosition, input_rows, insert_jobs
 from foldnote.service.store.jobs.records import refresh_record, write_text
@@ -146,7 +146,7 @@ class PipelineStore:
             if _reuses(connection, held.parent_id):
                 for job_id, variant in zip(ids, variants, strict=True):
                     reuse_result(connection, held.account_id, job_id, variant.digest, engine_version)
-                follow_subjob(connection, held.parent_id)
+                update_parent_of_subjob(connection, held.parent_id)
             return True
 
     def _add_variants(
@@ -181,7 +181,7 @@ class PipelineStore:
             query = sa.select(jobs.c.id).where(jobs.c.id == held.job_id, *_IS_HELD)
             if connection.execute(query).first() is not None:
                 stop_waiting(connection, held.account_id, held.parent_id, [held.job_id], error=error)
-                follow_subjob(connection, held.parent_id)
+                update_parent_of_subjob(connection, held.parent_id)
 
 
 def _reuses(connection: sa.Connection, parent_id: int) -> bool:

@@ -27,10 +27,10 @@ from foldnote.service.store.jobs.conditions import (
     OLDEST_OF_OTHER_TYPES,
 )
 from foldnote.service.store.jobs.insertion import Input
-from foldnote.service.store.jobs.job_counts import Tally
+from foldnote.service.store.jobs.job_counts import PendingJobChanges
 from foldnote.service.store.jobs.records import NOTHING_KEPT, make_record, write_text
 from foldnote.service.store.schema import MEASURED, accounts, attempts, identity, inputs, jobs, records
-from foldnote.service.store.storage import let_go
+from foldnote.service.store.storage import release_contents
 
 _IDS_AT_ONCE = 500
 _JOBS_PER_FOLDER = 1000
@@ -41,7 +41,7 @@ NOT_REPEATED = "It was not run again, since every run would refuse the same inpu
 
 
 @dataclass(frozen=True)
-class Waiting:
+class QueuedJob:
     """A job that may be claimed."""
 
     job_id: int
@@ -50,7 +50,7 @@ class Waiting:
     attempt: int
     executor: str = "local"
     """The executor that was chosen for it."""
-    is_ahead: bool = False
+    is_claimed_ahead: bool = False
     """Whether it must wait for the end of another run; jobs of a batch with limits never do."""
 
 
@@ -107,7 +107,7 @@ class JobEnd:
 
 
 @dataclass(frozen=True)
-class Held:
+class ExpectedState:
     """Precondition of a change: the row, the attempt and the state before it."""
 
     job_id: int
@@ -115,27 +115,27 @@ class Held:
     state: JobStatus
 
 
-def held_by(claim: Claim) -> Held:
+def expected_by(claim: Claim) -> ExpectedState:
     """Return the row, attempt and state that the owner of a claim expects."""
-    return Held(claim.job_id, claim.attempt, JobStatus.RUNNING)
+    return ExpectedState(claim.job_id, claim.attempt, JobStatus.RUNNING)
 
 
-Chooser = Callable[[Callable[[Collection[str]], Sequence[Waiting]]], Waiting | None]
+Chooser = Callable[[Callable[[Collection[str]], Sequence[QueuedJob]]], QueuedJob | None]
 """A function that chooses the next job to claim; None if none fits now. It calls its argument for the oldest
 job of each owner, excluding jobs of the given types, and only if there is any room."""
 
 
 @dataclass(frozen=True)
-class Advance:
+class AdvanceResult:
     """The result of one transaction: for each end, whether it was committed now, and the new claims."""
 
-    has_won: list[bool]
+    was_committed: list[bool]
     claims: list[Claim]
     is_incomplete: bool = False
     """Whether jobs were left out because another replica was changing their accounts."""
     ahead: frozenset[int] = frozenset()
     """Numbers of the jobs that were claimed ahead."""
-    not_ahead: tuple[Waiting, ...] = ()
+    refused_ahead: tuple[QueuedJob, ...] = ()
     """Jobs that were not claimed ahead, since an earlier job may end their batch."""
 
 
@@ -159,7 +159,7 @@ _FINISH = _change("completed", "error", "message", "score", "result_sha256", "re
 _REQUEUE = _change("losses", "not_before", "message")
 _REPEAT = _change("retries", "weighted_hours", "message")
 _PARENTS = jobs.alias()
-_HELD = (
+_FIND_WITH_PARENT = (
     sa.select(
         jobs,
         accounts.c.email,
@@ -217,7 +217,7 @@ class QueueStore:
             connection.execute(sa.update(identity).values(name=name, since=clock.now()))
         self._identity = name
 
-    def waiting(self, without: Collection[str] = ()) -> list[Waiting]:
+    def waiting(self, without: Collection[str] = ()) -> list[QueuedJob]:
         """Return the oldest queued job of each owner, oldest first, excluding the types ``without``."""
         with self._database.read() as connection:
             return _find_waiting(connection, without)
@@ -231,50 +231,61 @@ class QueueStore:
             found = connection.execute(query).scalar_one()
         return None if found is None else float(found)
 
-    def claim(self, waiting: Waiting, nonce: str) -> Claim | None:
+    def claim(self, waiting: QueuedJob, nonce: str) -> Claim | None:
         """Start the next attempt of a queued job; return None if another claim won the race."""
-        tally = Tally()
+        changes = PendingJobChanges()
         with self._database.write(jobs=[waiting.job_id]) as connection:
-            row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
+            row = _find_expected(
+                connection, ExpectedState(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE)
+            )
             if row is None:
                 return None
-            found = self._claim(tally, connection, row, waiting.executor, nonce)
-            tally.write(connection)
+            found = self._claim(changes, connection, row, waiting.executor, nonce)
+            changes.write(connection)
             return _read_claims(connection, [found])[0]
 
-    def advance(self, ends: Sequence[tuple[Claim, JobEnd]], choose: Chooser) -> Advance:
+    def advance(self, ends: Sequence[tuple[Claim, JobEnd]], choose: Chooser) -> AdvanceResult:
         """Commit the ends of attempts and claim the chosen jobs, in one transaction."""
-        tally = Tally()
+        changes = PendingJobChanges()
         rows: list[Mapping[str, Any]] = []
         with self._database.write(jobs=[each.job_id for each, _ in ends]) as connection:
-            has_won = [_finish(connection, tally, claim, ending) for claim, ending in ends]
-            if tally.has_limit:  # a batch at its limit stops its queued jobs before the choice
-                tally.write(connection)
+            was_committed = [_finish(connection, changes, claim, ending) for claim, ending in ends]
+            if changes.has_limit:  # a batch at its limit stops its queued jobs before the choice
+                changes.write(connection)
             busy: set[int] = set()
-            limited: dict[int, Waiting] = {}
+            limited: dict[int, QueuedJob] = {}
             ahead: set[int] = set()
 
-            def find(without: Collection[str] = ()) -> list[Waiting]:
+            def find(without: Collection[str] = ()) -> list[QueuedJob]:
                 found = _find_waiting(connection, without)
                 return [each for each in found if each.account_id not in busy | limited.keys()]
 
             while (waiting := choose(find)) is not None:
                 row = None
-                if self._database.try_own(connection, waiting.account_id):
-                    row = _find_held(connection, Held(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE))
+                if self._database.try_lock_account(connection, waiting.account_id):
+                    row = _find_expected(
+                        connection, ExpectedState(waiting.job_id, waiting.attempt, JobStatus.IN_QUEUE)
+                    )
                 if row is None:  # another replica is changing the account, or has just claimed the job
                     busy.add(waiting.account_id)
-                elif waiting.is_ahead and _may_end_early(row):
+                elif waiting.is_claimed_ahead and _may_end_early(row):
                     limited[waiting.account_id] = waiting
                 else:
-                    ahead.update([waiting.job_id] if waiting.is_ahead else ())
-                    rows.append(self._claim(tally, connection, row, waiting.executor, secrets.token_hex(16)))
-            tally.write(connection)
+                    ahead.update([waiting.job_id] if waiting.is_claimed_ahead else ())
+                    rows.append(
+                        self._claim(changes, connection, row, waiting.executor, secrets.token_hex(16))
+                    )
+            changes.write(connection)
             claims = _read_claims(connection, rows)
-            return Advance(has_won, claims, bool(busy), frozenset(ahead), tuple(limited.values()))
+            return AdvanceResult(was_committed, claims, bool(busy), frozenset(ahead), tuple(limited.values()))
 
     def _claim(
-        self, tally: Tally, connection: sa.Connection, row: sa.RowMapping, executor: str, nonce: str
+        self,
+        changes: PendingJobChanges,
+        connection: sa.Connection,
+        row: sa.RowMapping,
+        executor: str,
+        nonce: str,
     ) -> Mapping[str, Any]:
         """Start the next attempt of a queued job; return its row with nonce, time and folder."""
         number = row["attempt"] + 1
@@ -282,18 +293,18 @@ class QueueStore:
             "state": str(JobStatus.RUNNING),
             "attempt": number,
             "message": None,
-            "started": row["started"] or tally.moment,
+            "started": row["started"] or changes.moment,
         }
-        _set(connection, tally, _CLAIM, row, values)
+        _apply_change(connection, changes, _CLAIM, row, values)
         folder = f"{self._identity}/{row['id'] // _JOBS_PER_FOLDER}/{row['id']}/{number}-{nonce}"
         more = {
             "nonce": nonce,
-            "claimed": tally.moment,
+            "claimed": changes.moment,
             "folder": folder,
             "executor": executor,
             "replica": self.replica,
         }
-        tally.begin(row, number, more)
+        changes.add_started_attempt(row, number, more)
         return {**row, **values, **more}
 
     def running(self) -> list[Claim]:
@@ -311,11 +322,11 @@ class QueueStore:
 
         Return False if another end was committed before; the result of this one is soon removed.
         """
-        tally = Tally()
+        changes = PendingJobChanges()
         with self._database.write(jobs=[claim.job_id]) as connection:
-            has_won = _finish(connection, tally, claim, ending)
-            tally.write(connection)
-            return has_won
+            was_committed = _finish(connection, changes, claim, ending)
+            changes.write(connection)
+            return was_committed
 
     def requeue(self, claim: Claim, reason: str, *, delay_s: float, is_counted: bool) -> bool:
         """Requeue the job of a lost attempt, to start after `delay_s`; return False for a lost race.
@@ -323,9 +334,9 @@ class QueueStore:
         No delay exceeds `MAX_DELAY_S`: a job with a longer one is due, because the clock was set back after
         it was requeued.
         """
-        tally = Tally()
+        changes = PendingJobChanges()
         with self._database.write(jobs=[claim.job_id]) as connection:
-            row = _find_held(connection, held_by(claim))
+            row = _find_expected(connection, expected_by(claim))
             if row is None:
                 return False
             values = {
@@ -334,9 +345,9 @@ class QueueStore:
                 "not_before": time.time() + min(delay_s, MAX_DELAY_S),
                 "message": f"{reason} It will be retried." if delay_s > 0 else None,
             }
-            _set(connection, tally, _REQUEUE, row, values)
-            tally.end(row, "lost", reason)
-            tally.write(connection)
+            _apply_change(connection, changes, _REQUEUE, row, values)
+            changes.add_ended_attempt(row, "lost", reason)
+            changes.write(connection)
             return True
 
     def find_attempt(self, job_id: int, number: int) -> AttemptLocation | None:
@@ -371,7 +382,7 @@ class QueueStore:
             rows[:1] = [{**row, "bytes": job["stored_bytes"]} for row in rows[:1]]
             if job["result_sha256"] is not None:
                 rows.append({"sha256": job["result_sha256"], "bytes": job["result_size"] or 0})
-            let_go(connection, [{"account_id": job["account_id"], **row} for row in rows])
+            release_contents(connection, [{"account_id": job["account_id"], **row} for row in rows])
             connection.execute(sa.delete(inputs).where(inputs.c.job_id == job_id))
             connection.execute(sa.delete(records).where(records.c.number == -job_id))
             values = {"is_purged": 1, "result_sha256": None}  # a run may have ended after the deletion
@@ -383,45 +394,51 @@ class QueueStore:
             return any(connection.execute(query).first() is not None for query in (_ANY_QUEUED, _ANY_RUNNING))
 
 
-def _find_waiting(connection: sa.Connection, without: Collection[str] = ()) -> list[Waiting]:
+def _find_waiting(connection: sa.Connection, without: Collection[str] = ()) -> list[QueuedJob]:
     moment = time.time()
     values: dict[str, Any] = {"moment": moment, "latest": moment + MAX_DELAY_S}
     if without:
         found = connection.execute(OLDEST_OF_OTHER_TYPES, {**values, "without": list(without)})
     else:
         found = connection.execute(OLDEST_CLAIMABLE, values)
-    return [Waiting(*row) for row in found]
+    return [QueuedJob(*row) for row in found]
 
 
-def _find_held(connection: sa.Connection, held: Held) -> sa.RowMapping | None:
+def _find_expected(connection: sa.Connection, expected: ExpectedState) -> sa.RowMapping | None:
     """Return the row with its owner's address and its batch's budget; None for a lost race."""
-    row = connection.execute(_HELD, {"job": held.job_id}).mappings().first()
-    if row is None or row["attempt"] != held.attempt or row["state"] != str(held.state):
+    row = connection.execute(_FIND_WITH_PARENT, {"job": expected.job_id}).mappings().first()
+    if row is None or row["attempt"] != expected.attempt or row["state"] != str(expected.state):
         return None
     return row
 
 
-def _set(
-    connection: sa.Connection, tally: Tally, change: sa.Update, row: sa.RowMapping, values: dict[str, Any]
+def _apply_change(
+    connection: sa.Connection,
+    changes: PendingJobChanges,
+    change: sa.Update,
+    row: sa.RowMapping,
+    values: dict[str, Any],
 ) -> None:
     """Update a row that this transaction found unchanged, and serialise it again."""
-    tally.keep(make_record({**row, **values}, row["email"]))
+    changes.add_record(make_record({**row, **values}, row["email"]))
     found = {"job": row["id"], "held": row["attempt"], "left": row["state"]}
     connection.execute(change, found | {f"new_{name}": value for name, value in values.items()})
-    tally.move(row, values["state"], has_failed=values.get("error") is not None)
+    changes.add_status_change(row, values["state"], has_failed=values.get("error") is not None)
 
 
-def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEnd) -> bool:
-    row = _find_held(connection, held_by(claim))
+def _finish(connection: sa.Connection, changes: PendingJobChanges, claim: Claim, ending: JobEnd) -> bool:
+    row = _find_expected(connection, expected_by(claim))
     if row is None:
         if ending.result_sha256 is not None:
-            let_go(connection, [{"account_id": claim.account_id, "sha256": ending.result_sha256, "bytes": 0}])
+            release_contents(
+                connection, [{"account_id": claim.account_id, "sha256": ending.result_sha256, "bytes": 0}]
+            )
         return False
     if row["is_cancelled"] and ending.state == JobStatus.COMPLETE:
         ending = replace(ending, state=JobStatus.STOPPED, message=STOPPED_MESSAGE)
     if _may_repeat(row, ending):
         if not ending.is_input_refused:
-            _repeat(connection, tally, row, ending)
+            _repeat(connection, changes, row, ending)
             return True
         ending = replace(ending, error=f"{ending.error} {NOT_REPEATED}")
     score = None if ending.score is None else write_text(ending.score)
@@ -429,7 +446,7 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
         raise KeyError(f"not measured columns of jobs: {sorted(unknown)}")
     values = {
         "state": str(ending.state),
-        "completed": tally.moment,
+        "completed": changes.moment,
         "error": ending.error,
         "message": ending.message,
         "score": score,
@@ -438,9 +455,9 @@ def _finish(connection: sa.Connection, tally: Tally, claim: Claim, ending: JobEn
         **{name: ending.measures.get(name) for name in _MEASURED},
         "weighted_hours": _sum_hours(row, ending),
     }
-    _set(connection, tally, _FINISH, row, values)
-    tally.end(row, str(ending.state))
-    tally.use_hours(row["account_id"], ending.measures.get("weighted_hours"))
+    _apply_change(connection, changes, _FINISH, row, values)
+    changes.add_ended_attempt(row, str(ending.state))
+    changes.use_hours(row["account_id"], ending.measures.get("weighted_hours"))
     return True
 
 
@@ -462,7 +479,9 @@ def _allowed_retries(row: sa.RowMapping) -> int:
     return int(json.loads(row["extensions"] or "{}").get(RETRIES, 0))
 
 
-def _repeat(connection: sa.Connection, tally: Tally, row: sa.RowMapping, ending: JobEnd) -> None:
+def _repeat(
+    connection: sa.Connection, changes: PendingJobChanges, row: sa.RowMapping, ending: JobEnd
+) -> None:
     """Queue the job again; the outputs of the failed run are soon removed."""
     number = (row["retries"] or 0) + 1
     told = f"{ending.error} It is run again (retry {number} of {_allowed_retries(row)})."
@@ -473,10 +492,12 @@ def _repeat(connection: sa.Connection, tally: Tally, row: sa.RowMapping, ending:
         "message": told,
     }
     if ending.result_sha256 is not None:
-        let_go(connection, [{"account_id": row["account_id"], "sha256": ending.result_sha256, "bytes": 0}])
-    _set(connection, tally, _REPEAT, row, values)
-    tally.end(row, "failed", ending.error)
-    tally.use_hours(row["account_id"], ending.measures.get("weighted_hours"))
+        release_contents(
+            connection, [{"account_id": row["account_id"], "sha256": ending.result_sha256, "bytes": 0}]
+        )
+    _apply_change(connection, changes, _REPEAT, row, values)
+    changes.add_ended_attempt(row, "failed", ending.error)
+    changes.use_hours(row["account_id"], ending.measures.get("weighted_hours"))
 
 
 def _sum_hours(row: sa.RowMapping, ending: JobEnd) -> float | None:

@@ -12,7 +12,7 @@ from foldnote.models.extensions import ALIGNMENT, NOT_CONTENT
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
 from foldnote.service.store.events import write_event
-from foldnote.service.store.jobs.counting import Move, count_moves
+from foldnote.service.store.jobs.counting import StatusChange, apply_status_changes
 from foldnote.service.store.jobs.insertion import Input
 from foldnote.service.store.jobs.records import refresh_record, write_text
 from foldnote.service.store.schema import jobs
@@ -68,6 +68,8 @@ def reuse_result(
     }
     connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
     row = refresh_record(connection, job_id)
-    count_moves(connection, [Move(account_id, row["parent_id"], JobStatus.IN_QUEUE, JobStatus.COMPLETE)])
+    apply_status_changes(
+        connection, [StatusChange(account_id, row["parent_id"], JobStatus.IN_QUEUE, JobStatus.COMPLETE)]
+    )
     write_event(connection, account_id, job_id, "reused", found["name"])
     return True

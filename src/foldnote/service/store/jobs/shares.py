@@ -73,9 +73,9 @@ class ShareStore:
     def add(self, account_id: int, job_id: int, new: NewShare, most: int) -> str | None:
         """Store a link to the account's job and return its time; None if the account has too many."""
         moment = clock.now()
-        mine = (shares.c.account_id == account_id, shares.c.expires > moment)
+        conditions = (shares.c.account_id == account_id, shares.c.expires > moment)
         with self._database.write(account_id) as connection:
-            if connection.execute(sa.select(sa.func.count()).where(*mine)).scalar_one() >= most:
+            if connection.execute(sa.select(sa.func.count()).where(*conditions)).scalar_one() >= most:
                 return None
             row = {
                 "sha256": new.sha256,
@@ -117,11 +117,11 @@ class ShareStore:
     def revoke(self, account_id: int, name: str) -> bool:
         """End the account's link; return False if it has none of this name."""
         with self._database.write(account_id) as connection:
-            mine = (shares.c.account_id == account_id, shares.c.name == name)
-            row = connection.execute(sa.select(shares.c.job_id).where(*mine)).first()
+            conditions = (shares.c.account_id == account_id, shares.c.name == name)
+            row = connection.execute(sa.select(shares.c.job_id).where(*conditions)).first()
             if row is None:
                 return False
-            end_shares(connection, sa.and_(*mine))
+            end_shares(connection, sa.and_(*conditions))
             write_event(connection, account_id, row.job_id, "share revoked")
             return True
 
@@ -151,11 +151,12 @@ class ShareStore:
         }
         statement = insert(share_openings).values(row)
         new = {"count": share_openings.c.count + (0 if is_further else 1), "last": statement.excluded.last}
-        mine = (share_openings.c.share_id == shared.share_id, share_openings.c.account_id == account_id)
+        conditions = (share_openings.c.share_id == shared.share_id, share_openings.c.account_id == account_id)
         with self._database.write(shared.account_id, account_id) as connection:
             if connection.execute(sa.select(shares.c.id).where(shares.c.id == shared.share_id)).first():
                 is_known = (
-                    connection.execute(sa.select(share_openings.c.count).where(*mine)).first() is not None
+                    connection.execute(sa.select(share_openings.c.count).where(*conditions)).first()
+                    is not None
                 )
                 connection.execute(
                     statement.on_conflict_do_update(index_elements=["share_id", "account_id"], set_=new)

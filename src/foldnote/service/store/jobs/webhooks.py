@@ -119,24 +119,24 @@ class WebhookStore:
 
     def put_url(self, account_id: int, url: str | None) -> None:
         """Set the URL for all jobs that the account submits from now on; it must have a secret."""
-        mine = webhook_accounts.c.account_id == account_id
+        conditions = webhook_accounts.c.account_id == account_id
         with self._database.write(account_id) as connection:
-            connection.execute(sa.update(webhook_accounts).where(mine).values(url=url))
+            connection.execute(sa.update(webhook_accounts).where(conditions).values(url=url))
             write_event(connection, account_id, None, "webhook set" if url else "webhook removed")
 
     def due_accounts(self) -> list[int]:
         """Return the accounts that have a webhook due."""
         query = sa.select(webhooks.c.account_id).distinct().select_from(_OPEN).where(_ENDED, _IS_DUE)
         with self._database.read() as connection:
-            return list(connection.execute(query, self._span()).scalars())
+            return list(connection.execute(query, self._due_range()).scalars())
 
     def next_of(self, account_id: int) -> DueWebhook | None:
         """Return the webhook of the account that has been due for longest; None if none is due."""
         with self._database.read() as connection:
-            row = connection.execute(_NEXT, {**self._span(), "account": account_id}).mappings().first()
+            row = connection.execute(_NEXT, {**self._due_range(), "account": account_id}).mappings().first()
         return None if row is None else DueWebhook(**row)
 
-    def _span(self) -> dict[str, float]:
+    def _due_range(self) -> dict[str, float]:
         moment = self._database.seconds()
         return {"after": moment + 1e-3, "latest": moment + MAX_DELAY_S}
 
@@ -145,24 +145,24 @@ class WebhookStore:
 
         If no outcome is recorded because the service was killed, another attempt follows after the lease.
         """
-        mine = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts)
+        conditions = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts)
         values = {"attempts": webhook.attempts + 1, "due": self._database.seconds() + lease_s}
         with self._database.write(webhook.account_id) as connection:
-            return bool(connection.execute(sa.update(webhooks).where(*mine).values(**values)).rowcount)
+            return bool(connection.execute(sa.update(webhooks).where(*conditions).values(**values)).rowcount)
 
-    def record(self, webhook: DueWebhook, told: str, event: str, delay_s: float | None) -> None:
+    def record(self, webhook: DueWebhook, status_text: str, event: str, delay_s: float | None) -> None:
         """Record the outcome of an attempt; without a delay until the next one it was the last.
 
         Nothing is recorded if the job was deleted meanwhile or another attempt has begun.
         """
-        mine = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts + 1)
-        statement: sa.Delete | sa.Update = sa.delete(webhooks).where(*mine)
+        conditions = (webhooks.c.job_id == webhook.job_id, webhooks.c.attempts == webhook.attempts + 1)
+        statement: sa.Delete | sa.Update = sa.delete(webhooks).where(*conditions)
         if delay_s is not None:
             due = self._database.seconds() + min(delay_s, MAX_DELAY_S)
-            statement = sa.update(webhooks).where(*mine).values(due=due)
+            statement = sa.update(webhooks).where(*conditions).values(due=due)
         with self._database.write(webhook.account_id) as connection:
             if connection.execute(statement).rowcount:
                 this = jobs.c.id == webhook.job_id
-                connection.execute(sa.update(jobs).where(this).values(webhook=told))
+                connection.execute(sa.update(jobs).where(this).values(webhook=status_text))
                 refresh_record(connection, webhook.job_id)
                 write_event(connection, webhook.account_id, webhook.job_id, event)

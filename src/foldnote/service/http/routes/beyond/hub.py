@@ -11,13 +11,13 @@ from fastapi.responses import JSONResponse
 
 from foldnote.service.domain.access.gate import HEADER, missing_key
 from foldnote.service.faults import not_found
-from foldnote.service.http.routes.responses import Here
+from foldnote.service.http.routes.responses import CurrentService
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.post("/jupyterhub/key")
-async def exchange_token(request: Request, service: Here) -> Response:
+async def exchange_token(request: Request, service: CurrentService) -> Response:
     """Exchange the token of a user's server for a key that is valid for minutes."""
     token = request.headers.get(HEADER)
     if not token:

@@ -14,11 +14,11 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import Field
 
 from foldnote.models.share import LINK_REVOKED
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.requests import RequestBody
 from foldnote.service.domain.result_links import PreparingError
 from foldnote.service.domain.sharing import describe
-from foldnote.service.http.routes.responses import Here, absolute, read_small
+from foldnote.service.http.routes.responses import CurrentService, absolute_url, read_small_body
 
 router = APIRouter(include_in_schema=False)
 _PAGE = """<!doctype html>
@@ -55,19 +55,21 @@ class LinkToken(RequestBody):
 
 
 @router.post("/shares")
-async def share_job(request: Request, caller: Admitted, service: Here) -> Response:
+async def share_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Create a link to a job or batch; its token is shown only in this response."""
-    wanted = await read_small(request, service, NewLink)
+    wanted = await read_small_body(request, service, NewLink)
     make = service.sharing.make
     token, made = await run_in_threadpool(make, caller, wanted.job_name, wanted.expires_in_days)
     readers = await run_in_threadpool(service.sharing.find_readers, caller)
-    url = f"{absolute(request, service, '/shared')}#{token}"
+    url = f"{absolute_url(request, service, '/shared')}#{token}"
     return JSONResponse({**describe(made, readers), "url": url}, headers={"Cache-Control": "no-store"})
 
 
 @router.get("/shares")
 def list_shares(
-    caller: Admitted, service: Here, job_name: Annotated[str | None, Query(alias="jobName")] = None
+    caller: AuthenticatedCaller,
+    service: CurrentService,
+    job_name: Annotated[str | None, Query(alias="jobName")] = None,
 ) -> Response:
     """List the caller's valid links, newest first, with who has opened them."""
     readers, found = service.sharing.find_readers(caller), service.sharing.all(caller, job_name)
@@ -75,7 +77,9 @@ def list_shares(
 
 
 @router.delete("/shares/{name}")
-def revoke_share(name: Annotated[str, Path()], caller: Admitted, service: Here) -> Response:
+def revoke_share(
+    name: Annotated[str, Path()], caller: AuthenticatedCaller, service: CurrentService
+) -> Response:
     """End a link at once."""
     service.sharing.revoke(caller, name)
     return JSONResponse({"message": LINK_REVOKED})
@@ -88,18 +92,20 @@ def show_shared() -> Response:
 
 
 @router.post("/shared")
-async def open_shared(request: Request, caller: Admitted, service: Here) -> Response:
+async def open_shared(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Return the record of the shared job."""
-    token = (await read_small(request, service, LinkToken)).token
+    token = (await read_small_body(request, service, LinkToken)).token
     return JSONResponse(await run_in_threadpool(service.sharing.open, caller, token))
 
 
 @router.post("/shared/result")
-async def get_shared_result(request: Request, caller: Admitted, service: Here) -> Response:
+async def get_shared_result(
+    request: Request, caller: AuthenticatedCaller, service: CurrentService
+) -> Response:
     """Return a signed link to the result, or 202 while the archive of a batch is being built."""
-    token = (await read_small(request, service, LinkToken)).token
+    token = (await read_small_body(request, service, LinkToken)).token
     try:
         path = await run_in_threadpool(service.sharing.link, caller, token)
     except PreparingError:
         return JSONResponse({"status": "preparing", "message": "The result is being built. Ask again."}, 202)
-    return JSONResponse(absolute(request, service, path))
+    return JSONResponse(absolute_url(request, service, path))

@@ -14,9 +14,9 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from foldnote.service.composition import Service
-from foldnote.service.domain.access.gate import Admitted
+from foldnote.service.domain.access.gate import AuthenticatedCaller
 from foldnote.service.domain.requests import RequestBody
-from foldnote.service.http.routes.responses import Here, read_small
+from foldnote.service.http.routes.responses import CurrentService, read_small_body
 from foldnote.service.store.accounts.accounts import Caller
 
 router = APIRouter(include_in_schema=False)
@@ -30,21 +30,21 @@ class WebhookChange(RequestBody):
 
 
 @router.get("/webhook")
-def show_webhook(caller: Admitted, service: Here) -> Response:
+def show_webhook(caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Return the account's settings and what the administrator allows."""
     return JSONResponse(_show(service, caller))
 
 
 @router.post("/webhook")
-async def set_webhook(request: Request, caller: Admitted, service: Here) -> Response:
+async def set_webhook(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Set or remove the URL that is called at the end of every job submitted from now on."""
-    wanted = await read_small(request, service, WebhookChange)
+    wanted = await read_small_body(request, service, WebhookChange)
     await run_in_threadpool(service.webhooks.put_url, caller, wanted.url)
     return JSONResponse(await run_in_threadpool(_show, service, caller))
 
 
 @router.post("/webhook/secret")
-def renew_webhook_secret(caller: Admitted, service: Here) -> Response:
+def renew_webhook_secret(caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Replace the account's secret by a new one, shown only in this response."""
     secret = service.webhooks.renew_secret(caller)
     content = {**_show(service, caller), "secret": secret}

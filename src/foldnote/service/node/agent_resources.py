@@ -16,7 +16,7 @@ from foldnote.service.engines.registry import get_engine
 from foldnote.service.runner.attempt import AttemptSpec
 from foldnote.service.runner.gpus import Gpu, list_gpus
 
-_GOOD_S = 5.0
+_RECHECK_AFTER_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class CheckedTemplate:
     checked_at: float
 
 
-class EngineShelf:
+class EngineCache:
     """The engines of this machine, read at first use and again for an unknown one."""
 
     def __init__(self) -> None:
@@ -51,10 +51,14 @@ class EngineShelf:
             EngineError: it cannot run here, or an ``engine.toml`` cannot be used.
         """
         with self._lock:
-            engine = self._find(name)
+            engine = self._find_engine(name)
             key, moment, configured = (name, tool, cores, assigns_gpus), time.monotonic(), engine.configured()
             known = self._templates.get(key)
-            if known is None or moment - known.checked_at > _GOOD_S or known.configured != configured:
+            if (
+                known is None
+                or moment - known.checked_at > _RECHECK_AFTER_S
+                or known.configured != configured
+            ):
                 template = build_attempt(
                     engine,
                     attempt_dir=Path(),
@@ -68,13 +72,13 @@ class EngineShelf:
                 known = self._templates[key] = CheckedTemplate(template, configured, moment)
             return known.template
 
-    def _find(self, name: str) -> Engine:
+    def _find_engine(self, name: str) -> Engine:
         if name not in self._engines:
             self._engines = load_engines()
         return get_engine(name, self._engines)
 
 
-class GpuShelf:
+class GpuPool:
     """The GPUs of this machine that no attempt of the agent uses.
 
     Args:
@@ -88,7 +92,7 @@ class GpuShelf:
         self._lock = threading.Lock()
 
     @contextmanager
-    def lend(self, number: int) -> Iterator[tuple[Gpu, ...] | None]:
+    def lease(self, number: int) -> Iterator[tuple[Gpu, ...] | None]:
         """Yield the GPUs for one attempt; None on a machine without any.
 
         Raises:
@@ -100,10 +104,10 @@ class GpuShelf:
         with self._lock:
             if number > len(self._free):
                 raise EngineError(f"The machine has {len(self._free)} free GPUs; the run needs {number}.")
-            lent = tuple(self._free[:number])
+            leased = tuple(self._free[:number])
             del self._free[:number]
         try:
-            yield lent
+            yield leased
         finally:
             with self._lock:
-                self._free.extend(lent)
+                self._free.extend(leased)

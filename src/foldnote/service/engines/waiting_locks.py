@@ -16,34 +16,34 @@ from pathlib import Path
 
 from foldnote.io import hold_lock, write_atomically
 
-_TRY_S = 1.0
-"""Interval between two reports of the wait; ``tell`` may end the wait by raising an exception."""
+_RETRY_INTERVAL_S = 1.0
+"""Interval between two reports of the wait; ``on_wait`` may end the wait by raising an exception."""
 
 
 @contextmanager
-def wait_for_turn(path: Path, doing: str, tell: Callable[[str], None]) -> Iterator[None]:
+def wait_for_lock(path: Path, doing: str, on_wait: Callable[[str], None]) -> Iterator[None]:
     """Hold the lock on the file ``path`` as soon as it is free.
 
     Args:
         path: a file for this purpose only.
         doing: the work done under the lock, as shown to those who wait: ``installing anarci``.
-        tell: called about once a second with the holder, such as ``process 4711 of ada, which has been
+        on_wait: called about once a second with the holder, such as ``process 4711 of ada, which has been
             installing anarci since 14:03``.
 
     Raises:
         OSError: the file cannot be created.
     """
     while True:
-        with hold_lock(path, _TRY_S) as is_held:
+        with hold_lock(path, _RETRY_INTERVAL_S) as is_held:
             if is_held:
-                with _say_holder(path, doing):
+                with _publish_holder(path, doing):
                     yield
                 return
-        tell(describe_holder(path))
+        on_wait(describe_holder(path))
 
 
 @contextmanager
-def try_turn(path: Path, doing: str) -> Iterator[bool]:
+def try_lock(path: Path, doing: str) -> Iterator[bool]:
     """Hold the lock on the file ``path`` if it is free; yield whether it is held.
 
     Raises:
@@ -53,33 +53,33 @@ def try_turn(path: Path, doing: str) -> Iterator[bool]:
         if not is_held:
             yield False
             return
-        with _say_holder(path, doing):
+        with _publish_holder(path, doing):
             yield True
 
 
 def describe_holder(path: Path) -> str:
     """Describe the holder of the lock, as far as known: process, user, its work and since when."""
     try:
-        row = json.loads(_holder(path).read_text("utf-8"))
+        row = json.loads(_holder_path(path).read_text("utf-8"))
         return f"process {row['pid']} of {row['user']}, which has been {row['doing']} since {row['since']}"
     except (KeyError, OSError, TypeError, ValueError):
         return "another process"
 
 
 @contextmanager
-def _say_holder(path: Path, doing: str) -> Iterator[None]:
+def _publish_holder(path: Path, doing: str) -> Iterator[None]:
     since = datetime.now().astimezone().strftime("%H:%M")
     row = {"pid": os.getpid(), "user": _name_user(), "doing": doing, "since": since}
     with suppress(OSError):  # a full disk is reported by whatever needs the space
-        write_atomically(_holder(path), json.dumps(row))
+        write_atomically(_holder_path(path), json.dumps(row))
     try:
         yield
     finally:
         with suppress(OSError):
-            _holder(path).unlink()
+            _holder_path(path).unlink()
 
 
-def _holder(path: Path) -> Path:
+def _holder_path(path: Path) -> Path:
     return path.with_name(f"{path.name}-holder")
 
 

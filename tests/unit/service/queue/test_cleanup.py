@@ -10,7 +10,7 @@ import pytest
 from foldnote.models.status import JobStatus
 from foldnote.service.disk import Disk
 from foldnote.service.files.object_folder import ObjectFolder
-from foldnote.service.queue import cleanup
+from foldnote.service.queue import cleanup as cleanup_module
 from foldnote.service.queue.cleanup import Cleanup, remove_folder
 from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.insertion import NewJob
@@ -33,7 +33,7 @@ def root(tmp_path):
 
 
 @pytest.fixture
-def tidier(store, root, tmp_path):
+def cleanup(store, root, tmp_path):
     made = Cleanup(root, store, ObjectFolder(tmp_path / "objects"))
     yield made
     made.stop()
@@ -52,20 +52,20 @@ def end_one(store, root, name="one"):
     return account, job_id, folder
 
 
-def test_work_that_an_earlier_process_left_is_dropped_and_its_log_stays(store, root, tidier):
+def test_work_that_an_earlier_process_left_is_dropped_and_its_log_stays(store, root, cleanup):
     _, _, folder = end_one(store, root)
-    tidier.take_over()
-    tidier.tidy()
+    cleanup.schedule_earlier_leftovers()
+    cleanup.remove_leftovers()
     assert sorted(path.name for path in folder.iterdir()) == ["job.log"]
 
 
-def test_what_may_wait_is_removed_when_no_run_has_ended_for_a_while(store, root, tidier):
-    tidier.start()  # before there can be anything from an earlier process
+def test_what_may_wait_is_removed_when_no_run_has_ended_for_a_while(store, root, cleanup):
+    cleanup.start()  # before there can be anything from an earlier process
     folders = [end_one(store, root, name)[2] for name in ("one", "two", "three")]
     for folder in folders:
-        tidier.note(folder, may_wait=True)
-        tidier.wake()
-        tidier.tidy()
+        cleanup.schedule_removal(folder, may_wait=True)
+        cleanup.wake()
+        cleanup.remove_leftovers()
     assert all((folder / "work").exists() for folder in folders)
     began = time.monotonic()
     while any((folder / "work").exists() for folder in folders):
@@ -76,31 +76,31 @@ def test_what_may_wait_is_removed_when_no_run_has_ended_for_a_while(store, root,
 def test_what_may_wait_is_removed_at_once_when_the_disk_is_full(store, root, tmp_path):
     _, _, folder = end_one(store, root)
     disk = Disk(tmp_path, floor_bytes=1 << 62, ballast_bytes=0)
-    tidier = Cleanup(root, store, ObjectFolder(tmp_path / "objects"), disk)
-    tidier.note(folder, may_wait=True)
-    tidier.tidy()
+    cleanup = Cleanup(root, store, ObjectFolder(tmp_path / "objects"), disk)
+    cleanup.schedule_removal(folder, may_wait=True)
+    cleanup.remove_leftovers()
     assert not (folder / "work").exists()
 
 
-def test_the_files_of_a_continuing_run_are_left_alone(store, root, tidier):
+def test_the_files_of_a_continuing_run_are_left_alone(store, root, cleanup):
     account = store.accounts.ensure_account("a@lab.example")
     store.jobs.add(account, NewJob("goes-on", "anarci", {}, {}))
     claim = store.queue.claim(store.queue.waiting()[0], "a nonce")
     work = root / claim.folder / "work"
     work.mkdir(parents=True)
-    tidier.take_over()
-    tidier.tidy()
+    cleanup.schedule_earlier_leftovers()
+    cleanup.remove_leftovers()
     assert work.is_dir()
 
 
-def test_a_deleted_job_whose_folder_stays_is_purged_at_a_later_sweep(store, root, tidier, monkeypatch):
+def test_a_deleted_job_whose_folder_stays_is_purged_at_a_later_sweep(store, root, cleanup, monkeypatch):
     account, job_id, folder = end_one(store, root)
     store.jobs.delete(account, "one")
     with monkeypatch.context() as failing:
-        failing.setattr(cleanup.shutil, "rmtree", lambda *_, **__: None)
-        tidier.purge()
+        failing.setattr(cleanup_module.shutil, "rmtree", lambda *_, **__: None)
+        cleanup.purge()
     assert store.queue.unpurged() == [job_id]
-    tidier.purge()
+    cleanup.purge()
     assert store.queue.unpurged() == []
     assert not folder.parent.exists()
 
@@ -146,30 +146,30 @@ def test_a_link_in_a_removed_folder_is_not_followed(tmp_path):
     assert outside.stat().st_mode & 0o777 == 0o750
 
 
-def test_removing_many_files_blocks_nothing(store, root, tidier):
+def test_removing_many_files_blocks_nothing(store, root, cleanup):
     _, _, folder = end_one(store, root)
     for number in range(20_000):
         (folder / "work" / "outputs" / str(number)).touch()
-    tidier.start()
+    cleanup.start()
     began = time.monotonic()
-    tidier.note(folder)
-    tidier.wake(is_purge_due=True)
+    cleanup.schedule_removal(folder)
+    cleanup.wake(is_purge_due=True)
     assert time.monotonic() - began < 0.1
     while (folder / "work").exists():
         assert time.monotonic() - began < 60
         time.sleep(0.01)
-    tidier.stop()
+    cleanup.stop()
 
 
-def test_a_tidier_ends_soon_in_the_midst_of_a_large_folder(store, root, tidier, monkeypatch):
+def test_a_tidier_ends_soon_in_the_midst_of_a_large_folder(store, root, cleanup, monkeypatch):
     removing, go_on = threading.Event(), threading.Event()
-    monkeypatch.setattr(cleanup, "remove_folder", lambda _: removing.set() or go_on.wait(60))
+    monkeypatch.setattr(cleanup_module, "remove_folder", lambda _: removing.set() or go_on.wait(60))
     account, _, _ = end_one(store, root)
     store.jobs.delete(account, "one")
-    tidier.start()
+    cleanup.start()
     assert removing.wait(30)
     began = time.monotonic()
-    tidier.stop()
+    cleanup.stop()
     assert time.monotonic() - began < 10
     go_on.set()
 
