@@ -165,10 +165,10 @@ describe('a refusal', () => {
   });
 
   it.each([
-    [500, '<html>', /answered 500/],
+    [500, '<html>', /status 500/],
     [404, '<html>', /server extension is not running/],
     [424, '<html>', /Reload the page/],
-    [502, '', /answered 502/]
+    [502, '', /status 502/]
   ])('without one (%i) says what it means', async (status, body, sentence) => {
     server.answer = () => ({ status, body });
     expect((await faultOf(api.tools())).message).toMatch(sentence);
@@ -199,7 +199,7 @@ describe('a piece of a file', () => {
     server.answer = () => ({ status: 413, body: { error: 'The file is too large.' } });
     expect((await faultOf(send())).message).toBe('The file is too large.');
     server.answer = () => ({ status: 500, body: 'oops' });
-    expect((await faultOf(send())).message).toBe('The Jupyter server answered 500.');
+    expect((await faultOf(send())).message).toBe('The Jupyter server responded with status 500.');
   });
 
   it('leaves nothing behind that hears of a cancellation', async () => {

@@ -27,7 +27,7 @@ describe('a view that is loaded later', () => {
   it('is replaced by a notice with a button that reloads the page where it cannot be loaded', async () => {
     const Later = lazyComponent<{ name: string }>(() => Promise.reject(new Error('404')));
     render(<Later name="Ada" />);
-    await waitFor(() => expect(screen.getByRole('status').textContent).toContain('foldnote was updated'));
+    await waitFor(() => expect(screen.getByRole('status').textContent).toContain('foldnote has been updated'));
     expect(screen.getByRole('button', { name: 'Reload This Page' })).toBeTruthy();
   });
 });

@@ -34,7 +34,9 @@ def test_a_cell_that_was_not_run_opens_as_a_form_with_its_settings(lab, server):
     lab.execute("foldnote:form-of-cell")
     table = page.locator(".foldnote-form").nth(1).locator(".foldnote-table")
     expect(table).to_contain_text("AB-2", timeout=60_000)
-    expect(page.locator(".Toastify__toast", has_text="lacks what could not be read")).to_be_visible()
+    expect(
+        page.locator(".Toastify__toast", has_text="could not be read from the cell are missing")
+    ).to_be_visible()
     assert "# not in this form: ask, which a form does not take" in lab.cells()[4]
     policy = page.locator(".foldnote-form").nth(1).get_by_label("A job that fails")
     expect(policy.locator("option:checked")).to_have_text("retry 1×")
