@@ -9,7 +9,14 @@ import pytest
 from gpu_machine import make_gpu_machine
 
 from foldnote.cli import main as run_command
-from foldnote.service.runner.gpus import Gpu, GpuMeter, explain_shortage, find_gpus, list_gpus, tells_shortage
+from foldnote.service.runner.gpus import (
+    Gpu,
+    GpuMeter,
+    explain_shortage,
+    find_gpus,
+    list_gpus,
+    reports_shortage,
+)
 
 MANIFEST = """
 name = "{name}"
@@ -227,7 +234,7 @@ CUPY = "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 214,748,364,
     ids=["torch", "jax", "cupy", "driver"],
 )
 def test_too_little_gpu_memory_is_explained_with_the_gpu_and_the_amounts(line, amounts):
-    assert tells_shortage(line)
+    assert reports_shortage(line)
     assert explain_shortage("AntiBERTy", line, ["3"]).startswith(
         f"AntiBERTy ran out of memory on GPU 3{amounts} "
     )

@@ -21,7 +21,7 @@ from foldnote.service.engines.registry import load_engines
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import Outcome, prepare_attempt
 from foldnote.service.runner.locking import is_locked
-from foldnote.service.runner.starter import HOLDS_S
+from foldnote.service.runner.starter import MAX_WAIT_S
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers need a system that adopts orphans")
 MANIFEST = """
@@ -133,7 +133,7 @@ def test_one_that_waits_too_long_is_given_back_unbegun(start, runners, told):
     wait_until(lambda: has_begun(first), "the first")
     handed_s = time.monotonic()
     wait_until(lambda: second in told, "the hint")
-    assert time.monotonic() - handed_s < HOLDS_S + 20
+    assert time.monotonic() - handed_s < MAX_WAIT_S + 20
     assert (runners.poll(second).alive, runners.poll(second).outcome) == (False, None)
     assert not (second / files.RUNNER).exists()
     assert runners.revoke(second)
@@ -323,7 +323,7 @@ def run_short(start, tmp_path):
         text = SHORT_RUN.replace("SIZE", str(size)).replace("LEAVE", leave)
         (tmp_path / "engines" / "waits" / "run.py").write_text(text)
         folders: list[Path] = []
-        for _ in range(12):  # one runs and one or two wait, none for as long as `HOLDS_S`
+        for _ in range(12):  # one runs and one or two wait, none for as long as `MAX_WAIT_S`
             wait_until(lambda: sum(Outcome.read(each) is None for each in folders) < 3, "its turn")
             folders.append(start(int(bool(folders))))
         assert [outcome_of(folder).state for folder in folders] == ["succeeded"] * 12
@@ -439,7 +439,7 @@ def test_one_that_is_given_back_after_a_restart_of_the_service_was_not_lost(make
     stopped_s = time.monotonic()
     service.kill()
     service.start()
-    wait_until(lambda: time.monotonic() - stopped_s > HOLDS_S, "the time that they may wait")
+    wait_until(lambda: time.monotonic() - stopped_s > MAX_WAIT_S, "the time that they may wait")
     os.kill(starter, signal.SIGCONT)
     wait_for_all(service, names)
     assert ask(service, "SELECT max(losses) FROM jobs") == [(0,)]

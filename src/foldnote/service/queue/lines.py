@@ -4,7 +4,7 @@ A short run may take less time than its end, the next claim and the next start t
 account whose recent runs were short are claimed while earlier ones run, and wait in line: on this machine in
 the starter, for a loaded engine; for another machine in ``NodeSlots``, for a run there. They use no capacity
 until one of those runs ends. Each has its own folder and outcome, and is stopped, lost or adopted like any
-other attempt. One that waits longer than ``starter.HOLDS_S`` is given back unstarted.
+other attempt. One that waits longer than ``starter.MAX_WAIT_S`` is given back unstarted.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from typing import Protocol, TypeVar
 
 from foldnote.service.faults import RefusalError
 from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity
-from foldnote.service.runner.starter import HOLDS_S
+from foldnote.service.runner.starter import MAX_WAIT_S
 
 T = TypeVar("T")
 
@@ -127,7 +127,7 @@ class NodeSlots:
     """
 
     def __init__(self) -> None:
-        self.max_wait_s = HOLDS_S
+        self.max_wait_s = MAX_WAIT_S
         self._uses: dict[str, SlotUse] = {}
         self._open: dict[str, OpenSlot] = {}
         self._enqueued: dict[str, EnqueuedAttempt] = {}

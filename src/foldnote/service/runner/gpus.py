@@ -176,7 +176,7 @@ _WANTED = re.compile(r"(?:[Tt]ried to allocate|trying to allocate|allocating) ([
 _FREE = re.compile(r"total capacity of ([\d.]+ \w+) of which ([\d.]+ \w+) is free")
 
 
-def tells_shortage(line: str) -> bool:
+def reports_shortage(line: str) -> bool:
     """Return whether a line of a program reports insufficient GPU memory (PyTorch, JAX, CuPy, CUDA)."""
     return _SHORTAGE.search(line) is not None
 
@@ -186,7 +186,7 @@ def explain_shortage(name: str, line: str, gpus: Sequence[str]) -> str:
 
     Args:
         name: name of the program.
-        line: the program's line, for which ``tells_shortage`` is true.
+        line: the program's line, for which ``reports_shortage`` is true.
         gpus: the GPUs of the run, as ``CUDA_VISIBLE_DEVICES`` names them.
     """
     where = f"GPU {', '.join(gpus)}" if len(gpus) == 1 else f"GPUs {', '.join(gpus)}"

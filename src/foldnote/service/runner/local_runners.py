@@ -34,7 +34,7 @@ class LocalRunners:
 
     def __init__(self, environment: Mapping[str, str], *, is_tied: bool = False) -> None:
         self._listeners: list[Callable[[Path], None]] = []
-        self._starter = StarterLink(environment, _teller(self._listeners), is_tied=is_tied)
+        self._starter = StarterLink(environment, _make_notifier(self._listeners), is_tied=is_tied)
         weakref.finalize(self, self._starter.close)
 
     def open(self, on_ended: Callable[[Path], None]) -> None:
@@ -123,14 +123,14 @@ class LocalRunners:
         return processes.end_attempt(nonce)
 
 
-def _teller(listeners: list[Callable[[Path], None]]) -> Callable[[Path], None]:
+def _make_notifier(listeners: list[Callable[[Path], None]]) -> Callable[[Path], None]:
     """Return a function that calls all listeners.
 
     It holds no reference to the runners object, whose deletion closes the starter.
     """
 
-    def tell(folder: Path) -> None:
+    def notify(folder: Path) -> None:
         for each in tuple(listeners):
             each(folder)
 
-    return tell
+    return notify

@@ -111,7 +111,7 @@ class OrderQueue:
         self.is_open = True
 
     def fileno(self) -> int:
-        """Return the descriptor that is readable when ``look`` has something to do."""
+        """Return the descriptor that is readable when ``peek`` has something to do."""
         return self._orders.fileno()
 
     def take(self) -> ReadyOrder | None:
@@ -121,7 +121,7 @@ class OrderQueue:
         ready, self._ready = self._ready, None
         return ready
 
-    def look(self) -> ReadyOrder | None:
+    def peek(self) -> ReadyOrder | None:
         """Return the queued order without removing it; None if there is none now."""
         if self._ready is None and self.is_open:
             with contextlib.suppress(BlockingIOError):
@@ -130,7 +130,7 @@ class OrderQueue:
 
     def give_back(self) -> None:
         """Return the queued order to the starter, if there is one."""
-        if self.look() is not None:
+        if self.peek() is not None:
             self.close()
             self._report(GIVEN_BACK)
 

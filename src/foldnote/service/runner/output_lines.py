@@ -20,7 +20,7 @@ from pathlib import Path
 
 from foldnote.io import FULL_DISK
 from foldnote.service.runner import attempt as files
-from foldnote.service.runner.gpus import tells_shortage
+from foldnote.service.runner.gpus import reports_shortage
 
 PROGRESS_MARK = b"FOLDNOTE_PROGRESS "
 ERROR_MARK = b"FOLDNOTE_ERROR "
@@ -70,14 +70,14 @@ class LineSorter:
         if b"\r" in rest:
             state = _last_state(rest)
             rest = state + b"\r" if rest.endswith(b"\r") else state
-            lines += self._take_turn(stream, state)
+            lines += self._take_due_state(stream, state)
         if len(rest) > _LINE_LIMIT_BYTES:
             lines, rest = [*lines, rest], b""
         self._rest[stream] = rest
         kept = (line.removeprefix(ERROR_MARK) for line in lines if not self._is_progress(line))
         self._write(b"".join(line + b"\n" for line in kept))
 
-    def _take_turn(self, stream: int, state: bytes) -> list[bytes]:
+    def _take_due_state(self, stream: int, state: bytes) -> list[bytes]:
         """Return the state of a line that is being redrawn, if it is time to log it."""
         moment = time.monotonic()
         if moment - self._drawn.setdefault(stream, moment) < _DRAWN_PAUSE_S:
@@ -93,7 +93,7 @@ class LineSorter:
         try:
             files.write_progress(self._folder, *self._progress)
         except OSError as exc:
-            _bear_full_disk(exc)  # the latest progress is published once there is space
+            _ignore_full_disk(exc)  # the latest progress is published once there is space
         else:
             self._progress = None
 
@@ -118,12 +118,12 @@ class LineSorter:
             return True
         if text := line.strip():
             self.last_line = text.decode("utf-8", "replace")[:_MESSAGE_LENGTH]
-            self._note_shortage()
+            self._record_shortage()
         return False
 
-    def _note_shortage(self) -> None:
+    def _record_shortage(self) -> None:
         """Keep the line on GPU memory for a while, since libraries print advice after it."""
-        if tells_shortage(self.last_line):
+        if reports_shortage(self.last_line):
             self.shortage, self._since_shortage = self.last_line, 0
         elif self.shortage:
             self._since_shortage += 1
@@ -144,11 +144,11 @@ class LineSorter:
                 content = content[:left] + b"\n[The log was truncated here, at 50 MB.]\n"
             self._has_missed = self._log.write(content) != len(content)
         except OSError as exc:
-            _bear_full_disk(exc)
+            _ignore_full_disk(exc)
             self._has_missed = True
 
 
-def _bear_full_disk(fault: OSError) -> None:
+def _ignore_full_disk(fault: OSError) -> None:
     """Ignore a full disk, since a missing log must not end a run of many hours; raise any other fault."""
     if fault.errno not in FULL_DISK:
         raise fault

@@ -127,7 +127,7 @@ def _may_begin_next(queue: OrderQueue, workers: WorkerSlot, run: AttemptRun) -> 
         queue.give_back()
     if not run.is_small or not run.has_succeeded:
         return False
-    ready = queue.look()
+    ready = queue.peek()
     return ready is not None and ready.can_begin and workers.can_run(ready)
 
 
@@ -187,7 +187,7 @@ class AttemptRun:
         """A fault of this runner."""
         self._ending: EngineExit | None = None
         self._usage: Usage | None = None
-        self._left = ExitStack()
+        self._exit_stack = ExitStack()
 
     def compute(self, meanwhile: Callable[[], object] = _do_nothing) -> None:
         """Mark the attempt as begun, and run its engine until none of its processes is left.
@@ -213,7 +213,7 @@ class AttemptRun:
                 mark = self._mark or write_mark(self._folder, self._spec)
                 mark.rename(self._folder / files.RUNNER)
         except OSError:
-            _note_trouble(self._folder)
+            _log_fault(self._folder)
             return
         self._is_begun = True
         try:
@@ -222,15 +222,15 @@ class AttemptRun:
         except Exception as exc:  # noqa: BLE001  any fault must end up in the outcome
             if is_running and self._resources.workers is not None:
                 self._resources.workers.clear()
-            self._lose(exc)
+            self._record_fault(exc)
 
     def _run_engine(self, spec: AttemptSpec, meanwhile: Callable[[], object], *, is_running: bool) -> None:
         if not is_running and spec.has(files.CANCEL):
             self._ending = EngineExit("stopped", "The job was stopped before its engine started.")
             return
         try:
-            supervisor = self._left.enter_context(Supervisor(spec, self._resources))
-            self._left.callback(supervisor.finish_log)
+            supervisor = self._exit_stack.enter_context(Supervisor(spec, self._resources))
+            self._exit_stack.callback(supervisor.finish_log)
             meanwhile()
             self._ending = supervisor.run()
             self._usage = supervisor.usage
@@ -258,32 +258,32 @@ class AttemptRun:
         if not self._is_begun:
             return False
         try:
-            self._left.close()
+            self._exit_stack.close()
             if self._outcome is None and self._spec is not None and self._ending is not None:
                 until = time.monotonic() + (_ROOM_WAIT_S if may_wait else 0.0)
                 run = (self._ending, self._started, self._began_s, self._usage)
                 self._outcome = _publish(self._spec, *run, until)
         except Exception as exc:  # noqa: BLE001  as above
-            self._lose(exc)
+            self._record_fault(exc)
         try:
             if self._outcome is not None:
                 content = files.as_content(self._outcome)
                 files.write_json(self._folder / files.OUTCOME, content, is_durable=False)
         except OSError:
-            _note_trouble(self._folder)
+            _log_fault(self._folder)
             return False
         return self._outcome is not None and self._outcome.state != "lost"
 
-    def _lose(self, fault: Exception) -> None:
+    def _record_fault(self, fault: Exception) -> None:
         """Record a fault of the runner, after ending the rest of the engine."""
-        _note_trouble(self._folder)
-        self._left.close()
+        _log_fault(self._folder)
+        self._exit_stack.close()
         nonce = self._spec.nonce if self._spec is not None else None
         error = f"The runner failed: {files.without_path(fault)}"
         self._outcome = Outcome("lost", error, started=self._started, ended=files.now(), nonce=nonce)
 
 
-def _note_trouble(attempt_dir: Path) -> None:
+def _log_fault(attempt_dir: Path) -> None:
     """Write the traceback to the attempt's folder, if there is disk space."""
     with contextlib.suppress(OSError):
         write_atomically(attempt_dir / files.RUNNER_LOG, traceback.format_exc())

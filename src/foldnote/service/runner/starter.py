@@ -7,7 +7,7 @@ and sends ``ended FOLDER`` when the attempt is over.
 
 An order may state a number of runners with its worker. Such an order is not answered. While that many runners
 are busy it is held; it is passed to the first that becomes free, or queued for a busy one, which gives it
-back if its attempt takes long. After ``HOLDS_S`` it is dropped unstarted and reported as ended.
+back if its attempt takes long. After ``MAX_WAIT_S`` it is dropped unstarted and reported as ended.
 
 If a runner dies, the starter ends the remaining processes of its engine, and reassigns the order queued for
 it. When the other end is closed, idle runners end at once, busy ones after their attempt and those that are
@@ -44,13 +44,13 @@ STARTED = "started"
 """Answer to an order that a runner has begun."""
 RUNNER_NAME = b"foldnote-runner"
 STARTER_NAME = b"foldnote-start"
-RESTS_S = 60.0
+IDLE_LIMIT_S = 60.0
 """Seconds after which an idle runner is dismissed."""
 MAX_LOADED = 4
 """Idle runners with workers above which one of them, not a new runner, loads another engine."""
 MIN_FREE_MEMORY = 0.2
 """Fraction of the machine's memory; if less is free, no worker is kept."""
-HOLDS_S = 2.0
+MAX_WAIT_S = 2.0
 """Maximum time that an attempt waits for a busy runner, in seconds."""
 MAX_ATTEMPTS = 1000
 """Attempts after which a runner is replaced, to bound any leak."""
@@ -67,7 +67,7 @@ class Runner:
     worker_key: str = ""
     """The key of its worker; empty without one."""
     attempts: int = 0
-    rests_since: float = 0.0
+    idle_since: float = 0.0
     ready: tuple[RunnerOrder, float] | None = None
     """The order queued for it, or begun by it before the last one was published; with the end of its waiting
     time."""
@@ -95,7 +95,7 @@ class Starter:
         self._is_tied = is_tied
         self._is_closed = False
         self._runners: dict[int, Runner] = {}
-        self._held: deque[tuple[RunnerOrder, float]] = deque()
+        self._waiting: deque[tuple[RunnerOrder, float]] = deque()
         """Orders that wait for a busy runner, each with the end of its waiting time, oldest first."""
         self._selector = selectors.DefaultSelector()
         self._waker = processes.SignalWaker()
@@ -111,82 +111,82 @@ class Starter:
         gc.collect()
         gc.freeze()  # a collection in a runner would copy every page shared with the starter
         while self._runners or not self._is_closed:
-            for key, _ in self._selector.select(self._grace_s()):
+            for key, _ in self._selector.select(self._pause_s()):
                 if key.fileobj is self._requests:
-                    self._answer()
+                    self._receive_order()
                 elif key.fileobj is self._waker.receiver:
                     self._waker.receiver.recv(_CHUNK_BYTES)
                     self._reap()
                 else:
-                    self._receive(key.data)
-            self._let_go()
+                    self._receive_report(key.data)
+            self._dismiss_unneeded()
 
-    def _answer(self) -> None:
+    def _receive_order(self) -> None:
         order = receive_order(self._requests)
         if order is None:
             self._is_closed = True
             self._selector.unregister(self._requests)
             if self._is_tied:
-                self._drop_held(math.inf)
+                self._drop_expired(math.inf)
                 processes.send(self._runners, signal.SIGKILL)  # their remains are ended when they are reaped
             return
-        if self._is_to_wait(order):
-            self._held.append((order, time.monotonic() + HOLDS_S))
-            self._lay_ready()
+        if self._must_wait(order):
+            self._waiting.append((order, time.monotonic() + MAX_WAIT_S))
+            self._queue_waiting()
             return
         try:
-            answer = f"{STARTED} {self._order(order).pid}"
+            answer = f"{STARTED} {self._assign(order).pid}"
         except OSError as exc:
             answer = f"ended {order.folder}" if order.at_once else f"refused {exc.strerror}"
         finally:
             os.close(order.lock)
         if not order.at_once or not answer.startswith(STARTED):
-            self._tell(answer)
+            self._notify(answer)
 
-    def _is_to_wait(self, order: RunnerOrder) -> bool:
+    def _must_wait(self, order: RunnerOrder) -> bool:
         """Return whether the maximum number of runners with this worker is busy."""
         known = (each for each in self._runners.values() if each.worker_key == order.worker_key)
         return 0 < order.at_once <= sum(each.folder is not None for each in known)
 
-    def _pass_on(self) -> None:
+    def _start_waiting(self) -> None:
         """Start the oldest order that need not wait any more."""
-        for place, (order, _) in enumerate(self._held):
-            if not self._is_to_wait(order):
-                del self._held[place]
+        for place, (order, _) in enumerate(self._waiting):
+            if not self._must_wait(order):
+                del self._waiting[place]
                 try:
-                    self._order(order)
+                    self._assign(order)
                 except OSError:  # treated as a timeout: the service tries again
-                    self._tell(f"ended {order.folder}")
+                    self._notify(f"ended {order.folder}")
                 finally:
                     os.close(order.lock)
                 break
-        self._lay_ready()
+        self._queue_waiting()
 
-    def _lay_ready(self) -> None:
+    def _queue_waiting(self) -> None:
         """Queue held orders, the oldest first, for busy runners with their workers; one for each."""
         for runner in self._runners.values():
             if runner.folder is None or not runner.worker_key or runner.ready or runner.is_slow:
                 continue
             if runner.orders.fileno() < 0 or runner.attempts >= MAX_ATTEMPTS:
                 continue
-            suitable = (each for each in self._held if each[0].worker_key == runner.worker_key)
+            suitable = (each for each in self._waiting if each[0].worker_key == runner.worker_key)
             found = next(suitable, None)
             if found is not None:
                 order = found[0]
                 with contextlib.suppress(OSError):  # it has just died
                     send_order(runner.orders, order.folder, order.worker_key, order.lock)
-                    self._held.remove(found)
+                    self._waiting.remove(found)
                     runner.ready = found
                     runner.attempts += 1
 
-    def _drop_held(self, moment: float) -> None:
+    def _drop_expired(self, moment: float) -> None:
         """Drop the orders whose waiting time has ended."""
-        while self._held and self._held[0][1] <= moment:
-            order, _ = self._held.popleft()
+        while self._waiting and self._waiting[0][1] <= moment:
+            order, _ = self._waiting.popleft()
             os.close(order.lock)
-            self._tell(f"ended {order.folder}")
+            self._notify(f"ended {order.folder}")
 
-    def _order(self, order: RunnerOrder) -> Runner:
+    def _assign(self, order: RunnerOrder) -> Runner:
         """Send the attempt to a suitable idle runner, or to a new one."""
         suitable = self._find_suitable(order.worker_key)
         while True:
@@ -208,7 +208,7 @@ class Starter:
         idle for longest.
         """
         young = (each for each in self._runners.values() if each.attempts < MAX_ATTEMPTS)
-        free = sorted((each for each in young if each.is_free), key=_rest)
+        free = sorted((each for each in young if each.is_free), key=_idle_since)
         loaded = [each for each in free if each.worker_key]
         fitting = [each for each in loaded if each.worker_key == worker_key]
         spare = [each for each in loaded if each not in fitting][: 1 if len(loaded) >= MAX_LOADED else 0]
@@ -232,7 +232,7 @@ class Starter:
         self._selector.register(mine, selectors.EVENT_READ, runner)
         return runner
 
-    def _receive(self, runner: Runner) -> None:
+    def _receive_report(self, runner: Runner) -> None:
         """Handle an ended attempt, a returned order, or a runner's death, which is reported when reaped."""
         try:
             words = runner.orders.recv(_CHUNK_BYTES)
@@ -243,13 +243,13 @@ class Starter:
             return
         for word in words:
             if word == GIVEN_BACK[0]:
-                self._take_back(runner)
-                self._pass_on()
+                self._return_to_waiting(runner)
+                self._start_waiting()
                 continue
             folder = runner.folder
             self._finish(runner)
-            self._pass_on()
-            self._tell(f"ended {folder}")
+            self._start_waiting()
+            self._notify(f"ended {folder}")
 
     @staticmethod
     def _finish(runner: Runner) -> None:
@@ -259,21 +259,21 @@ class Starter:
         ready, runner.ready = runner.ready, None
         runner.folder, runner.lock = (os.fspath(ready[0].folder), ready[0].lock) if ready else (None, None)
         runner.is_slow = False
-        runner.rests_since = time.monotonic()
+        runner.idle_since = time.monotonic()
 
-    def _take_back(self, runner: Runner) -> None:
+    def _return_to_waiting(self, runner: Runner) -> None:
         """Hold the queued order again."""
         if runner.ready is not None:
-            self._held.appendleft(runner.ready)
+            self._waiting.appendleft(runner.ready)
             runner.ready, runner.is_slow = None, True
             runner.attempts -= 1
 
-    def _let_go(self) -> None:
+    def _dismiss_unneeded(self) -> None:
         """Dismiss runners that are no longer needed, and those with workers while memory is short."""
         moment = time.monotonic()
-        self._drop_held(moment)
+        self._drop_expired(moment)
         for runner in self._runners.values():
-            is_old = runner.attempts >= MAX_ATTEMPTS or moment - runner.rests_since >= RESTS_S
+            is_old = runner.attempts >= MAX_ATTEMPTS or moment - runner.idle_since >= IDLE_LIMIT_S
             if runner.is_free and (is_old or self._is_closed):
                 self._dismiss(runner)
         loaded = [each for each in self._runners.values() if each.is_free and each.worker_key]
@@ -281,9 +281,9 @@ class Starter:
             for runner in loaded:
                 self._dismiss(runner)
 
-    def _grace_s(self) -> float | None:
-        ends = [each.rests_since + RESTS_S for each in self._runners.values() if each.is_free]
-        ends += [until for _, until in [*self._held][:1]]
+    def _pause_s(self) -> float | None:
+        ends = [each.idle_since + IDLE_LIMIT_S for each in self._runners.values() if each.is_free]
+        ends += [until for _, until in [*self._waiting][:1]]
         return max(0.0, min(ends) - time.monotonic()) if ends else None
 
     def _dismiss(self, runner: Runner) -> None:
@@ -304,23 +304,23 @@ class Starter:
             runner = self._runners.pop(pid)
             self._dismiss(runner)
             processes.kill_all(lambda: processes.find_descendants(os.getpid(), self._runners))
-            self._clear_after(runner)
+            self._clean_up_after(runner)
 
-    def _clear_after(self, runner: Runner) -> None:
+    def _clean_up_after(self, runner: Runner) -> None:
         """Report the attempts that a dead runner had begun; hold its queued order again."""
         if runner.folder is None:
             return
         is_over = self._is_tied and self._is_closed
         if runner.ready is not None and not is_over and not files.is_spent(runner.ready[0].folder):
-            self._take_back(runner)
+            self._return_to_waiting(runner)
         while runner.folder is not None:
             folder = runner.folder
             self._finish(runner)
-            clear_away(Path(folder))
-            self._tell(f"ended {folder}")
-        self._pass_on()
+            clean_up_after_runner(Path(folder))
+            self._notify(f"ended {folder}")
+        self._start_waiting()
 
-    def _tell(self, sentence: str) -> None:
+    def _notify(self, sentence: str) -> None:
         try:
             self._requests.sendall(os.fsencode(sentence) + b"\0")
         except OSError:
@@ -337,7 +337,7 @@ class Starter:
             for end in (self._requests, *others):
                 end.close()
             ready = (each.ready for each in self._runners.values() if each.ready is not None)
-            for order, _ in (*self._held, *ready):
+            for order, _ in (*self._waiting, *ready):
                 os.close(order.lock)
             for each in self._runners.values():
                 if each.lock is not None:
@@ -351,11 +351,11 @@ class Starter:
             os._exit(code)
 
 
-def _rest(runner: Runner) -> float:
-    return runner.rests_since
+def _idle_since(runner: Runner) -> float:
+    return runner.idle_since
 
 
-def clear_away(folder: Path) -> None:
+def clean_up_after_runner(folder: Path) -> None:
     """End the processes of a dead runner, unless another process now holds its attempt and does so."""
     if (folder / files.OUTCOME).exists():
         return

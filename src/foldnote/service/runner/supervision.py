@@ -147,13 +147,13 @@ class Supervisor:
                 f"The engine {name} could not be started: {exc.strerror}: {exc.filename}."
                 f" Run `foldnote engines install {name}` again."
             ) from exc
-        self._look_at_orders()
+        self._read_queued_order()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._gpu_meter.close()
         if not self._is_cleared:
-            self._kill_the_rest()
+            self._kill_remaining()
         self._close()
 
     def _close(self) -> None:
@@ -170,24 +170,24 @@ class Supervisor:
         """Wait for the engine, or end it; return how it ended once none of its processes is left."""
         while (ending := self._check()) is None:
             self._pump(_TICK_S)
-            self._let_others_begin()
+            self._return_slow_order()
             if self._spec.gpus:
                 self._gpu_meter.measure(self._descendants)
         goes_on = ending.state != "succeeded" and self._process.poll() is None
         asks_again = goes_on and self._spec.gpus and not self._is_fenced
         self._gpu_meter.finish(self._descendants if asks_again else None)
         if goes_on:
-            self._let_others_begin(after_s=0.0)
+            self._return_slow_order(after_s=0.0)
             self._end_gently(self._grace_s())
         self._has_succeeded = ending.state == "succeeded"
-        self._kill_the_rest()
+        self._kill_remaining()
         self._is_cleared = True
         self._drain()
         if ending.state != "succeeded":
             self.finish_log()
         return ending if ending.error or ending.state != "failed" else self._explain_exit()
 
-    def _let_others_begin(self, after_s: float = SHORT_S) -> None:
+    def _return_slow_order(self, after_s: float = SHORT_S) -> None:
         """Give back the queued order if this run takes longer than ``after_s``."""
         if (
             self._orders is not None
@@ -217,7 +217,7 @@ class Supervisor:
         return Usage(cpu_seconds, peak, max(filter(None, gpu_peaks), default=None))
 
     def _start(self) -> MeasuredProgram | WorkerJob:
-        job = self._workers.start_job(self._spec, self._worker_key, self._scratch, self._is_to_end)
+        job = self._workers.start_job(self._spec, self._worker_key, self._scratch, self._must_end)
         process = job or self._start_program()
         self._cpu_before = count_cpu_seconds()  # an earlier worker, ended for this job, does not count
         if job is None or job.is_first:
@@ -285,9 +285,9 @@ class Supervisor:
             )
         return None
 
-    def _is_to_end(self) -> bool:
+    def _must_end(self) -> bool:
         """Return whether the run must end while its engine is being loaded."""
-        self._let_others_begin()
+        self._return_slow_order()
         return self._check_orders() is not None
 
     def _check_memory(self) -> EngineExit | None:
@@ -319,21 +319,21 @@ class Supervisor:
     def _descendants(self) -> set[int]:
         return processes.find_descendants(os.getpid(), self._workers.pids)
 
-    def _living(self) -> set[int]:
+    def _find_living(self) -> set[int]:
         return self._descendants() | processes.find_marked(self._spec.nonce)
 
     def _end_gently(self, grace_s: float) -> None:
         """Send TERM to all processes and give them time to end; the caller kills the rest."""
         processes.send_to_group(self._process.pid, signal.SIGTERM)
-        processes.send(self._living(), signal.SIGTERM)
+        processes.send(self._find_living(), signal.SIGTERM)
         deadline = time.monotonic() + grace_s
-        while (left := deadline - time.monotonic()) > 0 and self._has_life():
+        while (left := deadline - time.monotonic()) > 0 and self._is_alive():
             self._pump(min(_TICK_S, left))
 
-    def _has_life(self) -> bool:
-        return self._process.poll() is None or bool(self._living())
+    def _is_alive(self) -> bool:
+        return self._process.poll() is None or bool(self._find_living())
 
-    def _kill_the_rest(self) -> None:
+    def _kill_remaining(self) -> None:
         if self._process.poll() is None:
             processes.send_to_group(self._process.pid, signal.SIGKILL)
             self._process.wait()
@@ -341,7 +341,7 @@ class Supervisor:
         processes.reap_children()
         if processes.can_adopt_orphans() and processes.find_children() == self._workers.pids:
             return  # orphans become our children: without other children there are no descendants
-        processes.kill_all(self._living)
+        processes.kill_all(self._find_living)
         processes.reap_children()
 
     def _pump(self, timeout_s: float) -> bool:
@@ -349,7 +349,7 @@ class Supervisor:
         came = False
         for key, _ in self._selector.select(timeout_s):
             if key.fileobj is self._orders:
-                self._look_at_orders()
+                self._read_queued_order()
                 continue
             chunk = os.read(key.fd, 65_536)
             if key.fileobj is self._watch.waker.receiver:
@@ -362,12 +362,12 @@ class Supervisor:
         self._sorter.flush_progress()
         return came
 
-    def _look_at_orders(self) -> None:
+    def _read_queued_order(self) -> None:
         """Read the queued order, now that the engine is running; there is at most one at a time."""
-        if self._orders is None or (self._orders.look() is None and self._orders.is_open):
+        if self._orders is None or (self._orders.peek() is None and self._orders.is_open):
             return
         self._selector.unregister(self._orders)
-        ready = self._orders.look()
+        ready = self._orders.peek()
         if self._may_overlap and ready is not None and ready.can_begin:
             self._workers.send_next(ready)
 

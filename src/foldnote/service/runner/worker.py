@@ -119,7 +119,7 @@ class WorkerCopy:
         """Whether it was given only its first job."""
         return self._jobs == 1
 
-    def note_start(self, pid: int) -> None:
+    def record_start(self, pid: int) -> None:
         """Note its creation and its process id."""
         self.pid = pid
         self._guard.tie(pid)
@@ -354,7 +354,7 @@ class Worker:
         if not pid:
             copy.close()
             return None
-        copy.note_start(pid)
+        copy.record_start(pid)
         return copy
 
     def _receive_pid(self, is_over: Callable[[], bool]) -> int:
