@@ -283,6 +283,17 @@ def test_the_next_one_can_be_stopped_before_and_after_it_begins(send_ahead, runn
         wait_until(lambda pid=pid: not Path(f"/proc/{pid}").exists(), "the end of its process")
 
 
+def test_the_next_one_is_lost_and_never_runs_if_its_start_cannot_be_recorded(send_ahead, runners):
+    before, after = send_ahead()
+    (after / f".{files.RUNNER}.part").unlink()
+    end(before)
+    end(after)
+    assert outcome_of(before).state == "succeeded"
+    outcome = wait_until(lambda: Outcome.read(after) or runners.revoke(after), "the end of the next one")
+    assert outcome is True or outcome.state == "lost"
+    assert pids_of(after) == []
+
+
 def test_both_end_with_their_runner_and_neither_is_repeated_by_itself(send_ahead, runners):
     before, after = send_ahead()
     runner = runner_of(before)

@@ -233,6 +233,8 @@ class AttemptRun:
             self._exit_stack.callback(supervisor.finish_log)
             meanwhile()
             self._ending = supervisor.run()
+            if is_running and self._ending.state == "failed" and not spec.has(files.RUNNER):
+                self._ending = EngineExit("lost", "The start of the run could not be recorded.")
             self._usage = supervisor.usage
         except EngineError as exc:
             self._ending = EngineExit("failed", exc.message)

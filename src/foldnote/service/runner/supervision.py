@@ -173,10 +173,10 @@ class Supervisor:
             self._return_slow_order()
             if self._spec.gpus:
                 self._gpu_meter.measure(self._descendants)
-        goes_on = ending.state != "succeeded" and self._process.poll() is None
-        asks_again = goes_on and self._spec.gpus and not self._is_fenced
+        is_running = ending.state != "succeeded" and self._process.poll() is None
+        asks_again = is_running and self._spec.gpus and not self._is_fenced
         self._gpu_meter.finish(self._descendants if asks_again else None)
-        if goes_on:
+        if is_running:
             self._return_slow_order(after_s=0.0)
             self._end_gently(self._grace_s())
         self._has_succeeded = ending.state == "succeeded"

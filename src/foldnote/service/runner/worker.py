@@ -403,10 +403,11 @@ class WorkerSlot:
 
         ``key`` is ``worker_key(spec)``.
         """
-        following, self._next = self._next, None
-        if following is not None and self._copy is not None and self._copy.is_idle:
+        if self._next is not None and self._copy is not None and self._copy.is_idle:
+            following, self._next = self._next, None
             self._copy.is_idle = False
             return following.make_job(self._copy)
+        self._drop_next()
         key = key if self._is_open else ""
         if self._worker and self._worker.key != key:
             self.clear()
