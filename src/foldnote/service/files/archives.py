@@ -41,15 +41,15 @@ class DamagedArchiveError(ValueError):
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a valid archive for reading.
+def open_archive(archive: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
+    """Open a valid archive for reading: a file, or its content.
 
     Raises:
         DamagedArchiveError: it is damaged, which may be found only while reading.
         OSError: the disk failed or the file is missing.
     """
     try:
-        with zipfile.ZipFile(path) as opened:
+        with zipfile.ZipFile(archive) as opened:
             _require_regular_files(opened.infolist())
             yield opened
     except DamagedArchiveError:

@@ -25,7 +25,7 @@ from typing import IO
 
 from foldnote import settings
 from foldnote.ownership import make_own
-from foldnote.service.node.agent_resources import EngineCache, GpuPool
+from foldnote.service.node.agent_resources import DaemonThreads, EngineCache, GpuPool
 from foldnote.service.node.attempt_run import AgentResources, NodeAttempt, NodeWork
 from foldnote.service.node.service_link import NodeConnection
 from foldnote.service.runner.local_runners import LocalRunners
@@ -50,7 +50,9 @@ class Agent:
         environment = settings.process_environment()
         runners = LocalRunners(environment, is_tied=True)
         runners.open(self._notify_runner_ended)
-        self._resources = AgentResources(home, runners, EngineCache(), GpuPool(environment))
+        self._resources = AgentResources(
+            home, runners, EngineCache(), GpuPool(environment), DaemonThreads("heartbeat")
+        )
         self._replies = replies
         self._lock = threading.Lock()
         self._active: dict[Path, NodeAttempt] = {}

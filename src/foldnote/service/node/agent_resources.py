@@ -1,13 +1,16 @@
-"""Resources shared by the attempts of one agent: the engines it has read, and the GPUs of its machine."""
+"""Resources shared by the attempts of one agent: engines it has read, its machine's GPUs, idle threads."""
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 
 from foldnote.errors import EngineError
 from foldnote.service.engines import Engine, build_attempt, load_engines
@@ -16,6 +19,7 @@ from foldnote.service.engines.registry import get_engine
 from foldnote.service.runner.attempt import AttemptSpec
 from foldnote.service.runner.gpus import Gpu, list_gpus
 
+log = logging.getLogger(__name__)
 _RECHECK_AFTER_S = 5.0
 
 
@@ -111,3 +115,41 @@ class GpuPool:
         finally:
             with self._lock:
                 self._free.extend(leased)
+
+
+class DaemonThreads:
+    """Runs functions in threads that are reused.
+
+    Starting a thread may delay a short attempt by a millisecond. These threads end with the process, which
+    would wait for those of ``concurrent.futures``.
+
+    Args:
+        name: name of the threads.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._idle: deque[SimpleQueue[tuple[Callable[[], None], threading.Event]]] = deque()
+
+    def start(self, act: Callable[[], None]) -> threading.Event:
+        """Run a function in an idle thread, or in a new one; return an event that is set when it is over."""
+        is_over = threading.Event()
+        try:
+            tasks = self._idle.pop()
+        except IndexError:
+            tasks = SimpleQueue()
+            threading.Thread(target=self._run, args=(tasks,), name=self._name, daemon=True).start()
+        tasks.put((act, is_over))
+        return is_over
+
+    def _run(self, tasks: SimpleQueue[tuple[Callable[[], None], threading.Event]]) -> None:
+        while True:
+            act, is_over = tasks.get()
+            try:
+                act()
+            except Exception:  # outermost handler: the thread serves others
+                log.exception("%s failed.", self._name)
+            finally:
+                is_over.set()
+            del act  # it holds its attempt
+            self._idle.append(tasks)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from foldnote.errors import EngineError
-from foldnote.service.node.agent_resources import EngineCache, GpuPool
+from foldnote.service.node.agent_resources import DaemonThreads, EngineCache, GpuPool
 from foldnote.service.node.order import NodeInput
 from foldnote.service.node.service_link import (
     INLINE_BYTES,
@@ -74,6 +74,7 @@ class AgentResources:
     runners: LocalRunners
     engines: EngineCache
     gpus: GpuPool
+    threads: DaemonThreads
 
 
 class FencedError(Exception):
@@ -148,8 +149,7 @@ class NodeAttempt:
         self._order = started.order
         self._link = AttemptLink(self._connection, started)
         self._lease_until = requested_at + self._order.lease_s
-        heartbeat_thread = threading.Thread(target=self._keep_lease, name="heartbeat", daemon=True)
-        heartbeat_thread.start()
+        is_removed = self._resources.threads.start(self._keep_lease)
         next_attempt = None
         try:
             next_attempt = self._report(self._find_outcome())
@@ -158,7 +158,7 @@ class NodeAttempt:
         finally:
             self._is_over.set()
             if next_attempt is None:  # the next one need not wait for the removal of this one
-                heartbeat_thread.join()
+                is_removed.wait()
         return next_attempt
 
     def _start(self) -> tuple[StartedAttempt, float]:

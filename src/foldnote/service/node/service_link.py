@@ -265,13 +265,38 @@ def _download(url: str, stream: IO[bytes]) -> str | None:
     return None
 
 
+class _Connection(http.client.HTTPConnection):
+    """Sends the head of a request together with the start of its body, so that the service wakes up once."""
+
+    _head: bytes | None = None
+    """The head, until more is sent; empty before it is known, None outside of ``endheaders``."""
+
+    def endheaders(self, message_body: Any = None, *, encode_chunked: bool = False) -> None:
+        self._head = b""
+        super().endheaders(message_body, encode_chunked=encode_chunked)
+        head, self._head = self._head, None
+        if head:  # there is no body
+            super().send(head)
+
+    def send(self, data: Any) -> None:
+        if self._head == b"":
+            self._head = data
+            return
+        head, self._head = self._head, None
+        super().send(data if head is None else head + data)
+
+
+class _TlsConnection(_Connection, http.client.HTTPSConnection):
+    """The same, encrypted."""
+
+
 def _connect(url: str) -> http.client.HTTPConnection:
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme == "https":
         context = ssl.create_default_context()
-        return http.client.HTTPSConnection(host, parts.port, timeout=_TIMEOUT_S, context=context)
-    return http.client.HTTPConnection(host, parts.port, timeout=_TIMEOUT_S)
+        return _TlsConnection(host, parts.port, timeout=_TIMEOUT_S, context=context)
+    return _Connection(host, parts.port, timeout=_TIMEOUT_S)
 
 
 def _check_status(url: str, status: int, content: bytes) -> bytes:

@@ -116,10 +116,16 @@ class Launcher:
             raise EngineError(known.fault)
         identity = make_identity(claim)
         if is_remote:
-            self._write_order(claim, known.engine.name, known.template, need)
-            time_limit_s = _time_limit_s(claim, known.template)
-            line = f"{claim.account_id} {claim.type}"
-            return AttemptOrder(identity, known.engine.name, need, None, time_limit_s, at_once, line)
+            node_order = self._write_order(claim, known.engine.name, known.template, need)
+            return AttemptOrder(
+                identity,
+                known.engine.name,
+                need,
+                node_order=node_order,
+                time_limit_s=node_order.time_limit_s,
+                at_once=at_once,
+                line=f"{claim.account_id} {claim.type}",
+            )
         spec = self._make_spec(claim, known.template, need.devices)
         places = input_paths(claim)
         sources = {p: self._objects.path(each.sha256) for p, each in zip(places, claim.inputs, strict=True)}
@@ -153,8 +159,8 @@ class Launcher:
         """Whether this machine has GPUs that the dispatcher assigns."""
         return any(each.devices for each in self._executors.find(LOCAL).capacity())
 
-    def _write_order(self, claim: Claim, engine: str, template: AttemptSpec, need: Capacity) -> None:
-        """Write the order for a node; it contains no path of this machine."""
+    def _write_order(self, claim: Claim, engine: str, template: AttemptSpec, need: Capacity) -> NodeOrder:
+        """Write and return the order for a node; it contains no path of this machine."""
         folder = self._root / claim.folder
         sizes = [self._objects.size_bytes(each.sha256) for each in claim.inputs]
         rows = zip(input_paths(claim), claim.inputs, sizes, strict=True)
@@ -182,6 +188,7 @@ class Launcher:
         )
         make_folders(folder.parent, folder)
         order.write(folder)
+        return order
 
     def read_need(self, claim: Claim, declared: Capacity, executor: Executor) -> Capacity:
         """Return the resources that a run was given at its start, perhaps by an earlier process."""

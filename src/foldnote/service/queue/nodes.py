@@ -14,18 +14,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import io
 import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO
 
 from foldnote.io import hash_bytes, hash_file, write_atomically
 from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.files.archives import DamagedArchiveError, open_archive
 from foldnote.service.node.order import NodeOrder
-from foldnote.service.queue.executors.protocol import AttemptIdentity
+from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder
 from foldnote.service.queue.slots import NodeSlots, OpenSlot
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptState, Outcome
@@ -328,18 +330,18 @@ class NodeAttempts:
         timing = self.timing
         return token, replace(order, lease_s=timing.lease_s, heartbeat_s=timing.heartbeat_s)
 
-    def start_next(self, attempt: RemoteAttempt, identity: AttemptIdentity) -> tuple[str, NodeOrder]:
+    def start_next(self, attempt: RemoteAttempt, order: AttemptOrder) -> tuple[str, NodeOrder]:
         """Start another attempt for the node that ran ``attempt``; see ``start``.
 
         Raises:
             RefusalError: 403, the attempt may not start any more.
             OSError: the attempt's folder cannot be written.
         """
-        order = NodeOrder.read(self._root / identity.place)
-        if order is None:
+        identity = order.identity
+        if order.node_order is None:
             raise attempt_refused()
         row = NodeAttemptRow(identity.nonce, identity.place, None, is_current=True)
-        attempt.next_attempt = self._begin(identity.job_id, identity.number, row, order)
+        attempt.next_attempt = self._begin(identity.job_id, identity.number, row, order.node_order)
         with self._lock:
             self._attempts[attempt.job_id, attempt.number] = attempt  # for a repeated request
         return attempt.next_attempt
@@ -444,13 +446,11 @@ class NodeAttempts:
                     break
         finally:
             if is_first:
-                for path in attempt.folder.glob(f"{DRAFT}*"):
-                    path.unlink(missing_ok=True)
                 self._on_ended(attempt.nonce)
 
     def _start_next_on_slot(self, attempt: RemoteAttempt, slot: OpenSlot) -> bool:
         """Start the first attempt in line on the node that ran ``attempt``; return False if there is none."""
-        return self.slots.start_next(slot, lambda identity: self.start_next(attempt, identity)) is not None
+        return self.slots.start_next(slot, lambda order: self.start_next(attempt, order)) is not None
 
     def _publish(self, attempt: RemoteAttempt, outcome: Outcome, drafts: Mapping[str, Path]) -> bool:
         """Publish outputs and outcome; return False if that was done before.
@@ -476,12 +476,12 @@ class NodeAttempts:
         A result is added to the contents here, unless others are waiting: then the dispatcher adds several at
         once.
         """
+        if name == files.RESULT:
+            _require_archive(io.BytesIO(content))
         with draft.open("xb") as stream:
             stream.write(content)
-        if name == files.RESULT:
-            _require_archive(draft)
-            if is_adopted:
-                self.adopt(draft, hash_bytes(content))
+        if name == files.RESULT and is_adopted:
+            self.adopt(draft, hash_bytes(content))
 
     def _record_progress(
         self, attempt: RemoteAttempt, report: HeartbeatReport, *, is_last: bool = False
@@ -520,9 +520,9 @@ def attempt_refused() -> RefusalError:
     return RefusalError(403, "attempt_refused", sentence)
 
 
-def _require_archive(path: Path) -> None:
+def _require_archive(archive: Path | IO[bytes]) -> None:
     try:
-        with open_archive(path):
+        with open_archive(archive):
             pass
     except DamagedArchiveError as exc:
         raise bad_request(f"The archive was refused: {exc}.", code="invalid_archive") from exc

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from foldnote.service.faults import RefusalError
-from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder, Capacity
+from foldnote.service.queue.executors.protocol import AttemptOrder, Capacity
 from foldnote.service.runner.starter import MAX_WAIT_S
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class OpenSlot:
     until: float
     """When the slot goes back to the transport, on the monotonic clock."""
     wake: Callable[[], object]
-    assigned_attempt: AttemptIdentity | None = None
+    assigned_attempt: AttemptOrder | None = None
     on_slot_lost: Callable[[], None] = field(default=lambda: None)
     """Called to deliver the given attempt if this node cannot have it."""
     is_closed: bool = False
@@ -220,7 +220,7 @@ class NodeSlots:
                 and is_same_line
                 and slot.terms.accepts(owner, order, slot.until - moment)
             ):
-                slot.assigned_attempt, slot.on_slot_lost = order.identity, on_slot_lost
+                slot.assigned_attempt, slot.on_slot_lost = order, on_slot_lost
                 self._uses.pop(slot.nonce, None)
                 self._uses[order.identity.nonce] = SlotUse(slot.terms, order.line, slot.until)
                 return slot
@@ -258,7 +258,7 @@ class NodeSlots:
             use = self._uses.get(slot.nonce)
             return use is not None and self._find_enqueued(use, time.monotonic()) is not None
 
-    def start_next(self, slot: OpenSlot, begin: Callable[[AttemptIdentity], T]) -> T | None:
+    def start_next(self, slot: OpenSlot, begin: Callable[[AttemptOrder], T]) -> T | None:
         """Begin the first attempt in line for a slot whose attempt has ended; return None if there is none.
 
         Args:
@@ -270,7 +270,7 @@ class NodeSlots:
             nonce, begun = attempt.order.identity.nonce, None
             try:
                 with contextlib.suppress(RefusalError):  # it was stopped or given back meanwhile
-                    begun = begin(attempt.order.identity)
+                    begun = begin(attempt.order)
             finally:
                 with self._lock:
                     self._enqueued.pop(nonce, None)
@@ -309,7 +309,7 @@ class NodeSlots:
         slot.terms.on_open()
         return True
 
-    def close(self, slot: OpenSlot) -> AttemptIdentity | None:
+    def close(self, slot: OpenSlot) -> AttemptOrder | None:
         """Release the slot; return the attempt that was given to it, if any."""
         with self._lock:
             slot.is_closed = True

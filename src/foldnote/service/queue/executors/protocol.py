@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from foldnote.errors import EngineError
+from foldnote.service.node.order import NodeOrder
 from foldnote.service.runner.attempt import AttemptSpec, AttemptState
 from foldnote.service.runner.gpus import Gpu
 
@@ -63,8 +64,9 @@ class AttemptOrder:
     need: Capacity
     """Capacity of the run, with its machine and GPUs."""
     spec: AttemptSpec | None = None
-    """The prepared attempt, for the executor of this machine; None for all others, whose runners fetch what
-    they need from the service."""
+    """The prepared attempt, for the executor of this machine; None for all others."""
+    node_order: NodeOrder | None = None
+    """What the service sends to the runner on another machine; None for the executor of this machine."""
     time_limit_s: float = 0.0
     """Seconds after which the runner ends the engine."""
     at_once: int = 0
