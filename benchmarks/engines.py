@@ -4,7 +4,7 @@ A single job is compared with the same program run alone, a batch with the same 
 model and is called row by row, numberings with the ANARCI program on one file of all sequences. Engines that
 are not installed are reported and left out. Nothing here is a test: machines differ.
 
-    python benchmarks/engines.py [--rows 100] [--numberings 1000]
+    python benchmarks/engines.py [--tool anarci] [--rows 100] [--numberings 1000]
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ TOOLS: dict[str, tuple[str, Any]] = {
     "abodybuilder": ("abodybuilder2", lambda row: {"heavy": vary(row), "light": LIGHT}),
 }
 """Tool, its engine, and the settings of a row."""
+ROWS = {"anarci": 1000, "antiberty": 200, "admet": 1000, "abodybuilder": 20}
+"""Rows of a batch: what a user submits together, where that takes no longer than some minutes."""
 ROW_BY_ROW = """
 import os, sys
 sys.path[0] = sys.argv[1]
@@ -169,7 +171,7 @@ def wait_for_batch(service: ServiceRun, rows: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--rows", type=int, help="rows of each batch; by default 20 to 1000")
     parser.add_argument("--numberings", type=int, default=1000)
     parser.add_argument("--tool", choices=TOOLS, action="append")
     options = parser.parse_args()
@@ -180,7 +182,7 @@ def main() -> None:
             print(f"{tool}: not measured, its engine is not installed")
             continue
         measure_single_job(tool)
-        measure_batch(tool, options.rows)
+        measure_batch(tool, options.rows or ROWS[tool])
     if engines["anarci"].state().installed and "anarci" in (options.tool or TOOLS):
         measure_numberings(options.numberings)
 
