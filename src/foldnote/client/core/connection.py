@@ -270,8 +270,8 @@ class ServiceConnection:
         Args:
             find_url: requests the link; called before each try, since links expire and the service may move.
             report: progress callback.
-            is_kept: whether the content that an answer's headers announce is already in the cache; the status
-            of the response is then 304.
+            is_cached: whether the content that an answer's headers announce is already in the cache; if so,
+                the body is not read, and the status of the response is 304.
 
         Raises:
             ServiceError: the service refused the link.

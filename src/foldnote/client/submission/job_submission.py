@@ -132,7 +132,7 @@ class SubmissionAttempt:
 
     Attributes:
         tool: the tool.
-        wanted: the request's body.
+        submission: the request's body.
         normalized: its settings with defaults filled in.
         identity: the submission's identity in the ledger.
         is_named: whether the user chose the name.
