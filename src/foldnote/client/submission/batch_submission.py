@@ -14,9 +14,9 @@ from typing import Any
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import Operation, Run
-from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import identify, identify_content, uploads_in, with_extensions
 from foldnote.client.local.ledger import Ledger
+from foldnote.client.submission.experience import RunLimits
 from foldnote.client.submission.extensions import (
     Extensions,
     describe_differences,
@@ -41,24 +41,6 @@ from foldnote.models import (
 _STEM = 90
 _MAX_NAME = 100
 _MAX_SUFFIXES = 50
-
-
-@dataclass(frozen=True)
-class BatchLimits:
-    """Limits of a batch.
-
-    Attributes:
-        max_runtime_s: time limit of each job in seconds; None for the tool's own.
-        weighted_hours_budget: limit of weighted hours for all jobs together; None for no limit.
-    """
-
-    max_runtime_s: float | None = None
-    weighted_hours_budget: float | None = None
-
-    def __post_init__(self) -> None:
-        """Convert numbers of numpy."""
-        for name in ("max_runtime_s", "weighted_hours_budget"):
-            object.__setattr__(self, name, make_plain(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -96,7 +78,7 @@ class BatchAttempt:
     identity: str
     is_named: bool
     project_tag: str | None
-    limits: BatchLimits
+    limits: RunLimits
     is_new_run: bool = False
     """Whether to submit the same rows again as another batch."""
     extensions: Extensions | None = None
@@ -196,7 +178,7 @@ def prepare(
     batch_name: str | None,
     names: Sequence[str] | None,
     project_tag: str | None,
-    limits: BatchLimits,
+    limits: RunLimits,
     sent: Extensions | None = None,
 ) -> BatchAttempt:
     """Prepare the batch, and validate it by the tool's schema.
@@ -217,7 +199,7 @@ def draft(
     batch_name: str | None,
     names: Sequence[str] | None,
     project_tag: str | None,
-    limits: BatchLimits,
+    limits: RunLimits,
     sent: Extensions | None = None,
     *,
     is_named_by_table: bool = False,

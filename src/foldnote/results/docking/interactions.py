@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.residue_names import find_parent
-from foldnote.results.core.numeric import Floats, find_close_pairs
+from foldnote.results.core.numeric import Floats, find_close_pairs, measure_angle
 from foldnote.results.docking.bonding import find_roles
 from foldnote.results.docking.contacts import (
     Pocket,
@@ -391,10 +391,10 @@ def _list_halogen_bonds(site: _Site) -> Iterator[Interaction]:
             is_acceptor = site.pocket.roles[row, 1] or site.pocket.elements[row] == "S"
             if not is_acceptor or distance > HALOGEN_A:
                 continue
-            angle = _measure_angle(site.positions[carbon], place, points[row])
+            angle = measure_angle(site.positions[carbon], place, points[row])
             if abs(angle - _AT_HALOGEN) > _DEVIATION:
                 continue
-            angles = [_measure_angle(place, points[row], points[other]) for other in site.bonded[row]]
+            angles = [measure_angle(place, points[row], points[other]) for other in site.bonded[row]]
             if any(abs(each - _AT_ACCEPTOR) <= _DEVIATION for each in angles):
                 owner = (chain, number, name)
                 for one in _connect("halogen bond", site, owner, [row], [halogen], HALOGEN_A):
@@ -406,13 +406,6 @@ def _with_angle(one: Interaction, angle: float) -> Interaction:
         one.kind, one.owner, one.atom, one.ligand_atom, one.ligand_rows, one.distance, angle, one.donor,
         one.place, one.ligand_place,
     )  # fmt: skip
-
-
-def _measure_angle(first: Floats, middle: Floats, last: Floats) -> float:
-    """Return the angle at ``middle`` in degrees."""
-    back, forth = first - middle, last - middle
-    cosine = back @ forth / max(float(np.linalg.norm(back) * np.linalg.norm(forth)), 1e-9)
-    return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
 
 
 def _list_ring_contacts(site: _Site) -> Iterator[Interaction]:
