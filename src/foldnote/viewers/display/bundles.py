@@ -136,13 +136,13 @@ def show_result(result: Result) -> list[Bundle]:
 def default_view(result: Result, without: Collection[str] = (), *, with_scene: bool = True) -> list[Bundle]:
     """Return the default layout: the structure, plots, then every table.
 
+    For a batch: the table of its jobs, whose rows open the job's own layout, then the joined tables of all
+    jobs, folded.
+
     Args:
         result: what to show.
         without: names of tables, and of sequence files with scores, to leave out.
         with_scene: whether the structure is shown.
-
-    For a batch: the table of its jobs, whose rows open the job's own layout, then the joined tables of all
-    jobs, folded.
     """
     if result.jobs:
         return _batch_bundles(result)
