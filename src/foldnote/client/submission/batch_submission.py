@@ -37,9 +37,8 @@ from foldnote.models import (
     check_job_name,
     propose_job_name,
 )
+from foldnote.models.names import MAX_NAME_LENGTH, STEM_LENGTH
 
-_STEM = 90
-_MAX_NAME = 100
 _MAX_SUFFIXES = 50
 
 
@@ -90,7 +89,7 @@ class BatchAttempt:
         yield self
         for number in range(1, _MAX_SUFFIXES) if self.is_named_by_table else ():
             suffix = f"-{self.tool.type}" if number == 1 else f"-{self.tool.type}-{number}"
-            yield replace(self, names=[name[: _MAX_NAME - len(suffix)] + suffix for name in self.names])
+            yield replace(self, names=[name[: MAX_NAME_LENGTH - len(suffix)] + suffix for name in self.names])
 
     def find_alternative(self, taken: Collection[str]) -> BatchAttempt:
         """Return the alternative whose jobs have these names; this one if none has."""
@@ -122,7 +121,7 @@ class BatchAttempt:
 
 def name_rows(batch_name: str, count: int) -> list[str]:
     """Return the default names of a batch's jobs."""
-    return [f"{batch_name[:_STEM]}-{number}" for number in range(1, count + 1)]
+    return [f"{batch_name[:STEM_LENGTH]}-{number}" for number in range(1, count + 1)]
 
 
 def find_batch(connection: ServiceConnection, ledger: Ledger, attempt: BatchAttempt) -> Operation[Job | None]:
