@@ -49,7 +49,7 @@ def make_own(path: Path, remedy: str = _REMEDY, *, below: Path | None = None) ->
     return path
 
 
-def check_owner(path: Path, found: os.stat_result | None = None, remedy: str = _REMEDY) -> None:
+def check_owner(path: Path, found: os.stat_result | None, remedy: str) -> None:
     """Accept a folder of this user or of root whose path no other user controls.
 
     Root may also use a folder of another user that only that user can write, such as a container's mount.
@@ -69,7 +69,7 @@ def check_owner(path: Path, found: os.stat_result | None = None, remedy: str = _
     )
 
 
-def check_way(path: Path, remedy: str = _REMEDY) -> None:
+def check_way(path: Path, remedy: str) -> None:
     """Refuse a path through a folder or link that another user created in a world-writable place.
 
     The path need not exist; its existing part is checked.

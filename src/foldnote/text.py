@@ -6,6 +6,7 @@ rules; both are tested against ``tests/data/figures.json``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
@@ -20,6 +21,7 @@ _WRITTEN_OUT, _WITH_EXPONENT = 9999.5, 1e7
 """Numbers in this range have one decimal; smaller ones have four significant digits."""
 _ESCAPED = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _KEPT = "\n\t"
+_CODE = re.compile(r"`([^`\n]+)`")
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
@@ -137,6 +139,11 @@ def visible(text: str) -> str:
 def escape_html(text: str) -> str:
     """Escape text like ``html.escape``, whose module loads 2,000 entity names, which delays a first form."""
     return text.translate(_HTML)
+
+
+def mark_code(text: str) -> str:
+    """Return the HTML of a text, with the parts in backticks as code."""
+    return _CODE.sub(r"<code>\1</code>", escape_html(text))
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -53,7 +53,7 @@ export interface JobsViewProps extends JobActions, ManyActions {
 
 /** The jobs of the account. */
 export function JobsView(props: JobsViewProps): ReactElement {
-  const { state, choices, toolName, onChoose } = props;
+  const { state, choices, onChoose } = props;
   const trans = useWords();
   const { jobs, service, lost } = state;
   const hasJobs = jobs.length > 0;
@@ -107,7 +107,7 @@ export function JobsView(props: JobsViewProps): ReactElement {
             </div>
           </div>
           <ManyBar {...props} />
-          <Rows {...props} toolName={toolName} />
+          <Rows {...props} />
         </>
       )}
     </div>

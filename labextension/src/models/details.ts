@@ -51,9 +51,9 @@ export type HiddenIn = 'narrow' | 'medium';
 /**
  * The facts to hide when a line has no space for all.
  *
- * @param facts - the selected facts that the row has @param isRunning - whether the job is running; then its duration
- * takes precedence over its age @param kept - the only fact for which a note at the end of the line leaves space;
- * undefined without a note
+ * @param facts - the selected facts that the row has
+ * @param isRunning - whether the job is running; then its duration takes precedence over its age
+ * @param kept - the only fact for which a note at the end of the line leaves space; undefined without a note
  */
 export function chooseHiddenFacts(
   facts: readonly Fact[],

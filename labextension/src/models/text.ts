@@ -16,7 +16,7 @@ export interface TextPart {
   readonly isCode: boolean;
 }
 
-/** Code in a sentence is between backticks, as for `write_text` of the captions in cells. */
+/** Code in a sentence is between backticks, as for `foldnote.text.mark_code` in cells. */
 const CODE = /`([^`]+)`/;
 
 /**

@@ -40,8 +40,9 @@ const NONE: Updates = { isOutdated: () => Promise.resolve(false), trans: PLAIN }
 /** Renders the live widget of a bundle, or its saved text. */
 export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   /**
-   * @param options - the options of every renderer @param findRegistry - finds the registry of the notebook that
-   * contains a node @param timeoutMs - how long to wait for a widget before showing the saved text, in milliseconds
+   * @param options - the options of every renderer
+   * @param findRegistry - finds the registry of the notebook that contains a node
+   * @param timeoutMs - how long to wait for a widget before showing the saved text, in milliseconds
    * @param updates - tells whether an update is why a widget cannot be shown
    */
   constructor(

@@ -197,3 +197,8 @@ _RULES: Final[Mapping[str, Callable[[str], str | None]]] = {
     "tsv": _check_table,
     **dict.fromkeys(("fasta", "fa", "aln", "phy", "phylip"), _check_sequences),
 }
+
+
+def read_residue_number(residue: str) -> int:
+    """Return the number in ``52A``, without the insertion code."""
+    return int(residue.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))

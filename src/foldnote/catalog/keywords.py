@@ -296,6 +296,11 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     return not rules.is_compiled or rules.accepts(value)
 
 
+def all_fit(values: Iterable[Any], schema: Mapping[str, Any]) -> bool:
+    """Return whether all JSON values are valid under a self-contained schema."""
+    return all(fits(value, schema) for value in values)
+
+
 def _step(at: Any, key: str | int | None) -> tuple[Any, int]:
     for found in _list_keys(at, key):
         return at[found], found if isinstance(found, int) else list(at).index(found)

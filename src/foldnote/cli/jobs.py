@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import shutil
 import sys
 import time
 from datetime import UTC, datetime
@@ -97,8 +98,6 @@ def _show_live(client: Client, options: argparse.Namespace) -> int:
 
 def _redraw(lines: Sequence[str], drawn: int) -> int:
     """Draw a table over the previous one; returns its number of lines."""
-    import shutil
-
     size = shutil.get_terminal_size()
     shown = [line[: size.columns - 1] for line in lines[: size.lines - 1]]
     up = f"\x1b[{drawn}F" if drawn else ""

@@ -69,10 +69,7 @@ def run_results(options: argparse.Namespace) -> int:
     elif options.report or options.pdf:
         paths = [_write_report(options)]
     elif options.references:
-        place = options.to / f"{options.name}.{options.references}"
-        from foldnote.results import write_references
-
-        paths = [write_references(_open(job, options).references(), place)]
+        paths = [_write_references(job, options)]
     elif options.unpack or options.patterns:
         paths = _unpack(_open(job, options), options)
     else:
@@ -81,6 +78,13 @@ def run_results(options: argparse.Namespace) -> int:
     names = list(map(str, paths))
     place = names[0] if len(names) == 1 else str(options.to)
     return report(options, {"path": place, "paths": names}, "\n".join(names))
+
+
+def _write_references(job: JobHandle, options: argparse.Namespace) -> Path:
+    from foldnote.results import write_references
+
+    place: Path = options.to / f"{options.name}.{options.references}"
+    return write_references(_open(job, options).references(), place)
 
 
 def _copy(source: Path, target: Path) -> Path:

@@ -93,7 +93,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-_beginning = RLock()
+_opening = RLock()
 """Held while a client connects, so that two threads that use it at the same time share one connection."""
 
 
@@ -105,7 +105,7 @@ class _Connected:
 
     _prefix: ClassVar[str]
     _profile: settings.Profile
-    _begun: tuple[ServiceConnection, Any] | None = None
+    _opened: tuple[ServiceConnection, Any] | None = None
 
     def __init__(
         self, profile: str | None, base_url: str | None, api_key: str | SecretStr | None, http_client: Any
@@ -117,28 +117,28 @@ class _Connected:
         if base_url is None:
             self._profile = settings.active_profile(profile)
             return
-        self._profile = _give_profile(base_url, profile)
-        self._begun = _connect(self._profile, api_key), self._make_transport()
+        self._profile = _make_profile(base_url, profile)
+        self._opened = _connect_to(self._profile, api_key), self._make_transport()
 
     def _make_transport(self) -> Any:
         """Return the transport, on the HTTP client that was passed in, if any."""
         raise NotImplementedError
 
-    def _begin(self) -> tuple[ServiceConnection, Any]:
-        with _beginning:
-            if self._begun is None:
+    def _open(self) -> tuple[ServiceConnection, Any]:
+        with _opening:
+            if self._opened is None:
                 from foldnote.client.core.connection import ServiceConnection
 
-                self._begun = ServiceConnection(self._profile), self._make_transport()
-            return self._begun
+                self._opened = ServiceConnection(self._profile), self._make_transport()
+            return self._opened
 
     @property
     def _connection(self) -> ServiceConnection:
-        return self._begin()[0]
+        return self._open()[0]
 
     @property
     def _transport(self) -> Any:
-        return self._begin()[1]
+        return self._open()[1]
 
     if not TYPE_CHECKING:  # type checkers use the annotations, and so detect misspelt resources
 
@@ -218,8 +218,8 @@ class Client(_Connected):
 
     def close(self) -> None:
         """Close the connections."""
-        if self._begun is not None:
-            self._begun[1].close()
+        if self._opened is not None:
+            self._opened[1].close()
 
     def __enter__(self) -> Client:
         return self
@@ -267,8 +267,8 @@ class AsyncClient(_Connected):
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._begun is not None:
-            await self._begun[1].close()
+        if self._opened is not None:
+            await self._opened[1].close()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -285,7 +285,7 @@ def _check_options() -> None:
             raise ConfigurationError(f"{name} is {value:g}; it must be greater than 0.")
 
 
-def _give_profile(base_url: str, name: str | None) -> settings.Profile:
+def _make_profile(base_url: str, name: str | None) -> settings.Profile:
     if not settings.ADDRESS.match(base_url):
         raise ConfigurationError(
             "base_url is not the address of a service. Give one that"
@@ -294,7 +294,7 @@ def _give_profile(base_url: str, name: str | None) -> settings.Profile:
     return settings.Profile(name or "given", base_url.rstrip("/"))
 
 
-def _connect(profile: settings.Profile, api_key: str | SecretStr | None) -> ServiceConnection:
+def _connect_to(profile: settings.Profile, api_key: str | SecretStr | None) -> ServiceConnection:
     """Return the connection to the service at a given address; an invalid key is refused immediately."""
     from pydantic import SecretStr
 

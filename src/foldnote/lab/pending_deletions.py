@@ -31,11 +31,16 @@ class PendingDeletions:
     def __init__(
         self,
         delete: Callable[[Sequence[str]], Awaitable[list[str]]],
-        tell: Callable[[frozenset[str]], None],
+        on_change: Callable[[frozenset[str]], None],
     ) -> None:
-        """``delete`` deletes jobs and returns the failures; ``tell`` is called with the pending job names."""
+        """Start without pending deletions.
+
+        Args:
+            delete: deletes jobs; returns the failures.
+            on_change: called with the names of the pending jobs at each change.
+        """
         self._delete = delete
-        self._on_change = tell
+        self._on_change = on_change
         self._scheduled: dict[str, asyncio.Event] = {}
         """By job name: the event that is set when no deletion of the same request is left to wait for."""
         self._in_progress: set[str] = set()

@@ -261,11 +261,11 @@ def serve(requests: BinaryIO, responses: BinaryIO) -> None:
     for number, line in enumerate(requests, 1):
         status, said = render(json.loads(line))
         is_fresh = time.process_time() < MAX_KEPT_S and _measure_memory() < MAX_KEPT_BYTES
-        goes_on = not status and number < MAX_RENDERED and is_fresh
+        is_reusable = not status and number < MAX_RENDERED and is_fresh
         content = said.encode()
-        responses.write(b"%d %d %d\n" % (status, goes_on, len(content)) + content)
+        responses.write(b"%d %d %d\n" % (status, is_reusable, len(content)) + content)
         responses.flush()
-        if not goes_on:
+        if not is_reusable:
             return
 
 

@@ -93,7 +93,7 @@ class ServiceSession:
         """Return the last ``LOG_LINES`` lines of a job's log."""
         return await self._ask(lambda client: client.jobs.logs(name, max_lines=LOG_LINES))
 
-    async def read_settings(self, name: str, member: str | None = None) -> str:
+    async def read_settings(self, name: str, member: str | None) -> str:
         """Return a job's settings as indented JSON; contents of files are shortened.
 
         ``member`` is the address of another member of the organization whose job it is.

@@ -214,8 +214,9 @@ class UploadSession:
 
     async def _send(self, send: SendFile) -> str:
         """Send the file, retrying after ``_TRANSIENT_ERRORS``."""
+        pauses_s = chain(PAUSES_S, repeat(PAUSES_S[-1]))
         try:
-            for pause_s in chain(PAUSES_S, repeat(PAUSES_S[-1])):
+            while True:
                 self.sent_bytes = 0
                 try:
                     return await send(self.path, self._count)
@@ -223,8 +224,7 @@ class UploadSession:
                     if time.monotonic() - self.touched > ABANDONED_S:
                         raise
                     self.sent_bytes, self.waiting = None, _explain(exc)
-                await asyncio.sleep(pause_s)
-            raise AssertionError  # not reached: the iterator of pauses is infinite
+                await asyncio.sleep(next(pauses_s))
         finally:
             self.sent_bytes = self.waiting = None
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-JOB_NAME_PATTERN = r"^[A-Za-z0-9_.\-]{1,100}$"
+MAX_NAME_LENGTH = 100
+"""Maximum length of the name of a job, batch or pipeline."""
+STEM_LENGTH = 90
+"""Length to which a name is cut before a number is appended."""
+JOB_NAME_PATTERN = rf"^[A-Za-z0-9_.\-]{{1,{MAX_NAME_LENGTH}}}$"
 _SPELT = {"ß": "ss", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L",
           "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i"}  # fmt: skip
 """Latin letters that Unicode normalisation does not decompose."""
@@ -21,8 +25,8 @@ def check_job_name(name: object) -> str | None:
         return f"A job name is text, not {type(name).__name__}."
     if not name:
         return "A job needs a name."
-    if len(name) > 100:
-        return f"A job name has at most 100 characters; this one has {len(name):,}."
+    if len(name) > MAX_NAME_LENGTH:
+        return f"A job name has at most {MAX_NAME_LENGTH} characters; this one has {len(name):,}."
     if name in (".", ".."):
         return f"{name!r} cannot be a job name."
     for position, letter in enumerate(name, start=1):
@@ -40,7 +44,7 @@ def clean_job_name(text: str) -> str:
     ``anti HER2 (v2)`` becomes ``anti-HER2-v2``, and ``α4β7`` becomes ``alpha4beta7``.
     """
     plain = "".join(map(_spell, unicodedata.normalize("NFKD", text))).encode("ascii", "ignore").decode()
-    return re.sub(r"[^A-Za-z0-9_.\-]+", "-", plain).strip("-.")[:100] or "job"
+    return re.sub(r"[^A-Za-z0-9_.\-]+", "-", plain).strip("-.")[:MAX_NAME_LENGTH] or "job"
 
 
 def _spell(letter: str) -> str:

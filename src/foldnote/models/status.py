@@ -73,6 +73,8 @@ ROWS: dict[JobStatus, StatusRow] = {
     ),
 }
 
+FINAL_STATUSES = tuple(str(status) for status in JobStatus if status.is_final)
+"""The words of the statuses that never change again."""
 _BY_WORD = {word: status for status, row in ROWS.items() for word in row.foreign}
 
 

@@ -27,9 +27,9 @@ from foldnote import late
 from foldnote.errors import ArchiveError, ArgumentError, ConfigurationError, UnreadableFileError
 from foldnote.io import saving
 from foldnote.models.names import clean_job_name
-from foldnote.results.archives.archive import BROKEN, Archive, Member
+from foldnote.results.archives.archive import BROKEN, Archive
 from foldnote.results.archives.opening import open_archive
-from foldnote.results.batch import TABLE, BatchResult, find_batch_table
+from foldnote.results.batch import TABLE, BatchResult, JobArchive, find_batch_table
 from foldnote.results.naming.file_kinds import EXPORT_NAME
 from foldnote.results.result import Result
 from foldnote.results.tables.frame_json import read_frame, write_frame
@@ -321,7 +321,7 @@ def open_export(path: str | Path, job: str | None = None) -> ExportedJob:
     if not folders and not is_export(archive):
         raise ArgumentError(f"{name} was not exported by foldnote; fn.open_result opens plain results.")
     if folders:
-        archive = _Part(archive, f"{_choose(folders, job, path)}/")
+        archive = JobArchive(archive, _choose(folders, job, path))
     about = _read_about(archive, name)
     if job is not None and not folders and job != about["job"].get("jobName"):
         raise ArgumentError(f"{name} has one job, {about['job'].get('jobName')!r}, and not {job!r}.")
@@ -402,21 +402,6 @@ def _hash_member(archive: Archive, name: str) -> str | None:
             return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
     except (UnreadableFileError, *BROKEN):
         return None
-
-
-class _Part(Archive):
-    """One folder of an archive, as an archive."""
-
-    def __init__(self, whole: Archive, folder: str) -> None:
-        self._whole, self._folder = whole, folder
-        inside = [member for member in whole.members if member.name.startswith(folder)]
-        super().__init__(
-            whole.path, [Member(member.name[len(folder) :], member.size_bytes) for member in inside]
-        )
-
-    def open(self, name: str) -> IO[bytes]:
-        """Return a stream of a member's bytes."""
-        return self._whole.open(f"{self._folder}{name}")
 
 
 class _Listed(Archive):

@@ -92,12 +92,12 @@ class Service:
         self.links = LinkSigner(secrets, config.limits.link_s)
         self.page_keys = PageKeys(next(iter(secrets.values())))
         self.first_pages = JointLookup(self.store.first_pages.read)
-        """Cache of the accounts' first pages, used where the database is shared."""
+        """Reads the first pages of several accounts together, where the database is shared."""
         is_shared = self.store.database.is_shared
         self.state_tokens = JointLookup(
             partial(read_state_tokens, self.store.database), is_brief=not is_shared
         )
-        """State tokens of accounts."""
+        """Reads the state tokens of several accounts together."""
         limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
         self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)
         self.trials = TrialService(

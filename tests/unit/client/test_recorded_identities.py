@@ -8,6 +8,7 @@ import pytest
 from foldnote import catalog
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.submission import batch_submission, job_submission
+from foldnote.client.submission.experience import RunLimits
 
 RECORDED = json.loads((Path(__file__).parent / "recorded_identities.json").read_text())
 EXAMPLES = Path(catalog.__file__).parent / "examples"
@@ -67,6 +68,6 @@ def test_of_a_submission_with_a_file_that_was_uploaded_from_here(ledger):
 )
 def test_of_a_batch(ledger, key, name, names):
     rows = [{"sequence": HEAVY}, {"sequence": HEAVY, "scheme": "kabat"}]
-    limits = batch_submission.BatchLimits()
+    limits = RunLimits()
     attempt = batch_submission.prepare(ledger, catalog.tool("anarci"), rows, name, names, None, limits)
     assert [attempt.identity, attempt.name] == RECORDED[key]

@@ -8,7 +8,13 @@ from itertools import islice
 from typing import Any, Final
 
 from foldnote.catalog.checks.row import CheckContext, CheckRow, Finding, matches, shorten
-from foldnote.catalog.contents import is_inline, list_pdb_chains, list_pdb_residues, read_lines
+from foldnote.catalog.contents import (
+    is_inline,
+    list_pdb_chains,
+    list_pdb_residues,
+    read_lines,
+    read_residue_number,
+)
 from foldnote.catalog.sequences import clean_sequence
 from foldnote.text import count
 
@@ -94,7 +100,7 @@ def check_residue_map(value: Mapping[str, str], context: CheckContext) -> Iterat
 def _find_residue_fault(word: str) -> str:
     """Explain why this is neither a residue number nor a range of them; empty if it is."""
     found = _RANGE.fullmatch(word)
-    if found and _number_of(found[1]) > _number_of(found[2]):
+    if found and read_residue_number(found[1]) > read_residue_number(found[2]):
         return f"{shorten(word)} is in descending order: write the smaller number first."
     if found or _RESIDUE.fullmatch(word):
         return ""
@@ -102,11 +108,6 @@ def _find_residue_fault(word: str) -> str:
         f"{shorten(word)} is not a residue number. Separate numbers by spaces, with a hyphen for a range:"
         " 26-33 52A."
     )
-
-
-def _number_of(residue: str) -> int:
-    """Return the number without the insertion code."""
-    return int(residue.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
 
 
 def _expand(text: str, numbers: Sequence[str]) -> Iterator[str]:

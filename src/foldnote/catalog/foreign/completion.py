@@ -10,7 +10,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any, Final
 
-from foldnote.catalog.keywords import fits, is_schema
+from foldnote.catalog.keywords import all_fit, is_schema
 from foldnote.catalog.prepared_schema import NOTES
 
 _OPTIONS: Final = ("enum", "const", "oneOf", "anyOf")
@@ -61,7 +61,7 @@ def _have_same_type(field: Mapping[str, Any], bundled: Mapping[str, Any]) -> boo
     known, own = bundled.get("type"), field.get("type")
     if own is None:
         options = field.get("enum")
-        return "$ref" not in field and (options is None or _fits_all(options, {"type": known}))
+        return "$ref" not in field and (options is None or all_fit(options, {"type": known}))
     return own == known or {str(own), str(known)} == {"number", "integer"}
 
 
@@ -71,9 +71,9 @@ def _fill_rules(field: dict[str, Any], bundled: Mapping[str, Any]) -> None:
         _fill(field, bundled, ("items",))
     if not any(key in field for key in (*_OPTIONS, *_LIMITS)):  # limits from both must not be mixed
         rules = {key: bundled[key] for key in (*_OPTIONS, *_LIMITS) if key in bundled}
-        if "default" not in field or _fits_all([field["default"]], rules):
+        if "default" not in field or all_fit([field["default"]], rules):
             field.update(copy.deepcopy(rules))
-    if "default" in bundled and "default" not in field and _fits_all([bundled["default"]], field):
+    if "default" in bundled and "default" not in field and all_fit([bundled["default"]], field):
         field["default"] = copy.deepcopy(bundled["default"])
 
 
@@ -103,7 +103,3 @@ def _fill(field: dict[str, Any], bundled: Mapping[str, Any], keys: tuple[str, ..
     for key in keys:
         if key in bundled and key not in field:
             field[key] = copy.deepcopy(bundled[key])
-
-
-def _fits_all(values: Any, schema: Mapping[str, Any]) -> bool:
-    return all(fits(value, schema) for value in values)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from foldnote.catalog.keywords import fits, is_schema
+from foldnote.catalog.keywords import all_fit, is_schema
 from foldnote.catalog.prepared_schema import NOTES
 
 _TYPES: Final[Mapping[str, tuple[str, str]]] = {
@@ -192,8 +192,8 @@ def _read_options(row: ForeignRow) -> None:
         rule = {"oneOf": [{"const": value, "title": label or str(value)} for value, label in options]}
     if row.json_type == "array":
         items = row.schema.get("items", {})
-        row.schema["items"] = rule if not _are_valid(values, items) else items | rule
-    elif not row.schema or _are_valid(values, row.schema):
+        row.schema["items"] = rule if not all_fit(values, items) else items | rule
+    elif not row.schema or all_fit(values, row.schema):
         row.schema |= rule
     else:  # if the options contradict the type, the options are what the service accepts
         row.keep("type", row.schema.pop("type", None))
@@ -268,7 +268,7 @@ def _read_default(row: ForeignRow) -> None:
     if given is None:
         return
     for value in (given, *_as_typed(given)):
-        if _are_valid([value], row.schema):
+        if all_fit([value], row.schema):
             row.schema["default"] = value
             return
     row.keep("default", given)
@@ -282,7 +282,3 @@ def _as_typed(given: Any) -> list[Any]:
         except (ValueError, RecursionError):
             return []
     return [json.dumps(given)] if isinstance(given, bool | int | float) else []
-
-
-def _are_valid(values: list[Any], schema: Mapping[str, Any]) -> bool:
-    return all(fits(value, schema) for value in values)

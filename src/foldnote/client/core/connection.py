@@ -18,7 +18,7 @@ from pydantic import SecretStr
 
 from foldnote import settings
 from foldnote.client.core.error_mapping import find_hidden_error, find_hidden_status, make_error, read_json
-from foldnote.client.core.hub_key import HubKey, find_token, request_key
+from foldnote.client.core.hub_key import HubKey, find_token, fits_header, request_key
 from foldnote.client.core.operations import Api, Call, Download, Operation, Run, ServiceResponse, Sleep
 from foldnote.client.core.pacing import Bucket, next_pause, retry_delays
 from foldnote.client.core.progress import ProgressCallback
@@ -56,8 +56,7 @@ class Address:
         Raises:
             ConfigurationError: the key has spaces, line breaks or non-ASCII characters.
         """
-        text = self.key.get_secret_value() if self.key else "-"
-        if not (text.isascii() and text.isprintable() and " " not in text):
+        if self.key and not fits_header(self.key):
             raise ConfigurationError(
                 "The key contains invalid characters, such as a line break or a curly quote."
                 " Copy it again; `foldnote profile key NAME` stores it."
@@ -157,13 +156,13 @@ class ServiceConnection:
 
     def _fetch_hub_address(self, *, again: bool) -> Operation[Address]:
         """Return the address with a key that the service issued for the token of this user's server."""
-        kept = self._hub_key
-        if kept is None or again or kept.is_due():
+        current = self._hub_key
+        if current is None or again or current.is_due():
             token = find_token(self.profile)
             try:
                 self._hub_key = yield from request_key(self.profile, token, self.timeout_s)
             except (TransportError, ServiceFaultError):
-                self._hub_key = None if kept is None or again else kept.kept()
+                self._hub_key = None if current is None or again else current.postpone_renewal()
                 if self._hub_key is None:
                     raise
             self._address = Address(str(self.profile.base_url), self._hub_key.key)
@@ -210,11 +209,11 @@ class ServiceConnection:
         """
         asked = options.get("repeatable")
         may_repeat = method in ("GET", "PUT", "DELETE") if asked is None else asked
-        delays, absence = retry_delays(), islice(retry_delays(), _CONNECT_ATTEMPTS)
-        moved, is_unknown = False, False
+        delays, connect_delays = retry_delays(), islice(retry_delays(), _CONNECT_ATTEMPTS)
+        locate_again, has_renewed_key = False, False
         while True:
-            address = yield from self.locate(again=moved)
-            moved = False
+            address = yield from self.locate(again=locate_again)
+            locate_again = False
             call = self._call(method, path, address, options)
             pause_s = self.bucket.reserve()
             if pause_s:  # sleep(0) yields the processor, which costs milliseconds on a busy machine
@@ -222,23 +221,19 @@ class ServiceConnection:
             try:
                 answer: ServiceResponse = yield call
             except TransportError as exc:
-                moved = not self._uses_hub  # restart an embedded service that has stopped
-                is_absent = (
-                    not exc.was_sent and not self._is_relocatable
-                )  # it will not be started: fail at once
-                pauses = absence if is_absent else delays
+                locate_again = not self._uses_hub  # restart an embedded service that has stopped
+                fails_soon = not exc.was_sent and not self._is_relocatable  # we do not start this service
+                pauses = connect_delays if fails_soon else delays
                 yield Sleep(next_pause(pauses, exc, allowed=may_repeat or not exc.was_sent))
                 continue
             if answer.status < 400:
                 return answer
             fault = make_error(answer, path)
             self.last_errors[type(fault)] = fault.body
-            if (
-                isinstance(fault, UnauthorizedError)
-                and (self._is_relocatable or self._uses_hub)
-                and not is_unknown
-            ):
-                moved = is_unknown = True  # a restarted service has another key; a hub's key has expired
+            can_renew_key = (self._is_relocatable or self._uses_hub) and not has_renewed_key
+            if isinstance(fault, UnauthorizedError) and can_renew_key:
+                # a restarted service has another key; a hub's key has expired
+                locate_again = has_renewed_key = True
                 continue
             may_try = isinstance(fault, RateLimitedError) or (
                 may_repeat and isinstance(fault, ServiceFaultError)
@@ -270,8 +265,8 @@ class ServiceConnection:
         Args:
             find_url: requests the link; called before each try, since links expire and the service may move.
             report: progress callback.
-            is_kept: whether the content that an answer's headers announce is already in the cache; the status
-            of the response is then 304.
+            is_cached: whether the content that an answer's headers announce is already in the cache; if so,
+                the body is not read, and the status of the response is 304.
 
         Raises:
             ServiceError: the service refused the link.

@@ -47,7 +47,7 @@ class HubKey:
         """Return whether the key must be renewed."""
         return time.monotonic() >= self.renew_at
 
-    def kept(self) -> HubKey | None:
+    def postpone_renewal(self) -> HubKey | None:
         """Return the same key with a later renewal time; None if it has expired."""
         now = time.monotonic()
         return HubKey(self.key, now + _RETRY_S, self.ends_at) if now < self.ends_at else None
@@ -65,13 +65,14 @@ def find_token(profile: settings.Profile) -> SecretStr:
             f"The profile {profile.name!r} signs in with JupyterHub, and this program has no token of one"
             " (JUPYTERHUB_API_TOKEN). Run it in your server at the hub, or choose another profile."
         )
-    if not _fits_header(token):
+    if not fits_header(token):
         raise ConfigurationError("JUPYTERHUB_API_TOKEN contains characters that no token of JupyterHub has.")
     return token
 
 
-def _fits_header(token: SecretStr) -> bool:
-    text = token.get_secret_value()
+def fits_header(key: SecretStr) -> bool:
+    """Return whether a key or token is valid in an HTTP header: printable ASCII without spaces."""
+    text = key.get_secret_value()
     return text.isascii() and text.isprintable() and " " not in text
 
 

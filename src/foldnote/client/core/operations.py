@@ -81,7 +81,7 @@ class Download:
     """A body that is written to disk as it arrives; the outcome is a ``ServiceResponse`` with an empty body.
 
     Bytes that ``part`` already holds are not requested again where the service supports ranges. No key is
-    sent. ``report`` receives the bytes on disk and the size of the file. When ``is_kept`` returns true for
+    sent. ``report`` receives the bytes on disk and the size of the file. When ``is_cached`` returns true for
     the answer's headers, the content is already in the cache: the body is not read and the status is 304.
     ``limit_bytes`` is the largest accepted file.
     """

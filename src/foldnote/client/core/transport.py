@@ -16,6 +16,7 @@ import time
 import weakref
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
+from http import HTTPStatus
 from math import isfinite
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -38,7 +39,6 @@ from foldnote.errors import (
 _CHUNK_BYTES = 1 << 20
 _CONNECT_S = 10.0
 _LARGEST_REFUSAL_BYTES = 1_000_000
-_NOT_MODIFIED = 304
 _HASH_HEADER = "x-content-sha256"
 _NEAR = 20
 _DEEPEST = 100
@@ -100,7 +100,7 @@ class HttpTransport:
                     body.append(chunk)
                 return ServiceResponse(answer.status_code, answer.headers, body.join())
             if effect.is_cached and effect.is_cached(_headers_of(answer)):
-                return ServiceResponse(_NOT_MODIFIED, _headers_of(answer), b"")
+                return ServiceResponse(HTTPStatus.NOT_MODIFIED, _headers_of(answer), b"")
             with _Target(effect, answer) as target:
                 for chunk in answer.iter_bytes():
                     target.write(chunk)
@@ -161,7 +161,7 @@ class AsyncHttpTransport:
                     body.append(chunk)
                 return ServiceResponse(answer.status_code, answer.headers, body.join())
             if effect.is_cached and effect.is_cached(_headers_of(answer)):
-                return ServiceResponse(_NOT_MODIFIED, _headers_of(answer), b"")
+                return ServiceResponse(HTTPStatus.NOT_MODIFIED, _headers_of(answer), b"")
             with _Target(effect, answer) as target:  # short writes to a local disk need no thread
                 async for chunk in answer.aiter_bytes():
                     target.write(chunk)

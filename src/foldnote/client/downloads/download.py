@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,6 @@ _RESULT_TIMEOUT_S = 330.0  # the service may hold the request for about 290 s wh
 _BUILD_POLLS = 6
 """Polls (half a minute) before the result is requested again, since not all deployments report that an
 archive is built."""
-_NOT_MODIFIED = 304
 _MAX_SHOWN = 8
 _SHA256 = re.compile(r'^"?(?:sha256[:=-])?([0-9a-f]{64})"?$')
 
@@ -61,15 +61,27 @@ def result_link(connection: ServiceConnection, job_name: str, options: Mapping[s
         answer = yield from connection.request(
             "POST", "/result", json=body, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
         )
-        url = answer.get("url") if isinstance(answer, Mapping) else answer
-        if isinstance(url, str) and url.startswith(("https://", "http://", "/")):
-            address = yield from connection.locate()
-            return parse_response(partial(urljoin, f"{address.url}/"), url)
-        if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
-            raise ProtocolError(
-                "The service answered neither with a link to the result nor that it is preparing one."
-            )
+        url = yield from _read_link(connection, answer)
+        if url is not None:
+            return url
         yield from _wait_until_built(connection, job_name, options.get("jobEmail"))
+
+
+def _read_link(connection: ServiceConnection, answer: Any) -> Operation[str | None]:
+    """Return the link in a service's answer; None if the service is still preparing the result.
+
+    Raises:
+        ProtocolError: the answer is neither of these.
+    """
+    url = answer.get("url") if isinstance(answer, Mapping) else answer
+    if isinstance(url, str) and url.startswith(("https://", "http://", "/")):
+        address = yield from connection.locate()
+        return parse_response(partial(urljoin, f"{address.url}/"), url)
+    if isinstance(answer, Mapping) and answer.get("status") == "preparing":
+        return None
+    raise ProtocolError(
+        "The service answered neither with a link to the result nor that it is preparing one."
+    )
 
 
 def fetch_shared(
@@ -92,19 +104,15 @@ def fetch_shared(
 
 
 def _shared_link(connection: ServiceConnection, token: str) -> Operation[str]:
-    for pause in poll_delays(first_s=1.0, max_s=15.0):
+    pauses = poll_delays(first_s=1.0, max_s=15.0)
+    while True:
         answer = yield from connection.request(
             "POST", "/shared/result", json={"token": token}, repeatable=True, timeout_s=_RESULT_TIMEOUT_S
         )
-        if isinstance(answer, str) and answer.startswith(("https://", "http://", "/")):
-            address = yield from connection.locate()
-            return parse_response(partial(urljoin, f"{address.url}/"), answer)
-        if not isinstance(answer, Mapping) or answer.get("status") != "preparing":
-            break
-        yield Sleep(pause)
-    raise ProtocolError(
-        "The service answered neither with a link to the result nor that it is preparing one."
-    )
+        url = yield from _read_link(connection, answer)
+        if url is not None:
+            return url
+        yield Sleep(next(pauses))
 
 
 def _wait_until_built(connection: ServiceConnection, job_name: str, job_email: str | None) -> Operation[None]:
@@ -113,18 +121,22 @@ def _wait_until_built(connection: ServiceConnection, job_name: str, job_email: s
     Raises:
         JobFailedError: the archive could not be built.
     """
-    pauses = list(islice(poll_delays(first_s=1.0, max_s=15.0), _BUILD_POLLS))
-    for pause in pauses:
+    for pause in islice(poll_delays(first_s=1.0, max_s=15.0), _BUILD_POLLS):
         yield Sleep(pause)
         job = yield from get_job(connection, job_name, job_email)
         if job.batch_status is BatchStatus.AGGREGATION_FAILED:
-            raise JobFailedError(
-                f"The archive of the batch {job_name!r} could not be built. "
-                "Each of its jobs still has its own result.",
-                job,
-            )
+            raise make_archive_error(job)
         if job.result_url or not job.is_batch:
             return
+
+
+def make_archive_error(batch: Job) -> JobFailedError:
+    """Return the exception for a batch whose archive could not be built."""
+    return JobFailedError(
+        f"The archive of the batch {batch.job_name!r} could not be built. "
+        "Each of its jobs still has its own result.",
+        batch,
+    )
 
 
 def fetch_result(
@@ -199,7 +211,7 @@ def _download_to(
     digest: str | None = None
     with cache.claim_part(place) as part:
         answer = yield from connection.fetch(find_url, part, report, None if afresh else _is_cached)
-        if answer.status == _NOT_MODIFIED:
+        if answer.status == HTTPStatus.NOT_MODIFIED:
             digest = announced_hash(answer.headers)
         else:
             found = yield Run(lambda: _verify(part, answer, is_archive=place.suffix == ".zip"))
@@ -246,7 +258,7 @@ def _verify(part: Path, answer: ServiceResponse, *, is_archive: bool) -> str:
     if announced is None and is_archive and not zipfile.is_zipfile(part):
         raise ArchiveError("The download is not a complete ZIP archive. Try again.")
     found = answer.sha256 or hash_file(part)
-    if found != (announced or found):
+    if announced is not None and found != announced:
         raise ArchiveError("The download is damaged: its SHA-256 differs from the announced one. Try again.")
     return found
 

@@ -75,13 +75,13 @@ def expand_rows(
         for combination in combinations
     ]
     inputs = [record | combination for record in records for combination in combinations]
-    wished = None if names is None else _name(records, names, len(combinations))
+    job_names = None if names is None else _name_rows(records, names, len(combinations))
     is_frame = hasattr(table, "dtypes")  # a list also has an ``index``, a method
     index = getattr(table, "index", None) if is_frame and len(combinations) == 1 else None
     dtypes = {name: kind for name, kind in read_dtypes(table).items() if name not in sweep}
     fed = {*chosen.values(), *sweep}
     kept = dict.fromkeys(name for record in records for name in record if name not in fed)
-    return Rows(rows, wished, inputs, index, dtypes, tuple(kept))
+    return Rows(rows, job_names, inputs, index, dtypes, tuple(kept))
 
 
 def as_rows(rows: Sequence[Mapping[str, Any]] | Rows, names: Sequence[str] | None = None) -> Rows:
@@ -126,8 +126,7 @@ def _check_heads(heads: Sequence[str]) -> None:
 
 
 def _every_column(records: list[dict[str, Any]], names: str | None) -> dict[str, str]:
-    found = dict.fromkeys(name for record in records for name in record if name != names)
-    return {name: name for name in found}
+    return {name: name for record in records for name in record if name != names}
 
 
 def _check(
@@ -172,13 +171,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _name(records: list[dict[str, Any]], column: str, each: int) -> list[str]:
+def _name_rows(records: list[dict[str, Any]], column: str, repeats: int) -> list[str]:
+    """Return the names of the subjobs: the cells of a column, numbered if a sweep repeats each row."""
     cells = [_plain(record.get(column)) for record in records]
     if None in cells:
         raise ArgumentError(
             f"Row {cells.index(None) + 1} has no name: its cell in column {column!r} is empty."
         )
     stems = [str(name) for name in cells]
-    if each == 1:
+    if repeats == 1:
         return stems
-    return [f"{stem}-{number}" for stem in stems for number in range(1, each + 1)]
+    return [f"{stem}-{number}" for stem in stems for number in range(1, repeats + 1)]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from foldnote.errors import ArgumentError
 from foldnote.models import Tool, clean_job_name
+from foldnote.models.names import STEM_LENGTH
 
 ENDINGS = (".fasta", ".fa", ".faa", ".fas", ".fna", ".seq")
 """File name extensions of FASTA."""
@@ -67,7 +68,7 @@ def make_names(wished: Iterable[str]) -> list[str]:
         name, number = stem, last.get(stem, 1)
         while name in names:
             number += 1
-            name = f"{stem[:90]}-{number}"
+            name = f"{stem[:STEM_LENGTH]}-{number}"
         last[stem] = number
         names[name] = None
     return list(names)

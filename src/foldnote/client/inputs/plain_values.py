@@ -26,7 +26,7 @@ def make_plain(value: Any) -> Any:
         return value if isinstance(value, list) and all(map(is_, items, value)) else items
     if hasattr(value, "tolist"):  # numpy's scalars and arrays, pandas columns
         return value.tolist()
-    kind = _find_kind(value)
+    kind = find_kind(value)
     if kind == _COLUMN:
         return value.to_list()
     if kind == _RECORD:
@@ -36,7 +36,7 @@ def make_plain(value: Any) -> Any:
 
 def read_frame(table: Any) -> Any:
     """Convert a Polars table to pandas, keeping integers next to missing cells; keep other values."""
-    if _find_kind(table) not in _FRAMES:
+    if find_kind(table) not in _FRAMES:
         return table
     import pandas as pd
 
@@ -47,6 +47,6 @@ def read_frame(table: Any) -> Any:
     )
 
 
-def _find_kind(value: Any) -> tuple[str, str]:
+def find_kind(value: Any) -> tuple[str, str]:
     """Return the package and class of a value."""
     return type(value).__module__.partition(".")[0], type(value).__name__

@@ -59,11 +59,11 @@ def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, 
                 "This text has several lines, so it is the contents of a file: pass it to a file field as"
                 " inline(text), or upload it with a name: upload(text.encode(), name='target.pdb')."
             )
-        path = Path(source).expanduser() if names_path(str(source)) else Path(source)
-        if not names_path(str(source)) or not path.is_file():
+        path = Path(source).expanduser() if names_path(str(source)) else None
+        if path is None or not path.is_file():
             raise ArgumentError(f"There is no file {str(source)!r:.200} to upload.")
     elif isinstance(source, io.IOBase) or hasattr(source, "read"):
-        with _told("The open file"):
+        with _explain_unreadable("The open file"):
             path = _spool(source)
     else:
         kind = type(source).__name__
@@ -71,12 +71,12 @@ def open_source(source: Source, name: str | None = None) -> tuple[bytes | Path, 
             "upload() takes a path, bytes, an open binary file, a gemmi or biotite structure, a structure of"
             f" a result, or a DataFrame, not {kind}."
         )
-    with _told(str(path)):
+    with _explain_unreadable(str(path)):
         return path, hash_file(path)
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _explain_unreadable(what: str) -> Iterator[None]:
     """Convert an OSError while reading or copying a source to an ArgumentError."""
     try:
         yield

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from foldnote.client.inputs.fasta import ENDINGS as FASTA_ENDINGS
+from foldnote.client.inputs.fasta import is_fasta
 from foldnote.client.inputs.table_text import TextTable, read_text
 from foldnote.client.inputs.workbook import ZIP, read_workbook
 from foldnote.errors import ArgumentError
@@ -75,8 +76,7 @@ def read_table_bytes(
         if data.startswith(start):
             raise ArgumentError(f"{name} {sentence}.")
     text, notes = decode(data, name)
-    is_fasta_file = Path(name).suffix.lower() in FASTA_ENDINGS
-    if is_fasta_file and not text.lstrip("\ufeff \t\r\n").startswith(">"):
+    if Path(name).suffix.lower() in FASTA_ENDINGS and not is_fasta(text):
         raise ArgumentError(f"{name} is not FASTA: it does not begin with a header line '>name'.")
     try:
         table = read_text(text, known)
@@ -97,16 +97,20 @@ def decode(data: bytes, name: str = "The table") -> tuple[str, tuple[str, ...]]:
     if b"\0" in data[:4096]:
         return _decode_as(data, _guess_utf16(data, name), name), ()
     try:
-        text, notes = data.decode("utf-8"), ()
+        return _refuse_binary(data.decode("utf-8"), name), ()
     except UnicodeDecodeError:
-        text = data.decode("cp1252", "replace")
         note = f"{name} is not UTF-8, so it was read as Windows-1252 (Latin-1): look at its accented letters."
-        return _refuse_binary(text, name), (note,)
-    return _refuse_binary(text, name), notes
+        return _refuse_binary(data.decode("cp1252", "replace"), name), (note,)
 
 
 def _guess_utf16(data: bytes, name: str) -> str:
-    """UTF-16 without a mark: every second byte of Latin text is zero."""
+    """Return the codec of UTF-16 text without a byte order mark, from the position of its zero bytes.
+
+    In Latin text every second byte is zero.
+
+    Raises:
+        ArgumentError: the zero bytes do not fit UTF-16.
+    """
     start = data[:4096]
     odd, even = start[1::2].count(0), start[::2].count(0)
     if max(odd, even) >= 0.4 * len(start) and min(odd, even) == 0:

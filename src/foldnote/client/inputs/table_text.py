@@ -125,9 +125,8 @@ def make_table(lines: Iterable[Sequence[str]], known: Collection[str] = (), deli
 
 def _read_records(text: str) -> TextTable:
     records = split_records(text)
-    rows = [(name, letters, more) for name, letters, more in records]
-    width = 3 if any(row[2] for row in rows) else 2
-    return TextTable(("name", "sequence", "description")[:width], tuple(row[:width] for row in rows))
+    width = 3 if any(description for _, _, description in records) else 2
+    return TextTable(("name", "sequence", "description")[:width], tuple(row[:width] for row in records))
 
 
 def _split(text: str, mark: str) -> list[list[str]]:

@@ -52,15 +52,13 @@ class Ledger:
 
     def remember(self, identity: str, job_name: str, tool_type: str) -> None:
         """Record that the submission with this ``identity`` is the job ``job_name``, and the notebook."""
-        self._write(
+        self._run(
             "INSERT OR REPLACE INTO submissions VALUES (?, ?, ?, ?, ?)",
             (self.service, identity, job_name, tool_type, _now()),
         )
         notebook = settings.notebook_path()
         if notebook:
-            self._write(
-                "INSERT OR REPLACE INTO notebooks VALUES (?, ?, ?)", (self.service, job_name, notebook)
-            )
+            self._run("INSERT OR REPLACE INTO notebooks VALUES (?, ?, ?)", (self.service, job_name, notebook))
 
     def find(self, identity: str) -> str | None:
         """Return the job name of a submission, if recorded."""
@@ -68,11 +66,11 @@ class Ledger:
 
     def forget(self, identity: str) -> None:
         """Remove a submission whose job no longer exists."""
-        self._write("DELETE FROM submissions WHERE service = ? AND identity = ?", (self.service, identity))
+        self._run("DELETE FROM submissions WHERE service = ? AND identity = ?", (self.service, identity))
 
     def remember_cell(self, cell_key: str, job_name: str) -> None:
         """Record that ``job_name`` is the last job submitted from the form in this cell."""
-        self._write(
+        self._run(
             "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)", (self.service, cell_key, job_name, _now())
         )
 
@@ -88,7 +86,7 @@ class Ledger:
         """Record the table of a batch, compressed; a very large one is not kept."""
         packed = zlib.compress(text.encode(), 1)
         if len(packed) <= _LARGEST_SHEET_BYTES:
-            self._write("INSERT OR REPLACE INTO sheets VALUES (?, ?, ?)", (self.service, batch_name, packed))
+            self._run("INSERT OR REPLACE INTO sheets VALUES (?, ?, ?)", (self.service, batch_name, packed))
 
     def sheet(self, batch_name: str) -> str | None:
         """Return the table of a batch, if recorded."""
@@ -102,9 +100,9 @@ class Ledger:
         """Record the label of a job; None removes it."""
         if label is None:
             query = "DELETE FROM labels WHERE service = ? AND job_name = ?"
-            self._write(query, (self.service, job_name))
+            self._run(query, (self.service, job_name))
         else:
-            self._write("INSERT OR REPLACE INTO labels VALUES (?, ?, ?)", (self.service, job_name, label))
+            self._run("INSERT OR REPLACE INTO labels VALUES (?, ?, ?)", (self.service, job_name, label))
 
     def labels(self) -> dict[str, str]:
         """Return the labels given to jobs on this computer, by job name."""
@@ -116,7 +114,7 @@ class Ledger:
 
     def remember_upload(self, path: str, sha256: str) -> None:
         """Record the hash of the file that was uploaded from this computer as ``path``."""
-        self._write("INSERT OR REPLACE INTO uploads VALUES (?, ?, ?)", (self.service, path, sha256))
+        self._run("INSERT OR REPLACE INTO uploads VALUES (?, ?, ?)", (self.service, path, sha256))
 
     def uploads(self) -> dict[str, str]:
         """Return the SHA-256 (hex) of the last upload from this computer, by name."""
@@ -143,9 +141,6 @@ class Ledger:
         except OSError:
             return []
         return self._run(query, (self.service, *keys))
-
-    def _write(self, statement: str, values: tuple[str | bytes, ...]) -> None:
-        self._run(statement, values)
 
     @property
     def _file(self) -> Path:

@@ -26,7 +26,7 @@ from foldnote.models.account import Account, Credential, read_credential
 _MAX_JOBS = "1000"
 _MONTHLY_JOBS = 10
 """Jobs per month of a claimed account of the free tier."""
-_TURN_S, _TURNS = 0.2, 300
+_LOCK_RETRY_S, _LOCK_ATTEMPTS = 0.2, 300
 
 
 class AccountOperations(Resource):
@@ -63,12 +63,12 @@ class AccountOperations(Resource):
         if connection.profile.is_embedded and connection.service == connection.profile.name:
             raise ConfigurationError("The embedded service needs no trial key.")
         address = yield from connection.locate()
-        for _ in range(_TURNS):
+        for _ in range(_LOCK_ATTEMPTS):
             with trials.try_lock() as is_held:
                 if is_held:
                     yield from _provision(connection, address)
                     return (yield from _fetch_account(connection))
-            yield Sleep(_TURN_S)
+            yield Sleep(_LOCK_RETRY_S)
         raise ConfigurationError("Another process has been requesting a trial key for a minute. Try again.")
 
 

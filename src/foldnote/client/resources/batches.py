@@ -22,7 +22,7 @@ from foldnote.client.resources.account import count_left
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import batch_submission
-from foldnote.client.submission.experience import read_experience
+from foldnote.client.submission.experience import RunLimits, read_experience
 from foldnote.client.submission.extensions import (
     Extensions,
     choose_sent,
@@ -84,10 +84,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
             the submitted table that feed no setting, if it was submitted from this computer.
         """
         found = yield from _list_subjobs(self._connection, self.job_name)
-        sheet = self.sheet
-        if sheet is None:
-            ledger, jobs = Ledger(service=self._connection.service), {job.job_name: job for job in found}
-            sheet = yield Run(lambda: _find_sheet(ledger, self.job_name, jobs))
+        sheet = yield from _find_sheet(self, found)
         frame: pd.DataFrame = yield Run(lambda: tabulate_batch(found))
         return frame if sheet is None else (yield Run(lambda: add_kept(frame, sheet)))
 
@@ -190,7 +187,7 @@ class BatchHandleOperations(JobHandleOperations, Generic[J]):
         ledger = Ledger(service=self._connection.service)
         called = sheet.webhook if webhook is None else webhook
         sent = choose_sent(tool, put_webhook(self.record.extensions, called), self._connection.service)
-        limits = batch_submission.BatchLimits()
+        limits = RunLimits()
         attempt = yield Run(
             lambda: batch_submission.prepare(
                 ledger, tool, settings, name, names, self.record.project_tag, limits, sent
@@ -279,7 +276,7 @@ class BatchesOperations(Resource, Generic[B]):
             ServiceError: the service refused.
             TransportError: no answer was received, and the service does not have the batch.
         """
-        limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
+        limits = RunLimits(max_runtime_s, weighted_hours_budget)
         table = as_rows(rows, names)
         attempt, verdicts = yield from self._draft(
             tool,
@@ -321,7 +318,7 @@ class BatchesOperations(Resource, Generic[B]):
             JobNameTakenError: the name belongs to another job or batch; the message shows the difference.
             ServiceError: the service refused.
         """
-        limits = batch_submission.BatchLimits(max_runtime_s, weighted_hours_budget)
+        limits = RunLimits(max_runtime_s, weighted_hours_budget)
         table = as_rows(rows, names)
         attempt, verdicts = yield from self._draft(
             tool,
@@ -352,7 +349,7 @@ class BatchesOperations(Resource, Generic[B]):
         names: Sequence[str] | None,
         batch_name: str | None,
         project_tag: str | None,
-        limits: batch_submission.BatchLimits,
+        limits: RunLimits,
         extensions: Extensions | None,
         again: bool,
     ) -> Operation[tuple[batch_submission.BatchAttempt, list[RowVerdict]]]:
@@ -438,18 +435,15 @@ class BatchesOperations(Resource, Generic[B]):
 
 def _read_sheet(batch: BatchHandleOperations[Any]) -> Operation[tuple[Sheet, dict[str, Job]]]:
     """Get the sheet of a batch, and the records of its jobs by name."""
-    sheet = batch.sheet
-    jobs: dict[str, Job] = {}
     found = yield from _list_subjobs(batch._connection, batch.job_name)
-    if sheet is None:
-        jobs = {job.job_name: job for job in found}
-        ledger = Ledger(service=batch._connection.service)
-        sheet = yield Run(lambda: _find_sheet(ledger, batch.job_name, jobs))
+    jobs = {job.job_name: job for job in found}
+    sheet = yield from _find_sheet(batch, found)
     if sheet is None:
         return Sheet.of_jobs(batch.job_name, found), jobs
     for name in sheet.batches:
-        rows = found if name == batch.job_name else (yield from _list_subjobs(batch._connection, name))
-        jobs |= {job.job_name: job for job in rows}
+        if name != batch.job_name:
+            earlier = yield from _list_subjobs(batch._connection, name)
+            jobs |= {job.job_name: job for job in earlier}
     return sheet, jobs
 
 
@@ -459,9 +453,14 @@ def _open_figures(archive: Path) -> dict[str, dict[str, Any]]:
     return {name: read_figures(result) for name, result in late.load("open_result")(archive).jobs.items()}
 
 
-def _find_sheet(ledger: Ledger, batch_name: str, jobs: dict[str, Job]) -> Sheet | None:
-    """Find the sheet of a batch that was submitted from this computer."""
-    return Sheet.recover(ledger.sheet(batch_name), jobs)
+def _find_sheet(batch: BatchHandleOperations[Any], jobs: Sequence[Job]) -> Operation[Sheet | None]:
+    """Return the sheet of the handle, else the one in the ledger; None for a batch of another computer."""
+    if batch.sheet is not None:
+        return batch.sheet
+    ledger = Ledger(service=batch._connection.service)
+    names = [job.job_name for job in jobs]
+    sheet: Sheet | None = yield Run(lambda: Sheet.recover(ledger.sheet(batch.job_name), names))
+    return sheet
 
 
 def _list_subjobs(connection: ServiceConnection, batch_name: str) -> Operation[Sequence[Job]]:

@@ -519,11 +519,7 @@ def finish(
     if job.is_failed or job.is_not_run:
         raise (yield from explain_failure(connection, job))
     if job.batch_status is BatchStatus.AGGREGATION_FAILED:
-        raise JobFailedError(
-            f"The archive of the batch {job_name!r} could not be built. "
-            "Each of its jobs still has its own result.",
-            job,
-        )
+        raise download.make_archive_error(job)
     if job.status is JobStatus.STOPPED:
         raise JobStoppedError(f"{job_name!r} was stopped before it was complete.", job)
     return job

@@ -19,7 +19,7 @@ from foldnote.client.resources.account import count_left
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations, fetch, finish
 from foldnote.client.resources.tools import recall_tool
 from foldnote.client.submission import job_submission
-from foldnote.client.submission.experience import JobLimits, read_experience
+from foldnote.client.submission.experience import RunLimits, read_experience
 from foldnote.client.submission.extensions import Extensions, choose_sent
 from foldnote.client.submission.quote import Quote
 from foldnote.client.submission.validation import read_service_verdict
@@ -104,7 +104,7 @@ class JobsOperations(Resource, Generic[H]):
             label=label,
             extensions=extensions,
             webhook=webhook,
-            limits=JobLimits(max_runtime_s, weighted_hours_budget),
+            limits=RunLimits(max_runtime_s, weighted_hours_budget),
             again=again,
         )
         return self._make_handle(job)

@@ -15,9 +15,9 @@ from foldnote.client.inputs.stages import Pipeline, Stage
 from foldnote.errors import FoldnoteError
 from foldnote.models import Job, JobStatus, Tool
 from foldnote.models.extensions import ALIGNMENT, REUSE, WIRE_NAME
+from foldnote.models.names import MAX_NAME_LENGTH
 from foldnote.text import count, join_words, texts_in
 
-_MAX_NAME_LENGTH = 100
 _VARIANT_MARK = "-"
 
 
@@ -69,7 +69,7 @@ def read_pipeline(run: Job, jobs: Sequence[Job], tools: Mapping[str, Tool]) -> P
 def name_rerun(pipeline: Pipeline) -> str:
     """Return the name under which a run's stages are saved to run them again; it contains their digest."""
     mark = _mark_name(pipeline)
-    return f"{pipeline.name[: _MAX_NAME_LENGTH - len(mark)]}{mark}"
+    return f"{pipeline.name[: MAX_NAME_LENGTH - len(mark)]}{mark}"
 
 
 def _mark_name(pipeline: Pipeline) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -125,10 +125,7 @@ class PipelineRunOperations(JobHandleOperations, Generic[J]):
         ran = read_pipeline(run, jobs, tools)
         saved = yield from _save(self._connection, name_rerun(ran), ran.stages)
         ledger = Ledger(service=self._connection.service)
-        url = require_webhooks(webhook, tools.values())
-        beside: dict[str, Any] = {} if url is None else {WEBHOOK: url}
-        if reuse and _supports_reuse(tools.values()):
-            beside[REUSE] = True
+        beside = _choose_extensions(tools.values(), webhook, reuse=reuse)
         _, post = yield Run(lambda: _prepare(ledger, saved, {}, run.job_name, run.project_tag, beside))
         record = yield from _start(self._connection, post, run.project_tag, again=True)
         yield Run(lambda: _record_rerun(ledger, run.job_name, record.job_name))
@@ -238,10 +235,7 @@ class PipelinesOperations(Resource, Generic[R]):
         given = make_plain(inputs or {})
         _check_run(pipeline, given, job_name, tools, self._connection.service)
         listed = self._connection.tools or (yield from list_tools(self._connection))
-        url = require_webhooks(webhook, listed)
-        beside: dict[str, Any] = {} if url is None else {WEBHOOK: url}
-        if not again and _supports_reuse(listed):
-            beside[REUSE] = True
+        beside = _choose_extensions(listed, webhook, reuse=not again)
         identity, post = yield Run(
             lambda: _prepare(self.ledger, pipeline, given, job_name, project_tag, beside)
         )
@@ -323,9 +317,17 @@ def _find_rerun(
     return None if name in (None, job_name) else (yield from find_job(connection, name))
 
 
-def _supports_reuse(tools: Iterable[Tool]) -> bool:
-    """Return whether the service reuses results of stages; only then is reuse requested."""
-    return any(REUSE in tool.extensions for tool in tools)
+def _choose_extensions(tools: Collection[Tool], webhook: str | None, *, reuse: bool) -> dict[str, Any]:
+    """Return the extensions of a run: its webhook, and the reuse of results if the service supports it.
+
+    Raises:
+        SettingsError: the service calls no webhooks; nothing was sent.
+    """
+    url = require_webhooks(webhook, tools)
+    chosen: dict[str, Any] = {} if url is None else {WEBHOOK: url}
+    if reuse and any(REUSE in tool.extensions for tool in tools):
+        chosen[REUSE] = True
+    return chosen
 
 
 def _prepare(

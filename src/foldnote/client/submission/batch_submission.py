@@ -14,9 +14,9 @@ from typing import Any
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import Operation, Run
-from foldnote.client.inputs.plain_values import make_plain
 from foldnote.client.local.identity import identify, identify_content, uploads_in, with_extensions
 from foldnote.client.local.ledger import Ledger
+from foldnote.client.submission.experience import RunLimits
 from foldnote.client.submission.extensions import (
     Extensions,
     describe_differences,
@@ -37,28 +37,9 @@ from foldnote.models import (
     check_job_name,
     propose_job_name,
 )
+from foldnote.models.names import MAX_NAME_LENGTH, STEM_LENGTH
 
-_STEM = 90
-_MAX_NAME = 100
 _MAX_SUFFIXES = 50
-
-
-@dataclass(frozen=True)
-class BatchLimits:
-    """Limits of a batch.
-
-    Attributes:
-        max_runtime_s: time limit of each job in seconds; None for the tool's own.
-        weighted_hours_budget: limit of weighted hours for all jobs together; None for no limit.
-    """
-
-    max_runtime_s: float | None = None
-    weighted_hours_budget: float | None = None
-
-    def __post_init__(self) -> None:
-        """Convert numbers of numpy."""
-        for name in ("max_runtime_s", "weighted_hours_budget"):
-            object.__setattr__(self, name, make_plain(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -96,7 +77,7 @@ class BatchAttempt:
     identity: str
     is_named: bool
     project_tag: str | None
-    limits: BatchLimits
+    limits: RunLimits
     is_new_run: bool = False
     """Whether to submit the same rows again as another batch."""
     extensions: Extensions | None = None
@@ -108,7 +89,7 @@ class BatchAttempt:
         yield self
         for number in range(1, _MAX_SUFFIXES) if self.is_named_by_table else ():
             suffix = f"-{self.tool.type}" if number == 1 else f"-{self.tool.type}-{number}"
-            yield replace(self, names=[name[: _MAX_NAME - len(suffix)] + suffix for name in self.names])
+            yield replace(self, names=[name[: MAX_NAME_LENGTH - len(suffix)] + suffix for name in self.names])
 
     def find_alternative(self, taken: Collection[str]) -> BatchAttempt:
         """Return the alternative whose jobs have these names; this one if none has."""
@@ -140,7 +121,7 @@ class BatchAttempt:
 
 def name_rows(batch_name: str, count: int) -> list[str]:
     """Return the default names of a batch's jobs."""
-    return [f"{batch_name[:_STEM]}-{number}" for number in range(1, count + 1)]
+    return [f"{batch_name[:STEM_LENGTH]}-{number}" for number in range(1, count + 1)]
 
 
 def find_batch(connection: ServiceConnection, ledger: Ledger, attempt: BatchAttempt) -> Operation[Job | None]:
@@ -196,7 +177,7 @@ def prepare(
     batch_name: str | None,
     names: Sequence[str] | None,
     project_tag: str | None,
-    limits: BatchLimits,
+    limits: RunLimits,
     sent: Extensions | None = None,
 ) -> BatchAttempt:
     """Prepare the batch, and validate it by the tool's schema.
@@ -217,7 +198,7 @@ def draft(
     batch_name: str | None,
     names: Sequence[str] | None,
     project_tag: str | None,
-    limits: BatchLimits,
+    limits: RunLimits,
     sent: Extensions | None = None,
     *,
     is_named_by_table: bool = False,

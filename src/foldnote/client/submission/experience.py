@@ -58,12 +58,13 @@ def read_experience(connection: ServiceConnection, tool_type: str) -> Operation[
 
 
 @dataclass(frozen=True)
-class JobLimits:
-    """Limits of one job.
+class RunLimits:
+    """Limits of a job or batch.
 
     Attributes:
-        max_runtime_s: longest run in seconds; None for the tool's own limit.
-        weighted_hours_budget: most weighted hours; None for no limit.
+        max_runtime_s: time limit of each job in seconds; None for the tool's own.
+        weighted_hours_budget: limit of weighted hours of the job, or of all jobs of the batch together; None
+            for no limit.
     """
 
     max_runtime_s: float | None = None
@@ -89,7 +90,7 @@ class JobLimits:
         return self.max_runtime_s is not None or self.weighted_hours_budget is not None
 
 
-NO_LIMITS = JobLimits()
+NO_LIMITS = RunLimits()
 
 
 def takes_runtime_limit(tool: Tool) -> bool:
@@ -97,7 +98,7 @@ def takes_runtime_limit(tool: Tool) -> bool:
     return bool(tool.extensions)
 
 
-def compare_limits(tool: Tool, limits: JobLimits, experience: Experience, *, runs: int = 1) -> None:
+def compare_limits(tool: Tool, limits: RunLimits, experience: Experience, *, runs: int = 1) -> None:
     """Compare the limits with the estimate; a warning says what cannot be compared or is not sent.
 
     Args:

@@ -29,10 +29,10 @@ from foldnote.errors import (
     TransportError,
 )
 from foldnote.models import Job, Problem
+from foldnote.models.names import STEM_LENGTH
 
 _MAX_SHOWN = 3
 _MAX_NAMES = 1000
-_STEM = 90
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def find_free_name(connection: ServiceConnection, name: str) -> Operation[str]:
     Raises:
         SettingsError: all numbers are taken.
     """
-    stem = name[:_STEM]
+    stem = name[:STEM_LENGTH]
     for number in range(2, _MAX_NAMES):
         candidate = f"{stem}-{number}"
         if (yield from find_job(connection, candidate)) is None:

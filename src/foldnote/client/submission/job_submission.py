@@ -21,7 +21,7 @@ from foldnote.client.local.identity import identify, identify_content, uploads_i
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.submission.experience import (
     NO_LIMITS,
-    JobLimits,
+    RunLimits,
     compare_limits,
     read_experience,
     takes_runtime_limit,
@@ -64,7 +64,7 @@ def submit(
     label: str | None = None,
     extensions: Extensions | None = None,
     webhook: str | None = None,
-    limits: JobLimits = NO_LIMITS,
+    limits: RunLimits = NO_LIMITS,
     again: bool = False,
 ) -> Operation[Job]:
     """Submit a job, unless it was submitted before; returns its record.
@@ -132,7 +132,7 @@ class SubmissionAttempt:
 
     Attributes:
         tool: the tool.
-        wanted: the request's body.
+        submission: the request's body.
         normalized: its settings with defaults filled in.
         identity: the submission's identity in the ledger.
         is_named: whether the user chose the name.

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from foldnote.client.inputs.batch_table import Rows, read_dtypes
 from foldnote.errors import FoldnoteError
 from foldnote.models import Job, JobStatus
+from foldnote.models.names import MAX_NAME_LENGTH
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_MAX_NAME_LENGTH = 100
 _RETRY = re.compile(r"-retry(\d+)$")
 _OUTCOMES = ("job_name", "status", "error", "retries", "duration_s", "weighted_hours")
 
@@ -182,9 +182,9 @@ def _is_setting(value: Any, settings: Mapping[str, Any]) -> bool:
 def _rename(name: str, ending: str, mark: str = "") -> str:
     """Return the name of a retry; a name that must be cut gets ``mark`` to stay unique."""
     stem = _RETRY.sub("", name)
-    if len(stem) + len(ending) <= _MAX_NAME_LENGTH:
+    if len(stem) + len(ending) <= MAX_NAME_LENGTH:
         return stem + ending
-    return stem[: _MAX_NAME_LENGTH - len(mark + ending)] + mark + ending
+    return stem[: MAX_NAME_LENGTH - len(mark + ending)] + mark + ending
 
 
 def _write_value(value: Any) -> Any:

@@ -165,7 +165,7 @@ class AccountPoller:
         """Poll once; ``find`` returns the new records.
 
         Args:
-            hold: lets the service hold the request until something changes.
+            long_poll: lets the service hold the request until something changes, and stores its new mark.
 
         Raises:
             ServiceError: the service refused; after a 429 nothing is requested until its ``Retry-After``.

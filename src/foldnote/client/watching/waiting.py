@@ -39,7 +39,7 @@ def get_many(
     """Get the records of several jobs by name, in as few requests as possible.
 
     Args:
-        hold: lets the service hold the first request, and stores the new mark.
+        long_poll: lets the service hold the first request until something changes, and stores its new mark.
 
     Raises:
         NotFoundError: one of them does not exist.

@@ -35,7 +35,7 @@ from foldnote.forms.files.file_reference import resolve_file
 from foldnote.forms.jobs.background_calls import call, start
 from foldnote.forms.schema.shapes import is_file
 from foldnote.forms.schema.spec import FieldSpec
-from foldnote.forms.submission.filled_form import FilledForm, StatusLine
+from foldnote.forms.submission.filled_form import FilledForm, StatusLine, uses_embedded_service
 from foldnote.forms.submission.uploading import upload_alignment, upload_files
 from foldnote.forms.submission.verdicts import Verdicts
 from foldnote.forms.ui import compact_widgets
@@ -120,11 +120,14 @@ class BatchTable:
         """Add the rows of a table or FASTA text; if it cannot be read, show why and return False."""
         return self._add(lambda words: read_text(text, words))
 
-    def add_file(self, data: bytes, name: str) -> bool:
-        """Add the rows of a file, by its bytes; if it cannot be read, show why and return False."""
-        return self._add_sheet(data, name)
+    def add_file(self, data: bytes, name: str, sheet: str | None = None) -> bool:
+        """Add the rows of a file, by its bytes; if it cannot be read, show why and return False.
 
-    def _add_sheet(self, data: bytes, name: str, sheet: str | None = None) -> bool:
+        Args:
+            data: contents of the file.
+            name: its name.
+            sheet: read this sheet of a workbook, whose rows replace all others.
+        """
         if not self._add(
             lambda words: read_table_bytes(data, name, words, sheet), name, is_new=sheet is None
         ):
@@ -136,7 +139,7 @@ class BatchTable:
 
     def _choose_sheet(self, sheet: str) -> None:
         """Replace the rows that were read from one sheet by those of another."""
-        if not self._add_sheet(self._workbook.data, self._workbook.name, sheet):
+        if not self.add_file(self._workbook.data, self._workbook.name, sheet):
             self._show_sheets()
 
     def _show_sheets(self) -> None:
@@ -369,8 +372,7 @@ class BatchTable:
     @property
     def _check(self) -> str:
         """Return the label of the first press; the embedded service has no costs."""
-        profile = getattr(self._form.client, "profile", None)
-        return "Validate" if getattr(profile, "is_embedded", False) else "Validate and estimate"
+        return "Validate" if uses_embedded_service(self._form) else "Validate and estimate"
 
     def job_names(self) -> list[str] | None:
         """Return a name for each job if the table names any; None if they are numbered after the batch."""
@@ -482,6 +484,7 @@ class BatchTable:
         self._message.value = f'<div class="fn-said{mark}" role="{role}">{escape(text)}</div>' if text else ""
 
     def _open(self) -> None:
+        """Build the widgets and show them, unless this was done before."""
         if self._is_built:
             return
         self._is_built = True
@@ -493,6 +496,29 @@ class BatchTable:
         self._sweep = SweepControls(looks, self._apply_sweep, self._find_sweep_fault)
         self._message = looks.html("", "foldnote-part")
         self._code_block = looks.html("", "foldnote-part")
+        self._policy = PolicyControls(looks, self.forget_preview)
+        heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
+        title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
+        parts = [
+            title,
+            *self._build_sources(looks),
+            self._sheets.widget,
+            self._columns.widget,
+            self._view.widget,
+            self._editor.chooser,
+            self._editor.widget,
+            self._sweep.widget,
+            self._policy.widget,
+            self._build_buttons(looks),
+            self._message,
+            self._code_block,
+        ]
+        self.show_policy()
+        self._form.frame.show_batch(parts)
+        self.refresh()
+
+    def _build_sources(self, looks: SharedStyles) -> list[widgets.Widget]:
+        """Build the controls with which rows are pasted or read from a file."""
         self._paste = compact_widgets.Textarea(
             rows=3,
             description=write_label(LabelParts("Rows to add", "", "", ""), Notice()),
@@ -511,6 +537,10 @@ class BatchTable:
         )
         self._file.add_class("foldnote-second")
         self._file.observe(self._read_file, "value")
+        return [self._paste, looks.box([add, self._file], "foldnote-actions")]
+
+    def _build_buttons(self, looks: SharedStyles) -> widgets.Widget:
+        """Build the buttons that submit the batch, show its code, and remove its rows."""
         self._clear = looks.button("Remove all rows", "foldnote-second")
         self._clear.on_click(lambda _button: self._remove_all())
         self._code = looks.button(
@@ -519,22 +549,7 @@ class BatchTable:
         self._code.on_click(lambda _button: self._toggle_code())
         self._send = looks.button(self._check, "foldnote-submit")
         self._send.on_click(self.press)
-        source = looks.box([add, self._file], "foldnote-actions")
-        buttons = looks.box([self._send, self._code, self._clear], "foldnote-actions")
-        heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
-        title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
-        rows = [
-            self._sheets.widget,
-            self._columns.widget,
-            self._view.widget,
-            self._editor.chooser,
-            self._editor.widget,
-        ]
-        self._policy = PolicyControls(looks, self.forget_preview)
-        self.show_policy()
-        end = [self._sweep.widget, self._policy.widget, buttons, self._message, self._code_block]
-        self._form.frame.show_batch([title, self._paste, source, *rows, *end])
-        self.refresh()
+        return looks.box([self._send, self._code, self._clear], "foldnote-actions")
 
     def show_policy(self) -> None:
         """Show the policies on failures that the service offers, as far as it has answered."""

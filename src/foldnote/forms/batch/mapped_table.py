@@ -107,21 +107,32 @@ def map_table(
         table = list(table)
     table = read_frame(table)
     heads = _read_heads(table)
-    settings = [spec.name for spec in specs]
     if not heads:
         return MappedTable(table, columns, names)
-    sample = _sample(table, heads)
-    if columns is not None:
-        fed = orient_columns(columns, heads, settings)
-        named = None if names is not None else find_name_column(sample, fed.values())
-        smiles = _find_inlined(fed, specs)
-        return MappedTable(_type_texts(table, fed, specs), fed, names or named, named is not None, smiles)
+    if columns is None:
+        return _map_by_names(tool, table, specs, heads, names, taken)
+    fed = orient_columns(columns, heads, [spec.name for spec in specs])
+    named = None if names is not None else find_name_column(_sample(table, heads), fed.values())
+    smiles = _find_inlined(fed, specs)
+    return MappedTable(_type_texts(table, fed, specs), fed, names or named, named is not None, smiles)
+
+
+def _map_by_names(
+    tool: Tool,
+    table: Any,
+    specs: Sequence[FieldSpec],
+    heads: Sequence[str],
+    names: str | None,
+    taken: Collection[str],
+) -> MappedTable:
+    """Map columns by the names of settings; by other names and contents if some are not settings."""
+    settings = [spec.name for spec in specs]
     is_closed = (tool.settings_schema or {}).get("additionalProperties") is False
     others = [head for head in heads if head != names and head not in settings]
     if not others or not is_closed:
         own = {head: head for head in heads if head in settings and head != names}
         return MappedTable(_type_texts(table, own, specs), None, names, inlined=_find_inlined(own, specs))
-    found = map_columns(sample, specs, names, taken)
+    found = map_columns(_sample(table, heads), specs, names, taken)
     if not hasattr(table, "columns") and found.kept:
         raise ArgumentError(
             f"The column {found.kept[0][:60]!r} is not a setting of this tool. The settings are:"
@@ -182,11 +193,10 @@ def _map_file(
     sheet: str | None,
 ) -> MappedTable:
     text = read_table_file(path, _list_words(specs, columns), sheet)
-    _tell_notes(text.notes, Path(path).name)
     return _map_text(tool, text, Path(path).name, specs, columns, names, taken)
 
 
-def _tell_notes(notes: Sequence[str], name: str) -> None:
+def _warn_of_notes(notes: Sequence[str], name: str) -> None:
     """Issue a warning for each note on how a file was read; a form shows them below its table."""
     for note in notes:
         warn_caller(f"{name}: {note}", TableWarning)
@@ -217,7 +227,6 @@ def map_table_bytes(
     """
     specs = list_specs(tool)
     text = read_table_bytes(data, name, _list_words(specs, columns), sheet)
-    _tell_notes(text.notes, name)
     return _map_text(tool, text, name, specs, columns, names, taken)
 
 
@@ -235,6 +244,8 @@ def _map_text(
     names: str | None,
     taken: Collection[str],
 ) -> MappedTable:
+    """Map the columns of a file's table, and type its cells; the assumptions are issued as warnings."""
+    _warn_of_notes(text.notes, name)
     if columns is None:
         found = map_columns(text, specs, names, taken)
         fed, names = found.columns, found.job_names
@@ -245,7 +256,7 @@ def _map_text(
         fed = orient_columns(columns, text.columns, [spec.name for spec in specs])
         names = names or find_name_column(text, fed.values())
     rows, notes = type_cells(text, fed, specs, names)
-    _tell_notes(notes, name)
+    _warn_of_notes(notes, name)
     return MappedTable(rows, fed, names, True, _find_inlined(fed, specs))
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from foldnote.forms.files.structure_outline import OutlineChain, number_of
+from foldnote.catalog.contents import read_residue_number
+from foldnote.forms.files.structure_outline import OutlineChain
 
 _RANGE: Final = re.compile(r"(-?\d{1,5}[A-Za-z]?)-(-?\d{1,5}[A-Za-z]?)")
 _LOOSE_DASH: Final = re.compile("(?<=[0-9A-Za-z])(?: +- +|\\s*(?:\u2013|\\.\\.)\\s*)(?=-?[0-9])")
@@ -64,7 +65,7 @@ def _find(residue: str, chain: OutlineChain | None, place: str) -> ResidueText:
 
 
 def _expand(first: str, last: str, chain: OutlineChain | None, place: str) -> ResidueText:
-    start, end = number_of(first), number_of(last)
+    start, end = read_residue_number(first), read_residue_number(last)
     if end < start:
         return ResidueText(fault=f"{first}-{last} is in descending order: write the smaller number first.")
     if chain is None:
@@ -75,8 +76,8 @@ def _expand(first: str, last: str, chain: OutlineChain | None, place: str) -> Re
     if first in known and last in known:
         span = known[known.index(first) : known.index(last) + 1]
     else:
-        span = [residue for residue in known if start <= number_of(residue) <= end]
-    numbers = [number_of(residue) for residue in known]
+        span = [residue for residue in known if start <= read_residue_number(residue) <= end]
+    numbers = [read_residue_number(residue) for residue in known]
     if not span or start < min(numbers) or end > max(numbers):
         return ResidueText(
             fault=f"{_name(chain, place)} has no residues {first}-{last}. It has {chain.extent}."

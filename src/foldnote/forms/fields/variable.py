@@ -16,6 +16,7 @@ from types import MemberDescriptorType
 from typing import Any, Final, NamedTuple, Protocol
 
 from foldnote.client.inputs.file_values import LocalFile
+from foldnote.client.inputs.plain_values import find_kind
 from foldnote.errors import ArgumentError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.schema.spec import MISSING
@@ -61,7 +62,8 @@ class Variable(NamedTuple):
         value = self._find()
         if not (isinstance(value, list | tuple) or getattr(value, "shape", None)):
             return ""
-        keys = list(value.index[:1]) if _kind(value) == ("pandas", "Series") else list(range(len(value)))[:1]
+        is_series = find_kind(value) == ("pandas", "Series")
+        keys = list(value.index[:1]) if is_series else list(range(len(value)))[:1]
         keys = [key.item() if hasattr(key, "item") else key for key in keys]
         paths = [f"{self.text}[{key!r}]" for key in keys if type(key) in (str, int)]
         one = "".join(
@@ -126,7 +128,7 @@ def _read_key(node: ast.expr) -> str | int | None:
 
 def _find_attribute(value: Any, name: str) -> Any:
     """Return a stored attribute, or a table's value of this label; `MISSING` if it is computed or absent."""
-    if _kind(value) in _LABELLED:
+    if find_kind(value) in _LABELLED:
         return MISSING if hasattr(type(value), name) else _find_item(value, name)
     found = inspect.getattr_static(value, name, MISSING)
     if isinstance(found, MemberDescriptorType | _TUPLE_FIELD):  # a slot, or a field of a named tuple
@@ -146,13 +148,9 @@ def _find_item(value: Any, key: str | int) -> Any:
             return list.__getitem__(value, key)  # type: ignore[index]
         if isinstance(value, tuple):
             return tuple.__getitem__(value, key)  # type: ignore[index]
-        return value[key] if _kind(value) in _INDEXED else MISSING
+        return value[key] if find_kind(value) in _INDEXED else MISSING
     except Exception:  # noqa: BLE001 - libraries raise errors of their own for a key that is not there
         return MISSING
-
-
-def _kind(value: Any) -> tuple[str, str]:
-    return type(value).__module__.partition(".")[0], type(value).__name__
 
 
 class BoundForm(Protocol):

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from foldnote.catalog.contents import is_mmcif
+from foldnote.catalog.contents import is_mmcif, read_residue_number
 from foldnote.forms.files.contents import recall
 from foldnote.forms.files.file_reference import local_path, resolve_file
 from foldnote.forms.files.polymer_residues import find_polymer, is_nucleotide, is_water
@@ -228,7 +228,7 @@ def find_cdrs(residues: dict[str, str]) -> tuple[ChainRegion, ...]:
         return tuple(
             ChainRegion(f"CDR-{kind}{position}", scheme, found)
             for position, (first, last) in enumerate(regions, 1)
-            if (found := tuple(number for number in residues if first <= number_of(number) <= last))
+            if (found := tuple(number for number in residues if first <= read_residue_number(number) <= last))
         )
     return ()
 
@@ -236,8 +236,3 @@ def find_cdrs(residues: dict[str, str]) -> tuple[ChainRegion, ...]:
 def _has_insertions(residues: dict[str, str]) -> bool:
     """Return whether residues have insertion codes, as 82A to 82C in every Kabat-numbered heavy chain."""
     return any(number[-1].isalpha() for number in residues)
-
-
-def number_of(residue: str) -> int:
-    """Return the number in ``52A``, without the insertion code."""
-    return int(residue.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))

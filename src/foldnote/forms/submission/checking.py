@@ -16,7 +16,7 @@ from foldnote.errors import FoldnoteError, NotFoundError
 from foldnote.forms.fields.field import is_same
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.forms.jobs.job_name import identify_settings
-from foldnote.forms.submission.filled_form import FilledForm
+from foldnote.forms.submission.filled_form import FilledForm, uses_embedded_service
 from foldnote.forms.submission.submission import FormSubmission
 from foldnote.forms.submission.verdicts import REJECTED_FIELD, Verdicts
 from foldnote.text import about_duration, count, format_size, format_weighted_hours
@@ -70,9 +70,9 @@ class Checking:
     def learn_cost(self) -> None:
         """Show the cost of a submission, with the run time if it is known from earlier jobs."""
         form = self._form
-        if form.client is None or (self._is_own and not form.described.available):
+        if form.client is None or (uses_embedded_service(form) and not form.described.available):
             return
-        form.frame.show_cost(describe_cost(is_own=self._is_own))
+        form.frame.show_cost(describe_cost(is_own=uses_embedded_service(form)))
         if has_running_loop():
             start(self._learn())
 
@@ -147,15 +147,9 @@ class Checking:
         except FoldnoteError as error:
             _log.info("Earlier jobs could not be listed: %s", error)
             return
-        left = None if self._is_own else await self._count_left()
+        left = None if uses_embedded_service(form) else await self._count_left()
         experience = summarize_runs(found.page.jobs, form.described.type)
-        form.frame.show_cost(describe_cost(experience, left, is_own=self._is_own))
-
-    @property
-    def _is_own(self) -> bool:
-        """Whether the service is the embedded one, which has no allowance."""
-        profile = getattr(self._form.client, "profile", None)
-        return bool(getattr(profile, "is_embedded", False))
+        form.frame.show_cost(describe_cost(experience, left, is_own=uses_embedded_service(form)))
 
     async def _count_left(self) -> int | None:
         """Return the number of jobs that the account may still submit; None if unlimited or unknown."""

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from foldnote.models.tool import Tool
 
 
+def uses_embedded_service(form: FilledForm) -> bool:
+    """Return whether the form's service is the embedded one, which has no costs and no allowance."""
+    profile = getattr(form.client, "profile", None)
+    return bool(getattr(profile, "is_embedded", False))
+
+
 class StatusLine(Protocol):
     """The status messages of a form."""
 

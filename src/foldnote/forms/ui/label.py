@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from foldnote.forms.schema.spec import MISSING, FieldSpec
 from foldnote.forms.wording import in_one_line
-from foldnote.text import count, escape_html, format_number
+from foldnote.text import count, escape_html, format_number, mark_code
 
 _LIMITS = {
     "minimum": "at least",
@@ -137,7 +137,7 @@ def write_foot(parts: LabelParts, notice: Notice) -> str:
     if len(notice.errors) > 3:
         lines.append(f'<span class="fn-error">and {len(notice.errors) - 3} more</span>')
     if notice.readout:
-        lines.append(f'<span class="fn-readout">{_write_code(notice.readout)}</span>')
+        lines.append(f'<span class="fn-readout">{mark_code(notice.readout)}</span>')
     lines += map(_write_strip, notice.strips)
     lines += [_write_caution(caution, parts.mark) for caution in notice.cautions]
     return "".join(lines) + parts.foot
@@ -145,11 +145,6 @@ def write_foot(parts: LabelParts, notice: Notice) -> str:
 
 def _mark(letter: str) -> str:
     return f"<strong>{escape_html(letter)}</strong>"
-
-
-def _write_code(text: str) -> str:
-    """Return the HTML of a sentence, with code for the parts in backticks."""
-    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escape_html(text))
 
 
 def _write_caution(caution: Caution, mark: str) -> str:

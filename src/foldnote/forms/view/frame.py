@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +13,7 @@ from foldnote.forms.ui.label import LabelParts, Notice, write_label
 from foldnote.forms.ui.shared_styles import SharedStyles, set_class
 from foldnote.forms.ui.stylesheet import read_style
 from foldnote.forms.view.changes import Changes
-from foldnote.text import count, escape_html
+from foldnote.text import count, escape_html, mark_code
 
 if TYPE_CHECKING:
     from foldnote.catalog.described_tool import DescribedTool
@@ -38,14 +37,32 @@ class Frame:
         self.has_job = has_job
         self._section = section
         section.on_shown = self._lay_out
-        self._status = ""
-        self._code = ""
         self.shown_language = ""
-        self._cost = self._live = self._note = ""
-        self._general = ""
+        self._live = self._general = self._cost = self._status = self._code = self._note = ""
+        """Parts of the message below the buttons, as HTML."""
         self._beside: list[widgets.Widget] = []
         self.slot = looks.box([], "foldnote-slot")
         self.header = looks.html("", "foldnote-header")
+        self.message = looks.html("", "foldnote-message")
+        self.changes = Changes(looks, actions.reset, self._show_changes)
+        self.search: widgets.Text | None = None
+        self.fold: widgets.Button | None = None
+        self._advanced: widgets.Box | None = None
+        self._is_unfolded = False
+        self._groups: dict[str, widgets.Box] = {}
+        self._headings: dict[str, widgets.Widget] = {}
+        """The title, or the button that unfolds it, of each group."""
+        self._build_names(looks, actions)
+        self._build_buttons(looks, actions)
+        self._build_search()
+        found: list[widgets.Widget] = [self.search] if self.search is not None else []
+        self.widget = looks.box(
+            [self.header, self.example, *found, *self._build_groups(), self._build_footer(), self.slot],
+            "foldnote-form",
+        )
+
+    def _build_names(self, looks: SharedStyles, actions: Actions) -> None:
+        """Build the text boxes of the job's name and label."""
         self.job_name = compact_widgets.Text(
             layout=looks.layout,
             style=looks.text,
@@ -60,6 +77,10 @@ class Frame:
             placeholder="free text, shown instead of the name",
             _dom_classes=("foldnote-field", "foldnote-job-name", "foldnote-job-label"),
         )
+        self.job_name.observe(actions.rename, "value")
+        self.label.observe(actions.relabel, "value")
+
+    def _build_buttons(self, looks: SharedStyles, actions: Actions) -> None:
         self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job")
         self.attention = looks.button(
             "", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first problem"
@@ -81,21 +102,6 @@ class Frame:
             "foldnote-hidden",
             tooltip="Fill in an example",
         )
-        self.changes = Changes(looks, actions.reset, self._show_changes)
-        self.search: widgets.Text | None = None
-        self.message = looks.html("", "foldnote-message")
-        self.fold: widgets.Button | None = None
-        self._advanced: widgets.Box | None = None
-        self._is_unfolded = False
-        self._groups: dict[str, widgets.Box] = {}
-        self._headings: dict[str, widgets.Widget] = {}
-        """The title, or the button that unfolds it, of each group."""
-        self._build_search()
-        found: list[widgets.Widget] = [self.search] if self.search is not None else []
-        self.widget = looks.box(
-            [self.header, self.example, *found, *self._build_groups(), self._build_footer(), self.slot],
-            "foldnote-form",
-        )
         for button, action in (
             (self.submit, actions.submit),
             (self.copy, actions.copy),
@@ -105,8 +111,6 @@ class Frame:
             (self.attention, actions.attend),
         ):
             button.on_click(action)
-        self.job_name.observe(actions.rename, "value")
-        self.label.observe(actions.relabel, "value")
 
     def show_tool(self, tool: DescribedTool, *, is_waiting: bool = False) -> None:
         """Show title, description and method of the tool.
@@ -120,14 +124,14 @@ class Frame:
         """
         line, more, mark = (_WAITING, "", "fn-unknown") if is_waiting else describe_method(tool)
         title, about = escape_html(tool.display_name or tool.type), escape_html(tool.description)
-        sentence = f'<span title="{escape_html(line.replace("`", ""))}">{_mark_code(line)}</span>'
+        sentence = f'<span title="{escape_html(line.replace("`", ""))}">{mark_code(line)}</span>'
         self.header.value = (
             f"<style>{read_style()}</style>"
             f'<div class="fn-title" role="heading" aria-level="2">{title}</div>'
             f'<div class="fn-about">{about}</div>'
             + (f'<div class="fn-method {mark}">{sentence}</div>' if self.has_job else "")
         )
-        written = f'<div class="fn-note {mark}">{_mark_code(more)}</div>' if more and self.has_job else ""
+        written = f'<div class="fn-note {mark}">{mark_code(more)}</div>' if more and self.has_job else ""
         if written != self._note:
             self._note = written
             self._show_message()
@@ -182,9 +186,9 @@ class Frame:
         """
         mark = f" fn-{kind}" if kind else ""
         role = "alert" if kind == "bad" else "status"
-        extra = f"<p>{_mark_code(more)}</p>" if more else ""
+        extra = f"<p>{mark_code(more)}</p>" if more else ""
         self._status = (
-            f'<div class="fn-said{mark}" role="{role}">{_mark_code(text)}{extra}</div>' if text else ""
+            f'<div class="fn-said{mark}" role="{role}">{mark_code(text)}{extra}</div>' if text else ""
         )
         self._show_message()
 
@@ -345,8 +349,3 @@ def describe_method(tool: DescribedTool) -> tuple[str, str, str]:
         first, _, more = tool.unavailable_reason.partition(". ")
         return first.removesuffix(".") + ".", more, "fn-cannot"
     return "Not connected to a service: settings are checked, but cannot be submitted.", "", "fn-unknown"
-
-
-def _mark_code(text: str) -> str:
-    """Convert ``text`` to HTML, with parts in backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape_html(text))

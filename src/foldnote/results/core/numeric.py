@@ -55,6 +55,13 @@ def as_matrix(values: object) -> NDArray[np.float32] | None:
     return matrix if matrix.ndim == 2 else None
 
 
+def measure_angle(first: Floats, middle: Floats, last: Floats) -> float:
+    """Return the angle at ``middle`` in degrees."""
+    back, forth = first - middle, last - middle
+    cosine = back @ forth / max(float(np.linalg.norm(back) * np.linalg.norm(forth)), 1e-9)
+    return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
+
+
 def find_close_pairs(points: Floats, others: Floats, cutoff: float) -> tuple[Rows, Rows, Floats]:
     """Find the pairs of two sets of points, shapes (n, 3) and (m, 3), at most ``cutoff`` apart.
 

@@ -19,7 +19,7 @@ only this bond is listed for the residue: it is covalent or, in a docked pose, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import gemmi
@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.residue_names import find_parent
-from foldnote.results.core.numeric import Floats, find_close_pairs
+from foldnote.results.core.numeric import Floats, find_close_pairs, measure_angle
 from foldnote.results.docking.bonding import find_roles
 from foldnote.results.docking.contacts import (
     Pocket,
@@ -339,9 +339,9 @@ def _list_charged(site: _Site, table: dict[str, tuple[str, ...]]) -> list[tuple[
 
 
 def _is_charged(site: _Site, owner: Owner, rows: Sequence[int]) -> bool:
-    """Return whether a histidine has two hydrogens at nitrogen; True for other residues."""
-    is_told = owner[2] in _POSITIVE or find_parent(owner[2]) != "HIS"
-    return is_told or (len(rows) == len(_HISTIDINE) and all(row in site.pocket.hydrogens for row in rows))
+    """Return whether a histidine is named HIP or has two hydrogens at nitrogen; True for other residues."""
+    is_named = owner[2] in _POSITIVE or find_parent(owner[2]) != "HIS"
+    return is_named or (len(rows) == len(_HISTIDINE) and all(row in site.pocket.hydrogens for row in rows))
 
 
 def _connect(
@@ -391,28 +391,14 @@ def _list_halogen_bonds(site: _Site) -> Iterator[Interaction]:
             is_acceptor = site.pocket.roles[row, 1] or site.pocket.elements[row] == "S"
             if not is_acceptor or distance > HALOGEN_A:
                 continue
-            angle = _measure_angle(site.positions[carbon], place, points[row])
+            angle = measure_angle(site.positions[carbon], place, points[row])
             if abs(angle - _AT_HALOGEN) > _DEVIATION:
                 continue
-            angles = [_measure_angle(place, points[row], points[other]) for other in site.bonded[row]]
+            angles = [measure_angle(place, points[row], points[other]) for other in site.bonded[row]]
             if any(abs(each - _AT_ACCEPTOR) <= _DEVIATION for each in angles):
                 owner = (chain, number, name)
                 for one in _connect("halogen bond", site, owner, [row], [halogen], HALOGEN_A):
-                    yield _with_angle(one, angle)
-
-
-def _with_angle(one: Interaction, angle: float) -> Interaction:
-    return Interaction(
-        one.kind, one.owner, one.atom, one.ligand_atom, one.ligand_rows, one.distance, angle, one.donor,
-        one.place, one.ligand_place,
-    )  # fmt: skip
-
-
-def _measure_angle(first: Floats, middle: Floats, last: Floats) -> float:
-    """Return the angle at ``middle`` in degrees."""
-    back, forth = first - middle, last - middle
-    cosine = back @ forth / max(float(np.linalg.norm(back) * np.linalg.norm(forth)), 1e-9)
-    return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
+                    yield replace(one, angle=angle)
 
 
 def _list_ring_contacts(site: _Site) -> Iterator[Interaction]:
@@ -455,7 +441,7 @@ def _stack(site: _Site, owner: Owner, ring: Ring, other: Ring) -> Iterator[Inter
     offset = min(_measure_offset(other.center, ring), _measure_offset(ring.center, other))
     if distance <= STACKING_A and not is_turned and offset <= MAX_OFFSET_A:
         one = _make_ring_contact(site, "pi stacking", owner, ring.atoms, other.atoms, ring.center, other, "")
-        yield _with_angle(one, angle)
+        yield replace(one, angle=angle)
 
 
 def _is_above(charge: Floats, ring: Ring) -> bool:

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from foldnote.results.core.numeric import Floats, find_close_pairs
+from foldnote.results.core.numeric import Floats, find_close_pairs, measure_angle
 from foldnote.results.structure.interfaces.hydrogen_bonds import (
     HYDROGEN_BOND_A,
     MIN_ANGLE_DEGREES,
@@ -127,7 +127,7 @@ def _pair(
 ) -> Iterator[WaterBridge]:
     for one in theirs:
         for other in ours:
-            angle = _measure_angle(one.end, oxygen, other.end)
+            angle = measure_angle(one.end, oxygen, other.end)
             if WATER_DEGREES[0] <= angle <= WATER_DEGREES[1]:
                 donor = _name_donor(one, other)
                 yield WaterBridge(water, one.row, other.row, one.distance, other.distance, angle, donor)
@@ -139,10 +139,3 @@ def _name_donor(one: _Bond, other: _Bond) -> str:
     if receptor_gives or ligand_gives:
         return "either" if receptor_gives and ligand_gives else "receptor" if receptor_gives else "ligand"
     return "both" if one.gives else "water"
-
-
-def _measure_angle(first: Floats, middle: Floats, last: Floats) -> float:
-    """Return the angle at ``middle`` in degrees."""
-    back, forth = first - middle, last - middle
-    cosine = back @ forth / max(float(np.linalg.norm(back) * np.linalg.norm(forth)), 1e-9)
-    return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))

@@ -217,10 +217,10 @@ def _rank(drafts: list[ModelDraft]) -> tuple[list[ModelDraft], str]:
         return sorted(drafts, key=_by_sample_score), SAMPLE_SCORE
     ranks = [draft.rank for draft in drafts]
     if all(rank is not None for rank in ranks):
-        return _sort_by_name(drafts), "file name"
+        return _sort_by_rank(drafts), "file name"
     found = _rank_by_figure(drafts, all) if len(drafts) > 1 else None
     if found is None and any(rank is not None for rank in ranks):
-        return _sort_by_name(drafts), "file name"
+        return _sort_by_rank(drafts), "file name"
     return found or (_rank_by_figure(drafts, any) if len(drafts) > 1 else None) or _put_chosen_first(drafts)
 
 
@@ -245,7 +245,7 @@ def _rank_by_figure(
     return None
 
 
-def _sort_by_name(drafts: list[ModelDraft]) -> list[ModelDraft]:
+def _sort_by_rank(drafts: list[ModelDraft]) -> list[ModelDraft]:
     return sorted(drafts, key=lambda draft: _or_last(draft.rank))
 
 

@@ -78,8 +78,7 @@ def read_score_file(data: bytes, name: str) -> ScoreFile:
 
 
 def _from_json(content: Any, name: str) -> ScoreFile:
-    if isinstance(content, list) and len(content) == 1:
-        content = content[0]
+    content = _unwrap(content)
     if not isinstance(content, Mapping):
         return ScoreFile(name)
     return ScoreFile(
@@ -92,8 +91,8 @@ def _from_json(content: Any, name: str) -> ScoreFile:
     )
 
 
-def _unwrap(value: object) -> object:
-    """Take the value out of a list of length 1, as some programs write single figures."""
+def _unwrap(value: Any) -> Any:
+    """Take the value out of a list of length 1, in which some programs write single figures or the scores."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from foldnote.errors import UnreadableFileError
 from foldnote.io import hash_file
 from foldnote.results.archives.archive import BROKEN
-from foldnote.results.provenance.manifest import AddOn, Manifest
+from foldnote.results.provenance.manifest import AddOn, Manifest, read_mapping
 from foldnote.results.provenance.workflow import read_parts
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def describe(result: Result) -> dict[str, Any]:
     parts = {folder: part.data for folder, part in read_parts(result)}
     manifest = (None if parts and _OWN_MANIFEST not in result.match(["*"]) else result.manifest) or Manifest()
     origin = result.origin
-    record = _part(origin, "job")
-    engine = _part(manifest.data, "engine")
+    record = read_mapping(origin, "job")
+    engine = read_mapping(manifest.data, "engine")
     added = [each.data for each in manifest.add_ons]
     normalized = manifest.data.get("settings")
     return {
@@ -65,7 +65,7 @@ def describe(result: Result) -> dict[str, Any]:
             "homepage": engine.get("homepage"),
             "notes": list(manifest.notes),
         },
-        "engine": {"name": manifest.engine or None, "packages": dict(_part(engine, "packages"))},
+        "engine": {"name": manifest.engine or None, "packages": dict(read_mapping(engine, "packages"))},
         "addOns": [_describe_add_on(each) for each in manifest.add_ons],
         "databases": [dict(each) for each in manifest.databases],
         "seed": manifest.seed,
@@ -76,8 +76,8 @@ def describe(result: Result) -> dict[str, Any]:
         "outputs": _list_outputs(result, manifest),
         "parts": parts,
         "archive": _describe_file(result.archive.path),
-        "service": dict(_part(origin, "service")) | dict(_part(manifest.data, "service")),
-        "client": dict(_part(origin, "client")),
+        "service": dict(read_mapping(origin, "service")) | dict(read_mapping(manifest.data, "service")),
+        "client": dict(read_mapping(origin, "client")),
         "citations": [each["citation"] for each in (engine, *added) if each.get("citation")],
     }
 
@@ -89,13 +89,8 @@ def _describe_add_on(add_on: AddOn) -> dict[str, Any]:
         "licence": add_on.data.get("licence"),
         "homepage": add_on.data.get("homepage"),
         "note": add_on.data.get("note"),
-        "packages": dict(_part(add_on.data, "packages")),
+        "packages": dict(read_mapping(add_on.data, "packages")),
     }
-
-
-def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = content.get(name)
-    return part if isinstance(part, Mapping) else {}
 
 
 def _list_inputs(manifest: Manifest, origin: Mapping[str, Any]) -> list[dict[str, Any]]:

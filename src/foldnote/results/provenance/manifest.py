@@ -154,8 +154,8 @@ def make_manifest(content: Mapping[str, Any]) -> Manifest:
         method_note=_text(engine, "note"),
         seed=seed if isinstance(seed, int) and not isinstance(seed, bool) else None,
         seed_note=_text(job, "seedNote"),
-        changed=_mapping(content, "settingsChanged"),
-        ignored=_mapping(content, "settingsIgnored"),
+        changed=read_mapping(content, "settingsChanged"),
+        ignored=read_mapping(content, "settingsIgnored"),
         started=_text(content, "started"),
         ended=_text(content, "ended", "completed"),
         add_ons=tuple(_read_add_ons(engine)),
@@ -170,7 +170,8 @@ def _part(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return part if isinstance(part, Mapping) else content
 
 
-def _mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def read_mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a nested object; empty if there is none."""
     part = content.get(name)
     return part if isinstance(part, Mapping) else {}
 

@@ -237,7 +237,7 @@ def _note_items(items: Sequence[ComparedItem], first: ComparedItem | None) -> li
     if first is None:
         notes.append(f"No structures are compared: at least two are needed. {_join(lacking)}".strip())
     else:
-        notes += [f"{_join([text])}" for text in lacking]
+        notes += [f"{text}." for text in lacking]
     notes += [item.note for item in items if item.note]
     unknown = [item.name for item in items if item.is_job and not item.settings]
     if unknown:

@@ -101,7 +101,7 @@ class Structure(NotebookRepr):
         """Open a local file, which may be compressed.
 
         The format is recognised by the name or else by the content: PDB, mmCIF, BinaryCIF, SDF, MOL2 or
-            PDBQT.
+        PDBQT.
 
         Raises:
             UnreadableFileError: the file does not exist, is compressed and damaged, or is an archive, a

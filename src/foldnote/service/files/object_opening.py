@@ -61,7 +61,7 @@ def require_bucket(data: Path, address: BucketAddress | None) -> None:
         )
 
 
-def open_bucket(data: Path, address: BucketAddress, replica: str = "") -> ObjectBucket:
+def open_bucket(data: Path, address: BucketAddress, replica: str) -> ObjectBucket:
     """Open the bucket of a data folder, or mark an unused one as its own.
 
     Raises:

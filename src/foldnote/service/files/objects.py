@@ -20,7 +20,7 @@ invalid."""
 
 
 class ObjectDraft(Protocol):
-    """A content being written: `write`, then `keep`; leaving the block without `keep` discards it.
+    """A content being written: `write`, then `commit`; leaving the block without `commit` discards it.
 
     Attributes:
         size: bytes written so far.

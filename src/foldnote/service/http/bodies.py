@@ -76,13 +76,11 @@ async def read_chunks(
             yield chunk
 
 
-def require_length(
-    request: Request, limit_bytes: int, refuse: Callable[[int], Exception] = too_large
-) -> None:
+def require_length(request: Request, limit_bytes: int, refuse: Callable[[int], Exception]) -> None:
     """Accept a request whose declared length is within the limit, or that declares none.
 
     Raises:
-        RefusalError: 413, or the exception that `refuse` creates for the limit.
+        RefusalError: the exception that `refuse` creates for the limit.
     """
     declared = request.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:19]) > limit_bytes:

@@ -240,7 +240,7 @@ class Connection(HttpToolsProtocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self._start_head_timeout()  # an earlier request is still being processed
         elif self._head_bytes:
-            self._respond_and_close(408, f"The head of the request was not complete within {HEAD_S:g} s.")
+            self._time_out(f"The head of the request was not complete within {HEAD_S:g} s.")
         else:
             self.transport.close()
 
@@ -248,17 +248,17 @@ class Connection(HttpToolsProtocol):
         """Abort a request whose body arrives too slowly, unless it is waiting for the service."""
         is_waiting = self.flow.read_paused or self.cycle.waiting_for_100_continue
         if not is_waiting and self._body_bytes < BODY_CHECK_INTERVAL_S * BODY_BYTES_PER_S:
-            self._respond_and_close(408, f"The body came more slowly than {BODY_BYTES_PER_S} bytes a second.")
+            self._time_out(f"The body came more slowly than {BODY_BYTES_PER_S} bytes a second.")
             return
         self._body_bytes = 0
         self._deadline = self.loop.call_later(BODY_CHECK_INTERVAL_S, self._check_body_rate)
 
-    def _respond_and_close(self, status: int, sentence: str) -> None:
-        """Send a response, unless one has begun, and close."""
+    def _time_out(self, sentence: str) -> None:
+        """Send a response with status 408, unless a response has begun, and close."""
         if not self.transport.is_closing():
             has_response = not self._is_in_head and self.cycle is not None and self.cycle.response_started
             if not has_response:
-                self.transport.write(_error_response(status, sentence))
+                self.transport.write(_error_response(408, sentence))
             self.transport.close()
 
     def _close_idle_connection(self) -> bool:

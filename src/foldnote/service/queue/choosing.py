@@ -78,18 +78,7 @@ class JobSelector:
             if self._launcher.may_wait(each)
         }
         places = self._lines.places(active for active in running_attempts if active.claim.type in with_lines)
-        running = Counter(active.claim.account_id for active in running_attempts)
-        free_capacity = {
-            id(each): FreeCapacity(each, self._run_limit(each)) for each in self._executors.all()
-        }
-        for active in running_attempts:
-            if id(active.executor) in free_capacity and not active.is_in_line:
-                free_capacity[id(active.executor)].taken.append(active.need)
-        for claim in claimed:
-            running[claim.account_id] += 1
-            capacity = free_capacity.get(id(self._executors.find(claim.executor)))
-            if capacity and claim.job_id not in ahead:
-                capacity.take(self._launcher.need(claim.type))
+        running, free_capacity = self._count_running(running_attempts, claimed, ahead)
         may_start = self._may_start()
 
         def is_full(tool: str) -> bool:  # whether runs with GPUs hold up others is decided below
@@ -128,3 +117,24 @@ class JobSelector:
             return None
 
         return choose
+
+    def _count_running(
+        self, running_attempts: Iterable[WatchedAttempt], claimed: Iterable[Claim], ahead: Collection[int]
+    ) -> tuple[Counter[int], dict[int, FreeCapacity]]:
+        """Return the number of runs of each account, and the free capacity of each executor by its ``id()``.
+
+        Claimed jobs count as running. Attempts in a line, and claimed jobs that will be, take no capacity.
+        """
+        running = Counter(active.claim.account_id for active in running_attempts)
+        free_capacity = {
+            id(each): FreeCapacity(each, self._run_limit(each)) for each in self._executors.all()
+        }
+        for active in running_attempts:
+            if id(active.executor) in free_capacity and not active.is_in_line:
+                free_capacity[id(active.executor)].taken.append(active.need)
+        for claim in claimed:
+            running[claim.account_id] += 1
+            capacity = free_capacity.get(id(self._executors.find(claim.executor)))
+            if capacity and claim.job_id not in ahead:
+                capacity.take(self._launcher.need(claim.type))
+        return running, free_capacity

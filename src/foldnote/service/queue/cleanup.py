@@ -132,7 +132,7 @@ class Cleanup:
         while self._ended and not self._worker.is_stopping:
             folder = self._ended.pop()
             if os.path.lexists(folder / WORK):
-                remove_work_folder(folder)
+                remove_folder(folder / WORK)
             with contextlib.suppress(OSError):
                 (folder / RESULT).unlink(missing_ok=True)
 
@@ -200,11 +200,6 @@ class Cleanup:
         elif job_id not in self._unremovable:
             self._unremovable.add(job_id)
             log.warning("The folder %s of a deleted job cannot be removed; retrying later.", left[0])
-
-
-def remove_work_folder(folder: Path) -> None:
-    """Remove the working directory of an attempt."""
-    remove_folder(folder / WORK)
 
 
 def remove_folder(folder: Path) -> bool:

@@ -90,7 +90,13 @@ def find_leaders(
 
 
 def promote_next(ended: WatchedAttempt, attempts: Iterable[WatchedAttempt], poll_at: float) -> None:
-    """Give the place of an ended attempt to the first in its line, to be polled by ``look_at``."""
+    """Give the place of an ended attempt to the first in its line.
+
+    Args:
+        ended: the attempt that has ended.
+        attempts: all watched attempts.
+        poll_at: monotonic time in seconds by which to poll the promoted attempt.
+    """
     has_place = not ended.is_in_line and not ended.is_over
     ended.is_over = True
     enqueued = (each for each in attempts if each.is_in_line and not each.is_over)

@@ -375,12 +375,12 @@ def is_lease_over(attempt_dir: Path) -> bool:
 def read_json(path: Path) -> dict[str, Any] | None:
     """Return the JSON object in ``path``; None if the file does not exist.
 
+    Lone surrogates, which an engine may have written, become question marks: neither the database nor JSON
+    responses can hold them.
+
     Raises:
         NotRegularError: it is not a regular file, or larger than any that a runner writes.
         ValueError: it is not JSON.
-
-    Lone surrogates, which an engine may have written, become question marks: neither the database nor JSON
-    responses can hold them.
     """
     found = read_regular(path, _JSON_BYTES)
     if found is None:

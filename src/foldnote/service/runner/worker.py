@@ -48,17 +48,12 @@ _ASK_DRIVER = "PYTORCH_NVML_BASED_CUDA_CHECK"
 _HIDE_GPUS = {ASSIGNED: "", _ASK_DRIVER: "1"}
 
 
-def is_supported() -> bool:
-    """Return whether this system supports workers, whose forks become children of the runner."""
-    return processes.can_adopt_orphans()
-
-
 def worker_key(spec: AttemptSpec) -> str:
     """Return a key, equal for attempts that may share a worker; empty if no worker may run this one.
 
     It covers the engine with its packages, its environment and the dates of its scripts, not the job.
     """
-    if not spec.worker or not is_supported():
+    if not spec.worker or not processes.can_adopt_orphans():  # forks become the runner's children
         return ""
     scripts = (Path(spec.worker[-1], name) for name in ("run.py", "serve.py"))
     try:

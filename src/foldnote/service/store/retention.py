@@ -6,17 +6,16 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from foldnote.models.status import JobStatus
+from foldnote.models.status import FINAL_STATUSES
 from foldnote.service.store.database import Database
 from foldnote.service.store.schema import accounts, jobs
 
-_FINAL = [str(state) for state in JobStatus if state.is_final]
 _subjobs = jobs.alias("subjobs")
 _SIZES = (
     sa.select(
         _subjobs.c.parent_id,
         sa.func.sum(_subjobs.c.stored_bytes + sa.func.coalesce(_subjobs.c.result_size, 0)).label("bytes"),
-        sa.func.sum(sa.case((_subjobs.c.state.in_(_FINAL), 0), else_=1)).label("unfinished"),
+        sa.func.sum(sa.case((_subjobs.c.state.in_(FINAL_STATUSES), 0), else_=1)).label("unfinished"),
     )
     .where(_subjobs.c.parent_id.is_not(None), _subjobs.c.deleted.is_(None))
     .group_by(_subjobs.c.parent_id)
@@ -38,7 +37,7 @@ _ENDED = (
     .where(
         jobs.c.parent_id.is_(None),
         jobs.c.deleted.is_(None),
-        jobs.c.state.in_(_FINAL),
+        jobs.c.state.in_(FINAL_STATUSES),
         sa.func.coalesce(_SIZES.c.unfinished, 0) == 0,
     )
     .order_by(_ended, jobs.c.id)

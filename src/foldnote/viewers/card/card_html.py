@@ -13,8 +13,7 @@ from html import escape
 from foldnote import late
 from foldnote.models import BatchStatus, Job, JobStatus
 from foldnote.models.job import PIPELINE, StatusCounts
-from foldnote.text import count, format_duration, format_size, visible
-from foldnote.viewers.render.caption import write_text
+from foldnote.text import count, format_duration, format_size, mark_code, visible
 from foldnote.viewers.render.html import read_asset
 
 LOG_TAIL_LINES = 200
@@ -316,4 +315,4 @@ def _write_moment(job: Job) -> str:
 
 
 def _paragraph(css_class: str, text: str | None) -> str:
-    return f'<p class="{css_class}">{write_text(text)}</p>' if text else ""
+    return f'<p class="{css_class}">{mark_code(text)}</p>' if text else ""

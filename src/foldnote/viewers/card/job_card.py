@@ -109,19 +109,31 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         self._outage = ""
         self._tasks: set[asyncio.Task[None]] = set()
         self._html = widgets.HTML()
+        self._log_view = widgets.HTML()
+        self._find_result = find_result
+        self._result_view = widgets.Output()
+        self._buttons = self._build_buttons()
+        self._announcer = StatusAnnouncer()
+        super().__init__([self._html, self._buttons, self._log_view, self._result_view, self._announcer])
+        self.add_class("foldnote-card")
+        self._awaits_confirmation = False
+        self._watcher: JobWatcher | None = None  # clicks are handled in a different thread than cells
+        self.watched = WatchedJob(self.job.job_name, self._receive, self._handle_outage)
+        self._redraw()
+        self.follow()
+
+    def _build_buttons(self) -> widgets.HBox:
+        """Build all buttons of the card; ``_redraw`` hides those that do not apply."""
         self._stop = widgets.Button(description="Stop", icon="stop", tooltip="Stop this job")
         self._log_switch = widgets.ToggleButton(
             description="Log", icon="list", tooltip="Show the log of this job"
         )
-        self._log_view = widgets.HTML()
-        self._find_result = find_result
         self._result_button = widgets.Button(
             description="Show result",
             icon="eye",
             tooltip="Show the result here; run the cell again to save it in the notebook",
         )
         self._result_button.add_class("foldnote-card-result")
-        self._result_view = widgets.Output()
         self._run_again_button = widgets.Button(
             description="Run again", icon="repeat", tooltip="Submit the same settings as a new job"
         )
@@ -139,7 +151,13 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             tooltip="Open the result in a tab of JupyterLab",
         )
         self._open_button.add_class("foldnote-card-open")  # the lab extension listens for the click
-        self._buttons = widgets.HBox(
+        self._result_button.on_click(lambda _: self._show_result())
+        self._run_again_button.on_click(lambda _: self._click_run_again())
+        self._edit_button.on_click(lambda _: self._click_edit())
+        self._continue_button.on_click(lambda _: self._click_continue())
+        self._stop.on_click(lambda _: self._click_stop())
+        self._log_switch.observe(lambda _: self._switch_log(), names="value")
+        return widgets.HBox(
             [
                 self._result_button,
                 self._continue_button,
@@ -150,20 +168,6 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
                 self._log_switch,
             ]
         )
-        self._announcer = StatusAnnouncer()
-        super().__init__([self._html, self._buttons, self._log_view, self._result_view, self._announcer])
-        self.add_class("foldnote-card")
-        self._result_button.on_click(lambda _: self._show_result())
-        self._run_again_button.on_click(lambda _: self._click_run_again())
-        self._edit_button.on_click(lambda _: self._click_edit())
-        self._continue_button.on_click(lambda _: self._click_continue())
-        self._stop.on_click(lambda _: self._click_stop())
-        self._log_switch.observe(lambda _: self._switch_log(), names="value")
-        self._awaits_confirmation = False
-        self._watcher: JobWatcher | None = None  # clicks are handled in a different thread than cells
-        self.watched = WatchedJob(self.job.job_name, self._receive, self._handle_outage)
-        self._redraw()
-        self.follow()
 
     def follow(self) -> None:
         """Start polling the job's state; does nothing without a running loop or for a final job."""

@@ -45,7 +45,7 @@ class StageNode:
         tool: its tool's type.
         jobs: the records of its jobs; None where one was deleted. A stage has several jobs if it takes all
             models of an earlier stage.
-        takes: the files that it takes from earlier stages.
+        inputs: the files that it takes from earlier stages.
     """
 
     name: str

@@ -51,7 +51,7 @@ class WatchedJob:
 
     Attributes:
         name: name of the job.
-        on_answer: called with each record received.
+        on_record: called with each record received.
         on_outage: called when polling failed, with the error and the time of the last record.
         since: monotonic time at which watching started, in seconds.
         last_good: time of the last record of this job; None before the first.

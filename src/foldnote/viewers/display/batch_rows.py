@@ -235,7 +235,7 @@ def count_states(states: Sequence[str]) -> str:
     return f"{count(len(states), 'job')}{': ' if told else ''}{', '.join(told)}"
 
 
-def describe_opening(key: str, profile: str = "", saved: Mapping[str, str] | None = None) -> RowResults:
+def describe_opening(key: str, profile: str, saved: Mapping[str, str] | None = None) -> RowResults:
     """Describe what the rows of a batch's table open; see :class:`RowResults`."""
     is_named = bool(profile) and profile != active_profile().name
     return RowResults(key, NAME, STATE, REASON, profile, is_named, saved or {})

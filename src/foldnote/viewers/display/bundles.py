@@ -22,7 +22,7 @@ from foldnote.results.naming.file_kinds import is_working_file
 from foldnote.results.provenance.identity import find_title, find_tool_type
 from foldnote.results.structure.unsupported import explain_unsupported
 from foldnote.settings import EMBEDDED
-from foldnote.text import count, format_figure, join_words, visible
+from foldnote.text import count, format_figure, join_words, mark_code, visible
 from foldnote.viewers.display.batch_rows import (
     NAME,
     REASON,
@@ -40,7 +40,7 @@ from foldnote.viewers.layouts import find_view
 from foldnote.viewers.plots.ensemble_plots import plot_rmsf
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae, plot_plddt
-from foldnote.viewers.render.caption import write_notes, write_text
+from foldnote.viewers.render.caption import write_notes
 from foldnote.viewers.render.html import name_content, write_style
 from foldnote.viewers.render.paper import is_paper
 from foldnote.viewers.render.printed_scene import write_small_figure
@@ -136,13 +136,13 @@ def show_result(result: Result) -> list[Bundle]:
 def default_view(result: Result, without: Collection[str] = (), *, with_scene: bool = True) -> list[Bundle]:
     """Return the default layout: the structure, plots, then every table.
 
+    For a batch: the table of its jobs, whose rows open the job's own layout, then the joined tables of all
+    jobs, folded.
+
     Args:
         result: what to show.
         without: names of tables, and of sequence files with scores, to leave out.
         with_scene: whether the structure is shown.
-
-    For a batch: the table of its jobs, whose rows open the job's own layout, then the joined tables of all
-    jobs, folded.
     """
     if result.jobs:
         return _batch_bundles(result)
@@ -544,7 +544,7 @@ def message_bundle(message: str) -> Bundle:
 
 def _summary_bundle(result: Result) -> Bundle:
     rows: Mapping[str, str] = write_summary(result)
-    lines = "".join(f"<dt>{escape(term)}</dt><dd>{write_text(text)}</dd>" for term, text in rows.items())
+    lines = "".join(f"<dt>{escape(term)}</dt><dd>{mark_code(text)}</dd>" for term, text in rows.items())
     problems = [f"{problem.name}: {problem.message}" for problem in result.problems]
     files = "" if is_paper() and result.jobs else write_files(result.files)
     html = (

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from foldnote.errors import ConfigurationError
 from foldnote.io import save_file
+from foldnote.text import mark_code
 from foldnote.viewers.display.bundles import Item, bundle
-from foldnote.viewers.render.caption import write_text
 from foldnote.viewers.render.html import read_asset
 from foldnote.viewers.render.library import read_library
 from foldnote.viewers.render.paper import on_paper
@@ -104,7 +104,7 @@ def make_page(title: str, items: Sequence[Item | str]) -> str:
 
 def _join_items(items: Sequence[Item | str]) -> str:
     return "".join(
-        f"<p>{write_text(item)}</p>" if isinstance(item, str) else bundle(item)["text/html"] for item in items
+        f"<p>{mark_code(item)}</p>" if isinstance(item, str) else bundle(item)["text/html"] for item in items
     )
 
 

@@ -5,11 +5,10 @@ All values are HTML-escaped here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from html import escape
 
-from foldnote.text import count
+from foldnote.text import count, mark_code
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.description import span
 from foldnote.viewers.scene.docking_view import TERMS
@@ -126,24 +125,19 @@ def name_interface(one: Interface) -> str:
 
 def write_words(scene: Scene) -> str:
     """Return the HTML of the description, expanded until the picture is drawn."""
-    pairs = "".join(f"<dt>{escape(term)}</dt><dd>{write_text(text)}</dd>" for term, text in scene.facts)
+    pairs = "".join(f"<dt>{escape(term)}</dt><dd>{mark_code(text)}</dd>" for term, text in scene.facts)
     return f'<details class="fnv-words" open><summary>Summary</summary><dl>{pairs}</dl></details>'
 
 
 def write_panel(step: Step) -> str:
     """Return the HTML of the facts of one step; empty without facts."""
-    pairs = "".join(f"<dt>{escape(term)}</dt><dd>{write_text(text)}</dd>" for term, text in step.facts)
+    pairs = "".join(f"<dt>{escape(term)}</dt><dd>{mark_code(text)}</dd>" for term, text in step.facts)
     return f"<dl>{pairs}</dl>" if pairs else ""
-
-
-def write_text(text: str) -> str:
-    """Return the HTML of a text with code between backticks."""
-    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escape(text))
 
 
 def write_notes(notes: Sequence[str]) -> str:
     """Return the HTML of the caveats."""
-    return "".join(f'<p class="fnv-warn">{write_text(note)}</p>' for note in notes)
+    return "".join(f'<p class="fnv-warn">{mark_code(note)}</p>' for note in notes)
 
 
 def _write_section(heading: str, items: Sequence[str], css_class: str = "") -> str:

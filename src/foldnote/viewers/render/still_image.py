@@ -1,8 +1,8 @@
 """Render a still image of a scene without a browser.
 
 It is shown where the 3D view is not drawn: in untrusted notebooks, on code hosts, in exported pages and, with
-more pixels, on paper.
-Chains are drawn as tubes, thicker in helices and strands, in the colours and orientation of the scene.
+more pixels, on paper. Chains are drawn as tubes, thicker in helices and strands, in the colours and
+orientation of the scene.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def _make_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spheres:
     points, count = trace.points, len(trace.points)
     colors = np.resize(colors, (count, 3))
     if not (np.abs(points) < _MAX_COORDINATE_A).all():
-        return _Spheres(points, np.ones(count), colors)  # rejected by draw_picture
+        return _Spheres(points, np.ones(count), colors)  # rejected by _draw_pixels
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     limit = np.where(trace.is_calpha[:-1] & trace.is_calpha[1:], _BREAK_A[True], _BREAK_A[False])
     joined = np.flatnonzero(steps <= limit)

@@ -56,27 +56,12 @@ def compose(
     cdrs, notes = _place_cdrs(structure, regions)
     traces = read_traces(structure)
     everything = join_points(traces) if traces else list_places(structure)
-    highlights = tuple(
-        mark_region(
-            region.label,
-            region.chain,
-            numbers,
-            traces,
-            palette.cdr_color(region.chain, region.name[3:]),
-            region.sequence,
-        )
-        for region, numbers in cdrs
-    )
+    highlights = _mark_cdrs(cdrs, traces)
     drawn = write_model_text(structure)
     bare = frozenset(name for name, trace in traces.items() if trace.is_bare or drawn.is_reduced)
     numbered = {region.chain for region, _ in cdrs}
     chains = tuple(_make_chain(chain, i, numbered, bare) for i, chain in enumerate(structure.chains))
-    if not chains and not structure.ligands:
-        waters = count(structure.waters, "water molecule")
-        held = (
-            f": it holds {waters}, which are not drawn. `to_frame()` lists them" if structure.waters else ""
-        )
-        raise UnreadableFileError(f"{structure.name} has no chain and no ligand to draw{held}.")
+    _require_drawable(structure)
     colorings = find_colorings(structure, traces)
     ions = {ligand.name for ligand in structure.ligands if ligand.atoms == 1}
     model = SceneModel(
@@ -105,6 +90,33 @@ def compose(
         rotation=rotation,
         fill=find_fill(everything, rotation),
         height_px=height_px,
+    )
+
+
+def _require_drawable(structure: Structure) -> None:
+    """Refuse a structure of which nothing would be drawn."""
+    if not structure.chains and not structure.ligands:
+        waters = count(structure.waters, "water molecule")
+        held = (
+            f": it holds {waters}, which are not drawn. `to_frame()` lists them" if structure.waters else ""
+        )
+        raise UnreadableFileError(f"{structure.name} has no chain and no ligand to draw{held}.")
+
+
+def _mark_cdrs(
+    cdrs: Sequence[tuple[Region, tuple[str, ...]]], traces: Mapping[str, ChainTrace]
+) -> tuple[Highlight, ...]:
+    """Highlight each CDR in the colour of its chain and number."""
+    return tuple(
+        mark_region(
+            region.label,
+            region.chain,
+            numbers,
+            traces,
+            palette.cdr_color(region.chain, region.name[3:]),
+            region.sequence,
+        )
+        for region, numbers in cdrs
     )
 
 

@@ -60,7 +60,7 @@ def compose_models(models: Sequence[Model], regions: Sequence[Region] = (), *, t
         fits.append(fit)
         shown.append(model)
     if len(shown) < 2:
-        return base.model_copy(update={"notes": (*base.notes, *notes)})
+        return _add_notes(base, *notes)
     drawn = [
         _place(scene.models[0], model.structure, fits[place], place)
         for place, (scene, model) in enumerate(zip(scenes, shown, strict=True))
@@ -110,20 +110,20 @@ def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, ti
     except UnreadableFileError as exc:
         base = compose(structure, regions, title=title)
         note = f"Only the first of {structure.models} models is shown. {exc.message}"
-        return base.model_copy(update={"notes": (*base.notes, note)})
+        return _add_notes(base, note)
     if ensemble.are_copies:
         base = compose(structure.join_models(), regions, title=title)
         note = (
             f"The {len(ensemble)} models of the file are copies of one in different places, as in a file of a"
             " biological assembly. They are shown together; chains of the second are named A-2 and so on."
         )
-        return base.model_copy(update={"notes": (*base.notes, note)})
+        return _add_notes(base, note)
     base = compose(structure, regions, title=title)
     atoms = max(1, structure.to_gemmi()[0].count_atom_sites())
     number = max(1, min(len(ensemble), MAX_FRAMES, MAX_ATOMS // atoms))
     if number < 2:
         note = f"Only the first of {structure.models} models is drawn, since they are large."
-        return base.model_copy(update={"notes": (*base.notes, note)})
+        return _add_notes(base, note)
     texts = [write_model_text(one).text for one in ensemble.split()[:number]]
     model = base.models[0]
     drawn = [
@@ -147,6 +147,10 @@ def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, ti
             "is_played": True,
         }
     )
+
+
+def _add_notes(scene: Scene, *notes: str) -> Scene:
+    return scene.model_copy(update={"notes": (*scene.notes, *notes)})
 
 
 def describe_fluctuation(ensemble: Ensemble) -> str:

@@ -115,7 +115,7 @@ def compose_superposed(
     fits: Sequence[Superposition] = (),
     *,
     title: str = "",
-    notes: Sequence[str] = (),
+    notes: Sequence[str],
     is_brief: bool = False,
 ) -> Scene:
     """Return a scene of several structures, each in its own colour; the first is the reference.

@@ -40,7 +40,7 @@ _BREAK = re.compile(r"(?<=[_./])(?=\w)")
 def write_printed_table(
     title: str, table: Mapping[str, Any], pictures: ColumnPictures | None, rows: int, note: str
 ) -> str:
-    """Return a table as HTML for paper.
+    """Return a table as HTML for paper; columns without any value are left out.
 
     Args:
         title: heading; "" for none.
@@ -48,8 +48,6 @@ def write_printed_table(
         pictures: the drawings of molecules of one column.
         rows: number of rows to write.
         note: text next to the heading, such as the number of omitted rows.
-
-    Columns without any value are left out.
     """
     shown = [
         place

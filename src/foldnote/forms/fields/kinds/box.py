@@ -19,6 +19,7 @@ from foldnote.forms.fields.field import Field, Reading
 from foldnote.forms.fields.kinds.text import explain_number, read_number
 from foldnote.forms.schema.spec import MISSING
 from foldnote.forms.ui import choice_widgets, compact_widgets
+from foldnote.forms.ui.shared_styles import set_class
 from foldnote.forms.wording import number_text
 from foldnote.text import count
 
@@ -318,7 +319,7 @@ class BoxCenterField(PointField):
             self.places.index = self._listed.index(self._mode)
             self.places.disabled = self.control.disabled
         for part, is_shown in ((self.residues, self._mode == RESIDUES), (self._row, self._mode != BLIND)):
-            (part.remove_class if is_shown else part.add_class)("foldnote-hidden")
+            set_class(part, "foldnote-hidden", not is_shown)
 
     def _follow(self, value: Any, receptor: ReceptorOutline | None) -> None:
         """Infer what the box surrounds if the value was not set by the choice."""
@@ -386,7 +387,7 @@ class BoxCenterField(PointField):
         if self.editor is not None and source != self._drawn_of:
             self._close()
         can_open = self.editor is not None or (source is not None and self.find_receptor() is not None)
-        (self.opener.remove_class if can_open else self.opener.add_class)("foldnote-hidden")
+        set_class(self.opener, "foldnote-hidden", not can_open)
         box = self.find_box(value)
         if self.editor is not None and box is not None and not self._is_dragged:
             self.editor.box = _write_box(box)

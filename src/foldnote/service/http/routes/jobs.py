@@ -30,6 +30,7 @@ from foldnote.service.http.routes.responses import (
     success_response,
     visible_accounts,
 )
+from foldnote.service.layout import JOBS
 from foldnote.service.queue.ownership import read_own_log
 from foldnote.service.store.accounts.accounts import Caller
 from foldnote.service.store.jobs.counting import Counts
@@ -120,7 +121,7 @@ def get_job_log(
     if row is None:
         raise job_not_found(name)
     attempt = service.store.queue.find_attempt(row["id"], row["attempt"])
-    text = read_own_log(service.config.data_dir / "jobs", attempt, min(max_lines, 10**9))
+    text = read_own_log(service.config.data_dir / JOBS, attempt, min(max_lines, 10**9))
     return _json(write_text({"log": text}).encode())
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from foldnote.errors import ConfigurationError
+from foldnote.service.queue.executors.node_environment import read_environment
 
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 """Characters that PSI/J copies to a script unchanged."""
@@ -21,12 +22,6 @@ _OWN = re.compile(
 _REQUIRED = ("work_dir", "cores", "memory_gb")
 _LARGEST = {"cores": 4096, "memory_gb": 65_536, "gpus": 64, "max_jobs": 500, "memory_margin_mb": 65_536}
 _YEAR_S = 366 * 86_400
-_VARIABLES = {
-    "engines_dir": "FOLDNOTE_ENGINES_DIR",
-    "weights_dir": "FOLDNOTE_WEIGHTS_DIR",
-    "engine_path": "FOLDNOTE_ENGINE_PATH",
-    "node_dir": "FOLDNOTE_NODE_DIR",
-}
 
 
 @dataclass(frozen=True)
@@ -119,7 +114,7 @@ class BatchOptions:
     @property
     def environment(self) -> dict[str, str]:
         """Environment variables of the jobs."""
-        return {name: value for key, name in _VARIABLES.items() if (value := getattr(self, key))}
+        return read_environment(self)
 
     def walltime_s(self, time_limit_s: float) -> float:
         """Return the time that a job requests, for an engine limited to ``time_limit_s`` and further runs."""

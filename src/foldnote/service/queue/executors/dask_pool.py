@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 from foldnote.errors import ConfigurationError
 from foldnote.service.node.agent_link import run_here
 from foldnote.service.node.order import NodeOrder
+from foldnote.service.queue.executors.node_environment import read_environment
 from foldnote.service.queue.executors.node_executor import NodeExecutor
 from foldnote.service.queue.executors.protocol import (
     AttemptIdentity,
@@ -44,12 +45,6 @@ _CLOSE_S = 2.0
 _TASK_TIME_S = 60.0
 """Time during which one task of Dask begins attempts."""
 _UNLIMITED_MB = 1 << 30
-_VARIABLES = {
-    "engines_dir": "FOLDNOTE_ENGINES_DIR",
-    "weights_dir": "FOLDNOTE_WEIGHTS_DIR",
-    "engine_path": "FOLDNOTE_ENGINE_PATH",
-    "node_dir": "FOLDNOTE_NODE_DIR",
-}
 
 
 @dataclass(frozen=True)
@@ -109,7 +104,7 @@ class DaskOptions:
     @property
     def environment(self) -> dict[str, str]:
         """Environment variables of the agents on the workers."""
-        return {name: value for key, name in _VARIABLES.items() if (value := getattr(self, key))}
+        return read_environment(self)
 
 
 @dataclass

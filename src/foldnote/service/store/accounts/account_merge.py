@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
+from foldnote.models.names import MAX_NAME_LENGTH
 from foldnote.service.store.events import write_event
 from foldnote.service.store.jobs.counting import ALL_JOBS, TOP_LEVEL
 from foldnote.service.store.jobs.records import refresh_record
@@ -29,8 +30,6 @@ from foldnote.service.store.schema import (
     webhook_accounts,
     webhooks,
 )
-
-MAX_NAME_LENGTH = 100
 
 
 def move_account(connection: sa.Connection, source: int, target: int) -> int:

@@ -25,7 +25,7 @@ _OPTIONAL = tuple(column.name for column in jobs.columns if column.nullable)
 class NameTakenError(Exception):
     """The name is taken; `row` is the row of the batch, None for a single job or a parent."""
 
-    def __init__(self, name: str, row: int | None = None) -> None:
+    def __init__(self, name: str, row: int | None) -> None:
         super().__init__(name)
         self.name = name
         self.row = row

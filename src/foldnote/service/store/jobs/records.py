@@ -1,7 +1,7 @@
 """The wire record of a job as text, serialised once per change and served unchanged.
 
 The text of a running job lacks `progress` and `message`, which are kept in memory; that of a parent lacks the
-counts of its subjobs. `complete_record` adds them when the record is read.
+counts of its subjobs. `add_fields` inserts them when the record is read.
 """
 
 from __future__ import annotations

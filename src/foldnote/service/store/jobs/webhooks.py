@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
-from foldnote.models.status import JobStatus
+from foldnote.models.status import FINAL_STATUSES
 from foldnote.service.store import clock
 from foldnote.service.store.database import Database
 from foldnote.service.store.events import write_event
@@ -21,7 +21,6 @@ from foldnote.service.store.schema import counters, jobs, webhook_accounts, webh
 
 MAX_DELAY_S = 86_400.0
 """Maximum delay between two attempts; a later time means that the clock was set back since."""
-_FINAL = [str(state) for state in JobStatus if state.is_final]
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class DueWebhook:
     completed: str | None
 
 
-_ENDED = jobs.c.state.in_(_FINAL)
+_ENDED = jobs.c.state.in_(FINAL_STATUSES)
 _OPEN = webhooks.join(jobs, jobs.c.id == webhooks.c.job_id)
 _IS_DUE = sa.not_(webhooks.c.due.between(sa.bindparam("after"), sa.bindparam("latest")))
 _FAILED = (
