@@ -100,7 +100,9 @@ def test_a_fasta_record_is_a_setting_of_a_stage_and_an_input_of_a_run(here, name
 def test_several_fasta_records_for_one_sequence_are_refused_by_name(here):
     with pytest.raises(SettingsError, match=r"2 records: 'VH', 'VL'\. Give one record\."):
         fn.submit("anarci", sequence=f">VH\n{SEQUENCE}\n>VL\n{SEQUENCE}")
-    with pytest.raises(SettingsError, match=r"2 records: 'VH', 'VL'\. Join the letters of the chains with ':'"):
+    with pytest.raises(
+        SettingsError, match=r"2 records: 'VH', 'VL'\. Join the letters of the chains with ':'"
+    ):
         fn.submit("alphafold", sequence=f">VH\n{SEQUENCE}\n>VL\n{SEQUENCE}")
 
 
