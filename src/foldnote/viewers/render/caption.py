@@ -18,6 +18,8 @@ from foldnote.viewers.scene.model import Coloring, Highlight, Interface, Scene, 
 
 _SEEN_INTERFACES = 7
 """Rows of interfaces visible without scrolling; the heading of a longer table shows their number."""
+_FEW_LINES = 8
+"""Most lines of the legend of chains in one column."""
 
 
 def write_plain(scene: Scene) -> str:
@@ -74,9 +76,8 @@ def lacks_values(scene: Scene, coloring: Coloring) -> bool:
 def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
     chains = [_write_chain(chain) for model in scene.described for chain in model.chains]
     marks = [_write_mark(highlight) for model in scene.described for highlight in model.highlights]
-    parts = [
-        _write_section(f"Coloured by {scene.group}" if chains else "Coloured by element", [*chains, *others])
-    ]
+    heading, lines = f"Coloured by {scene.group}" if chains else "Coloured by element", [*chains, *others]
+    parts = [_write_section(heading, lines, "fnv-many" if len(lines) > _FEW_LINES else "")]
     if marks:
         parts.append(_write_section(scene.marking or "Marked", marks, "fnv-columns"))
     return "".join(parts)
