@@ -291,6 +291,21 @@ def test_a_column_can_be_an_axis_and_the_tooltip():
     assert plot_scatter(frame, "x", "x").drawing.x == plot_scatter(frame, "x", "x").drawing.y
 
 
+def test_infinite_values_of_a_matrix_do_not_set_its_colours():
+    plot = plot_matrix(pd.DataFrame([[0.5, np.inf], [2.0, np.nan]]), "m", "x")
+    (raster,) = plot.drawing.marks
+    assert (raster.low, raster.high, raster.has_more) == (0, 2, True)
+    assert plot.words.endswith("the highest, 2, is at row 1 and column 0.")
+
+
+def test_long_names_of_rows_are_shortened_inside_the_drawing():
+    name = "a mutation in the third framework region of the heavy chain"
+    svg = plot_matrix(pd.DataFrame([[1.0, 2.0]], index=[name]), "m", "x").svg
+    (shown,) = (text for text in re.findall("<text[^>]*>([^<]*)", svg) if text.startswith("a mut"))
+    assert shown.endswith("…")
+    assert 15 < len(shown) < 30
+
+
 def test_wide_numbers_have_room_beside_the_label_of_the_axis():
     narrow, wide = (
         plot_scatter(pd.DataFrame({"x": [1, 2], "y": [0, top]}), "x", "y").svg for top in (1, 2.5e9)

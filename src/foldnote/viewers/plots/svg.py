@@ -22,6 +22,8 @@ _LETTER_PX = 6.8
 """Width of a letter of the legend in a wide font."""
 _DIGIT_PX = 6.6
 """Width of a digit at a tick in a wide font."""
+_NAMES_SHARE = 0.25
+"""Largest part of the width for the names at the ticks of the y axis; longer names are shortened."""
 _NAME_PX = 26
 """Width of the turned label of the y axis, with its distance from the ticks."""
 _NAME = 30
@@ -67,8 +69,12 @@ class _Writer:
         legend = max(_LEGEND_PX, round(longest * _LETTER_PX) + 26)
         beside = _SCALE_PX if has_scale else legend if self._named else _RIGHT
         y_names, x_names = ([name for _, name in axis.marks] or [""] for axis in (drawing.y, drawing.x))
-        self._left = max(_LEFT, round(max(map(len, y_names)) * _DIGIT_PX) + _NAME_PX)
-        self._width = drawing.width - self._left - max(beside, round(len(x_names[-1]) * _DIGIT_PX / 2))
+        self._most = int(_NAMES_SHARE * drawing.width / _DIGIT_PX)
+        widest = min(self._most, max(map(len, y_names))) * _DIGIT_PX
+        self._left = max(_LEFT, round(widest) + _NAME_PX)
+        self._width = (
+            drawing.width - self._left - max(beside, round(min(self._most, len(x_names[-1])) * _DIGIT_PX / 2))
+        )
         self._height = drawing.height - _TOP - _BOTTOM
 
     def _x(self, value: float) -> float:
@@ -87,7 +93,10 @@ class _Writer:
         size = f'x="{self._left}" y="{_TOP}" width="{self._width}" height="{self._height}"'
         parts.append(f'<rect {size} fill="none" stroke="currentColor" opacity="0.5"/>')
         parts += [_text(name, self._x(value), bottom + 15) for value, name in x.marks]
-        parts += [_text(name, self._left - 6, self._y(value) + 4, "end") for value, name in y.marks]
+        parts += [
+            _text(_shorten(name, self._most), self._left - 6, self._y(value) + 4, "end")
+            for value, name in y.marks
+        ]
         parts += [self._write_name(place, mark) for place, mark in enumerate(reversed(self._named))]
         label = _shorten(x.label, int(width / _LETTER_PX))
         parts.append(_text(label, self._left + self._width / 2, height - 6))
