@@ -33,3 +33,8 @@ it('no ending belongs to two kinds', () => {
   expect(new Set(all).size).toBe(all.length);
   expect(all).toContain('.sdf.gz');
 });
+
+it('archives are opened by the viewer, since the editor could not show them', () => {
+  const kind = FILE_KINDS.find(({ extensions }) => extensions.includes('.zip'));
+  expect(kind?.isFirst).toBe(true);
+});

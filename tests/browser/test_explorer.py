@@ -147,3 +147,35 @@ def test_residues_picked_in_the_picture_fill_a_forms_field_and_typed_ones_are_pi
     field.fill("L: 1-3")
     expect(shown.locator(".fne-bar")).to_contain_text("3 residues selected", timeout=30_000)
     page.picture("explorer-form", page.page.locator(".jp-Notebook"))
+
+
+_MANY = f"""
+import gemmi
+import foldnote as fn
+
+structure, many = gemmi.read_structure({str(DATA / "trastuzumab_fv_ca.pdb")!r}), gemmi.Structure()
+many.add_model(gemmi.Model(1))
+for number in range(24):
+    chain = structure[0][0].clone()
+    chain.name = f"{{number}}" if number % 2 else f"heavy-chain-of-antibody-{{number}}"
+    for atom in (atom for residue in chain for atom in residue):
+        atom.pos += gemmi.Position(45 * (number % 6), 45 * (number // 6), 0)
+    many[0].add_chain(chain)
+many.setup_entities()
+many.make_mmcif_document().write_file("many.cif")
+fn.explore("many.cif")
+"""
+
+
+def test_long_names_of_many_chains_neither_cover_letters_nor_fill_the_page(notebook_page):
+    notebook_page.run_code(_MANY)
+    shown = notebook_page.page.locator(".fne-explorer")
+    expect(shown.locator(".fne-chain")).to_have_count(24, timeout=60_000)
+    name, letter = shown.locator(".fne-name").first, shown.locator(".fne-cell").first
+    assert find_place(name)["y"] + find_place(name)["height"] <= find_place(letter)["y"] + 1
+    assert find_place(shown.locator(".fne-chain").first)["x"] < find_place(letter)["x"]
+    legend = shown.locator(".fnv-legend li")
+    expect(legend).to_have_count(24)
+    first, last = find_place(legend.first), find_place(legend.last)
+    assert last["x"] > first["x"] + first["width"] - 1
+    assert last["y"] - first["y"] < 15 * first["height"]

@@ -9,11 +9,14 @@ import shutil
 import signal
 import threading
 import time
+import zipfile
 from contextlib import closing, suppress
 
 import pytest
 from lab_server import ROOT, LabServer, service_of
 from playwright.sync_api import expect
+
+from foldnote.results import JobParts, open_result, save_export
 
 DRAWN = ("trp_cage_two_models.bcif", "tyr.sdf", "benzene.mol2")
 FOLDER = ROOT / "tests" / "unit" / "results" / "data"
@@ -165,6 +168,26 @@ def test_aligned_errors_and_alignments_of_the_file_browser_open_drawn(lab, name,
     expect(panel).to_contain_text(words, timeout=60_000)
     lab.picture(f"opened-{name}")
     assert lab.accessibility_faults(".fn-ResultPanel") == []
+
+
+def test_an_exported_job_of_the_file_browser_opens_as_the_original(lab, server):
+    with zipfile.ZipFile(server.notebooks / "result.zip", "w") as archive:
+        archive.write(server.notebooks / "trastuzumab_fv_ca.pdb", "fv.pdb")
+    job = JobParts([open_result(server.notebooks / "result.zip")], {"jobName": "fv-1"}, note="Ask Ada.")
+    save_export(server.notebooks / "fv.foldnote.zip", job)
+    lab.execute("docmanager:open", path="fv.foldnote.zip")
+    panel = lab.page.locator(".fn-ResultPanel:visible")
+    expect(panel).to_contain_text("Ask Ada.", timeout=60_000)
+    assert lab.wait_until_drawn(panel.locator(".fnv-stage canvas").first)["drawn"] > 300
+    lab.picture("opened-fv.foldnote.zip")
+
+
+def test_a_damaged_archive_says_so_without_offering_the_editor(lab, server):
+    (server.notebooks / "damaged.zip").write_bytes(b"PK\x03\x04")
+    lab.execute("docmanager:open", path="damaged.zip")
+    panel = lab.page.locator(".fn-ResultPanel:visible")
+    expect(panel.get_by_role("alert")).to_contain_text("damaged.zip", timeout=60_000)
+    expect(panel.get_by_role("button")).to_have_count(0)
 
 
 def test_a_json_file_without_aligned_errors_says_so_and_opens_in_the_editor(lab):

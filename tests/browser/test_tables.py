@@ -302,6 +302,23 @@ publish_display_data(rows_bundle(rows, "docked"))
 """
 
 
+_PARTLY = _DOCKED.replace("range(1, 6)]", "range(1, 6)] + [BatchRow('d6', 'Failed')]").replace(
+    "docked", "partly"
+)
+
+
+def test_a_value_that_failed_jobs_lack_is_not_said_to_be_that_of_all_rows(table, server):
+    page, _ = table
+    server.write_notebook("partly.ipynb", _PARTLY)
+    page.open("partly.ipynb")
+    page.run_all()
+    shown = page.page.locator(".fnt-rows[data-fn-state=drawn]")
+    shown.wait_for(timeout=60_000)
+    line = shown.locator(".fnt-same summary")
+    expect(line).to_contain_text("center X 42.5 (of those that have one)")
+    assert " ".join(line.inner_text().split()).count("(of those that have one)") == 3
+
+
 def test_what_all_rows_share_is_a_line_that_a_keyboard_opens(table, server):
     page, _ = table
     server.write_notebook("docked.ipynb", _DOCKED)

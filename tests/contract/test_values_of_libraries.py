@@ -75,6 +75,42 @@ def test_a_sequence_is_submitted_whatever_library_it_is_of(here, sequence):
     assert fn.validate("anarci", sequence=sequence).valid
 
 
+RECORD = f"\ufeff>sp|P1 heavy chain\r\n{SEQUENCE[:60]}\r\n{SEQUENCE[60:]}\r\n"
+
+
+def test_a_fasta_record_is_submitted_as_its_letters(here, name):
+    plain = fn.submit("anarci", sequence=SEQUENCE)
+    assert fn.submit("anarci", sequence=RECORD).job_name == plain.job_name
+    assert ">" not in fn.submit("anarci", sequence=RECORD, job_name=name).settings["sequence"]
+    assert fn.validate("anarci", sequence=RECORD).valid
+
+
+def test_fasta_records_in_the_rows_of_a_batch_are_submitted_as_their_letters(here, name):
+    batch = fn.submit_batch("anarci", [{"sequence": RECORD}, {"sequence": SEQUENCE}], batch_name=name)
+    assert batch.subjobs()[1].settings["sequence"] == SEQUENCE
+    assert all(">" not in job.settings["sequence"] for job in batch.subjobs())
+
+
+def test_a_fasta_record_is_a_setting_of_a_stage_and_an_input_of_a_run(here, name):
+    stages = [fn.stage("a", "anarci", sequence=RECORD)]
+    run = fn.pipeline(name, stages, inputs={"a": {"sequence": RECORD}})
+    assert [">" in job.settings["sequence"] for job in run.stages()] == [False]
+
+
+def test_several_fasta_records_for_one_sequence_are_refused_by_name(here):
+    with pytest.raises(SettingsError, match=r"2 records: 'VH', 'VL'\. Give one record\."):
+        fn.submit("anarci", sequence=f">VH\n{SEQUENCE}\n>VL\n{SEQUENCE}")
+    with pytest.raises(
+        SettingsError, match=r"2 records: 'VH', 'VL'\. Join the letters of the chains with ':'"
+    ):
+        fn.submit("alphafold", sequence=f">VH\n{SEQUENCE}\n>VL\n{SEQUENCE}")
+
+
+def test_a_fasta_record_without_letters_is_refused(here):
+    with pytest.raises(SettingsError, match="FASTA header"):
+        fn.submit("anarci", sequence=">VH\n\n")
+
+
 def test_numbers_and_lists_of_numpy_are_settings_of_a_form_and_of_its_code():
     form = fn.form("proteinmpnn", **ALIKE)
     assert form.value == fn.form("proteinmpnn", **DESIGN).value

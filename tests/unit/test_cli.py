@@ -112,6 +112,14 @@ def test_the_same_submission_is_sent_once(foldnote):
     assert names[0] == names[1] != names[2]
 
 
+@pytest.mark.parametrize("columns", [80, 60])
+def test_the_list_of_engines_fits_a_terminal(columns):
+    code, said = run_on_a_terminal(columns, "engines", "list")
+    wide = [line for line in said.splitlines() if len(line) > columns]
+    assert (code, wide) == (0, [])
+    assert "adapter: runs with your own copy of the program" in " ".join(said.split())
+
+
 def test_a_quote_submits_nothing(foldnote):
     code, out, _ = foldnote(*ANARCI, "--name", "quoted", "--quote", "--json")
     quote = json.loads(out)

@@ -1,7 +1,7 @@
 /** The file types that our viewer opens, and whether it is the default viewer. */
 
 /** What the icon of a file type shows. */
-export type Picture = 'structure' | 'molecule' | 'alignment' | 'sequences' | 'matrix';
+export type Picture = 'structure' | 'molecule' | 'alignment' | 'sequences' | 'matrix' | 'archive';
 
 /** A file type. */
 export interface FileKind {
@@ -78,5 +78,12 @@ export const FILE_KINDS: readonly FileKind[] = [
     extensions: packed('.fasta', '.fa', '.faa', '.fas', '.fna', '.aln', '.clustal', '.clw'),
     isFirst: false,
     picture: 'sequences'
+  },
+  {
+    name: 'foldnote-zip',
+    label: 'ZIP archive',
+    extensions: ['.zip'],
+    isFirst: true,
+    picture: 'archive'
   }
 ];

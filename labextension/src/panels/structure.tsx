@@ -62,7 +62,7 @@ function Picture(props: StructureOptions & { readonly version: number }): ReactE
     };
   }, [api, path, version]);
   if (fault !== null) {
-    const isPacked = /\.(gz|bcif)$/i.test(path);
+    const isPacked = /\.(gz|bcif|zip)$/i.test(path);
     return (
       <Notice
         tone="error"

@@ -1,9 +1,9 @@
 /**
- * Opens structures, molecules, alignments and predicted aligned errors of JupyterLab's file browser in our viewer. The text
+ * Opens structures, molecules, alignments, predicted aligned errors and archives of results in JupyterLab's file browser. The text
  * editor remains available, and remains the default for other JSON files.
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import type { LabIcon } from '@jupyterlab/ui-components';
+import { fileIcon, type LabIcon } from '@jupyterlab/ui-components';
 import { ABCWidgetFactory, DocumentWidget, type DocumentRegistry, type IDocumentWidget } from '@jupyterlab/docregistry';
 
 import { alignmentIcon, matrixIcon, moleculeIcon, sequencesIcon, structureIcon } from '../kindIcons';
@@ -16,7 +16,8 @@ const ICONS: Readonly<Record<Picture, LabIcon>> = {
   molecule: moleculeIcon,
   alignment: alignmentIcon,
   sequences: sequencesIcon,
-  matrix: matrixIcon
+  matrix: matrixIcon,
+  archive: fileIcon
 };
 
 /** JupyterLab's file type for JSON. */

@@ -23,9 +23,17 @@ if TYPE_CHECKING:
         clean_sequence,
         count_sequence_faults,
         find_sequence_faults,
+        list_records,
         split_chains,
     )
-    from foldnote.catalog.validation import Check, applies, check, check_field, default_settings
+    from foldnote.catalog.validation import (
+        Check,
+        applies,
+        check,
+        check_field,
+        default_settings,
+        read_records,
+    )
 
 __all__ = [
     "ALPHABETS",
@@ -39,6 +47,8 @@ __all__ = [
     "count_sequence_faults",
     "default_settings",
     "find_sequence_faults",
+    "list_records",
+    "read_records",
     "split_chains",
     "tool",
     "tools",
@@ -53,9 +63,10 @@ _HOMES = {
         "clean_sequence",
         "count_sequence_faults",
         "find_sequence_faults",
+        "list_records",
         "split_chains",
     ),
-    "validation": ("Check", "applies", "check", "check_field", "default_settings"),
+    "validation": ("Check", "applies", "check", "check_field", "default_settings", "read_records"),
 }
 
 

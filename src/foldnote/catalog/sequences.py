@@ -1,7 +1,8 @@
 """Sequences as text: alphabets, several chains in one text, and the positions of invalid letters.
 
 White space and case are ignored, since they carry no meaning in a sequence. Everything else that people paste
-(FASTA headers, gaps, stop codons, line numbers) is reported, never silently changed.
+(FASTA headers, gaps, stop codons, line numbers) is reported, never silently changed. Callers that accept a
+FASTA record take its letters with `take_letters` first.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ MAX_FAULTS: Final = 20
 """Maximum number of faults of one text that are described; the others are only counted."""
 _CHUNK = 1 << 16
 _LINE_END = re.compile(r"[\r\n]")
+_BEFORE_HEADER = "\ufeff \t\r\n"
 _SUFFIXES = "fasta|fa|fas|faa|fna|a3m|seq|txt|csv|tsv|xlsx|json|pdb|cif|gb"
 _PATH = re.compile(
     rf"(~|\.\.?)[/\\][^\s>]+|/[^\s>/]+/[^\s>]+|[a-z]:\\[^\s>]+|[^\s>.]+\.(fasta|faa|a3m|txt|csv|tsv|xlsx|json|pdb|cif)"
@@ -119,6 +121,22 @@ def count_sequence_faults(text: str, alphabet: str = "amino-acid", separator: st
     """Return the number of all faults, of which `find_sequence_faults` returns the first."""
     known = ALPHABETS.get(alphabet, ALPHABETS["amino-acid"])
     return sum(1 for _ in _walk(text, known, separator))
+
+
+def take_letters(text: str) -> str:
+    """Return the letters of a text that is exactly one FASTA record; any other text unchanged."""
+    names = list_records(text)
+    letters = text.lstrip(_BEFORE_HEADER)[1:].replace("\r", "\n").partition("\n")[2]
+    return letters if len(names) == 1 and letters.strip() else text
+
+
+def list_records(text: str) -> list[str]:
+    """Return the names of the FASTA records in ``text``; empty if it does not begin with a header line."""
+    lines = _LINE_END.split(text.lstrip(_BEFORE_HEADER))
+    if not lines[0].startswith(">"):
+        return []
+    heads = [line[1:].split(maxsplit=1) for line in lines if line.startswith(">")]
+    return [head[0] if head else f"record {number}" for number, head in enumerate(heads, 1)]
 
 
 def looks_like_nucleotides(chain: str) -> bool:

@@ -17,7 +17,7 @@ from foldnote.catalog.checks.row import CheckContext, Finding, matches
 from foldnote.catalog.json_values import NOT_FINITE, ParsedValue, Path, parse_value
 from foldnote.catalog.keywords import Rules, SchemaFault
 from foldnote.catalog.prepared_schema import FIELD_KEYWORDS, Prepared, PreparedField, prepare
-from foldnote.catalog.sequences import clean_sequence
+from foldnote.catalog.sequences import clean_sequence, take_letters
 from foldnote.catalog.wording import describe_fault, describe_invalid_part, describe_unknown, name_kind
 
 if TYPE_CHECKING:
@@ -84,6 +84,15 @@ def check_field(
 def default_settings(tool: DescribedTool) -> dict[str, Any]:
     """Return the defaults of the fields that apply if nothing else is given, in field order."""
     return _normalize(prepare(tool), {})
+
+
+def read_records(tool: DescribedTool, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace each sequence that is exactly one FASTA record by the record's letters; the rest is kept."""
+    fields = {item.name for item in prepare(tool).fields if item.is_sequence}
+    return {
+        name: take_letters(value) if name in fields and isinstance(value, str) else value
+        for name, value in settings.items()
+    }
 
 
 def applies(tool: DescribedTool, name: str, settings: Mapping[str, Any]) -> bool:

@@ -24,18 +24,23 @@ from foldnote.client.local.ledger import Ledger
 from foldnote.client.tables.batch_results import Sheet
 from foldnote.errors import FoldnoteError, UnreadableFileError
 from foldnote.lab.responses import ResultFileRecord, ResultResponse, write_settings
-from foldnote.results import Alignment, Result, open_result
+from foldnote.results import Alignment, Result, open_export, open_result
+from foldnote.results.archives.opening import open_archive
 from foldnote.results.batch import find_batch_table
+from foldnote.results.exported import is_export, list_folders
 from foldnote.results.naming.file_kinds import FileKind, find_kind
 from foldnote.results.prediction.pae import make_pae
 from foldnote.results.prediction.score_files import read_score_file
+from foldnote.text import count
 from foldnote.viewers.display.bundles import (
     bundle,
     default_view,
     join_bundles,
     result_bundles,
     table_bundle,
+    text_bundle,
 )
+from foldnote.viewers.display.exported_views import export_bundles
 from foldnote.viewers.plots.prediction_plots import plot_coverage, plot_pae
 
 MEMORY_LIMIT_BYTES = 4 * 1024**3
@@ -52,6 +57,9 @@ timeout."""
 
 RESULT, ROW, FILE = "result", "row", "file"
 """What can be rendered: the result of a job, that of one job of a batch, or a single file."""
+ARCHIVE = ".zip"
+_MAX_JOBS = 10
+"""Largest number of jobs of one archive that are shown."""
 _SETTING = "settings."
 """Prefix of the names of settings columns in a batch's table."""
 
@@ -112,14 +120,31 @@ def _lay_out(
 
 
 def lay_out_file(path: Path, title: str) -> ResultResponse:
-    """Render the file at ``path``: a structure, molecules, an alignment, or a PAE matrix in JSON.
+    """Render the file at ``path``: a structure, molecules, an alignment, a PAE matrix in JSON, or an archive.
 
     Raises:
         FoldnoteError: it cannot be read, or contains nothing that can be drawn.
     """
+    if title.lower().endswith(ARCHIVE):
+        return ResultResponse(title=title, html=_draw_archive(path, title))
     result = open_result(path, title)
     draw = _DRAWN.get(find_kind(title), _draw_default)
     return ResultResponse(title=title, html=draw(result))
+
+
+def _draw_archive(path: Path, title: str) -> str:
+    """Return the jobs of an exported archive, as ``fn.open_export`` shows them, or a plain result."""
+    archive = open_archive(path)
+    folders = list_folders(archive)
+    if not folders and not is_export(archive):
+        return join_bundles(result_bundles(open_result(path, title)))["text/html"]
+    chosen = [open_export(path, folder) for folder in folders[:_MAX_JOBS]]
+    jobs = chosen or [open_export(path)]
+    parts = [bundle for job in jobs for bundle in export_bundles(job)]
+    if more := len(folders[_MAX_JOBS:]):
+        code = f"fn.open_export({title!r}, job={folders[_MAX_JOBS]!r})"
+        parts.append(text_bundle(f"{count(more, 'more job')} in this file. In a cell: {code}"))
+    return join_bundles(parts)["text/html"]
 
 
 def _draw_default(result: Result) -> str:

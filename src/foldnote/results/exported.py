@@ -292,7 +292,7 @@ def is_export(archive: Archive) -> bool:
     return any(member.name == EXPORT_NAME for member in archive.members)
 
 
-def _list_folders(archive: Archive) -> list[str]:
+def list_folders(archive: Archive) -> list[str]:
     """Return the folders of the jobs in an archive that :func:`save_exports` wrote; empty for another one."""
     parts = [member.name.split("/") for member in archive.members]
     return [] if is_export(archive) else [one[0] for one in parts if one[1:] == [EXPORT_NAME]]
@@ -317,7 +317,7 @@ def open_export(path: str | Path, job: str | None = None) -> ExportedJob:
     name = archive.path.name
     if archive.problems:
         raise ArchiveError(f"{name} is damaged: {archive.problems[0][1]} Ask for the file again.")
-    folders = _list_folders(archive)
+    folders = list_folders(archive)
     if not folders and not is_export(archive):
         raise ArgumentError(f"{name} was not exported by foldnote; fn.open_result opens plain results.")
     if folders:

@@ -312,6 +312,7 @@ def test_each_ligand_has_its_own_flexible_residues(kind, tmp_path):
 
 
 ADMET = catalog.tool("admet")
+ANARCI = catalog.tool("anarci")
 
 
 @pytest.mark.parametrize(
@@ -348,6 +349,19 @@ def test_a_table_without_any_known_column_is_refused_with_its_columns():
     frame = pd.DataFrame({"bar": [1, 2], "foo": ["hello", "bye"]})
     with pytest.raises(ArgumentError, match=r"'bar', 'foo'.*columns=\{'bar': 'smilesStrings'\}"):
         map_table(ADMET, frame)
+
+
+def test_mappings_keep_other_columns_like_a_frame():
+    records = [{"sequence": "EVQ", "clone": "mAb1", "KD_nM": 2.5}, {"sequence": "QVQ", "clone": "mAb2"}]
+    rows, framed = (map_table(ANARCI, each).expand() for each in (records, pd.DataFrame(records)))
+    assert rows.settings == framed.settings == [{"sequence": "EVQ"}, {"sequence": "QVQ"}]
+    assert rows.kept == framed.kept == ("clone", "KD_nM")
+    assert rows.inputs == records
+
+
+def test_a_misspelt_setting_in_a_mapping_is_refused():
+    with pytest.raises(ArgumentError, match="'schem' is not a setting of this tool. Did you mean scheme"):
+        map_table(ANARCI, [{"sequence": "EVQ", "schem": "imgt"}])
 
 
 def test_a_table_of_names_alone_will_do_where_the_settings_are_given_for_all_rows():

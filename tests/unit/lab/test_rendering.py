@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,7 @@ import pytest
 from foldnote.errors import ResultError
 from foldnote.lab import renderer, rendering
 from foldnote.lab.rendering import lay_out
+from foldnote.results import JobParts, open_result, save_export, save_exports
 
 FV = Path(__file__).parents[1] / "results" / "data" / "trastuzumab_fv_ca.pdb"
 
@@ -145,3 +147,38 @@ def test_a_process_that_has_done_or_used_much_answers_and_ends(monkeypatch, spen
     head, _, content = answers.getvalue().partition(b"\n")
     assert head == b"0 0 %d" % len(content)
     assert json.loads(content)["title"] == FV.name
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """Return a job to export."""
+    with zipfile.ZipFile(tmp_path / "result.zip", "w") as archive:
+        archive.write(FV, "fv.pdb")
+    result = open_result(tmp_path / "result.zip")
+    return lambda name: JobParts(
+        [result], {"jobName": name, "type": "abodybuilder", "status": "Complete"}, note="Ask."
+    )
+
+
+def draw_archive(path):
+    status, said = renderer.render(["file", str(path), path.name])
+    return said if status else json.loads(said)["html"]
+
+
+def test_an_exported_job_is_drawn_with_its_note(parts, tmp_path):
+    html = draw_archive(save_export(tmp_path / "fv.foldnote.zip", parts("fv-1")))
+    assert "Coloured by chain" in html
+    assert '<dd style="white-space: pre-line">Ask.</dd>' in html
+
+
+def test_several_exported_jobs_are_drawn_up_to_ten(parts, tmp_path):
+    html = draw_archive(save_exports(tmp_path / "all.foldnote.zip", [parts(f"fv-{n}") for n in range(11)]))
+    assert html.count(">Ask.</dd>") == 10
+    assert "1 more job in this file. In a cell: fn.open_export(&#x27;all.foldnote.zip&#x27;" in html
+
+
+def test_the_archive_of_a_result_is_drawn_and_a_damaged_one_is_explained(parts, tmp_path):
+    parts("fv")
+    assert "Coloured by chain" in draw_archive(tmp_path / "result.zip")
+    (tmp_path / "half.zip").write_bytes((tmp_path / "result.zip").read_bytes()[:900])
+    assert draw_archive(tmp_path / "half.zip").startswith("half.zip ")

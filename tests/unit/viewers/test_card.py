@@ -274,6 +274,16 @@ def test_a_stopped_job_is_run_again_once_and_its_settings_are_edited_below():
     assert saved[0].splitlines()[-1] == "fv-2 (AbodyBuilder): Complete"
 
 
+def test_a_batch_that_was_run_again_names_the_next_one_in_place_of_the_line_of_code():
+    batch = Job(job_name="b", type="batch", tool="anarci", status=JobStatus.COMPLETE, failed=2, batch_size=9)
+    card = JobCard(batch, run_again=lambda: JobCard(make_job("b-2")))
+    assert "retry()" in Seen(card).text
+    Seen(card).button("repeat").click()
+    assert "retry()" not in Seen(card).text
+    assert "Run again as b-2, shown below." in Seen(card).text
+    assert "Run again as b-2, shown below." in card.bundle()["text/plain"].splitlines()
+
+
 @pytest.mark.parametrize("status", [JobStatus.RUNNING, JobStatus.COMPLETE], ids=["running", "complete"])
 def test_a_job_with_a_result_to_come_is_not_offered_again(status):
     card = JobCard(make_job(status=status), run_again=lambda: None, edit=lambda: None)

@@ -1,11 +1,13 @@
 """Diagrams of interactions: labels do not overlap, every residue is shown, themes and files work."""
 
+import re
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 from foldnote.errors import ArgumentError
 from foldnote.results import Structure, find_interactions, open_result
@@ -103,6 +105,25 @@ def test_each_pose_has_its_own_diagram():
 @pytest.mark.parametrize(("suffix", "start"), [(".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF")])
 def test_a_diagram_is_saved_by_its_suffix(diagram, tmp_path, suffix, start):
     assert diagram.save(tmp_path / f"x{suffix}").read_bytes().startswith(start)
+
+
+def test_a_diagram_is_saved_at_a_width_in_print(diagram, tmp_path):
+    wide = diagram.save(tmp_path / "x.svg", width_mm=85).read_text()
+    assert wide.startswith("<svg xmlns='http://www.w3.org/2000/svg' width='85mm'")
+    box = re.search(
+        rb"/MediaBox \[ ?0 0 ([\d.]+)", diagram.save(tmp_path / "x.pdf", width_mm=85).read_bytes()
+    )
+    assert float(box[1]) == pytest.approx(85 / 25.4 * 72, abs=0.5)
+    picture = imread(diagram.save(tmp_path / "x.png", width_mm=85, dpi=100))
+    assert picture.shape[1] == pytest.approx(85 / 25.4 * 100, abs=1)
+    larger = imread(diagram.save(tmp_path / "x.png", width_mm=170, dpi=50))
+    assert np.abs(picture[..., :3] - larger[: len(picture), : picture.shape[1], :3]).mean() < 0.02
+
+
+@pytest.mark.parametrize("width_mm", [39, 401])
+def test_a_width_that_no_page_has_is_refused(diagram, tmp_path, width_mm):
+    with pytest.raises(ArgumentError, match="40 to 400"):
+        diagram.save(tmp_path / "x.svg", width_mm=width_mm)
 
 
 def test_another_suffix_is_refused(diagram, tmp_path):

@@ -24,6 +24,22 @@ def test_what_is_not_turned_has_its_own_height():
     assert find_fill(ROD, None) == 1.25
 
 
+def test_bases_that_project_from_the_backbone_are_seen_whole(tmp_path):
+    """An elliptic ring of RNA in the xy plane; the bases of the upper and lower half project by 9 Å along y."""
+    angles = np.arange(36) * np.pi / 18
+    backbone = np.stack([20 * np.cos(angles), 16 * np.sin(angles), 0 * angles], axis=1)
+    tips = backbone + np.sign(backbone) * [0, 9, 0]
+    atoms = [(n, name, place) for n, pair in enumerate(zip(backbone, tips, strict=True), 1)
+             for name, place in zip(("C4'", "N9"), pair, strict=True)]  # fmt: skip
+    lines = (
+        f"ATOM  {2 * n:5} {name:^4}   A A{n:4}    {x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00           {name[0]}"
+        for n, name, (x, y, z) in atoms
+    )
+    (tmp_path / "ring.pdb").write_text("\n".join([*lines, "END"]))
+    scene = compose(Structure.open(tmp_path / "ring.pdb"))
+    assert np.linalg.norm(tips, axis=1).max() / scene.fill >= np.abs(tips[:, 1]).max()
+
+
 def test_a_ring_without_a_polymer_is_seen_whole_from_its_open_side():
     """A macrocycle of 12 atoms in the xz plane, such as a host molecule."""
     text = "".join(

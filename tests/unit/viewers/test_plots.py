@@ -26,7 +26,7 @@ from foldnote.viewers import (
     result_bundles,
 )
 from foldnote.viewers.plots.curves import plot_curves
-from foldnote.viewers.plots.drawing import find_ticks
+from foldnote.viewers.plots.drawing import Axis, find_ticks
 from foldnote.viewers.plots.matrix_plot import plot_matrix
 from foldnote.viewers.plots.prediction_plots import plot_groups
 
@@ -253,6 +253,65 @@ def test_ticks_are_few_and_inside(a, b):
     low, high = sorted((a, b))
     ticks = find_ticks(low, high)
     assert 1 <= len(ticks) <= 12 or not np.isfinite(high - low)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "names"),
+    [
+        (1e-12, 5e-12, ["1e-12", "2e-12", "3e-12", "4e-12", "5e-12"]),
+        (1_000_001, 1_000_005, ["1000001", "1000002", "1000003", "1000004", "1000005"]),
+        (0.5, 0.50004, ["0.5", "0.50001", "0.50002", "0.50003", "0.50004"]),
+        (1.0, 1.0 + 4e-16, ["1"]),
+        (0, 100, ["0", "20", "40", "60", "80", "100"]),
+    ],
+)
+def test_the_labels_of_ticks_differ(low, high, names):
+    assert [name for _, name in Axis("x", low, high).marks] == names
+
+
+def test_a_histogram_describes_the_numbers_that_it_counts():
+    plot = plot_distribution(pd.DataFrame({"x": [5.0, np.nan, np.inf, 3.0, 4.0, 4.4]}), "x")
+    assert plot.words == "x: 4 values from 3 to 5, median 4.2. 2 rows without a value."
+
+
+def test_counts_have_whole_ticks():
+    frame = pd.DataFrame({"x": [0.0, 1.0]})
+    assert [name for _, name in plot_distribution(frame, "x").drawing.y.marks] == ["0", "1"]
+
+
+def test_a_scatter_plot_counts_the_rows_that_it_leaves_out():
+    plot = plot_scatter(pd.DataFrame({"x": [1, 2, np.nan, np.inf], "y": [1, 2, 3, 4]}), "x", "y")
+    assert plot.words.startswith("2 rows: y against x; ")
+    assert plot.words.endswith(" 2 rows without a number in both.")
+
+
+def test_a_column_can_be_an_axis_and_the_tooltip():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 5.0]})
+    assert 'title="1.0: 1, 3"' in plot_scatter(frame, "x", "y", "x").to_html()
+    assert plot_scatter(frame, "x", "x").drawing.x == plot_scatter(frame, "x", "x").drawing.y
+
+
+def test_infinite_values_of_a_matrix_do_not_set_its_colours():
+    plot = plot_matrix(pd.DataFrame([[0.5, np.inf], [2.0, np.nan]]), "m", "x")
+    (raster,) = plot.drawing.marks
+    assert (raster.low, raster.high, raster.has_more) == (0, 2, True)
+    assert plot.words.endswith("the highest, 2, is at row 1 and column 0.")
+
+
+def test_long_names_of_rows_are_shortened_inside_the_drawing():
+    name = "a mutation in the third framework region of the heavy chain"
+    svg = plot_matrix(pd.DataFrame([[1.0, 2.0]], index=[name]), "m", "x").svg
+    (shown,) = (text for text in re.findall("<text[^>]*>([^<]*)", svg) if text.startswith("a mut"))
+    assert shown.endswith("…")
+    assert 15 < len(shown) < 30
+
+
+def test_wide_numbers_have_room_beside_the_label_of_the_axis():
+    narrow, wide = (
+        plot_scatter(pd.DataFrame({"x": [1, 2], "y": [0, top]}), "x", "y").svg for top in (1, 2.5e9)
+    )
+    left, further = (float(re.search(r'<rect x="([\d.]+)"', each)[1]) for each in (narrow, wide))
+    assert further - left > 5
 
 
 @pytest.mark.parametrize("name", ["plot.jpg", "plot"])

@@ -98,6 +98,15 @@ def test_an_index_that_says_something_is_a_column(index):
     assert len(data["columns"]) == 2
 
 
+def test_the_levels_of_column_names_are_joined():
+    frame = pd.DataFrame({"gene": ["V1", "V1"], "KD": [1.0, 2.0]}).groupby("gene").agg(["mean", "max"])
+    assert [column["name"] for column in unpack(write_table(frame))["columns"]] == [
+        "gene",
+        "KD mean",
+        "KD max",
+    ]
+
+
 def test_names_and_values_never_become_markup():
     html = write_table(pd.DataFrame({HOSTILE: [HOSTILE]}), HOSTILE)
     assert "<img" not in html

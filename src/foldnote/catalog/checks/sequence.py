@@ -13,6 +13,7 @@ from foldnote.catalog.sequences import (
     clean_sequence,
     count_sequence_faults,
     find_sequence_faults,
+    list_records,
     looks_like_nucleotides,
     split_chains,
 )
@@ -34,6 +35,10 @@ def check_letters(value: str, context: CheckContext) -> Iterator[Finding]:
             yield context.find("This is empty. Give the letters of the sequence.", "empty")
         return
     alphabet, separator = str(context.notes.get("alphabet")), _separator(context)
+    records = list_records(value)
+    if len(records) > 1:
+        yield context.find(_describe_records(records, separator), "several_records")
+        return
     faults = find_sequence_faults(value, alphabet, separator)
     if faults:
         more = count_sequence_faults(value, alphabet, separator) - min(len(faults), _SHOWN_FAULTS)
@@ -104,6 +109,15 @@ def check_amino_acid_letters(value: str, context: CheckContext) -> Iterator[Find
     if wrong:
         message = f"{shorten(''.join(wrong))} is not allowed. Write one-letter codes together, e.g. CM."
         yield context.find(message, "wrong_letter")
+
+
+def _describe_records(names: list[str], separator: str | None) -> str:
+    shown = ", ".join(shorten(name) for name in names[:_SHOWN_FAULTS])
+    more = f" and {len(names) - _SHOWN_FAULTS} more" if len(names) > _SHOWN_FAULTS else ""
+    advice = (
+        "Give one record." if separator is None else f"Join the letters of the chains with {separator!r}."
+    )
+    return f"This is a FASTA text of {len(names)} records: {shown}{more}. {advice}"
 
 
 def _describe_faults(faults: tuple[Fault, ...], more: int, many_chains: bool) -> str:

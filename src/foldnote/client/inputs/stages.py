@@ -105,6 +105,20 @@ def check_stages(name: str, stages: Sequence[Stage], tools: Mapping[str, Tool], 
         raise SettingsError(problems)
 
 
+def read_records(stages: Sequence[Stage], inputs: Inputs, tools: Mapping[str, Tool]) -> dict[str, Any]:
+    """Replace FASTA records in a run's inputs by their letters; see `catalog.read_records`."""
+    named = {stage.name: tools[stage.tool] for stage in stages if stage.tool in tools}
+    read: dict[str, Any] = {}
+    for name, value in inputs.items():
+        if isinstance(value, Mapping) and name in named:
+            read[name] = catalog.read_records(named[name], value)
+        elif stages and stages[0].name in named:
+            read |= catalog.read_records(named[stages[0].name], {name: value})
+        else:
+            read[name] = value
+    return read
+
+
 def find_input_doubts(
     stages: Sequence[Stage], inputs: Inputs, tools: Mapping[str, Tool]
 ) -> Iterator[Problem]:

@@ -22,7 +22,7 @@ from foldnote.client.submission import job_submission
 from foldnote.client.submission.experience import RunLimits, read_experience
 from foldnote.client.submission.extensions import Extensions, choose_sent
 from foldnote.client.submission.quote import Quote
-from foldnote.client.submission.validation import read_service_verdict
+from foldnote.client.submission.validation import has_records, read_records, read_service_verdict
 from foldnote.client.tables.frames import tabulate_jobs
 from foldnote.client.tables.job_list import JobList
 from foldnote.client.watching import cancellation, waiting
@@ -167,9 +167,12 @@ class JobsOperations(Resource, Generic[H]):
             SettingsError: ``extensions`` cannot be read; nothing was sent.
         """
         tool_type = tool.type if isinstance(tool, Tool) else tool
-        body = {"jobName": job_name, "type": tool_type, "settings": make_plain(settings)}
-        if extensions:
+        given = make_plain(settings)
+        body = {"jobName": job_name, "type": tool_type, "settings": given}
+        if extensions or has_records(given):
             known = tool if isinstance(tool, Tool) else (yield from recall_tool(self._connection, tool))
+            body["settings"] = read_records(known, given)
+        if extensions:
             body = with_extensions(body, choose_sent(known, extensions, self._connection.service))
         answer = yield from self._connection.request("POST", "/validate-job", json=body, repeatable=True)
         return parse_response(read_service_verdict, answer)

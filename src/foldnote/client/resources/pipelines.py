@@ -6,13 +6,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from foldnote import catalog
 from foldnote.client.core import job_pages
 from foldnote.client.core.connection import Resource, ServiceConnection
 from foldnote.client.core.error_mapping import parse_response
 from foldnote.client.core.operations import AsyncApi, Operation, Run, SyncApi, operation
 from foldnote.client.inputs.file_values import find_elsewhere
 from foldnote.client.inputs.plain_values import make_plain
-from foldnote.client.inputs.stages import Inputs, Pipeline, Stage, check_stages, find_input_doubts
+from foldnote.client.inputs.stages import (
+    Inputs,
+    Pipeline,
+    Stage,
+    check_stages,
+    find_input_doubts,
+    read_records,
+)
 from foldnote.client.local.identity import identify, uploads_in
 from foldnote.client.local.ledger import Ledger
 from foldnote.client.resources.job_handle import AsyncJobHandle, JobHandle, JobHandleOperations
@@ -233,6 +241,8 @@ class PipelinesOperations(Resource, Generic[R]):
         for stage in pipeline.stages if inputs and isinstance(pipeline, Pipeline) else ():
             tools[stage.tool] = yield from recall_tool(self._connection, stage.tool)
         given = make_plain(inputs or {})
+        if isinstance(pipeline, Pipeline):
+            given = read_records(pipeline.stages, given, tools)
         _check_run(pipeline, given, job_name, tools, self._connection.service)
         listed = self._connection.tools or (yield from list_tools(self._connection))
         beside = _choose_extensions(listed, webhook, reuse=not again)
@@ -269,6 +279,9 @@ def _save(connection: ServiceConnection, name: str, stages: Sequence[Stage]) -> 
     tools = {}
     for stage in stages:
         tools[stage.tool] = yield from recall_tool(connection, stage.tool)
+    stages = [
+        replace(each, settings=catalog.read_records(tools[each.tool], each.settings)) for each in stages
+    ]
     check_stages(name, stages, tools, connection.service)
     stages = [
         replace(each, extensions=choose_sent(tools[each.tool], each.extensions, connection.service))

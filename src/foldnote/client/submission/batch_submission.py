@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from foldnote import catalog
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.job_pages import list_many
 from foldnote.client.core.operations import Operation, Run
@@ -209,7 +210,8 @@ def draft(
         SettingsError: a name is invalid, or there are no rows.
     """
     _check_names(tool, rows, batch_name, names)
-    normalized, verdicts = check_rows(tool, rows, ledger.service)
+    read = [catalog.read_records(tool, row) for row in rows]
+    normalized, verdicts = check_rows(tool, read, ledger.service)
     wished = None if names is None else list(names)
     content = identify_content({"rows": normalized, "names": wished}, sent)
     identity = identify(tool.type, content, batch_name, uploads_in(content, ledger))
@@ -217,7 +219,7 @@ def draft(
     attempt = BatchAttempt(
         tool=tool,
         name=name,
-        rows=[dict(row) for row in rows],
+        rows=read,
         normalized=normalized,
         names=wished or name_rows(name, len(rows)),
         identity=identity,

@@ -181,7 +181,7 @@ def prepare(
             f"Settings are a mapping such as {{'sequence': 'EVQL…'}}, not {type(settings).__name__}."
             " Several rows are a batch: batches.submit()."
         )
-    given = make_plain(settings)
+    given = catalog.read_records(tool, make_plain(settings))
     elsewhere = find_elsewhere(given, ledger.service)
     if elsewhere:
         raise SettingsError(elsewhere, tool.type, given)

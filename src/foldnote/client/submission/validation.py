@@ -101,6 +101,20 @@ def split_rows(
         yield chunk
 
 
+def has_records(settings: Row | Sequence[Row]) -> bool:
+    """Return whether a text of the settings, or of those of a batch, may be a FASTA record."""
+    rows = [settings] if isinstance(settings, Mapping) else settings
+    texts = (value for row in rows if isinstance(row, Mapping) for value in row.values())
+    return any(isinstance(text, str) and catalog.list_records(text) for text in texts)
+
+
+def read_records(tool: Tool, settings: Row | Sequence[Row]) -> Any:
+    """Replace FASTA records in the settings, or in those of a batch, by their letters."""
+    if isinstance(settings, Mapping):
+        return catalog.read_records(tool, settings)
+    return [catalog.read_records(tool, row) if isinstance(row, Mapping) else row for row in settings]
+
+
 def read_service_verdict(answer: object) -> Verdict | BatchVerdict:
     """Read the verdict in a service's answer, replacing routes in its advice by notebook calls.
 

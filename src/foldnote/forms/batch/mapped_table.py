@@ -84,9 +84,8 @@ def map_table(
 ) -> MappedTable:
     """Map the columns of a DataFrame, of mappings, or of a file (CSV, TSV, FASTA, Excel).
 
-    Columns of a DataFrame or file without a meaning for the tool are kept; a key of a mapping must be a
-    setting. Text in a column that feeds a list, a number or a mapping is parsed as in a file: ``"CCO"`` is
-    the list ``["CCO"]``.
+    Columns without a meaning for the tool are kept. Text in a column that feeds a list, a number or a mapping
+    is parsed as in a file: ``"CCO"`` is the list ``["CCO"]``.
 
     Args:
         tool: the tool.
@@ -133,11 +132,6 @@ def _map_by_names(
         own = {head: head for head in heads if head in settings and head != names}
         return MappedTable(_type_texts(table, own, specs), None, names, inlined=_find_inlined(own, specs))
     found = map_columns(_sample(table, heads), specs, names, taken)
-    if not hasattr(table, "columns") and found.kept:
-        raise ArgumentError(
-            f"The column {found.kept[0][:60]!r} is not a setting of this tool. The settings are:"
-            f" {', '.join(settings)}."
-        )
     _check_is_fed(tool, found, specs, taken)
     table = _type_texts(table, found.columns, specs)
     smiles = _find_inlined(found.columns, specs)

@@ -212,19 +212,37 @@ def _write_table(every: Sequence[ToolRow], out: TextIO) -> None:
     out.write(f"{running} of {len(rows)} tools run on this machine.\n\n")
     _write_rows(rows, "TOOL", [row.tool for row in rows], out)
     if any(row.status == "adapter" for row in rows):
-        out.write(
-            "\nadapter: runs with your own copy of the program, which is configured in"
-            f" {settings.config_dir() / 'config.toml'} (docs/tools.md, Adapters).\n"
+        _write_note(
+            "adapter: runs with your own copy of the program, which is configured in"
+            f" {settings.config_dir() / 'config.toml'} (docs/tools.md, Adapters).",
+            out,
         )
     if any(row.engine is None for row in rows):
-        out.write(f"\nelsewhere: foldnote has no engine for the tool. {WAYS_ON}\n")
+        _write_note(f"elsewhere: foldnote has no engine for the tool. {WAYS_ON}", out)
     if add_ons := [row for row in every if not row.tool]:
-        out.write("\nWhile an add-on is installed, runs of another engine use it.\n\n")
+        _write_note("While an add-on is installed, runs of another engine use it.", out)
+        out.write("\n")
         _write_rows(add_ons, "ADD-ON TO", [", ".join(row.adds_to) for row in add_ons], out)
     found = find_gpus(settings.process_environment())
     lacking = [row.tool for row in rows if row.runs and row.gpus > len(found.gpus)]
     more = f" More are needed by {', '.join(lacking)}." if lacking else ""
-    out.write(f"\n{found.describe()}{more}\n")
+    _write_note(f"{found.describe()}{more}", out)
+
+
+def _write_note(text: str, out: TextIO) -> None:
+    """Write a paragraph after an empty line, wrapped for a terminal."""
+    columns = _count_columns(out)
+    lines = (
+        [text]
+        if columns is None
+        else textwrap.wrap(text, columns - 1, break_long_words=False, break_on_hyphens=False)
+    )
+    out.writelines(["\n", *(f"{line}\n" for line in lines)])
+
+
+def _count_columns(out: TextIO) -> int | None:
+    """Return the width of the terminal; None if the stream is not one."""
+    return shutil.get_terminal_size((120, 24)).columns if out.isatty() else None
 
 
 def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], out: TextIO) -> None:
@@ -234,7 +252,7 @@ def _write_rows(rows: Sequence[ToolRow], title: str, subjects: Sequence[str], ou
     """
     width = max(len(each) for each in (title, *subjects))
     methods = max([len("METHOD"), *(len(_method(row)) for row in rows)])
-    columns = shutil.get_terminal_size((120, 24)).columns if out.isatty() else None
+    columns = _count_columns(out)
     beside = width + methods + 17
     is_under = columns is not None and columns - beside < _MIN_LAST_COLUMN
     last = "" if is_under else "HOW TO GET IT"

@@ -77,7 +77,7 @@ function addSequence(parent, residues, choice) {
       group = make('div', 'fne-chain', box);
       group.setAttribute('role', 'group');
       group.setAttribute('aria-label', `Chain ${chain}`);
-      make('span', 'fne-name', group, chain).setAttribute('aria-hidden', 'true');
+      make('span', chain.length > 2 ? 'fne-name fne-long' : 'fne-name', group, chain).setAttribute('aria-hidden', 'true');
       begin = index;
     }
     if ((index - begin) % CHUNK === 0) ten = make('span', 'fne-ten', group);

@@ -246,18 +246,19 @@
       if (!column.same || column.same === 'said') return [];
       var row = data.values[index].findIndex(function (value) { return value !== null; });
       var unit = column.unit.replace(/(, )?[↑↓]$/, '');
-      return [{ column: column, value: write(index, row) + (column.isNumber && unit && unit.indexOf(' ') < 0 ? ' ' + unit : '') }];
+      var lack = column.same === 'known' ? ' (of those that have one)' : '';
+      return [{ column: column, lack: lack, value: write(index, row) + (column.isNumber && unit && unit.indexOf(' ') < 0 ? ' ' + unit : '') }];
     });
     told.sort(function (a, b) { return (a.value.length > SHORT) - (b.value.length > SHORT); });
     told.forEach(function (each) {
       var term = make('dt', '', list);
-      term.textContent = each.column.label + (each.column.same === 'known' ? ' (of those that have one)' : '');
+      term.textContent = each.column.label + each.lack;
       term.title = each.column.about;
       make('dd', '', list).textContent = each.value;
     });
     make('span', '', line).textContent = ': ' + told.map(function (each) {
       var value = each.value, isLong = value.length > SHORT;
-      return each.column.label + ' ' + (isLong ? value.slice(0, 12) + '…' + value.slice(-8) : value);
+      return each.column.label + ' ' + (isLong ? value.slice(0, 12) + '…' + value.slice(-8) : value) + each.lack;
     }).join(' · ');
   }
 

@@ -322,6 +322,7 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             self._show_outage(f"The job could not be submitted again: {exc.message}")
             return
         self._run_again = None
+        self._again = f"Run again as {self._following.job.job_name}, shown below."
         self.set_trait("children", (*self.children, self._following))
         self._show_outage("")
         self.on_save()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -16,6 +17,8 @@ TEXT_COLOR = ""
 """Placeholder of the text colour: that of the page in a cell, matplotlib's in a figure."""
 _MAX_PIXELS = 400
 _COLOR_STEPS = 48
+_RESOLUTION = 1e-12
+"""Smallest distance of ticks, relative to the numbers."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Axis:
     def marks(self) -> list[tuple[float, str]]:
         """Return (position, label) of each tick."""
         ticks = list(self.ticks) or find_ticks(self.low, self.high)
-        return list(zip(ticks, self.names or [f"{tick:g}" for tick in ticks], strict=True))
+        return list(zip(ticks, self.names or _write_ticks(ticks), strict=True))
 
 
 @dataclass(frozen=True)
@@ -162,12 +165,27 @@ def find_ticks(low: float, high: float, count: int = 5) -> list[float]:
     if high < low:
         return find_ticks(high, low, count)
     rough = (high - low) / count
-    if not np.isfinite([low, high, rough]).all() or rough < np.finfo(float).tiny:
+    least = max(np.finfo(float).tiny, _RESOLUTION * max(abs(low), abs(high)))
+    if not np.isfinite([low, high, rough]).all() or rough < least:
         return [low]
     power = 10.0 ** np.floor(np.log10(rough))
     step = next((power * m for m in (1, 2, 5) if power * m >= rough), power * 10)
-    first = np.ceil(low / step - 1e-9)
-    return [round(float(step * i), 10) + 0.0 for i in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+    first, decimals = np.ceil(low / step - 1e-9), max(0, 1 - int(np.floor(np.log10(step))))
+    last = np.floor(high / step + 1e-9)
+    return [round(float(step * i), decimals) + 0.0 for i in np.arange(first, last + 1)]
+
+
+def find_whole_ticks(most: float) -> list[float]:
+    """Return about five whole numbers from 0 to ``most``, for an axis of counts."""
+    return [tick for tick in find_ticks(0, most) if tick == round(tick)]
+
+
+def _write_ticks(ticks: Sequence[float]) -> list[str]:
+    """Return the ticks with as many digits as tell them apart, at least six."""
+    steps = [abs(b - a) for a, b in pairwise(ticks) if b != a]
+    largest = max((abs(tick) for tick in ticks), default=0.0)
+    digits = int(np.ceil(np.log10(largest / min(steps)))) + 1 if steps and largest else 0
+    return [f"{tick:.{max(6, digits)}g}" for tick in ticks]
 
 
 def _write_shades(shares: NDArray[np.floating], anchors: tuple[str, ...]) -> bytes:

@@ -15,7 +15,7 @@ from foldnote.results import Molecule, Pose, Structure
 from foldnote.results.docking.contacts import read_pocket
 from foldnote.results.docking.interactions import detect_interactions, make_interaction_table
 from foldnote.viewers.plots.interaction_figure import save_sketch
-from foldnote.viewers.plots.plot import MISSING, check_suffix
+from foldnote.viewers.plots.plot import MISSING, check_suffix, check_width
 from foldnote.viewers.plots.saving import write_saving
 from foldnote.viewers.plots.svg import encode
 from foldnote.viewers.render.html import write_style
@@ -45,24 +45,28 @@ class InteractionDiagram:
         """The diagram as SVG, dark on a white background."""
         return write_sketch(self.sketch)
 
-    def save(self, path: str | Path, *, dpi: int = 300) -> Path:
+    def save(self, path: str | Path, *, dpi: int = 300, width_mm: float | None = None) -> Path:
         """Save the diagram in the format of the file suffix, and return its path.
 
         Args:
             path: ``.svg``, ``.png`` or ``.pdf``. An existing file is overwritten. PNG and PDF are drawn by
                 matplotlib, with the molecule as a picture.
             dpi: resolution of a PNG, in dots per inch.
+            width_mm: width in print, 40 to 400 mm, such as 85 for a column of a journal; text and lines are
+                scaled with the diagram. By default 96 pixels of the diagram are an inch.
 
         Raises:
-            ArgumentError: the suffix is not one of these.
+            ArgumentError: the suffix is not one of these, or ``width_mm`` is out of range.
             ConfigurationError: matplotlib, which draws ``.png`` and ``.pdf``, is not installed.
             ResultError: the file cannot be written; no partial file remains.
         """
         place = check_suffix(path, "diagram", _SUFFIXES)
-        if place.suffix.lower() == ".svg":
-            return save_file(place, self.svg)
+        suffix = place.suffix.lower()
+        check_width(width_mm, suffix)
+        if suffix == ".svg":
+            return save_file(place, write_sketch(self.sketch, width_mm=width_mm))
         try:
-            save_sketch(self.sketch, place, dpi)
+            save_sketch(self.sketch, place, dpi, width_mm)
         except ImportError as exc:
             raise ConfigurationError(MISSING) from exc
         return place

@@ -47,18 +47,19 @@ def plot_matrix(
         values = matrix.to_numpy(dtype=float)
     except (TypeError, ValueError) as exc:
         raise ArgumentError(f"The matrix has values that are not numbers: {exc}.") from exc
-    if not np.isfinite(values).any():
+    known = np.where(np.isfinite(values), values, np.nan)
+    if np.isnan(known).all():
         raise ArgumentError("The matrix has no numbers.")
-    top, colors = float(np.nanmax(values)) if high is None else high, palette.SEQUENTIAL
+    top, colors = float(np.nanmax(known)) if high is None else high, palette.SEQUENTIAL
     if is_signed:
-        top, colors = float(np.nanmax(np.abs(values))), palette.DIVERGING
+        top, colors = float(np.nanmax(np.abs(known))), palette.DIVERGING
         low = -top
-    has_more = bool(np.nanmax(values) > top)
+    has_more = bool(np.nanmax(values) > top)  # infinite values included
     marks: list[Mark] = [Raster(values, low, max(top, low + 1e-9), colors, label, has_more)]
     rows, columns = values.shape
     x = _make_axis(matrix.columns, columns)
     y = _make_axis(matrix.index, rows, is_downward=True)
-    row, column = divmod(int(np.nanargmax(values)), columns)
+    row, column = divmod(int(np.nanargmax(known)), columns)
     words = (
         f"{rows:,} × {columns:,} values; the highest, {values[row, column]:.3g}, is at {y.label.lower()}"
         f" {matrix.index[row]} and {x.label.lower()} {matrix.columns[column]}."

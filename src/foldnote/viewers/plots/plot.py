@@ -54,7 +54,12 @@ def check_suffix(path: str | Path, subject: str, suffixes: Sequence[str]) -> Pat
     return place
 
 
-def _check_width(width_mm: float | None, suffix: str) -> None:
+def check_width(width_mm: float | None, suffix: str) -> None:
+    """Check the width of a figure in print in mm, and that its format has one.
+
+    Raises:
+        ArgumentError: the width is out of range, or the figure is a page.
+    """
     if width_mm is None:
         return
     if suffix == ".html":
@@ -125,7 +130,7 @@ class Plot:
         """
         place = check_suffix(path, "plot", _SUFFIXES)
         suffix = place.suffix.lower()
-        _check_width(width_mm, suffix)
+        check_width(width_mm, suffix)
         if suffix == ".html":
             return save_file(place, self._write_page())
         try:

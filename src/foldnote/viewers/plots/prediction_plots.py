@@ -30,6 +30,7 @@ from foldnote.viewers.plots.drawing import (
     Drawing,
     Mark,
     Raster,
+    find_whole_ticks,
 )
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
@@ -131,7 +132,8 @@ def plot_coverage(alignment: Alignment) -> Plot:
         *(Border("x", float(border) + 0.5) for border in coverage.borders),
     ]
     x = Axis("Column of the alignment", 0.5, len(columns) + 0.5)
-    drawing = Drawing(x, Axis("Sequences", 0, max(coverage.depth, 1)), marks, 610)
+    depth = max(coverage.depth, 1)
+    drawing = Drawing(x, Axis("Sequences", 0, depth, find_whole_ticks(depth)), marks, 610)
     return Plot(f"Alignment {alignment.name}", words, columns, drawing)
 
 
@@ -147,6 +149,8 @@ def plot_distribution(frame: pd.DataFrame, name: str) -> Plot:
     data = pd.DataFrame({"low": found.edges[:-1], "high": found.edges[1:], "rows": found.counts})
     better = {True: "; higher is better", False: "; lower is better", None: ""}[found.higher_is_better]
     numbers = pd.to_numeric(frame[name], errors="coerce")
+    numbers = numbers[np.isfinite(numbers)]
+    most = float(max(int(found.counts.max()), 1))
     words = (
         f"{found.label}: {count(int(found.counts.sum()), 'value')} "
         f"from {numbers.min():.4g} to {numbers.max():.4g}, median {numbers.median():.4g}{better}."
@@ -157,7 +161,7 @@ def plot_distribution(frame: pd.DataFrame, name: str) -> Plot:
     ]
     drawing = Drawing(
         Axis(found.label, float(found.edges[0]), float(found.edges[-1])),
-        Axis("Rows", 0, float(max(int(found.counts.max()), 1))),
+        Axis("Rows", 0, most, find_whole_ticks(most)),
         [Bars(found.edges.tolist(), found.counts.tolist(), palette.CHAINS[0], titles)],
     )
     return Plot(found.label, words, data, drawing)
@@ -179,9 +183,11 @@ def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) 
     """
     data = _find_points(frame, [x, y, *([label] if label else [])])
     xs, ys = (data[name].astype(float) for name in (x, y))
+    left_out = len(frame) - len(data)
     words = (
-        f"{count(len(data), 'row')}: {_name_metric(x)} against {_name_metric(y)}; "
+        f"{count(len(data), 'row')}: {_name_metric(y)} against {_name_metric(x)}; "
         f"Spearman's rank correlation {_correlate(xs, ys)}."
+        + (f" {count(left_out, 'row')} without a number in both." if left_out else "")
     )
     names = (data[label] if label else data.index.to_series()).astype(str)
     titles = [f"{n}: {a:.4g}, {b:.4g}" for n, a, b in zip(names, xs, ys, strict=True)]
@@ -231,7 +237,7 @@ def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> 
     ]
     words = (
         f"{count(len(data), 'row')} in {count(len(sizes), group)}, {int((names == '').sum()):,} in none:"
-        f" {_name_metric(x)} against {_name_metric(y)}."
+        f" {_name_metric(y)} against {_name_metric(x)}."
     )
     across, up = (_span(_name_metric(name), data[name].astype(float)) for name in (x, y))
     return Plot(f"Rows by {group}", words, data, Drawing(across, up, marks, 570, 360))
@@ -251,8 +257,8 @@ def _find_points(frame: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
         raise ArgumentError(
             f"The table has no column {', '.join(missing)}; it has {', '.join(map(str, frame.columns))}."
         )
-    numbers = frame[[*wanted[:2]]].apply(pd.to_numeric, errors="coerce")
-    data: pd.DataFrame = frame.loc[np.isfinite(numbers).all(axis=1), list(wanted)]
+    numbers = frame[list(dict.fromkeys(wanted[:2]))].apply(pd.to_numeric, errors="coerce")
+    data: pd.DataFrame = frame.loc[np.isfinite(numbers).all(axis=1), list(dict.fromkeys(wanted))]
     if data.empty:
         raise ArgumentError(f"No row has a number in both {wanted[0]!r} and {wanted[1]!r}.")
     return data

@@ -20,6 +20,12 @@ _LEGEND_PX = 122
 """Minimum space for the legend."""
 _LETTER_PX = 6.8
 """Width of a letter of the legend in a wide font."""
+_DIGIT_PX = 6.6
+"""Width of a digit at a tick in a wide font."""
+_NAMES_SHARE = 0.25
+"""Largest part of the width for the names at the ticks of the y axis; longer names are shortened."""
+_NAME_PX = 26
+"""Width of the turned label of the y axis, with its distance from the ticks."""
 _NAME = 30
 """Maximum length of a name in the legend; longer ones are shortened."""
 _DOT_PX = 4
@@ -62,12 +68,18 @@ class _Writer:
         longest = max((len(_shorten(mark.name)) for mark in self._named), default=0)
         legend = max(_LEGEND_PX, round(longest * _LETTER_PX) + 26)
         beside = _SCALE_PX if has_scale else legend if self._named else _RIGHT
-        self._width = drawing.width - _LEFT - beside
+        y_names, x_names = ([name for _, name in axis.marks] or [""] for axis in (drawing.y, drawing.x))
+        self._most = int(_NAMES_SHARE * drawing.width / _DIGIT_PX)
+        widest = min(self._most, max(map(len, y_names))) * _DIGIT_PX
+        self._left = max(_LEFT, round(widest) + _NAME_PX)
+        self._width = (
+            drawing.width - self._left - max(beside, round(min(self._most, len(x_names[-1])) * _DIGIT_PX / 2))
+        )
         self._height = drawing.height - _TOP - _BOTTOM
 
     def _x(self, value: float) -> float:
         axis = self._drawing.x
-        return round(_LEFT + _share(value, axis.low, axis.high) * self._width, 1)
+        return round(self._left + _share(value, axis.low, axis.high) * self._width, 1)
 
     def _y(self, value: float) -> float:
         axis = self._drawing.y
@@ -78,13 +90,18 @@ class _Writer:
         x, y, width, height = self._drawing.x, self._drawing.y, self._drawing.width, self._drawing.height
         bottom = _TOP + self._height
         parts = [f"<style>{style}</style>", *map(self._write_mark, self._drawing.marks)]
-        size = f'x="{_LEFT}" y="{_TOP}" width="{self._width}" height="{self._height}"'
+        size = f'x="{self._left}" y="{_TOP}" width="{self._width}" height="{self._height}"'
         parts.append(f'<rect {size} fill="none" stroke="currentColor" opacity="0.5"/>')
         parts += [_text(name, self._x(value), bottom + 15) for value, name in x.marks]
-        parts += [_text(name, _LEFT - 6, self._y(value) + 4, "end") for value, name in y.marks]
+        parts += [
+            _text(_shorten(name, self._most), self._left - 6, self._y(value) + 4, "end")
+            for value, name in y.marks
+        ]
         parts += [self._write_name(place, mark) for place, mark in enumerate(reversed(self._named))]
-        parts.append(_text(x.label, _LEFT + self._width / 2, height - 6))
-        parts.append(_text(y.label, 12, _TOP + self._height / 2, turn=True))
+        label = _shorten(x.label, int(width / _LETTER_PX))
+        parts.append(_text(label, self._left + self._width / 2, height - 6))
+        label = _shorten(y.label, int(height / _LETTER_PX))
+        parts.append(_text(label, 12, _TOP + self._height / 2, turn=True))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
             f'height="{height}" font-size="11" fill="currentColor" font-family="system-ui, sans-serif">'
@@ -95,7 +112,7 @@ class _Writer:
         match mark:
             case Band():
                 top, bottom = self._y(mark.high), self._y(mark.low)
-                place = f'x="{_LEFT}" y="{top}" width="{self._width}" height="{bottom - top:.1f}"'
+                place = f'x="{self._left}" y="{top}" width="{self._width}" height="{bottom - top:.1f}"'
                 return f'<rect {place} fill="{mark.color}" opacity="0.16"/>'
             case Curve():
                 return self._write_curve(mark)
@@ -111,7 +128,9 @@ class _Writer:
                 return f'<g fill="{mark.color}">{"".join(boxes)}</g>'
             case Border():
                 x, y = self._x(mark.place), self._y(mark.place)
-                across = f"M{x} {_TOP}v{self._height}" if mark.axis == "x" else f"M{_LEFT} {y}h{self._width}"
+                across = (
+                    f"M{x} {_TOP}v{self._height}" if mark.axis == "x" else f"M{self._left} {y}h{self._width}"
+                )
                 return f'<path d="{across}" stroke="currentColor" stroke-dasharray="3 3" opacity="0.6"/>'
             case Label():
                 aside = _LABEL_PX if mark.anchor == "start" else -_LABEL_PX
@@ -122,7 +141,7 @@ class _Writer:
 
     def _write_name(self, place: int, group: Dots | Curve) -> str:
         """Return a line of the legend: a dot and the name of its group."""
-        left, middle = _LEFT + self._width + 12, _TOP + 8 + 16 * place
+        left, middle = self._left + self._width + 12, _TOP + 8 + 16 * place
         dot = f'<circle cx="{left}" cy="{middle}" r="{_DOT_PX}" fill="{group.color or "currentColor"}"/>'
         return dot + _text(_shorten(group.name), left + 9, middle + 4, "start")
 
@@ -139,12 +158,12 @@ class _Writer:
 
     def _write_raster(self, raster: Raster) -> str:
         """Return the matrix, and a colour bar labelled at low, middle and high."""
-        left, middle = _LEFT + self._width + 10, (raster.low + raster.high) / 2
+        left, middle = self._left + self._width + 10, (raster.low + raster.high) / 2
         names = (f"{raster.high:.3g}{'+' if raster.has_more else ''}", f"{middle:.3g}", f"{raster.low:.3g}")
         tops = (_TOP + 9, _TOP + 4 + self._height / 2, _TOP + self._height)
         return "".join(
             [
-                self._write_png(raster.to_png(), _LEFT, self._width),
+                self._write_png(raster.to_png(), self._left, self._width),
                 self._write_png(raster.scale_png(), left, 10),
                 *(_text(name, left + 14, top, "start") for name, top in zip(names, tops, strict=True)),
                 _text(raster.label, left + 58, _TOP + self._height / 2, turn=True),
@@ -176,8 +195,8 @@ class _Writer:
         )
 
 
-def _shorten(name: str) -> str:
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+def _shorten(name: str, most: int = _NAME) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _share(value: float, low: float, high: float) -> float:

@@ -17,6 +17,10 @@ from foldnote.viewers.scene.model import Coloring, Highlight, Interface, Scene, 
 
 _SEEN_INTERFACES = 7
 """Rows of interfaces visible without scrolling; the heading of a longer table shows their number."""
+_FEW_LINES = 8
+"""Most lines of the legend of chains in one column."""
+_COLUMN = "17em"
+"""Least width of a column of a longer legend."""
 
 
 def write_plain(scene: Scene) -> str:
@@ -73,9 +77,8 @@ def lacks_values(scene: Scene, coloring: Coloring) -> bool:
 def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
     chains = [_write_chain(chain) for model in scene.described for chain in model.chains]
     marks = [_write_mark(highlight) for model in scene.described for highlight in model.highlights]
-    parts = [
-        _write_section(f"Coloured by {scene.group}" if chains else "Coloured by element", [*chains, *others])
-    ]
+    heading, lines = f"Coloured by {scene.group}" if chains else "Coloured by element", [*chains, *others]
+    parts = [_write_section(heading, lines, in_columns=len(lines) > _FEW_LINES)]
     if marks:
         parts.append(_write_section(scene.marking or "Marked", marks, "fnv-columns"))
     return "".join(parts)
@@ -140,9 +143,13 @@ def write_notes(notes: Sequence[str]) -> str:
     return "".join(f'<p class="fnv-warn">{mark_code(note)}</p>' for note in notes)
 
 
-def _write_section(heading: str, items: Sequence[str], css_class: str = "") -> str:
+def _write_section(
+    heading: str, items: Sequence[str], css_class: str = "", *, in_columns: bool = False
+) -> str:
     head = f'<p class="fnv-sub">{escape(heading)}</p>'
-    return f'<section class="{css_class}">{head}<ul>{"".join(items)}</ul></section>'
+    # not in a style sheet, which each view contains
+    wide, columns = (' style="flex: auto"', f' style="columns: {_COLUMN}"') if in_columns else ("", "")
+    return f'<section class="{css_class}"{wide}>{head}<ul{columns}>{"".join(items)}</ul></section>'
 
 
 def _write_chain(chain: SceneChain) -> str:

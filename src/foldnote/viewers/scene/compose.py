@@ -29,6 +29,8 @@ from foldnote.viewers.scene.traces import ChainTrace, Points, join_points, list_
 
 _ROLES = {"H": "Heavy chain", "L": "Light chain"}
 _TAG_OFFSET_A = 3.0
+_MAX_RESIDUES = 5_000
+"""Largest structure with nucleic acids of which the first view is fitted to all atoms."""
 
 
 def compose(
@@ -88,7 +90,7 @@ def compose(
         colorings=colorings,
         color=_choose_coloring(colorings, bool(cdrs)),
         rotation=rotation,
-        fill=find_fill(everything, rotation),
+        fill=find_fill(_find_extent(structure, traces, everything), rotation),
         height_px=height_px,
     )
 
@@ -118,6 +120,12 @@ def _mark_cdrs(
         )
         for region, numbers in cdrs
     )
+
+
+def _find_extent(structure: Structure, traces: Mapping[str, ChainTrace], trace: Points) -> Points:
+    """Return the points that the first view must show: all atoms if there are bases, which are long."""
+    has_bases = any(not each.is_calpha.any() for each in traces.values())
+    return list_places(structure) if has_bases and len(trace) <= _MAX_RESIDUES else trace
 
 
 def _find_guests(structure: Structure) -> tuple[str, ...]:

@@ -427,11 +427,13 @@ def _plain_number(value: float) -> float | int | None:
 
 
 def _name_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """Make an index other than a RangeIndex the first column."""
-    if isinstance(frame.index, pd.RangeIndex):
+    """Make an index other than a RangeIndex the first column, and join the levels of column names."""
+    if not isinstance(frame.index, pd.RangeIndex):
+        clash = set(frame.columns) & set(frame.index.names)
+        frame = frame.reset_index(drop=bool(clash))
+    if not isinstance(frame.columns, pd.MultiIndex):
         return frame
-    clash = set(frame.columns) & set(frame.index.names)
-    return frame.reset_index(drop=bool(clash))
+    return frame.set_axis([" ".join(filter(None, map(str, levels))) for levels in frame.columns], axis=1)
 
 
 def _count_shape(frame: pd.DataFrame, kept: int | None = None) -> str:

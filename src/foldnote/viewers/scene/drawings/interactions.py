@@ -146,13 +146,17 @@ def _make_board(molecule: Molecule) -> tuple[Skeleton, float, Board] | None:
     return skeleton, scale, Board(spots, skeleton.places, ends)
 
 
-def write_sketch(made: Sketch, *, has_dark: bool = False) -> str:
+def write_sketch(made: Sketch, *, has_dark: bool = False, width_mm: float | None = None) -> str:
     """Write a diagram as SVG.
 
     Args:
         made: the diagram.
         has_dark: whether to include a style for dark themes.
+        width_mm: width on paper; None for a size in pixels.
     """
+    size = f"width='{made.width:.0f}' height='{made.height:.0f}'"
+    if width_mm is not None:
+        size = f"width='{width_mm:g}mm' height='{width_mm * made.height / made.width:.2f}mm'"
     low = made.layout.low
     elements = made.skeleton.draw(made.scale)[0]
     bars = [bar for label in made.layout.labels for bar in label.bars]
@@ -164,7 +168,7 @@ def write_sketch(made: Sketch, *, has_dark: bool = False) -> str:
     ]
     style = f"<style>svg{{background:{GROUND}}}{_DARK if has_dark else ''}</style>"
     return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' width='{made.width:.0f}' height='{made.height:.0f}'"
+        f"<svg xmlns='http://www.w3.org/2000/svg' {size}"
         f" viewBox='0 0 {made.width:.0f} {made.height:.0f}'>{style}"
         f"<rect width='100%' height='100%' fill='{GROUND}' class='g'/>"
         f"<g transform='translate({-low[0]:.1f} {-low[1]:.1f})'>{''.join(parts)}</g>"
