@@ -54,7 +54,7 @@ setup: $(VENV)/.installed
 test-programs:
 	@scripts/install-test-programs
 engines: setup ## Install the bundled engines that this Python has packages for
-	@$(BIN)/foldnote engines install
+	@$(BIN)/foldnote engines install --all
 
 $(VENV)/bin/python:
 	@scripts/check-machine $(PYTHON) $(MAKECMDGOALS)

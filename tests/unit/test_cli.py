@@ -494,6 +494,22 @@ def test_what_a_profile_or_an_engine_cannot_be(alone, arguments, words):
     assert (code, words in out + err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("install",), "Name the engines to install: foldnote engines install NAME."),
+        (("install", "--no-weights"), "Name the engines to install"),
+        (("install", "anarci", "--all"), "--all stands for the names of all engines"),
+        (("remove", "--all"), "--all stands for the names of all engines, and only to install them."),
+        (("--all",), "--all stands for"),
+    ],
+)
+def test_engines_are_installed_by_name_or_all_on_request(alone, arguments, sentence):
+    code, out, err = alone("engines", *arguments)
+    assert (code, out) == (2, "")
+    assert sentence in err
+
+
 def test_an_unknown_engine_is_not_installed(alone):
     code, out, err = alone("engines", "install", "nothing-like-it")
     assert (code != 0, "nothing-like-it" in out + err) == (True, True)

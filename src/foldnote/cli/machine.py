@@ -69,6 +69,12 @@ def add_engines(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("list", "install", "check", "remove"), nargs="?", default="list")
     parser.add_argument("names", nargs="*", metavar="ENGINE")
     parser.add_argument(
+        "--all",
+        action="store_true",
+        help="install every engine that this Python has packages for and whose terms need no acceptance: many"
+        " gigabytes",
+    )
+    parser.add_argument(
         "--no-hashes",
         action="store_true",
         help="accept any build of the locked versions, for a registry with its own builds",
@@ -102,14 +108,16 @@ def run_engines(options: argparse.Namespace) -> int:
     """List, install, check or remove engines.
 
     Raises:
-        ArgumentError: no engine to check or remove is named, or weights are given without naming one, or
-            options contradict each other.
+        ArgumentError: no engine to install, check or remove is named, or weights are given without naming
+            one, or options contradict each other.
         UnsupportedSystemError: this is Windows.
     """
     _require_posix()
     from foldnote import catalog
     from foldnote.service.engines import command
 
+    if options.all and (options.names or options.action != "install"):
+        raise ArgumentError("--all stands for the names of all engines, and only to install them.")
     if options.action == "list":
         return command.run_list(list(catalog.tools()), as_json=options.json)
     if options.optional_weights and (options.no_weights or not options.names):
@@ -118,6 +126,11 @@ def run_engines(options: argparse.Namespace) -> int:
             " foldnote engines install NAME --optional-weights."
         )
     if options.action == "install":
+        if not (options.names or options.all):
+            raise ArgumentError(
+                "Name the engines to install: foldnote engines install NAME. `foldnote engines` lists them;"
+                " --all installs all, which takes many gigabytes."
+            )
         failed = command.run_install(
             options.names,
             as_json=options.json,
