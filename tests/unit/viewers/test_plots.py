@@ -1,6 +1,7 @@
 """Plots of real results: drawings, descriptions, their data, and safety from any name."""
 
 import base64
+import io
 import re
 import subprocess
 import sys
@@ -296,6 +297,35 @@ def test_infinite_values_of_a_matrix_do_not_set_its_colours():
     (raster,) = plot.drawing.marks
     assert (raster.low, raster.high, raster.has_more) == (0, 2, True)
     assert plot.words.endswith("the highest, 2, is at row 1 and column 0.")
+
+
+def draw_raster(values):
+    """Return the pixels of the picture of a matrix in a cell, whose colours are those of 0 to 1."""
+    (raster,) = plot_matrix(pd.DataFrame(values), "m", "x", high=1.0).drawing.marks
+    return matplotlib_pixels(io.BytesIO(raster.to_png()))
+
+
+def test_a_pixel_of_a_large_matrix_is_the_mean_of_its_cells():
+    values = np.random.default_rng(1).random((800, 1200))
+    assert np.array_equal(draw_raster(values), draw_raster(values.reshape(400, 2, 400, 3).mean(axis=(1, 3))))
+    assert draw_raster(values[:, :401]).shape == (400, 400, 4)
+    assert draw_raster(values[:30]).shape == (30, 400, 4)
+
+
+@pytest.mark.parametrize("column", [0, 7, 1001, 1999])
+def test_no_cell_of_a_large_matrix_vanishes(column):
+    values = np.zeros((2, 2000))
+    values[1, column] = 1.0
+    assert (draw_raster(values) != draw_raster(np.zeros((2, 2000)))).any(axis=2).sum() == 1
+
+
+def test_unknown_cells_of_a_large_matrix_count_nowhere():
+    values = np.full((2, 2000), 0.5)
+    values[0, 1::2] = np.nan
+    values[1, :5] = np.nan
+    drawn = draw_raster(values)
+    assert (drawn[0] == draw_raster(np.full((1, 1), 0.5))[0, 0]).all()
+    assert (drawn[1, :, 3] == 0).nonzero()[0].tolist() == [0]
 
 
 def test_long_names_of_rows_are_shortened_inside_the_drawing():

@@ -131,9 +131,9 @@ class Raster:
     has_more: bool = False
 
     def to_png(self) -> bytes:
-        """Return the matrix as a PNG, subsampled evenly to at most 400 × 400 pixels."""
-        places = [np.linspace(0, n - 1, min(n, _MAX_PIXELS)).round().astype(int) for n in self.matrix.shape]
-        return _write_shades((self.matrix[np.ix_(*places)] - self.low) / (self.high - self.low), self.colors)
+        """Return the matrix as a PNG of at most 400 × 400 pixels, each the mean of the cells in its place."""
+        shown = _average_blocks(self.matrix, _MAX_PIXELS)
+        return _write_shades((shown - self.low) / (self.high - self.low), self.colors)
 
     def scale_png(self) -> bytes:
         """Return the PNG of the colour bar from high to low, one pixel wide."""
@@ -186,6 +186,20 @@ def _write_ticks(ticks: Sequence[float]) -> list[str]:
     largest = max((abs(tick) for tick in ticks), default=0.0)
     digits = int(np.ceil(np.log10(largest / min(steps)))) + 1 if steps and largest else 0
     return [f"{tick:.{max(6, digits)}g}" for tick in ticks]
+
+
+def _average_blocks(matrix: NDArray[np.floating], most: int) -> NDArray[np.floating]:
+    """Average blocks of cells, leaving out NaN, so that at most ``most`` rows and columns remain."""
+    if max(matrix.shape) <= most:
+        return matrix
+    known = ~np.isnan(matrix)
+    sums, counts = np.where(known, matrix, 0.0), known.astype(float)
+    for axis, size in enumerate(matrix.shape):
+        if size > most:
+            starts = np.arange(most) * size // most
+            sums, counts = (np.add.reduceat(each, starts, axis=axis) for each in (sums, counts))
+    means: NDArray[np.floating] = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    return means
 
 
 def _write_shades(shares: NDArray[np.floating], anchors: tuple[str, ...]) -> bytes:

@@ -29,7 +29,8 @@ def plot_matrix(
 ) -> Plot:
     """Plot a matrix as a heat map, first row at the top.
 
-    The plot's data is the given matrix, of shape (rows, columns).
+    The plot's data is the given matrix, of shape (rows, columns). In a cell, rows and columns beyond 400 are
+    drawn as means of neighbours; matplotlib draws all of them.
 
     Args:
         matrix: numbers; the names of its index and columns are the labels of the axes.
