@@ -172,6 +172,16 @@ def test_an_unrelated_structure_is_left_out_with_the_reason():
     )
 
 
+def test_structures_that_are_left_out_for_one_reason_share_a_sentence():
+    found = compare([fv(), open_fold("1akiA"), fv(), open_fold("1akiA")])
+
+    assert list(found.fits) == ["fv.pdb (2)"]
+    (note,) = (each for each in found.notes if "not drawn" in each)
+    assert note.startswith(
+        "1akiA.pdb.gz (1) and 1akiA.pdb.gz (2) are not superposed on fv.pdb (1) and not drawn: their chains"
+    )
+
+
 def test_the_first_of_many_models_is_compared_and_reported():
     two = Structure.open(DATA / "trp_cage_two_models.bcif")
     found = compare([two, two])

@@ -6,6 +6,7 @@ TM-scores are described in :mod:`foldnote.results.comparison`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -155,23 +156,28 @@ def _superpose_all(
     wanted: Collection[Residue],
     pairing: PairingMethod,
 ) -> tuple[dict[str, Superposition], list[str]]:
-    """Superpose each structure on the first; those that cannot be superposed are listed with the reason."""
+    """Superpose each structure on the first; list the others in a sentence for each reason."""
     fits: dict[str, Superposition] = {}
-    faults: list[str] = []
+    faults: defaultdict[str, list[str]] = defaultdict(list)
     for item in others:
         if first is None or first.structure is None or item.structure is None:
             continue
         try:
             fit = superpose(first.structure, item.structure, pairing=pairing)
         except UnreadableFileError as exc:
-            reason = exc.message.partition(": ")[2] or exc.message
-            faults.append(f"{item.name} is not superposed on {first.name} and not drawn: {reason}")
+            faults[exc.message.partition(": ")[2] or exc.message].append(item.name)
             continue
         try:
             fits[item.name] = fit.refit(wanted) if wanted else fit
         except ArgumentError as exc:
-            faults.append(f"{item.name} is not superposed on {first.name} and not drawn: {exc.message}")
-    return fits, faults
+            faults[exc.message].append(item.name)
+    sentences = [
+        f"{join_words(names, 'and')} {'is' if len(names) == 1 else 'are'} not superposed on"
+        f" {first.name} and not drawn: {reason}"
+        for reason, names in faults.items()
+        if first is not None
+    ]
+    return fits, sentences
 
 
 def _make_table(
