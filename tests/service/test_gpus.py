@@ -86,8 +86,8 @@ class GpuService:
 
     def end(self, name: str, last_words: str = "") -> dict:
         """Let the job end, with an error if `last_words` are given."""
-        (self.seen / f"{name}.new").write_text(last_words)
-        (self.seen / f"{name}.new").rename(self.seen / f"{name}.end")
+        (self.seen / f"{name}.end.new").write_text(last_words)  # the run may just be writing its own
+        (self.seen / f"{name}.end.new").rename(self.seen / f"{name}.end")
         return self.process.wait(name)
 
 

