@@ -203,7 +203,7 @@ def test_without_any_cluster_that_is_what_the_result_says(tmp_path):
 
 def test_the_result_is_shown_as_a_map_with_its_tables(lymphotactin):
     parts = result_bundles(open_result(lymphotactin.parents[1] / "result.zip"))
-    assert "pc1 against pc2" in parts[0]["text/plain"]
+    assert "pc2 against pc1" in parts[0]["text/plain"]
     assert "the query" in parts[0]["text/html"]
     assert "other clusters" in parts[0]["text/html"]
     assert "Clusters" in parts[1]["text/html"]
