@@ -307,13 +307,18 @@ _PARTLY = _DOCKED.replace("range(1, 6)]", "range(1, 6)] + [BatchRow('d6', 'Faile
 )
 
 
-def test_a_value_that_failed_jobs_lack_is_not_said_to_be_that_of_all_rows(table, server):
-    page, _ = table
-    server.write_notebook("partly.ipynb", _PARTLY)
-    page.open("partly.ipynb")
+def run_rows(page, server, name, code):
+    """Run a notebook that shows a table of rows, and return the drawn table."""
+    server.write_notebook(name, code)
+    page.open(name)
     page.run_all()
     shown = page.page.locator(".fnt-rows[data-fn-state=drawn]")
     shown.wait_for(timeout=60_000)
+    return shown
+
+
+def test_a_value_that_failed_jobs_lack_is_not_said_to_be_that_of_all_rows(table, server):
+    shown = run_rows(table[0], server, "partly.ipynb", _PARTLY)
     line = shown.locator(".fnt-same summary")
     expect(line).to_contain_text("center X 42.5 (of those that have one)")
     assert " ".join(line.inner_text().split()).count("(of those that have one)") == 3
@@ -321,11 +326,7 @@ def test_a_value_that_failed_jobs_lack_is_not_said_to_be_that_of_all_rows(table,
 
 def test_what_all_rows_share_is_a_line_that_a_keyboard_opens(table, server):
     page, _ = table
-    server.write_notebook("docked.ipynb", _DOCKED)
-    page.open("docked.ipynb")
-    page.run_all()
-    shown = page.page.locator(".fnt-rows[data-fn-state=drawn]")
-    shown.wait_for(timeout=60_000)
+    shown = run_rows(page, server, "docked.ipynb", _DOCKED)
     headings = [text.partition(" (")[0] for text in shown.locator("th").all_inner_texts()]
     assert headings == ["name", "state", "ligand file", "affinity", "heavy atoms"]
     line = shown.locator(".fnt-same summary")

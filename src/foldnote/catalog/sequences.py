@@ -20,7 +20,8 @@ MAX_FAULTS: Final = 20
 """Maximum number of faults of one text that are described; the others are only counted."""
 _CHUNK = 1 << 16
 _LINE_END = re.compile(r"[\r\n]")
-_BEFORE_HEADER = "\ufeff \t\r\n"
+BEFORE_HEADER: Final = "\ufeff \t\r\n"
+"""Characters that are ignored before the first header of a FASTA text."""
 _SUFFIXES = "fasta|fa|fas|faa|fna|a3m|seq|txt|csv|tsv|xlsx|json|pdb|cif|gb"
 _PATH = re.compile(
     rf"(~|\.\.?)[/\\][^\s>]+|/[^\s>/]+/[^\s>]+|[a-z]:\\[^\s>]+|[^\s>.]+\.(fasta|faa|a3m|txt|csv|tsv|xlsx|json|pdb|cif)"
@@ -126,15 +127,20 @@ def count_sequence_faults(text: str, alphabet: str = "amino-acid", separator: st
 def take_letters(text: str) -> str:
     """Return the letters of a text that is exactly one FASTA record; any other text unchanged."""
     names = list_records(text)
-    letters = text.lstrip(_BEFORE_HEADER)[1:].replace("\r", "\n").partition("\n")[2]
+    letters = text.lstrip(BEFORE_HEADER)[1:].replace("\r", "\n").partition("\n")[2]
     return letters if len(names) == 1 and letters.strip() else text
+
+
+def is_fasta(text: str) -> bool:
+    """Return whether a text is FASTA: its first non-empty line is a header."""
+    return text.lstrip(BEFORE_HEADER).startswith(">")
 
 
 def list_records(text: str) -> list[str]:
     """Return the names of the FASTA records in ``text``; empty if it does not begin with a header line."""
-    lines = _LINE_END.split(text.lstrip(_BEFORE_HEADER))
-    if not lines[0].startswith(">"):
+    if not is_fasta(text):
         return []
+    lines = _LINE_END.split(text.lstrip(BEFORE_HEADER))
     heads = [line[1:].split(maxsplit=1) for line in lines if line.startswith(">")]
     return [head[0] if head else f"record {number}" for number, head in enumerate(heads, 1)]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from foldnote.catalog.sequences import BEFORE_HEADER
 from foldnote.errors import ArgumentError
 from foldnote.models import Tool, clean_job_name
 from foldnote.models.names import STEM_LENGTH
@@ -16,11 +17,6 @@ ENDINGS = (".fasta", ".fa", ".faa", ".fas", ".fna", ".seq")
 _SEQUENCE_ROLES = ("sequence", "sequences")
 
 
-def is_fasta(text: str) -> bool:
-    """Return whether a text is FASTA: its first non-empty line is a header."""
-    return text.lstrip("\ufeff \t\r\n").startswith(">")
-
-
 def split_records(text: str) -> list[tuple[str, str, str]]:
     """Split FASTA into records: identifier, letters without white space, and the rest of the header line.
 
@@ -28,7 +24,7 @@ def split_records(text: str) -> list[tuple[str, str, str]]:
         ArgumentError: a record has no sequence.
     """
     records = []
-    plain = text.lstrip("\ufeff \t\r\n").replace("\r\n", "\n").replace("\r", "\n")
+    plain = text.lstrip(BEFORE_HEADER).replace("\r\n", "\n").replace("\r", "\n")
     for number, record in enumerate(plain[1:].split("\n>"), start=1):
         head, _, letters = record.partition("\n")
         name, _, more = head.strip().partition(" ")

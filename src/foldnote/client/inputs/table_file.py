@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
+from foldnote.catalog.sequences import is_fasta
 from foldnote.client.inputs.fasta import ENDINGS as FASTA_ENDINGS
-from foldnote.client.inputs.fasta import is_fasta
 from foldnote.client.inputs.table_text import TextTable, read_text
 from foldnote.client.inputs.workbook import ZIP, read_workbook
 from foldnote.errors import ArgumentError

@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from foldnote.client.inputs.fasta import is_fasta, split_records
+from foldnote.catalog.sequences import is_fasta
+from foldnote.client.inputs.fasta import split_records
 from foldnote.client.inputs.measured import is_missing_mark, split_limit
 from foldnote.errors import ArgumentError
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from foldnote import catalog
+from foldnote.catalog.sequences import is_fasta
 from foldnote.client.core.connection import ServiceConnection
 from foldnote.client.core.error_mapping import name_calls, parse_response
 from foldnote.client.core.operations import Operation
@@ -105,7 +106,7 @@ def has_records(settings: Row | Sequence[Row]) -> bool:
     """Return whether a text of the settings, or of those of a batch, may be a FASTA record."""
     rows = [settings] if isinstance(settings, Mapping) else settings
     texts = (value for row in rows if isinstance(row, Mapping) for value in row.values())
-    return any(isinstance(text, str) and catalog.list_records(text) for text in texts)
+    return any(isinstance(text, str) and is_fasta(text) for text in texts)
 
 
 def read_records(tool: Tool, settings: Row | Sequence[Row]) -> Any:
