@@ -312,6 +312,11 @@ def test_a_pixel_of_a_large_matrix_is_the_mean_of_its_cells():
     assert draw_raster(values[:30]).shape == (30, 400, 4)
 
 
+def test_the_words_say_when_a_pixel_is_a_mean():
+    large, small = (plot_matrix(pd.DataFrame(np.eye(size)), "m", "x").words for size in (401, 400))
+    assert (large.count("mean of neighbouring values"), small.count("mean")) == (1, 0)
+
+
 @pytest.mark.parametrize("column", [0, 7, 1001, 1999])
 def test_no_cell_of_a_large_matrix_vanishes(column):
     values = np.zeros((2, 2000))

@@ -15,7 +15,8 @@ from foldnote.viewers.scene import palette
 
 TEXT_COLOR = ""
 """Placeholder of the text colour: that of the page in a cell, matplotlib's in a figure."""
-_MAX_PIXELS = 400
+MAX_PIXELS = 400
+"""Maximum number of rows and of columns of a matrix in a cell."""
 _COLOR_STEPS = 48
 _RESOLUTION = 1e-12
 """Smallest distance of ticks, relative to the numbers."""
@@ -132,7 +133,7 @@ class Raster:
 
     def to_png(self) -> bytes:
         """Return the matrix as a PNG of at most 400 × 400 pixels, each the mean of the cells in its place."""
-        shown = _average_blocks(self.matrix, _MAX_PIXELS)
+        shown = _average_blocks(self.matrix, MAX_PIXELS)
         return _write_shades((shown - self.low) / (self.high - self.low), self.colors)
 
     def scale_png(self) -> bytes:

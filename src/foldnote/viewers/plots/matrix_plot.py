@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from foldnote.errors import ArgumentError
-from foldnote.viewers.plots.drawing import Axis, Drawing, Mark, Raster, find_ticks
+from foldnote.viewers.plots.drawing import MAX_PIXELS, Axis, Drawing, Mark, Raster, find_ticks
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 
@@ -65,6 +65,8 @@ def plot_matrix(
         f"{rows:,} × {columns:,} values; the highest, {values[row, column]:.3g}, is at {y.label.lower()}"
         f" {matrix.index[row]} and {x.label.lower()} {matrix.columns[column]}."
     )
+    if max(values.shape) > MAX_PIXELS:
+        words += " In a cell of the notebook each pixel is the mean of neighbouring values."
     return Plot(title, words, matrix, Drawing(x, y, marks, 570, 376))
 
 
