@@ -232,6 +232,45 @@ def test_a_batch_job_that_was_never_recorded_ends_without_a_run(service, system)
     assert_once(service, "orphan.alone.output-1")
 
 
+def test_batch_jobs_that_no_record_refers_to_are_cancelled_and_those_of_others_are_not(
+    service, system, tmp_path
+):
+    (system / slurm_stand_in.HELD).touch()
+    script = tmp_path / "others.job"
+    script.write_text("#SBATCH --job-name=foldnote-0123456789ab-1-1-0123456789ab\n")
+    slurm_stand_in.submit(system, script)
+    service.submit("kept.alone.output-1")
+    wait_until(lambda: numbers(service) == ["2"], "the batch job")
+    (name,) = (path.stem for path in service.files("records/*.json"))
+    script.write_text(f"#SBATCH --job-name={name.rpartition('-')[0]}-0123456789ab\n")
+    slurm_stand_in.submit(system, script)
+    wait_until(lambda: states(system) == {"1": "PD", "2": "PD", "3": "CA"}, "the end of the unknown job")
+    slurm_stand_in.start_all(system)
+    assert service.wait("kept.alone.output-1")["status"] == "Complete"
+    assert_once(service, "kept.alone.output-1")
+
+
+def test_batch_jobs_and_records_of_the_previous_version_are_kept(service, system):
+    """The names of its jobs began with `foldnote-` and the number of the job."""
+    (system / slurm_stand_in.HELD).touch()
+    service.submit("kept.alone.output-1")
+    wait_until(lambda: numbers(service) == ["1"], "the batch job")
+    service.kill()
+    (record,) = service.files("records/*.json")
+    name = "-".join(["foldnote", *record.stem.split("-")[2:]])
+    for path in (record, *service.files("orders/*.json")):
+        path.rename(path.with_stem(name))
+    for path in (system / "jobs" / "1" / "script", system / "jobs" / "1" / "name"):
+        path.write_text(path.read_text().replace(record.stem, name))
+    service.start()
+    time.sleep(1)
+    assert states(system) == {"1": "PD"}
+    slurm_stand_in.start_all(system)
+    assert service.wait("kept.alone.output-1")["status"] == "Complete"
+    wait_until(lambda: not service.files("*/*.json"), "the removal of the job's files")
+    assert_once(service, "kept.alone.output-1")
+
+
 @pytest.mark.cluster
 def test_jobs_that_the_batch_system_forgot_are_submitted_again(service, system):
     (system / slurm_stand_in.HELD).touch()

@@ -8,8 +8,9 @@ an attempt that has not begun. One thread runs the commands of the batch system,
 A job whose attempt has ended runs other waiting attempts one after another while there is time: the oldest
 first, whether or not they already have a job of their own, which is then cancelled.
 
-A record of each job is kept in the same folder. A restarted service finds its jobs by these records and
-cancels those that it no longer needs.
+A record of each job is kept in the same folder. A restarted service finds its jobs by these records. Jobs of
+this service that no record refers to are cancelled, whatever the reason: an attempt runs in another job, the
+service was killed before it had saved a record, or the batch system still lists a job whose node has left.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class BatchRecord:
     """One attempt and its job in the batch system, as this service knows them."""
 
     identity: AttemptIdentity
+    name: str
+    """Name of a job for this attempt, and of its files."""
     native_id: str = ""
     """Number in the batch system; empty while unknown."""
     reused_job_name: str = ""
@@ -82,12 +85,6 @@ class BatchRecord:
         """Name of the job in the batch system."""
         return self.reused_job_name or self.name
 
-    @property
-    def name(self) -> str:
-        """Name of a job for this attempt; it reveals nothing about the nonce."""
-        mark = hashlib.sha256(self.identity.nonce.encode()).hexdigest()[:12]
-        return f"foldnote-{self.identity.job_id}-{self.identity.number}-{mark}"
-
 
 class BatchExecutor(NodeExecutor):
     """Jobs of a batch system.
@@ -102,15 +99,16 @@ class BatchExecutor(NodeExecutor):
         self._options = options
         self._work_dir = Path(options.work_dir)
         owner = f"{attempts.replica or os.uname().nodename}:{attempts.root.resolve()}"
-        self._folder = self._work_dir / f"service-{hashlib.sha256(owner.encode()).hexdigest()[:12]}"
+        mark = hashlib.sha256(owner.encode()).hexdigest()[:12]
+        self._folder = self._work_dir / f"service-{mark}"
         """A folder of this service only, so that several services may share the parent folder."""
+        self._name_prefix = f"foldnote-{mark}-"
+        """Begins the names of this service's jobs, since several services may share an account."""
         self._system: Slurm | None = None
         self._is_reached = False
         self._has_logged_outage = False
         self._records: dict[str, BatchRecord] = {}
         self._waiting: deque[BatchRecord] = deque()
-        self._superseded: list[tuple[str, str]] = []
-        """Number and name of jobs whose attempt runs in another job."""
         self._hint: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -146,7 +144,10 @@ class BatchExecutor(NodeExecutor):
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             record = BatchRecord(
-                AttemptIdentity(**content["identity"]), content["native_id"], content.get("first", "")
+                AttemptIdentity(**content["identity"]),
+                path.stem,
+                content["native_id"],
+                content.get("first", ""),
             )
         except (OSError, ValueError, TypeError, KeyError):
             log.warning("The record %s of a batch job is damaged and is ignored.", path)
@@ -178,7 +179,7 @@ class BatchExecutor(NodeExecutor):
         """
         if not self._is_reached:
             raise UnreachableError(_UNREACHABLE)
-        record = BatchRecord(order.identity, order=order)
+        record = BatchRecord(order.identity, self._name_job(order.identity), order=order)
         with self._lock:
             if order.identity.nonce in self._records:
                 return
@@ -220,6 +221,11 @@ class BatchExecutor(NodeExecutor):
             )
             self.attempts.slots.expect(order.identity.nonce, terms)
         record.request = request
+
+    def _name_job(self, identity: AttemptIdentity) -> str:
+        """Return the name of a job for an attempt; it reveals nothing about the nonce."""
+        mark = hashlib.sha256(identity.nonce.encode()).hexdigest()[:12]
+        return f"{self._name_prefix}{identity.job_id}-{identity.number}-{mark}"
 
     def _make_request(self, order: AttemptOrder, name: str) -> BatchRequest:
         options, need = self._options, order.need
@@ -294,7 +300,6 @@ class BatchExecutor(NodeExecutor):
         while self._waiting and self._is_reached and not self._is_closing:
             self._submit(self._system, self._waiting[0])
             self._reassign_waiting()
-        self._cancel_superseded(self._system)
         for record in self._list_records():
             if record.kill_at is not None and time.monotonic() >= record.kill_at:
                 record.kill_at = None
@@ -333,7 +338,7 @@ class BatchExecutor(NodeExecutor):
         """
         self._order_path(record).unlink()
         if record.request is None:
-            self._superseded.append((record.native_id, record.name))
+            self._poll_soon()  # its own job is cancelled, since no record refers to it any more
         record.request = None
         with contextlib.suppress(ValueError):
             self._waiting.remove(record)
@@ -354,19 +359,6 @@ class BatchExecutor(NodeExecutor):
             return
         self._waiting.append(record)
         self._wake.set()
-
-    def _cancel_superseded(self, system: Slurm) -> None:
-        """Cancel jobs that would find no order."""
-        try:
-            while self._superseded:
-                native_id, name = self._superseded[0]
-                system.cancel(name)
-                with contextlib.suppress(OSError):
-                    system.remove_files(native_id, name)
-                self._superseded.pop(0)
-                self._reassign_waiting()  # a job waits only a short time, and a command may take longer
-        except BatchSystemError as exc:
-            log.warning("Batch jobs that are not needed could not be cancelled: %s", exc.message)
 
     def _submit(self, system: Slurm, record: BatchRecord) -> None:
         """Submit the first waiting request; it stays first while the batch system does not answer."""
@@ -403,11 +395,15 @@ class BatchExecutor(NodeExecutor):
         return live
 
     def _poll_jobs(self, system: Slurm) -> None:
-        records = [each for each in self._list_records() if each.request is None]
+        records = self._list_records()
         live = self._list_live_jobs(system)
         if live is None:
             return
+        names = {each.job for each in records}
+        self._cancel_unrecorded(system, {each for each in live if each[1] not in names})
         for record in records:
+            if record.request is not None:
+                continue
             is_wanted = self.attempts.is_wanted(record.identity)
             if (record.native_id, record.job) in live:
                 record.misses = 0
@@ -421,6 +417,22 @@ class BatchExecutor(NodeExecutor):
                 self._forget_job(record, system)
             else:
                 self._handle_missing(system, record)
+
+    def _cancel_unrecorded(self, system: Slurm, jobs: set[tuple[str, str]]) -> None:
+        """Cancel those of these jobs without a record that are of this service, as their names say."""
+        for native_id, name in sorted(jobs):
+            if not name.startswith(self._name_prefix):
+                continue
+            try:
+                system.cancel(name)
+            except BatchSystemError as exc:
+                log.warning(
+                    "The batch job %s, which is not needed, could not be cancelled: %s", name, exc.message
+                )
+                return
+            with contextlib.suppress(OSError):
+                system.remove_files(native_id, name)
+            self._reassign_waiting()  # a job waits only a short time, and a command may take longer
 
     def _handle_missing(self, system: Slurm, record: BatchRecord) -> None:
         """Handle a needed job that is not listed: it will never begin, or its outcome is still to arrive."""
