@@ -41,7 +41,7 @@ async def test_a_preview_has_the_verdict_on_each_wrong_row(api, settle, rows, na
     rows.settings[1]["scheme"] = "roman"
     preview = await settle(api.batches.preview("anarci", rows, name))
     assert list(preview.to_frame()["valid"]) == [True, False, True]
-    assert "1 of 3 rows are not valid" in repr(preview)
+    assert "1 row of 3 is not valid" in repr(preview)
     assert "row 2, scheme" in str(preview)
     with pytest.raises(FoldnoteError, match="scheme"):
         await settle(api.batches.send(preview))

@@ -29,6 +29,14 @@ _PATH = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_PATH = 1000
+_THREE_LETTER_CODES: Final = {
+    "ALA": "A", "ARG": "R", "ASN": "N", "ASP": "D", "CYS": "C", "GLN": "Q", "GLU": "E", "GLY": "G",
+    "HIS": "H", "ILE": "I", "LEU": "L", "LYS": "K", "MET": "M", "PHE": "F", "PRO": "P", "SER": "S",
+    "THR": "T", "TRP": "W", "TYR": "Y", "VAL": "V",
+}  # fmt: skip
+_THREE_LETTER = re.compile(rf"\s*(?:(?:{'|'.join(_THREE_LETTER_CODES)})[\s-]*){{4,}}", re.IGNORECASE)
+"""At least four codes: by chance, 4 in 10¹¹ sequences of twelve letters consist of codes only."""
+_SHOWN_CODES = 30
 _NUCLEOTIDE_LIKE: Final = 60
 """Minimum length at which a text of only A, C, G, T (U, N) is taken for a nucleotide sequence."""
 
@@ -154,10 +162,10 @@ def looks_like_nucleotides(chain: str) -> bool:
 def _walk(text: str, alphabet: Alphabet, separator: str | None) -> Iterator[tuple[int, int, int]]:
     """Yield the position, chain and index of every fault."""
     wrong = {letter for letter in set(text) if not _is_known(letter, alphabet, separator)}
-    if not wrong:
-        return
-    if _is_path(text):
+    if _has_three_letter_codes(text, alphabet) or (wrong and _is_path(text)):
         yield 1, 0, len(text) - len(text.lstrip())
+        return
+    if not wrong:
         return
     position, chain, index = 0, 0, 0
     while index < len(text):
@@ -185,8 +193,27 @@ def _is_path(text: str) -> bool:
     return len(text) <= _LONGEST_PATH and _PATH.fullmatch(text.strip()) is not None
 
 
+def _has_three_letter_codes(text: str, alphabet: Alphabet) -> bool:
+    """Return whether a text consists of three-letter codes of amino acids, such as ``MetLysThrAla``.
+
+    Most of their letters are one-letter codes, too, so that nothing else tells that the sequence is another.
+    """
+    return alphabet.noun == "amino acid" and _THREE_LETTER.fullmatch(text) is not None
+
+
+def _translate_codes(text: str) -> str:
+    """Return three-letter codes as one-letter codes, the first `_SHOWN_CODES` of them."""
+    letters = clean_sequence(text.replace("-", ""))
+    codes = [letters[start : start + 3] for start in range(0, min(len(letters), 3 * _SHOWN_CODES), 3)]
+    rest = "…" if len(letters) > 3 * _SHOWN_CODES else ""
+    return "".join(_THREE_LETTER_CODES[code] for code in codes) + rest
+
+
 def _describe(text: str, alphabet: Alphabet, position: int, chain: int, index: int) -> Fault:
     letter = text[index]
+    if _has_three_letter_codes(text, alphabet):
+        message = f"these are three-letter codes; write one-letter codes: {_translate_codes(text)}"
+        return Fault(position, letter, chain, message, index)
     if _is_path(text):
         message = "this is the path of a file; give the letters of the sequence in it"
         return Fault(position, letter, chain, message, index)

@@ -207,6 +207,34 @@ def test_the_path_of_a_file_is_one_fault(text):
 
 
 @pytest.mark.parametrize(
+    "text", ["MetLysThrAlaTyr", "Met Lys Thr Ala Tyr", "\nMET LYS THR\nALA TYR\n", "met-lys-thr-ala-tyr"]
+)
+@pytest.mark.parametrize("alphabet", ["amino-acid", "amino-acid-x"])
+def test_three_letter_codes_are_not_read_as_one_letter_codes(text, alphabet):
+    """Their letters would be valid: methionine, glutamate, threonine, leucine and so on."""
+    (fault,) = catalog.find_sequence_faults(text, alphabet)
+    assert (fault.position, fault.letter) == (1, text.strip()[0])
+    assert fault.message == "these are three-letter codes; write one-letter codes: MKTAY"
+
+
+def test_a_long_list_of_three_letter_codes_is_cut_in_the_message():
+    (fault,) = catalog.find_sequence_faults("SerAlaGly" * 2000)
+    assert fault.message.endswith(f": {'SAG' * 10}…")
+
+
+@pytest.mark.parametrize("text", ["ALA", "SERGLYALA", "SERGLYALAHISK", "METLYSTHRALATYRMK"])
+def test_short_or_mixed_texts_are_sequences(text):
+    assert catalog.find_sequence_faults(text) == ()
+
+
+def test_a_job_is_not_submitted_with_three_letter_codes():
+    (problem,) = catalog.check(catalog.tool("anarci"), {"sequence": "SerGlyAlaHisLysThr" * 5}).problems
+    assert problem.message.startswith(
+        "Position 1: these are three-letter codes; write one-letter codes: SGAHKT"
+    )
+
+
+@pytest.mark.parametrize(
     "text", ["MKV/MKL", "MKV.MKL", "MKV..FASTA", "/MKV", "MKV.FA", "M./K.FAS A", ">a/b.fasta\nM"]
 )
 def test_a_chain_break_or_a_gap_makes_no_path(text):

@@ -5,6 +5,8 @@ import json
 import foreign_archives as foreign
 import numpy as np
 import pytest
+from rdkit import Chem
+from rdkit.Chem import AllChem
 from result_archives import DATA, FV, with_b_factors, write_zip
 
 from foldnote.results import Structure, open_result
@@ -226,6 +228,41 @@ def test_vinas_poses_carry_their_affinity(opened):
     assert [pose.scores["affinity"] for pose in poses] == [-13.234, -11.293, -11.281]
     assert poses[0].molecule.formula == "C29H32N7O"
     assert poses[0].molecule.heavy_atoms == 37
+
+
+def write_screen(*records):
+    """Return an SDF of (title, SMILES, affinity), one conformer each."""
+    text = ""
+    for title, smiles, affinity in records:
+        molecule = Chem.MolFromSmiles(smiles)
+        AllChem.Compute2DCoords(molecule)
+        molecule.SetProp("_Name", title)
+        text += f"{Chem.MolToMolBlock(molecule)}>  <minimizedAffinity>\n{affinity}\n\n$$$$\n"
+    return text
+
+
+def test_ligands_in_one_file_are_ranked_each_by_itself(opened):
+    records = [("zinc-2", "CCO", -3.0), ("zinc-2", "CCO", -2.5), ("zinc-1", "c1ccccc1", -5.0)]
+    poses = opened({"receptor.pdb": FV, "screen.sdf": write_screen(*records)}).poses
+    assert [(p.ligand, p.rank, p.molecule.index) for p in poses] == [
+        ("zinc-2", 1, 0),
+        ("zinc-2", 2, 1),
+        ("zinc-1", 1, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [("pose 1", "CCO", -3.0), ("pose 2", "CCO", -2.5)],
+        [("pose 1", "CC(=O)O", -3.0), ("pose 2", "CC(=O)[O-]", -2.5)],
+        [("", "CCO", -3.0), ("", "CCN", -2.5)],
+    ],
+    ids=["one molecule", "protonation states", "no titles"],
+)
+def test_the_poses_of_one_ligand_are_ranked_together_whatever_their_titles(records, opened):
+    poses = opened({"receptor.pdb": FV, "screen.sdf": write_screen(*records)}).poses
+    assert [(p.ligand, p.rank) for p in poses] == [("screen", 1), ("screen", 2)]
 
 
 def test_the_same_poses_in_two_formats_are_counted_once(opened):

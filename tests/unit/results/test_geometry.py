@@ -122,6 +122,31 @@ def test_a_side_chain_pushed_into_another_clashes():
     assert (clashes["unit"] == "Å").all()
 
 
+@pytest.mark.parametrize("missing", [{"C"}, {"N"}, {"C", "O"}, {"N", "C", "O"}])
+def test_neighbours_without_the_atoms_of_their_peptide_bond_are_not_clashes(missing):
+    structure = read()
+    for residue in structure[0][0]:
+        for name in missing:
+            if residue.seqid.num == 50:
+                residue.remove_atom(name, "\0")
+    assert list_kinds(structure) == list_kinds(read())
+
+
+def test_cis_bonds_in_a_file_of_calpha_atoms_are_not_clashes():
+    """The Cα atoms of a cis peptide bond are 2.8 to 3.0 Å apart, closer than the radii of unbonded carbon atoms."""
+    structure = gemmi.Structure()
+    structure.add_model(gemmi.Model(1))
+    structure[0].add_chain(gemmi.Chain("A"))
+    for number, x in enumerate([0.0, 3.8, 6.6, 10.4], 1):
+        residue, atom = gemmi.Residue(), gemmi.Atom()
+        residue.name, residue.seqid = "PRO" if number == 3 else "ALA", gemmi.SeqId(str(number))
+        atom.name, atom.element, atom.pos = "CA", gemmi.Element("C"), gemmi.Position(x, 0, 0)
+        residue.add_atom(atom)
+        structure[0][0].add_residue(residue)
+    structure.setup_entities()
+    assert find_outliers(structure).empty
+
+
 def test_disulfides_and_hydrogen_bonds_are_not_clashes():
     lines = ["ATOM      1  {:<3} {} A{:4d}    {:8.3f}{:8.3f}{:8.3f}  1.00  0.00           {}"]
     atoms = [

@@ -198,3 +198,11 @@ def test_two_to_twenty_are_compared(number):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(UnreadableFileError, match=r"absent\.pdb"):
         compare([fv(), tmp_path / "absent.pdb"])
+
+
+def test_a_single_selected_residue_is_too_few_to_superpose_on():
+    comparison = compare([DATA / "trastuzumab_fv_ca.pdb"] * 2, align="H:11")
+    assert comparison.table.empty
+    assert (
+        "Of 1 selected residue, 1 has a counterpart; a superposition needs at least 3." in comparison.notes[0]
+    )

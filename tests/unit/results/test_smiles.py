@@ -33,6 +33,14 @@ def test_the_fifty_first_is_flat():
     assert last.is_flat
 
 
+@pytest.mark.parametrize("smiles", ["*CCO", "[*:1]c1ccccc1", "CC(=O)N[3*]"])
+def test_a_fragment_with_an_attachment_point_has_no_mass(smiles):
+    (fragment,) = read_smiles(smiles.encode(), "x.smi").molecules
+
+    assert "X" in fragment.formula
+    assert fragment.mass is None
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"\xff\xfe", b"C" * 3000, b"<script>alert(1)</script>", b"C1CC\n[" * 20]
 )

@@ -2,21 +2,24 @@
 
 import base64
 import io
+import json
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from html import escape
+from pathlib import Path
 
+import gemmi
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from result_archives import SHARED, needs_shared
+from result_archives import SHARED, needs_shared, write_zip
 
 from foldnote.errors import ArgumentError, ConfigurationError
-from foldnote.results import Pae, open_result
+from foldnote.results import Pae, Structure, open_result
 from foldnote.results.sequences.alignment import read_alignment
 from foldnote.viewers import (
     plot_coverage,
@@ -40,6 +43,7 @@ def close_figures():
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+DATA = Path(__file__).parents[1] / "results" / "data"
 HOSTILE = "</svg><script>alert(1)</script>\"'&"
 
 
@@ -181,6 +185,81 @@ def test_a_long_title_stays_within_the_figure(name):
     assert whole.x0 <= title.x0
     assert title.x1 <= whole.x1
     assert title.y1 <= whole.y1
+
+
+LONG = "predicted_change_of_binding_free_energy_of_the_double_mutant_in_kcal_per_mol"
+
+
+@pytest.mark.parametrize("width_mm", [None, 89, 183])
+@pytest.mark.parametrize(
+    "plot",
+    [
+        plot_coverage(read_alignment(b">q\nACDE\n>a\nAC--\n", "x.a3m")),
+        plot_scatter(pd.DataFrame({LONG: [1e-4, 2e-4], "y": [1.0, 2.0]}), "y", LONG),
+        plot_scatter(pd.DataFrame({LONG: [1e-4, 2e-4], "y": [1.0, 2.0]}), LONG, "y"),
+    ],
+    ids=["coverage", "long name up", "long name across"],
+)
+def test_no_label_reaches_the_edge_of_a_figure(plot, width_mm, tmp_path):
+    pixels = matplotlib_pixels(plot.save(tmp_path / "plot.png", width_mm=width_mm))
+    for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
+        assert (edge == 1).all()
+
+
+def test_the_label_of_a_colour_bar_is_no_longer_than_the_bar_in_print(tmp_path):
+    """The plane of a coverage plot need not be square, so it keeps its height where its width shrinks."""
+    plot = plot_coverage(read_alignment(b">q\nACDE\n>a\nAC--\n", "x.a3m"))
+    width, height = ET.parse(plot.save(tmp_path / "c.svg", width_mm=89)).getroot().get("viewBox").split()[2:]
+    assert float(width) == pytest.approx(89 / 25.4 * 72, abs=0.01)
+    assert float(height) > 140
+
+
+def read_fv(offset=0, icode=" "):
+    """Return the models of a prediction whose residue numbers start at 1 + ``offset``."""
+    structure = Structure.open(DATA / "trastuzumab_fv_ca.pdb").to_gemmi()
+    del structure[0][1]
+    for place, residue in enumerate(structure[0][0]):
+        residue.seqid = gemmi.SeqId(f"{place + 1 + offset}{icode.strip()}")
+        residue[0].b_iso = 80 + place % 10
+    return structure.make_pdb_string(gemmi.PdbWriteOptions(minimal=True))
+
+
+def open_numbered(folder, **numbers):
+    """Return the model of an AlphaFold Database archive with residue numbers as of ``read_fv``, and its PAE."""
+    text = read_fv(**numbers)
+    size = text.count(" CA ")
+    error = [{"predicted_aligned_error": (np.arange(size * size) % 30).reshape(size, size).tolist()}]
+    files = {
+        "AF-P00001-F2-model_v4.pdb": text,
+        "AF-P00001-F2-predicted_aligned_error_v4.json": json.dumps(error),
+    }
+    (model,) = open_result(write_zip(folder / "fragment.zip", files)).models
+    return model
+
+
+def test_the_axes_of_a_fragment_have_its_residue_numbers(tmp_path):
+    model = open_numbered(tmp_path, offset=200)
+    confidence, error = plot_plddt([model]).drawing, plot_pae(model.pae).drawing
+    assert confidence.x.label == "Residue"
+    assert confidence.x.marks[0] == (50, "250")
+    assert error.x.marks == error.y.marks
+    assert error.x.marks[0] == (49.5, "250")
+    axes = plot_pae(model.pae).to_matplotlib()
+    place = dict(zip([t.get_text() for t in axes.get_yticklabels()], axes.get_yticks(), strict=True))["250"]
+    row = int(place - axes.images[0].get_extent()[3])
+    assert model.pae.tokens["number"][row] == "250"
+
+
+def test_numbers_with_insertion_codes_are_not_put_on_an_axis(tmp_path):
+    model = open_numbered(tmp_path, icode="A")
+    assert plot_plddt([model]).drawing.x.label == "Position in the chain"
+    assert plot_plddt([model]).drawing.x.ticks == ()
+
+
+def test_the_words_on_one_model_do_not_repeat_its_name(tmp_path):
+    model = open_numbered(tmp_path)
+    mean = model.confidence.mean
+    assert plot_plddt([model]).words == f"Mean pLDDT {mean:.1f}; 0% of the residues are below 70."
 
 
 def test_dollar_signs_are_not_a_formula(tmp_path):

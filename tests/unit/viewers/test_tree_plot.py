@@ -38,6 +38,15 @@ def test_a_tree_has_names_support_and_branches_to_scale():
     assert 'title="Node2, support 95 %, mean probability 0.800"' in plot.to_html()
 
 
+def test_branches_do_not_cross_in_whatever_order_the_nodes_are_given():
+    """In a table by level, tips of different ancestors take turns."""
+    parents = {"left": "root", "right": "root", "A": "left", "B": "right", "C": "left", "D": "right"}
+    rows = [("root", "", None), *((node, parent, 1.0) for node, parent in parents.items())]
+    plot = plot_tree(pd.DataFrame(rows, columns=["node", "parent", "branch_length"]))
+    heights = {label.text: label.y for label in plot.drawing.marks[2:] if label.text in "ABCD"}
+    assert sorted(heights, key=heights.__getitem__, reverse=True) == ["A", "C", "B", "D"]
+
+
 def test_a_tree_of_a_hundred_tips_has_every_name():
     nodes = make_nodes(100)
     plot = plot_tree(nodes)

@@ -113,7 +113,8 @@ class Preview:
             )
             return lines
         if invalid:
-            lines.append(f"{invalid} of {self.count} rows are not valid, so nothing can be submitted:")
+            rows, verb = count(invalid, "row"), "is" if invalid == 1 else "are"
+            lines.append(f"{rows} of {self.count} {verb} not valid, so nothing can be submitted:")
             wrong = [verdict for verdict in self.verdicts if not verdict.valid][:_FIRST]
             lines += [
                 f"  row {verdict.index + 1}, {verdict.field or 'settings'}: {verdict.reason}"

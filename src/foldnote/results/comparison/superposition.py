@@ -33,6 +33,7 @@ from foldnote.results.core.html_repr import NotebookRepr
 from foldnote.results.core.numeric import Floats
 from foldnote.results.prediction.model import Model
 from foldnote.results.structure.structure import Structure
+from foldnote.text import count
 
 PairingMethod = Literal["auto", "numbers", "sequence", "structure"]
 
@@ -130,7 +131,8 @@ class Superposition(NotebookRepr):
         chosen = self.select(residues)
         if int(chosen.sum()) < _MIN_PAIRS:
             raise ArgumentError(
-                f"Only {int(chosen.sum())} of the {len(residues)} selected residues have a counterpart; "
+                f"Of {count(len(residues), 'selected residue')}, {int(chosen.sum())} "
+                f"{'has' if chosen.sum() == 1 else 'have'} a counterpart; "
                 f"a superposition needs at least {_MIN_PAIRS}."
             )
         rotation, translation = fit(self.mobile_points[chosen], self.points[chosen])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -33,7 +33,8 @@ class Pose(NotebookRepr):
 
     Attributes:
         file: name of the file.
-        ligand: name of the ligand, from the name of the file or its folder; "" if they do not give one.
+        ligand: name of the ligand, from the name of the file or its folder, or the title of the record in a
+            file of several ligands; "" if they do not give one.
         rank: 1 for the best pose of its ligand.
         ranked_by: ``file name``, ``order in the file``, the name of a score, or "" if the poses are not
             ranked.
@@ -61,7 +62,8 @@ def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Po
 
     A molecule is a pose if it has a docking score or its file is named like one. If there are none but there
     is a receptor, every molecule with 3D coordinates is a pose. SMILES have no coordinates and are left out,
-    and so are files of reference ligands.
+    and so are files of reference ligands. The records of one file are poses of one ligand, unless all have
+    titles and not all have the same heavy atoms: then those of one title are.
 
     Args:
         molecules: all molecules of a result.
@@ -72,12 +74,14 @@ def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Po
     candidates = [pair for pair in everything if _is_pose(*pair)]
     if not candidates and has_receptor:
         candidates = [pair for pair in everything if not pair[0].is_flat]
-    groups: dict[tuple[str, str], list[tuple[Molecule, dict[str, float]]]] = defaultdict(list)
+    mixed = _find_mixed_files([molecule for molecule, _ in candidates])
+    groups: dict[tuple[str, str, str], list[tuple[Molecule, dict[str, float]]]] = defaultdict(list)
     for molecule, scores in candidates:
-        groups[_find_group(molecule)].append((molecule, scores))
+        title = molecule.name if molecule.file in mixed else ""
+        groups[*_find_group(molecule), title].append((molecule, scores))
     poses: list[Pose] = []
     for key in sorted(groups, key=lambda key: (structure_order(key[0]), structure_order(key[1]))):
-        poses += _rank_group(key[1], _drop_unscored_copies(groups[key]))
+        poses += _rank_group(key[2] or key[1], _drop_unscored_copies(groups[key]))
     return tuple(poses)
 
 
@@ -127,6 +131,22 @@ def _is_pose(molecule: Molecule, scores: Mapping[str, float]) -> bool:
     return bool(_POSE_WORD.search(strip_packing(molecule.file))) or any(
         (metric := find_metric(name)) is not None and metric.group == "docking" for name in scores
     )
+
+
+def _find_mixed_files(molecules: Iterable[Molecule]) -> set[str]:
+    """Return the names of files with poses of several ligands, whose titles tell them apart."""
+    records: dict[str, list[Molecule]] = defaultdict(list)
+    for molecule in molecules:
+        records[molecule.file].append(molecule)
+    return {name for name, found in records.items() if len(found) > 1 and _are_several_ligands(found)}
+
+
+def _are_several_ligands(molecules: Sequence[Molecule]) -> bool:
+    heavy = {
+        frozenset(Counter(element for element in each.elements if element not in ("H", "D")).items())
+        for each in molecules
+    }
+    return len(heavy) > 1 and all(each.name for each in molecules)
 
 
 def _find_group(molecule: Molecule) -> tuple[str, str]:

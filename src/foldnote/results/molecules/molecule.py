@@ -141,11 +141,12 @@ class Molecule(NotebookRepr):
 
     @property
     def mass(self) -> float | None:
-        """Mean molar mass of :attr:`formula` in g/mol (Da); None where hydrogens are missing from it.
+        """Mean molar mass of :attr:`formula` in g/mol (Da).
 
-        Isotopes given in an SDF have their own mass; the formula distinguishes only deuterium.
+        None where hydrogens are missing from the formula, or where it has dummy atoms, ``X``. Isotopes given
+        in an SDF have their own mass; the formula distinguishes only deuterium.
         """
-        if not self.has_all_hydrogens:
+        if not self.has_all_hydrogens or "X" in self._counts:
             return None
         mean = sum(gemmi.Element(symbol).weight * count for symbol, count in self._counts.items())
         return mean + self._isotope_shift

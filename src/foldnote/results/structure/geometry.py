@@ -155,10 +155,16 @@ def _is_clash(one: gemmi.CRA, other: gemmi.CRA, distance: float, apart: int) -> 
         return distance < _HYDROGEN_BOND_A + (0.4 if "S" in (first, second) else 0)
     names = {one.atom.name, other.atom.name}
     numbers_apart = abs((one.residue.seqid.num or 0) - (other.residue.seqid.num or 0))
-    is_after_next = one.chain.name == other.chain.name and apart == 2 and numbers_apart <= 2
-    if names == {"C", "N"} and is_after_next:
+    is_along_chain = one.chain.name == other.chain.name and numbers_apart <= apart <= 2
+    if is_along_chain and apart == 1 and not (_has_ends(one.residue) and _has_ends(other.residue)):
+        return False  # the atoms that would show the peptide bond are missing, as in a file of Cα atoms
+    if is_along_chain and apart == 2 and names == {"C", "N"}:
         return distance < _FOUR_BONDS_A
     return distance <= _RADII_A[first] + _RADII_A[second] - OVERLAP_A
+
+
+def _has_ends(residue: gemmi.Residue) -> bool:
+    return all(residue.find_atom(name, "*") is not None for name in ("N", "C"))
 
 
 def measure_torsions(positions: Floats) -> Floats:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from foldnote.io import save_file
-from foldnote.viewers.plots.drawing import Band, Bars, Border, Curve, Dots, Drawing, Label, Mark, Raster
+from foldnote.viewers.plots.drawing import Axis, Band, Bars, Border, Curve, Dots, Drawing, Label, Mark, Raster
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,9 @@ _PIXELS_PER_INCH = 80
 _POINTS_PER_PIXEL = 72 / _PIXELS_PER_INCH
 _TITLE_LETTER_INCHES = 0.092
 """Mean width in inches of a letter in matplotlib's 12-point titles."""
+_TITLE_SHARE = 0.94
+"""Share of the width that a title may fill, since a label of the y axis in several lines narrows the axes."""
+_LABEL_LINES = 3
 _MM_PER_INCH = 25.4
 _PRINT_SCALE = 0.7
 """Size of text and lines in print, relative to matplotlib's default of 10 points."""
@@ -99,7 +102,8 @@ def draw(drawing: Drawing, title: str, axes: Axes, scale: float = 1.0) -> None:
     """Draw all marks on ``axes``, lines and labels scaled by ``scale``, and set axis labels and title."""
     x, y = drawing.x, drawing.y
     ends = {"xlim": (x.low, x.high), "ylim": (y.low, y.high)}
-    axes.set(**ends, xlabel=_escape(x.label), ylabel=_escape(y.label), title=_break_title(title, axes))
+    axes.set(**ends, title=_break_title(title, axes))
+    axes.set(xlabel=_break_label(x.label, axes, "width"), ylabel=_break_label(y.label, axes, "height"))
     for mark in drawing.marks:
         _draw_mark(mark, axes, scale)
     axes.set(**ends)
@@ -114,9 +118,20 @@ def draw(drawing: Drawing, title: str, axes: Axes, scale: float = 1.0) -> None:
 
 def _break_title(title: str, axes: Axes) -> str:
     """Break the title into lines as wide as the axes, since matplotlib cuts off longer lines."""
-    width_inches = axes.get_window_extent().width / axes.figure.dpi
-    letter_inches = _TITLE_LETTER_INCHES * float(axes.title.get_fontsize()) / 12
-    return _escape(textwrap.fill(title, max(20, int(width_inches / letter_inches))))
+    letters = _count_letters(axes, "width", float(axes.title.get_fontsize())) * _TITLE_SHARE
+    return _escape(textwrap.fill(title, max(20, int(letters))))
+
+
+def _break_label(label: str, axes: Axes, side: Literal["width", "height"]) -> str:
+    """Break an axis label into at most three lines as long as the side of the axes along which it runs."""
+    letters = _count_letters(axes, side, float(axes.xaxis.label.get_fontsize()))
+    return _escape(textwrap.fill(label, max(20, letters), max_lines=_LABEL_LINES, placeholder=" …"))
+
+
+def _count_letters(axes: Axes, side: Literal["width", "height"], points: float) -> int:
+    """Return how many letters of a size in points fit along a side of the axes."""
+    inches = float(getattr(axes.get_window_extent(), side)) / axes.figure.dpi
+    return int(inches / (_TITLE_LETTER_INCHES * points / 12))
 
 
 def _escape(text: str) -> str:
@@ -131,15 +146,19 @@ def _find_size(drawing: Drawing) -> tuple[float, float]:
 def _find_print_size(drawing: Drawing, width_mm: float) -> tuple[tuple[float, float], float]:
     """Return width and height in inches, and the scale of lines and labels.
 
-    The height shrinks no more than the text, except that of a matrix. Labels shrink with the width, but not
-    below 5 points.
+    The height shrinks no more than the text, except that of a square matrix. Labels shrink with the width,
+    but not below 5 points.
     """
     width, height = _find_size(drawing)
     shrunk = width_mm / _MM_PER_INCH / width
-    is_matrix = any(isinstance(mark, Raster) for mark in drawing.marks)
+    is_matrix = _is_square(drawing.x, drawing.y) and any(isinstance(each, Raster) for each in drawing.marks)
     has_labels = any(isinstance(mark, Label) for mark in drawing.marks)
     size = width_mm / _MM_PER_INCH, height * (shrunk if is_matrix else max(shrunk, _PRINT_SCALE))
     return size, min(_PRINT_SCALE, max(shrunk, _LABEL_SCALE)) if has_labels else _PRINT_SCALE
+
+
+def _is_square(x: Axis, y: Axis) -> bool:
+    return abs(x.high - x.low) == abs(y.high - y.low)
 
 
 def _fit_labels(figure: Figure, axes: Axes) -> None:
@@ -223,4 +242,5 @@ def _draw_raster(raster: Raster, axes: Axes) -> None:
         aspect="equal" if abs(right - left) == abs(top - bottom) else "auto",
         interpolation="nearest",
     )
-    axes.figure.colorbar(image, ax=axes, label=raster.label, extend="max" if raster.has_more else "neither")
+    label = _break_label(raster.label, axes, "height")
+    axes.figure.colorbar(image, ax=axes, label=label, extend="max" if raster.has_more else "neither")

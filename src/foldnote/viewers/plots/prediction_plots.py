@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ from foldnote.viewers.plots.drawing import (
     find_whole_ticks,
 )
 from foldnote.viewers.plots.plot import Plot
+from foldnote.viewers.plots.residue_axis import number_axis
 from foldnote.viewers.scene import palette
 from foldnote.viewers.scene.coloring import CONFIDENCE_BANDS
 
@@ -72,7 +74,7 @@ def plot_plddt(models: Sequence[Model]) -> Plot | None:
         )
         for place, (_, rows) in reversed(list(enumerate(groups)))
     ]
-    x = _residue_axis(int(data["position"].max()), starts)
+    x = _make_residue_axis([rows for _, rows in groups], starts)
     drawing = Drawing(x, Axis("pLDDT (0 to 100)", 0, 100, (0, 50, 70, 90, 100)), marks)
     return Plot(
         "Confidence along the chain (pLDDT)",
@@ -96,7 +98,10 @@ def plot_pae(pae: Pae, title: str = "Predicted aligned error") -> Plot:
     marks: list[Mark] = [shade_pae(pae)]
     marks += [mark for border in pae.borders for mark in (Border("x", border), Border("y", border))]
     x = Axis("Scored residue", 0, size, middles, names)
-    drawing = Drawing(x, Axis("Aligned residue", size, 0, middles, names), marks, 450, 376)
+    y = Axis("Aligned residue", size, 0, middles, names)
+    if pae.tokens is not None and len(pae.chains) == 1:
+        x, y = (number_axis(axis, pae.tokens["number"].tolist(), 0.5) or axis for axis in (x, y))
+    drawing = Drawing(x, y, marks, 450, 376)
     return Plot(f"{title} (Å)", _describe_pae(pae, data), data, drawing)
 
 
@@ -264,9 +269,18 @@ def _find_points(frame: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
     return data
 
 
-def _residue_axis(length: int, starts: pd.DataFrame) -> Axis:
+def _make_residue_axis(models: Sequence[pd.DataFrame], starts: pd.DataFrame) -> Axis:
+    """Return an axis with residue numbers or, for several chains, with centred chain names.
+
+    Positions count the residues from 1 if their numbers have insertion codes or differ between the models.
+    """
+    longest = max(models, key=len)
+    length, numbers = len(longest), longest["number"].tolist()
     if len(starts) < 2:
-        return Axis("Residue", 1, max(length, 2))
+        plain = Axis("Residue", 1, max(length, 2))
+        is_common = all(rows["number"].tolist() == numbers[: len(rows)] for rows in models)
+        numbered = number_axis(plain, numbers) if is_common else None
+        return numbered or replace(plain, label="Position in the chain")
     places = [float(place) for place in starts["position"]]
     ends = [*places[1:], length + 1.0]
     middles = [(a + b - 1) / 2 for a, b in zip(places, ends, strict=True)]
@@ -282,6 +296,8 @@ def _describe_plddt(
     first = "the best model" if is_ranked else names[0]
     best = groups[0][1]["plddt"]
     low = float((best < 70).mean())
+    if len(parts) == 1:
+        return f"Mean pLDDT {best.mean():.1f}; {low:.0%} of the residues are below 70."
     lines = ", ".join(parts)
     return (
         f"Mean pLDDT: {lines}. In {first} {low:.0%} of the residues are below 70. The solid line is {first}."

@@ -9,6 +9,7 @@ from foldnote.results import find_metric
 from foldnote.text import count
 from foldnote.viewers.plots.drawing import TEXT_COLOR, Axis, Border, Curve, Dots, Drawing, Mark
 from foldnote.viewers.plots.plot import Plot
+from foldnote.viewers.plots.residue_axis import number_axis
 from foldnote.viewers.scene import palette
 
 _MAX_DOTS = 300
@@ -73,10 +74,14 @@ def _make_dots(data: pd.DataFrame, column: str) -> Dots:
 
 
 def _make_axis(data: pd.DataFrame, starts: list[int]) -> Axis:
-    """Return an axis with positions as numbers or, for several chains, with centred chain names."""
+    """Return an axis with residue numbers or, for several chains, with centred chain names.
+
+    Positions count the residues from 1 if their numbers have insertion codes or do not increase.
+    """
     length = max(len(data), 2)
     if len(starts) < 2:
-        return Axis("Position in the file", 1, length)
+        numbered = number_axis(Axis("Residue", 1, length), data["number"].tolist())
+        return numbered or Axis("Position in the file", 1, length)
     ends = [*starts[1:], len(data) + 1]
     centres = [(start + end - 1) / 2 for start, end in zip(starts, ends, strict=True)]
     names = [

@@ -119,7 +119,7 @@ def _lay_out(nodes: pd.DataFrame) -> _Layout:
             raise ArgumentError(f"Row {row} of the table of nodes has no parent above it: {name!r}.")
         parents.append(parent)
         depths.append(lengths[row] + (depths[parent] if parent >= 0 else 0.0))
-    tips = sorted(set(range(len(above))) - set(parents))
+    tips = _order_tips(parents)
     lines = [0.0] * len(above)
     for line, tip in enumerate(tips):
         lines[tip] = float(len(tips) - 1 - line)
@@ -129,6 +129,21 @@ def _lay_out(nodes: pd.DataFrame) -> _Layout:
             lines[row] = (min(below[row]) + max(below[row])) / 2
         below.setdefault(parents[row], []).append(lines[row])
     return _Layout(parents, depths, lines, tips)
+
+
+def _order_tips(parents: list[int]) -> list[int]:
+    """Return the rows of the tips from top to bottom, those of each ancestor together: no branches cross."""
+    children: dict[int, list[int]] = {}
+    for row, parent in enumerate(parents):
+        children.setdefault(parent, []).append(row)
+    tips: list[int] = []
+    stack = [*reversed(children[-1])]
+    while stack:
+        row = stack.pop()
+        below = children.get(row, [])
+        tips += [] if below else [row]
+        stack += reversed(below)
+    return tips
 
 
 def _draw_branches(layout: _Layout) -> Curve:
