@@ -74,16 +74,16 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    raw_arguments = list(sys.argv[1:] if arguments is None else arguments)
     for command in COMMANDS:
-        if command.reads_arguments and [command.name] == given[:1]:
-            return _run(argparse.Namespace(run=command.run, arguments=given[1:]))
+        if command.reads_arguments and [command.name] == raw_arguments[:1]:
+            return _run(argparse.Namespace(run=command.run, arguments=raw_arguments[1:]))
     parser = build_parser()
     if settings.is_completing():
         import argcomplete
 
         argcomplete.autocomplete(parser)  # answers a completion request of the shell, and exits
-    options, unknown = parser.parse_known_args(given)
+    options, unknown = parser.parse_known_args(raw_arguments)
     if unknown:  # show the usage of this command only
         getattr(options, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.version:

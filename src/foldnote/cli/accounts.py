@@ -47,16 +47,16 @@ def run_webhook(options: argparse.Namespace) -> int:
         raise ArgumentError("Give either --url or --no-url.")
     webhook = connect(options).webhook
     secret = webhook.renew_secret().get_secret_value() if options.new_secret else None
-    found = webhook.set(options.url) if options.url or options.no_url else webhook.get()
+    settings = webhook.set(options.url) if options.url or options.no_url else webhook.get()
     content = {
-        "url": found.url,
-        "hasSecret": found.has_secret,
-        "secretCreated": None if found.secret_created is None else found.secret_created.isoformat(),
-        "allowed": list(found.allowed),
+        "url": settings.url,
+        "hasSecret": settings.has_secret,
+        "secretCreated": None if settings.secret_created is None else settings.secret_created.isoformat(),
+        "allowed": list(settings.allowed),
         **({"secret": secret} if secret else {}),
     }
-    told = f"\nthe secret, which is shown only once: {secret}" if secret else ""
-    return report(options, content, f"{name_commands(str(found))}{told}")
+    secret_line = f"\nthe secret, which is shown only once: {secret}" if secret else ""
+    return report(options, content, f"{name_commands(str(settings))}{secret_line}")
 
 
 def _print_account(account: Account, options: argparse.Namespace) -> int:
@@ -75,7 +75,7 @@ def _print_account(account: Account, options: argparse.Namespace) -> int:
         "weightedHours": account.weighted_hours,
         "allowanceWeightedHours": account.allowance_weighted_hours,
     }
-    words = {
+    fields = {
         "service": account.service,
         "profile": account.profile,
         "key": "stored" if account.has_key else "none; `foldnote provision` requests a trial key",
@@ -85,5 +85,5 @@ def _print_account(account: Account, options: argparse.Namespace) -> int:
         "claim it at": None if account.is_claimed else account.claim_url,
         "jobs left": None if account.jobs_left is None else f"{account.jobs_left} of {account.jobs_allowed}",
     }
-    text = "\n".join(f"{name}: {value}" for name, value in words.items() if value is not None)
+    text = "\n".join(f"{name}: {value}" for name, value in fields.items() if value is not None)
     return report(options, content, text)

@@ -69,12 +69,12 @@ def _extension() -> list[DoctorFinding]:
     version = json.loads(listed.read_text("utf-8"))["version"] if listed.is_file() else ""
     is_enabled = (Path(sys.prefix) / "etc/jupyter/jupyter_server_config.d/foldnote.json").is_file()
     again = "Reinstall foldnote in the environment that runs JupyterLab."
-    found = "enabled" if is_enabled else "not enabled"
+    state = "enabled" if is_enabled else "not enabled"
     return [
         DoctorFinding(
             "JupyterLab extension", bool(version), version or "not installed", "" if version else again
         ),
-        DoctorFinding("Jupyter server extension", is_enabled, found, "" if is_enabled else again),
+        DoctorFinding("Jupyter server extension", is_enabled, state, "" if is_enabled else again),
     ]
 
 
@@ -87,19 +87,19 @@ def _viewer() -> list[DoctorFinding]:
 
 def _profile() -> list[DoctorFinding]:
     profile = settings.active_profile()
-    found = f"{profile.name}: {profile.base_url or 'this machine'}"
+    description = f"{profile.name}: {profile.base_url or 'this machine'}"
     if profile.is_of_hub:
-        return [_hub_profile(found)]
+        return [_hub_profile(description)]
     if profile.is_embedded or settings.api_key(profile) is not None:
-        return [DoctorFinding("profile", True, found)]
+        return [DoctorFinding("profile", True, description)]
     advice = f"Store one: foldnote profile key {profile.name}"
-    return [DoctorFinding("profile", False, f"{found}, without a key", advice)]
+    return [DoctorFinding("profile", False, f"{description}, without a key", advice)]
 
 
-def _hub_profile(found: str) -> DoctorFinding:
+def _hub_profile(description: str) -> DoctorFinding:
     has_token = settings.hub_token() is not None
     advice = "" if has_token else "Run foldnote in your server at the hub, where JUPYTERHUB_API_TOKEN is set."
-    return DoctorFinding("profile", has_token, f"{found}, by JupyterHub", advice)
+    return DoctorFinding("profile", has_token, f"{description}, by JupyterHub", advice)
 
 
 def _service() -> list[DoctorFinding]:
@@ -107,8 +107,8 @@ def _service() -> list[DoctorFinding]:
 
     with Client() as client:
         counts = client.jobs.list(limit=1).statuses
-    found = f"answers; {counts.running} running, {counts.in_queue} in the queue, {counts.complete} complete"
-    return [DoctorFinding("service", True, found)]
+    state = f"answers; {counts.running} running, {counts.in_queue} in the queue, {counts.complete} complete"
+    return [DoctorFinding("service", True, state)]
 
 
 def _bucket() -> list[DoctorFinding]:
@@ -121,8 +121,8 @@ def _bucket() -> list[DoctorFinding]:
     address = BucketAddress.read(options)
     fault = None if address is None else BucketClient(address).find_fault()
     advice = "Check the section [objects] of config.toml, and the provider's credentials." if fault else ""
-    found = fault or f"{options['url']} can be written and read"
-    return [DoctorFinding("object store", fault is None, found, advice)]
+    state = fault or f"{options['url']} can be written and read"
+    return [DoctorFinding("object store", fault is None, state, advice)]
 
 
 def _engines() -> list[DoctorFinding]:
@@ -144,14 +144,14 @@ def _engines() -> list[DoctorFinding]:
             continue
         is_ours = state.installed or engine.kind == "adapter"
         advice = "" if is_ours else f"foldnote engines install {engine.name}"
-        found = engine.method if state.installed else state.reason or "not installed"
+        description = engine.method if state.installed else state.reason or "not installed"
         findings.append(
-            DoctorFinding(f"engine {engine.name}", state.installed, found, advice, is_needed=False)
+            DoctorFinding(f"engine {engine.name}", state.installed, description, advice, is_needed=False)
         )
     if absent:
         advice = "foldnote engines list says what each runs and needs."
-        found = f"not installed: {', '.join(sorted(absent))}"
-        findings.append(DoctorFinding("other engines", False, found, advice, is_needed=False))
+        description = f"not installed: {', '.join(sorted(absent))}"
+        findings.append(DoctorFinding("other engines", False, description, advice, is_needed=False))
     return findings
 
 
@@ -170,5 +170,5 @@ def _keyring() -> list[DoctorFinding]:
         return [DoctorFinding("keyring", True, "not installed; keys are stored in a private file")]
     backend = keyring.get_keyring()
     works = not isinstance(backend, fail.Keyring)
-    found = str(backend.name) if works else "no usable backend; keys are stored in a private file"
-    return [DoctorFinding("keyring", True, found)]
+    state = str(backend.name) if works else "no usable backend; keys are stored in a private file"
+    return [DoctorFinding("keyring", True, state)]

@@ -78,8 +78,8 @@ def _purge(options: argparse.Namespace) -> int:
     ]
     print_message(format_table(_TITLES, rows))
     _confirm(f"Delete {count(len(old), 'job')} with their results? [y/N] ", is_allowed=options.yes)
-    gone: Sequence[str] = jobs.purge(old)
-    return report(options, {"deleted": list(gone)}, f"Deleted: {count(len(gone), 'job')}.")
+    deleted: Sequence[str] = jobs.purge(old)
+    return report(options, {"deleted": list(deleted)}, f"Deleted: {count(len(deleted), 'job')}.")
 
 
 def _confirm(question: str, *, is_allowed: bool) -> None:

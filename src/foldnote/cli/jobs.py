@@ -76,15 +76,15 @@ def run_jobs(options: argparse.Namespace) -> int:
 
 def _show_live(client: Client, options: argparse.Namespace) -> int:
     """Show a live table in a terminal; elsewhere, or with ``--json``, one line per change."""
-    known: dict[str, Job] = {}
-    drawn = 0
+    shown_jobs: dict[str, Job] = {}
+    drawn_lines = 0
     is_live = sys.stdout.isatty() and not options.json
     while True:
         jobs = client.jobs.list(limit=options.limit, batch=options.batch).page.jobs
-        changed = [job for job in jobs if known.get(job.job_name) != job]
-        known |= {job.job_name: job for job in jobs}
+        changed = [job for job in jobs if shown_jobs.get(job.job_name) != job]
+        shown_jobs |= {job.job_name: job for job in jobs}
         if is_live:
-            drawn = _redraw(_tabulate(jobs).splitlines(), drawn)
+            drawn_lines = _redraw(_tabulate(jobs).splitlines(), drawn_lines)
         for job in reversed(changed if not is_live else []):
             print_json(job.to_wire()) if options.json else show(_line(job))
         sys.stdout.flush()
@@ -96,13 +96,13 @@ def _show_live(client: Client, options: argparse.Namespace) -> int:
             return Exit.DONE
 
 
-def _redraw(lines: Sequence[str], drawn: int) -> int:
+def _redraw(lines: Sequence[str], drawn_lines: int) -> int:
     """Draw a table over the previous one; returns its number of lines."""
     size = shutil.get_terminal_size()
-    shown = [line[: size.columns - 1] for line in lines[: size.lines - 1]]
-    up = f"\x1b[{drawn}F" if drawn else ""
-    sys.stdout.write(up + "".join(f"\x1b[2K{line}\n" for line in shown) + "\x1b[J")
-    return len(shown)
+    visible = [line[: size.columns - 1] for line in lines[: size.lines - 1]]
+    up = f"\x1b[{drawn_lines}F" if drawn_lines else ""
+    sys.stdout.write(up + "".join(f"\x1b[2K{line}\n" for line in visible) + "\x1b[J")
+    return len(visible)
 
 
 def _tabulate(jobs: Sequence[Job], columns: int | None = None) -> str:
@@ -124,8 +124,8 @@ def _row(job: Job, *, in_minutes: bool) -> tuple[str, ...]:
 
 def _line(job: Job) -> str:
     moment = datetime.now(UTC).astimezone().strftime("%H:%M:%S")
-    words = " ".join((job.error or job.message or "").split())
-    return f"{moment}  {job.job_name}  {job.tool_type}  {state_of(job)}  {words}".rstrip()
+    message = " ".join((job.error or job.message or "").split())
+    return f"{moment}  {job.job_name}  {job.tool_type}  {state_of(job)}  {message}".rstrip()
 
 
 def add_wait(parser: argparse.ArgumentParser) -> None:

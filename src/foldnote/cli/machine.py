@@ -156,7 +156,7 @@ def run_engines(options: argparse.Namespace) -> int:
 def _ask_to_accept(engine: Engine, terms: Sequence[LicenceTerms]) -> bool:
     """Show the terms of an engine and ask on the terminal whether the user accepts them."""
     lines = [f"{engine.method} is under terms that you must accept.", engine.licence_note]
-    lines += [f"{each.name}: {each.licence} ({each.source}){each.address}" for each in terms]
+    lines += [f"{licence.name}: {licence.licence} ({licence.source}){licence.address}" for licence in terms]
     lines += ["Your acceptance is recorded on this computer, with your user name and the time."]
     sys.stderr.write("".join(f"{line}\n" for line in lines if line) + "Do you accept these terms? [y/N] ")
     sys.stderr.flush()

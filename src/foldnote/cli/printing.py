@@ -110,10 +110,10 @@ def _wrap_last(head: str, last: str, columns: int) -> list[str]:
     """Return the lines of a row: ``head``, the padded cells, and its last cell."""
     if not last or len(head) + len(last) < columns:
         return [f"{head}{last}".rstrip()]
-    beside = columns - 1 - len(head)
-    if beside >= _MIN_LAST_COLUMN:
-        first, *more = textwrap.wrap(last, beside, break_on_hyphens=False)
-        return [f"{head}{first}", *(" " * len(head) + line for line in more)]
+    width = columns - 1 - len(head)
+    if width >= _MIN_LAST_COLUMN:
+        first, *continued = textwrap.wrap(last, width, break_on_hyphens=False)
+        return [f"{head}{first}", *(" " * len(head) + line for line in continued)]
     below = textwrap.wrap(last, max(_MIN_LAST_COLUMN, columns - 1 - _INDENT), break_on_hyphens=False)
     return [head.rstrip(), *(" " * _INDENT + line for line in below)]
 
@@ -154,7 +154,7 @@ def describe_failure(exc: BaseException) -> str:
 
 def name_commands(sentence: str) -> str:
     """Replace the functions and arguments that a sentence advises by commands and options."""
-    sentence = _ARGUMENT.sub(lambda found: f"{_OPTIONS[found[1]]}: ", sentence)
+    sentence = _ARGUMENT.sub(lambda match: f"{_OPTIONS[match[1]]}: ", sentence)
     for call, command in IN_COMMANDS.items():
         sentence = sentence.replace(call, command)
     return _RETRIES.sub(r"--retries \1", sentence)
@@ -167,7 +167,7 @@ def _details(exc: BaseException) -> dict[str, Any]:
     if isinstance(exc, JobError) and exc.job is not None:
         return {"job": exc.job.to_wire()}
     if isinstance(exc, ServiceError):
-        found = {name: getattr(exc, name) for name in ("status", "code", "field", "row")}
-        found["retryAfterSeconds"] = exc.retry_after_s
-        return {name: value for name, value in found.items() if value is not None}
+        details = {name: getattr(exc, name) for name in ("status", "code", "field", "row")}
+        details["retryAfterSeconds"] = exc.retry_after_s
+        return {name: value for name, value in details.items() if value is not None}
     return {}

@@ -44,7 +44,7 @@ def run_profile(options: argparse.Namespace) -> int:
 def _list(options: argparse.Namespace) -> int:
     active = settings.active_profile()
     rows = [*settings.profiles(), *([active] if active.name == settings.ENVIRONMENT else [])]
-    found = [
+    profile_rows = [
         {
             "name": row.name,
             "base_url": row.base_url,
@@ -58,9 +58,9 @@ def _list(options: argparse.Namespace) -> int:
         f"{'*' if row['active'] else ' '} {row['name']}  {row['base_url'] or 'this machine'}"
         + ("" if row["has_key"] else "  (no key)")
         + ("  (signs in with JupyterHub)" if row["by_jupyterhub"] else "")
-        for row in found
+        for row in profile_rows
     ]
-    return report(options, found, "\n".join(lines))
+    return report(options, profile_rows, "\n".join(lines))
 
 
 def _add(options: argparse.Namespace) -> int:
@@ -90,8 +90,8 @@ def _store_key(options: argparse.Namespace, content: dict[str, object]) -> int:
     key = getpass.getpass(f"API key for {options.name}: ") if sys.stdin.isatty() else sys.stdin.readline()
     if not key.strip():
         raise ArgumentError("No key was given; nothing was changed.")
-    place = settings.store_api_key(options.name, SecretStr(key.strip()))
-    return report(options, content | {"kept_in": place}, f"The key is stored in {place}.")
+    location = settings.store_api_key(options.name, SecretStr(key.strip()))
+    return report(options, content | {"kept_in": location}, f"The key is stored in {location}.")
 
 
 def _use(options: argparse.Namespace) -> int:

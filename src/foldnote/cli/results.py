@@ -76,15 +76,15 @@ def run_results(options: argparse.Namespace) -> int:
         source = job.download(options.file, pdbs_only=options.pdbs_only, progress=True)
         paths = [_copy(source, options.to / source.name)]
     names = list(map(str, paths))
-    place = names[0] if len(names) == 1 else str(options.to)
-    return report(options, {"path": place, "paths": names}, "\n".join(names))
+    target = names[0] if len(names) == 1 else str(options.to)
+    return report(options, {"path": target, "paths": names}, "\n".join(names))
 
 
 def _write_references(job: JobHandle, options: argparse.Namespace) -> Path:
     from foldnote.results import write_references
 
-    place: Path = options.to / f"{options.name}.{options.references}"
-    return write_references(_open(job, options).references(), place)
+    target: Path = options.to / f"{options.name}.{options.references}"
+    return write_references(_open(job, options).references(), target)
 
 
 def _copy(source: Path, target: Path) -> Path:
@@ -127,9 +127,9 @@ def _unpack(result: Result, options: argparse.Namespace) -> list[Path]:
     """
     names = result.match(options.patterns)
     if not names:
-        wanted = ", ".join(options.patterns)
-        held = ", ".join(result.match()[:20])
-        raise ArgumentError(f"No file of the result matches {wanted}. It has: {held}.")
+        patterns = ", ".join(options.patterns)
+        examples = ", ".join(result.match()[:20])
+        raise ArgumentError(f"No file of the result matches {patterns}. It has: {examples}.")
     result.save_to(options.to, options.patterns)
     damaged = {problem.name for problem in result.problems}
     if damaged & set(names):

@@ -43,22 +43,22 @@ def run_share(options: argparse.Namespace) -> int:
     shares = connect(options).shares
     if options.open:
         job, path = shares.open(options.open)
-        place = options.to / path.name
+        target = options.to / path.name
         options.to.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, place)
-        return report(options, {"path": str(place), "job": job.to_wire()}, place)
+        shutil.copyfile(path, target)
+        return report(options, {"path": str(target), "job": job.to_wire()}, target)
     if options.revoke:
         from foldnote.models.share import LINK_REVOKED
 
         shares.revoke(options.revoke)
         return report(options, {"revoked": options.revoke}, LINK_REVOKED)
     if options.list:
-        found = shares.list(options.name)
-        return report(options, [_as_data(each) for each in found], found)
+        links = shares.list(options.name)
+        return report(options, [_as_data(link) for link in links], links)
     if options.name is None:
         raise ArgumentError("Name the job to link to, or use --list, --revoke LINK or --open URL.")
-    made = shares.make(options.name, options.days)
-    return report(options, _as_data(made), made)
+    link = shares.make(options.name, options.days)
+    return report(options, _as_data(link), link)
 
 
 def _as_data(share: Share) -> dict[str, Any]:

@@ -202,11 +202,11 @@ def _read_list(name: str, text: str) -> list[Any]:
 
 
 def _as_data(preview: Preview, mapped: MappedTable) -> Mapping[str, Any]:
-    fed, named, kept = mapped.uses()
+    fed, names_column, kept_columns = mapped.uses()
     return {
         "columns": fed,
-        "namesColumn": named,
-        "keptColumns": kept,
+        "namesColumn": names_column,
+        "keptColumns": kept_columns,
         "batchName": preview.batch_name,
         "tool": preview.attempt.tool.type,
         "count": preview.count,

@@ -26,7 +26,7 @@ def map_columns(
     tool: Tool,
     columns: Mapping[str, str],
     names: str | None,
-    taken: set[str],
+    assigned: set[str],
     sheet: str | None = None,
 ) -> MappedTable:
     """Read a table and map its columns to settings by their names, then by their contents.
@@ -37,7 +37,7 @@ def map_columns(
         tool: the tool.
         columns: the column of each setting; if given, nothing is guessed.
         names: the column of the jobs' names.
-        taken: settings that are given by other options.
+        assigned: settings that are given by other options.
         sheet: the sheet of a workbook.
 
     Raises:
@@ -48,10 +48,10 @@ def map_columns(
     data, name = _read(path)
     try:
         if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
-            return map_table(tool, _read_rows(data, path), columns or None, names, taken, sheet)
-        return map_table_bytes(tool, data, name, columns or None, names, taken, sheet)
+            return map_table(tool, _read_rows(data, path), columns or None, names, assigned, sheet)
+        return map_table_bytes(tool, data, name, columns or None, names, assigned, sheet)
     except ArgumentError as exc:
-        message = _PYTHON.sub(lambda found: _write_options(found[1]), exc.message)
+        message = _PYTHON.sub(lambda match: _write_options(match[1]), exc.message)
         raise ArgumentError(message.replace("With columns=", "With --column")) from exc
 
 
@@ -63,12 +63,12 @@ def _write_options(columns: str) -> str:
 
 def describe_columns(mapped: MappedTable) -> str:
     """Describe on one line what each column is used for; empty if every column is the setting of its name."""
-    fed, named, kept = mapped.uses()
-    if not named and not kept and all(column == setting for setting, column in fed.items()):
+    fed, names_column, kept_columns = mapped.uses()
+    if not names_column and not kept_columns and all(column == setting for setting, column in fed.items()):
         return ""
     parts = [f"{column} → {setting}" for setting, column in fed.items()]
-    parts += [f"{named} → the jobs' names"] if named else []
-    parts += [f"kept with the results: {', '.join(kept)}"] if kept else []
+    parts += [f"{names_column} → the jobs' names"] if names_column else []
+    parts += [f"kept with the results: {', '.join(kept_columns)}"] if kept_columns else []
     return f"Columns: {'; '.join(parts)}. Change it with --column SETTING=COLUMN and --names COLUMN."
 
 

@@ -41,11 +41,11 @@ def run_tools(options: argparse.Namespace) -> int:
     )
 
 
-def _matches(tool: Tool, words: list[str]) -> bool:
+def _matches(tool: Tool, queries: list[str]) -> bool:
     text = " ".join(
         (tool.type, tool.display_name, tool.description, tool.family, *tool.modalities, *tool.functions)
     )
-    return all(word.lower() in text.lower() for word in words)
+    return all(query.lower() in text.lower() for query in queries)
 
 
 def add_schema(parser: argparse.ArgumentParser) -> None:
@@ -132,6 +132,6 @@ def run_validate(options: argparse.Namespace) -> int:
     elif verdict.valid:
         show("valid")
     else:
-        place = describe_path(verdict.field or "settings", settings)
-        show(f"{place}: {name_commands(verdict.reason or 'not valid')}")
+        path = describe_path(verdict.field or "settings", settings)
+        show(f"{path}: {name_commands(verdict.reason or 'not valid')}")
     return Exit.DONE if verdict.valid else Exit.BAD_INPUT

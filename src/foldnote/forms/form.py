@@ -102,7 +102,7 @@ class Form:
         self.on_submit = on_submit
         self.on_attach = on_attach
         self.on_batch = on_batch
-        self.looks = SharedStyles()
+        self.styles = SharedStyles()
         self.germlines = GermlineLookup(germlines, self.refresh)
         self.changed_at = float("-inf")
         """Time of a person's last change (monotonic clock, seconds)."""
@@ -115,7 +115,7 @@ class Form:
         self.section = Section(read_plan(schema, schema), self, closed=CLOSED)
         self._validator = Validator(tool, self.section)
         self.bindings = Bindings(self)
-        self.frame = Frame(self.section, self.looks, self._actions(), has_job=self._has_job)
+        self.frame = Frame(self.section, self.styles, self._actions(), has_job=self._has_job)
         self.frame.show_tool(tool, is_waiting=self._is_waiting)
         self.verdicts = Verdicts(self)
         self.submission = FormSubmission(self, self.verdicts, cell_key(tool.type))
@@ -123,19 +123,19 @@ class Form:
         self.example = ExampleButton(self, self.verdicts, self.frame.example)
         self._batch_table: BatchTable | None = None
         self._surface: Surface | None = None
-        self._beside = ExtensionFields(
+        self._extension_fields = ExtensionFields(
             self, tool.extensions if self._has_job else (), tool.engine, is_waiting=self._is_waiting
         )
-        self.frame.show_beside(self._beside.widgets)
+        self.frame.show_beside(self._extension_fields.widgets)
         self.batch: Any = None
         """Handle of the last batch submitted from this form; None before."""
-        self._given = self.bindings.take(values or {})
+        self._initial_values = self.bindings.take(values or {})
         if job_name:
             self.frame.job_name.value = job_name
         if label:
             self.frame.label.value = label
-        self._put(self._given)
-        self.submission.attach(self._given)
+        self._write_values(self._initial_values)
+        self.submission.attach(self._initial_values)
         if any(is_file(field.spec) for field in self.section.walk()):
             self.bindings.listen(True)
             self.submission.load_uploads()
@@ -149,16 +149,16 @@ class Form:
         """The tool as a record of the interface."""
         from foldnote.models.tool import Tool
 
-        known = self.described
-        if isinstance(known, PlainTool):
+        described = self.described
+        if isinstance(described, PlainTool):
             return Tool(
-                type=known.type,
-                display_name=known.display_name,
-                description=known.description,
-                settings_schema=known.settings_schema,
-                example_job=known.example_job,
+                type=described.type,
+                display_name=described.display_name,
+                description=described.description,
+                settings_schema=described.settings_schema,
+                example_job=described.example_job,
             )
-        return cast("Tool", known)
+        return cast("Tool", described)
 
     @property
     def wanted(self) -> Tool | str:
@@ -175,8 +175,8 @@ class Form:
         """Show what the service reports of the tool: whether and how it can run it, and its extensions."""
         self.described = tool
         self.frame.show_tool(tool)
-        self._beside = ExtensionFields(self, tool.extensions, tool.engine)
-        self.frame.show_beside(self._beside.widgets)
+        self._extension_fields = ExtensionFields(self, tool.extensions, tool.engine)
+        self.frame.show_beside(self._extension_fields.widgets)
         if self._batch_table is not None:
             self._batch_table.show_policy()
         self.checking.learn_cost()
@@ -240,7 +240,7 @@ class Form:
     @property
     def extensions(self) -> dict[str, Any]:
         """Extensions beside the settings: the user's consent, an alignment; empty for none."""
-        return self._beside.value
+        return self._extension_fields.value
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -263,7 +263,7 @@ class Form:
         return " ".join(str(self.frame.label.value).split())
 
     @locked
-    def set(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+    def set(self, values: Mapping[str, Any] | None = None, /, **settings: Any) -> None:
         """Set fields, including hidden ones; None resets a field that is not nullable.
 
         Raises:
@@ -273,15 +273,15 @@ class Form:
         if not isinstance(values, Mapping | None):
             kind = type(values).__name__
             raise ArgumentError(f"set() takes settings as name=value, or a mapping of them, not a {kind}.")
-        self._put(self.bindings.take({**(values or {}), **more}))
+        self._write_values(self.bindings.take({**(values or {}), **settings}))
 
-    def _put(self, given: Mapping[str, Any]) -> None:
-        known = self.section.names
-        self._take_unknown({name: value for name, value in given.items() if name not in known})
+    def _write_values(self, values: Mapping[str, Any]) -> None:
+        names = self.section.names
+        self._take_unknown({name: value for name, value in values.items() if name not in names})
         for field in self.section.fields:
-            if field.spec.name not in given:
+            if field.spec.name not in values:
                 continue
-            value = given[field.spec.name]
+            value = values[field.spec.name]
             if value is None and self._resets_by_none and not field.spec.nullable:
                 field.reset()
             else:
@@ -326,12 +326,12 @@ class Form:
         """Read and validate all fields, and show the problems at each; returns them like `problems`."""
         validation = self._validate()
         self.germlines.begin()
-        self.section.express(validation.read, validation.problems)
+        self.section.express(validation.reading, validation.problems)
         if self.changed_at > float("-inf"):
             self.germlines.look_up()
-        self._beside.express()
+        self._extension_fields.express()
         self._show_counts(validation)
-        is_readable = not validation.read.inner
+        is_readable = not validation.reading.inner
         self.verdicts.drop_stale(self._snapshot_of(validation.value), is_readable=is_readable)
         self.example.drop_question(validation.value)
         if self._batch_table is not None:
@@ -359,7 +359,7 @@ class Form:
     def forget_extensions(self) -> None:
         """Clear the extensions: consent applies to one job."""
         if self.extensions:
-            self._beside.clear()
+            self._extension_fields.clear()
             self.refresh()
 
     @locked
@@ -369,7 +369,7 @@ class Form:
         if path == JOB_NAME:
             self.name_error = message
         elif path.startswith(f"{WIRE_NAME}."):
-            if not self._beside.show_verdict(path, message):
+            if not self._extension_fields.show_verdict(path, message):
                 return False
         elif first_step(path, self.section.names) in self.section.names:
             self._service_errors[path] = message
@@ -391,7 +391,7 @@ class Form:
     def go_to(self, path: str) -> None:
         """Focus the field at a dotted path, unfolding its group if needed."""
         if path.startswith(f"{WIRE_NAME}."):
-            self._beside.go_to(path)
+            self._extension_fields.go_to(path)
             return
         name = first_step(path, self.section.names)
         field = self.section.reveal(name)
@@ -490,22 +490,22 @@ class Form:
         return self._validator.validate(self._service_errors, self.bindings.explain)
 
     def _list_problems(self, validation: FormValidation) -> tuple[Problem, ...]:
-        wrong_name = self._judge_job_name()
+        wrong_name = self._find_name_fault()
         own = (Problem(field=JOB_NAME, message=wrong_name),) if wrong_name else ()
-        return (*validation.problems, *self._beside.problems, *own)
+        return (*validation.problems, *self._extension_fields.problems, *own)
 
-    def _judge_job_name(self) -> str | None:
+    def _find_name_fault(self) -> str | None:
         typed = self.typed_job_name
         return self.name_error or (check_job_name(typed) if typed else None)
 
-    def _take_unknown(self, given: Mapping[str, Any]) -> None:
+    def _take_unknown(self, values: Mapping[str, Any]) -> None:
         """Raise `SettingsError` for names that the tool does not have."""
-        if given:
+        if values:
             from foldnote.catalog.wording import describe_unknown
 
-            known = self.section.names
+            names = self.section.names
             raise SettingsError(
-                [Problem(field=name, message=describe_unknown(name, known)) for name in given],
+                [Problem(field=name, message=describe_unknown(name, names)) for name in values],
                 self.described.type,
             )
 
@@ -515,8 +515,8 @@ class Form:
             del self._service_errors[path]
 
     def _show_counts(self, validation: FormValidation) -> None:
-        wrong_name = self._judge_job_name()
-        wrong, pristine = (1 if wrong_name else 0) + len(self._beside.problems), 0
+        wrong_name = self._find_name_fault()
+        wrong, pristine = (1 if wrong_name else 0) + len(self._extension_fields.problems), 0
         names = self.section.names
         for name, problems in share(validation.problems, names).items():
             field = self.section.find(name)
@@ -526,12 +526,12 @@ class Form:
         self.frame.show_general(general)
         self.frame.show_attention(wrong, pristine)
         self.frame.show_fold()
-        read = validation.read
+        reading = validation.reading
         self.frame.changes.show(
             [
                 field
                 for position, field in enumerate(self.section.fields)
-                if position in read.state.applying and field.differs(read.readings[position].value)
+                if position in reading.state.applying and field.differs(reading.readings[position].value)
             ]
         )
         self.frame.show_job_name(None if validation.problems else self._propose_name(validation), wrong_name)

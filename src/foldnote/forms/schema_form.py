@@ -70,21 +70,21 @@ class SchemaForm(Form):
         return json.dumps(self._public_data(), indent=2, ensure_ascii=False, default=str)
 
     def _public_data(self) -> Any:
-        shown = omit_secrets(self.schema, self.data)
-        return None if shown is MISSING else shown
+        public = omit_secrets(self.schema, self.data)
+        return None if public is MISSING else public
 
-    def _take_unknown(self, given: Mapping[str, Any]) -> None:
+    def _take_unknown(self, values: Mapping[str, Any]) -> None:
         """Keep names that the schema does not declare; validation reports them if they are forbidden."""
-        if given:
-            self.section.keep_extra(given)
+        if values:
+            self.section.keep_extra(values)
 
     def code(self) -> str:
         """Return the values as Python code for a cell; a comment says when secrets are left out."""
         from foldnote.forms.view.code import write_value
 
-        shown = self._public_data()
-        comment = "" if is_same(shown, self.data) else "  # secrets are left out"
-        return f"settings = {write_value(shown)}{comment}"
+        public = self._public_data()
+        comment = "" if is_same(public, self.data) else "  # secrets are left out"
+        return f"settings = {write_value(public)}{comment}"
 
 
 def read_schema(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
@@ -96,29 +96,29 @@ def read_schema(source: Mapping[str, Any] | str | Path) -> dict[str, Any]:
     if isinstance(source, Mapping):
         return dict(source)
     try:
-        read = json.loads(Path(source).expanduser().read_text(encoding="utf-8"))
+        schema = json.loads(Path(source).expanduser().read_text(encoding="utf-8"))
     except OSError as error:
         raise ArgumentError(f"The schema {str(source)!r} could not be read: {error.strerror}.") from error
     except ValueError as error:
         raise ArgumentError(f"The schema {str(source)!r} is not valid JSON: {error}.") from error
-    if not isinstance(read, dict):
+    if not isinstance(schema, dict):
         raise ArgumentError(f"The file {str(source)!r} is not a JSON Schema: a JSON object was expected.")
-    return read
+    return schema
 
 
 def is_object(plain: Mapping[str, Any]) -> bool:
     """Return whether the schema's values are objects, whose properties become fields."""
     if says_object(plain):
         return True
-    options = [option for word in ("oneOf", "anyOf", "allOf") for option in plain.get(word) or ()]
+    options = [option for keyword in ("oneOf", "anyOf", "allOf") for option in plain.get(keyword) or ()]
     objects = [isinstance(option, Mapping) and says_object(resolve(option, plain)) for option in options]
     return bool(objects) and all(objects) and "type" not in plain
 
 
 def _make_tool(schema: dict[str, Any], plain: Mapping[str, Any], *, is_object: bool) -> PlainTool:
-    title, about = str(plain.get("title") or "Settings"), str(plain.get("description") or "")
+    title, description = str(plain.get("title") or "Settings"), str(plain.get("description") or "")
     if not is_object:
         moved = {key: schema[key] for key in _MOVED if key in schema}
         child = {"title": "Value", **schema}
         schema = {"type": "object", "properties": {_ONLY: child}, "required": [_ONLY], **moved}
-    return PlainTool("settings", title, about, schema)
+    return PlainTool("settings", title, description, schema)

@@ -27,13 +27,13 @@ class AccountCache:
     """A cached account."""
 
     def __init__(
-        self, ask: Callable[[], Awaitable[Account]], clock: Callable[[], float] = time.monotonic
+        self, request: Callable[[], Awaitable[Account]], clock: Callable[[], float] = time.monotonic
     ) -> None:
         """``ask`` reads the account, raising FoldnoteError or TimeoutError; ``clock`` returns seconds."""
-        self._ask = ask
+        self._request = request
         self._clock = clock
         self._refreshed_at = float("-inf")
-        self._known: Account | None = None
+        self._account: Account | None = None
         self._asked_at = float("-inf")
         self._asking = asyncio.Lock()
 
@@ -48,16 +48,16 @@ class AccountCache:
     async def _find(self, is_fresh: bool) -> Account:
         async with self._asking:
             is_refresh = is_fresh and self._clock() - self._refreshed_at > REFRESH_INTERVAL_S
-            if self._known is None or is_refresh or self._clock() - self._asked_at > FRESH_S:
+            if self._account is None or is_refresh or self._clock() - self._asked_at > FRESH_S:
                 begun = self._clock()
-                self._known = await self._ask()
+                self._account = await self._request()
                 self._asked_at = self._clock()
                 self._refreshed_at = begun if is_fresh else self._refreshed_at
-            return self._known
+            return self._account
 
 
 def describe_account(account: Account) -> AccountResponse:
     """Return the account as sent to the browser, without its claim link."""
     can_claim = bool(account.claim_url) and account.is_claimed is not True
-    shown = {name: getattr(account, name) for name in _SHOWN}
-    return AccountResponse(has_key=account.has_key, can_claim=can_claim, **shown)
+    fields = {name: getattr(account, name) for name in _SHOWN}
+    return AccountResponse(has_key=account.has_key, can_claim=can_claim, **fields)

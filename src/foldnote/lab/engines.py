@@ -69,7 +69,7 @@ class EngineManager:
         process = await _start("list", "--json")
         try:
             async with asyncio.timeout(_LIST_S):
-                written, complaint = await process.communicate()
+                output, complaint = await process.communicate()
         except TimeoutError:
             process.kill()
             raise
@@ -77,7 +77,7 @@ class EngineManager:
             lines = complaint.decode(errors="replace").strip().splitlines()
             ended = f"The engines cannot be listed: the command ended with {process.returncode}. Try again."
             raise FoldnoteError(lines[-1] if lines else ended)
-        rows: list[dict[str, Any]] = json.loads(written)
+        rows: list[dict[str, Any]] = json.loads(output)
         return rows
 
     def begin(
@@ -136,14 +136,14 @@ class EngineManager:
 
     def _merge(self, rows: Iterable[dict[str, Any]]) -> list[EngineRecord]:
         """Return one record per engine, from one row per tool; an add-on's row has no tool."""
-        found: dict[str, EngineRecord] = {}
+        records: dict[str, EngineRecord] = {}
         for row in rows:
             name = row.get("engine")
             if not name:
                 continue
-            before = found.get(name)
+            previous = records.get(name)
             work = self._works.get(name, _EngineChange(is_over=True))
-            found[name] = EngineRecord(
+            records[name] = EngineRecord(
                 name=name,
                 method=row.get("method") or name,
                 kind=row.get("kind") or "genuine",
@@ -155,7 +155,7 @@ class EngineManager:
                 optional_method=row.get("optional_method") or "",
                 disk_mb=row.get("disk_mb") or 0,
                 installed_mb=row.get("installed_mb") or 0,
-                tools=(*(before.tools if before else ()), *([row["tool"]] if row["tool"] else [])),
+                tools=(*(previous.tools if previous else ()), *([row["tool"]] if row["tool"] else [])),
                 adds_to=tuple(row.get("adds_to") or ()),
                 has_environment=bool(row.get("has_environment")),
                 is_installed=bool(row.get("runs")),
@@ -166,7 +166,7 @@ class EngineManager:
                 message=work.message,
                 has_failed=work.has_failed,
             )
-        return list(found.values())
+        return list(records.values())
 
 
 def _read_weights(row: Mapping[str, Any]) -> EngineWeightsRecord:
@@ -251,8 +251,8 @@ async def _change(action: str, name: str, options: Sequence[str], work: _EngineC
 
 async def _read_last_line(process: asyncio.subprocess.Process) -> str:
     """Return the last line on standard error, once the stream has ended."""
-    written = await process.stderr.read() if process.stderr else b""
-    return next(iter(written.decode(errors="replace").strip().splitlines()[-1:]), "")
+    output = await process.stderr.read() if process.stderr else b""
+    return next(iter(output.decode(errors="replace").strip().splitlines()[-1:]), "")
 
 
 async def _read_events(process: asyncio.subprocess.Process) -> AsyncIterator[dict[str, Any]]:

@@ -70,11 +70,11 @@ class KnownJobs:
     def update_newest(self, page: JobPage) -> bool:
         """Update the newest jobs; False if they do not fit the known ones and a full list is needed."""
         fresh = {job.job_name for job in page.jobs}
-        places = {job.job_name: place for place, job in enumerate(self.jobs)}
+        indices = {job.job_name: index for index, job in enumerate(self.jobs)}
         if page.start_key is None:
             self.replace_all(page)
             return True
-        last = places.get(page.jobs[-1].job_name) if page.jobs else None
+        last = indices.get(page.jobs[-1].job_name) if page.jobs else None
         if last is None:
             return False
         rest = tuple(job for job in self.jobs[last + 1 :] if job.job_name not in fresh)
@@ -86,7 +86,7 @@ class KnownJobs:
     @property
     def poll_size(self) -> int:
         """Number of newest jobs that a poll must list to see every change."""
-        unfinished = [place for place, job in enumerate(self.jobs) if not job.is_final]
+        unfinished = [index for index, job in enumerate(self.jobs) if not job.is_final]
         return min(WHOLE, max(SHORT, unfinished[-1] + SHORT // 2 if unfinished else 0))
 
     @property

@@ -97,8 +97,8 @@ class Notes:
     def forget(self, names: Iterable[str]) -> None:
         """Delete tags and notes of deleted jobs, whose names may be used again."""
         with self._lock:
-            gone = [name for name in names if name in self._tags or name in self._texts]
-            if gone:
-                Annotations(self.service).forget(gone)
-                self._tags = {name: tags for name, tags in self._tags.items() if name not in gone}
-                self._texts = {name: text for name, text in self._texts.items() if name not in gone}
+            deleted = [name for name in names if name in self._tags or name in self._texts]
+            if deleted:
+                Annotations(self.service).forget(deleted)
+                self._tags = {name: tags for name, tags in self._tags.items() if name not in deleted}
+                self._texts = {name: text for name, text in self._texts.items() if name not in deleted}

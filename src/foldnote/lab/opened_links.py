@@ -31,8 +31,8 @@ class OpenedLinks:
 
     def add(self, url: str, job: Job) -> OpenedLink:
         """Store an opened link and return its mark; a known link keeps its mark."""
-        known = self.find(url)
-        opened = OpenedLink(known.mark if known else secrets.token_urlsafe(12), url, job)
+        earlier = self.find(url)
+        opened = OpenedLink(earlier.mark if earlier else secrets.token_urlsafe(12), url, job)
         self._by_mark.pop(opened.mark, None)
         self._by_mark[opened.mark] = opened
         while len(self._by_mark) > _MAX_LINKS:
@@ -41,7 +41,7 @@ class OpenedLinks:
 
     def find(self, url: str) -> OpenedLink | None:
         """Return the job that a link opened; None if the link has not been opened."""
-        return next((each for each in self._by_mark.values() if each.url == url), None)
+        return next((link for link in self._by_mark.values() if link.url == url), None)
 
     def recall(self, mark: str) -> OpenedLink | None:
         """Return the link with this mark; None if this server does not know it."""

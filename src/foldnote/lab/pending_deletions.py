@@ -59,12 +59,12 @@ class PendingDeletions:
 
     def cancel(self, names: Iterable[str]) -> list[str]:
         """Undo deletions that have not started; returns the names of the kept jobs."""
-        kept = [name for name in names if name in self._scheduled]
-        rounds = {self._scheduled.pop(name) for name in kept}
-        for over in rounds - {*self._scheduled.values()}:
-            over.set()
+        cancelled = [name for name in names if name in self._scheduled]
+        rounds = {self._scheduled.pop(name) for name in cancelled}
+        for ended in rounds - {*self._scheduled.values()}:
+            ended.set()
         self._notify()
-        return kept
+        return cancelled
 
     async def close(self) -> None:
         """Cancel all pending deletions; their jobs are kept."""
@@ -75,13 +75,13 @@ class PendingDeletions:
                 await task
 
     async def _delete_later(self, names: list[str], delay_s: float) -> DeletionOutcome:
-        over = asyncio.Event()
-        self._scheduled |= {name: over for name in names if name not in self._scheduled}
+        ended = asyncio.Event()
+        self._scheduled |= {name: ended for name in names if name not in self._scheduled}
         self._notify()
         with suppress(TimeoutError):
             async with asyncio.timeout(delay_s):
-                await over.wait()
-        going = [name for name in names if self._scheduled.get(name) is over]
+                await ended.wait()
+        going = [name for name in names if self._scheduled.get(name) is ended]
         if not going:
             return DeletionOutcome(())
         for name in going:

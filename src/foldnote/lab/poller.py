@@ -165,11 +165,11 @@ class JobPoller:
         is_short = self._known.is_busy and self._allowance.is_full
         return self._pace.busy_wait_s if is_short else self._pace.idle_wait_s
 
-    async def _guard(self, ask: Callable[[], Awaitable[None]], limit_s: float) -> None:
+    async def _guard(self, poll: Callable[[], Awaitable[None]], limit_s: float) -> None:
         """Make a request; a failure is stored in the report and closes the connection."""
         try:
             async with asyncio.timeout(limit_s):
-                await ask()
+                await poll()
         except _REFUSALS as exc:
             self._note_failure(ServiceState.UNAUTHORIZED, f"{_first_line(exc)} {self._key_advice()}".rstrip())
         except TimeoutError:
@@ -257,8 +257,8 @@ async def _run_until(event: asyncio.Event, work: Awaitable[None]) -> None:
     try:
         await asyncio.wait({task, signal}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for each in (task, signal):
-            each.cancel()
+        for pending in (task, signal):
+            pending.cancel()
         await asyncio.gather(task, signal, return_exceptions=True)
 
 

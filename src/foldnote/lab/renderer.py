@@ -78,8 +78,8 @@ def lay_out_result(path: Path, title: str, service: str = "", label: str = "") -
     Raises:
         FoldnoteError: the result cannot be read.
     """
-    shown = (Ledger(service=service).label(title) if service else None) or label
-    result = open_result(path, title, {"label": shown} if shown else None)
+    heading = (Ledger(service=service).label(title) if service else None) or label
+    result = open_result(path, title, {"label": heading} if heading else None)
     inputs = _read_kept(result, title, service) if service and result.jobs else {}
     return _lay_out(result, title, inputs)
 
@@ -97,10 +97,10 @@ def lay_out_row(path: Path, title: str) -> ResultResponse:
         UnreadableFileError: the archive has no such job.
         FoldnoteError: it cannot be read.
     """
-    found = open_result(path).jobs
-    if title not in found:
+    jobs = open_result(path).jobs
+    if title not in jobs:
         raise UnreadableFileError(f"The batch has no result of {title}.")
-    return _lay_out(found[title], title)
+    return _lay_out(jobs[title], title)
 
 
 def _lay_out(
@@ -138,12 +138,12 @@ def _draw_archive(path: Path, title: str) -> str:
     folders = list_folders(archive)
     if not folders and not is_export(archive):
         return join_bundles(result_bundles(open_result(path, title)))["text/html"]
-    chosen = [open_export(path, folder) for folder in folders[:_MAX_JOBS]]
-    jobs = chosen or [open_export(path)]
+    exported = [open_export(path, folder) for folder in folders[:_MAX_JOBS]]
+    jobs = exported or [open_export(path)]
     parts = [bundle for job in jobs for bundle in export_bundles(job)]
-    if more := len(folders[_MAX_JOBS:]):
+    if omitted := len(folders[_MAX_JOBS:]):
         code = f"fn.open_export({title!r}, job={folders[_MAX_JOBS]!r})"
-        parts.append(text_bundle(f"{count(more, 'more job')} in this file. In a cell: {code}"))
+        parts.append(text_bundle(f"{count(omitted, 'more job')} in this file. In a cell: {code}"))
     return join_bundles(parts)["text/html"]
 
 
@@ -157,8 +157,8 @@ def _draw_default(result: Result) -> str:
 
 def _draw_errors(result: Result) -> str:
     name = result.files[0].name
-    found = read_score_file(result.read(name), name)
-    pae = None if found.pae is None else make_pae(found.pae, name, found.tokens, None)
+    file = read_score_file(result.read(name), name)
+    pae = None if file.pae is None else make_pae(file.pae, name, file.tokens, None)
     if pae is None:
         raise UnreadableFileError(
             f"{result.name} contains no predicted aligned error: it has no square matrix named “pae” or "
@@ -183,7 +183,7 @@ def _list_sequences(alignment: Alignment) -> pd.DataFrame:
     """
     columns = {
         "name": alignment.names,
-        "residues": [sum(letter.isalpha() for letter in each) for each in alignment.sequences],
+        "residues": [sum(letter.isalpha() for letter in sequence) for sequence in alignment.sequences],
     }
     if alignment.is_aligned and alignment.depth > 1:
         columns["identity"] = (alignment.identity * 100).round(1).tolist()
@@ -224,10 +224,10 @@ def _read_settings(result: Result) -> str:
     columns = {str(name): values for name, values in table.items() if str(name).startswith(_SETTING)}
     same, different = {}, {}
     for column, values in columns.items():
-        found, first = values.nunique(dropna=False), values.tolist()[0]
-        if found > 1:
-            told = f"{found:,} values in {len(values):,} rows, in the table of the result"
-            different[column.removeprefix(_SETTING)] = told
+        distinct, first = values.nunique(dropna=False), values.tolist()[0]
+        if distinct > 1:
+            description = f"{distinct:,} values in {len(values):,} rows, in the table of the result"
+            different[column.removeprefix(_SETTING)] = description
         elif pd.notna(first):
             same[column.removeprefix(_SETTING)] = _read_cell(first)
     parts = {"sameInAllRows": same, "differentByRow": different}
@@ -255,11 +255,11 @@ def limit_resources() -> None:
         import resource
     except ImportError:  # Windows
         return
-    wanted = ((resource.RLIMIT_AS, MEMORY_LIMIT_BYTES), (resource.RLIMIT_CPU, PROCESSOR_LIMIT_S))
-    for what, most in wanted:
-        present = [limit for limit in resource.getrlimit(what) if limit != resource.RLIM_INFINITY]
+    limits = ((resource.RLIMIT_AS, MEMORY_LIMIT_BYTES), (resource.RLIMIT_CPU, PROCESSOR_LIMIT_S))
+    for limited, maximum in limits:
+        present = [limit for limit in resource.getrlimit(limited) if limit != resource.RLIM_INFINITY]
         with suppress(ValueError, OSError):  # macOS refuses a limit on address space
-            resource.setrlimit(what, (min([most, *present]),) * 2)
+            resource.setrlimit(limited, (min([maximum, *present]),) * 2)
 
 
 def render(arguments: Sequence[str]) -> tuple[int, str]:
@@ -268,9 +268,9 @@ def render(arguments: Sequence[str]) -> tuple[int, str]:
     ``arguments``: ``result``, ``row`` or ``file``, a path, a title, and for a result the address of its
     service, empty unless it is the user's own, and its label there.
     """
-    what, path, title, *more = arguments
+    kind, path, title, *options = arguments
     try:
-        return 0, json.dumps(_LAYOUTS[what](Path(path), title, *more).to_wire())
+        return 0, json.dumps(_LAYOUTS[kind](Path(path), title, *options).to_wire())
     except FoldnoteError as exc:
         return 1, exc.message
     except MemoryError:
@@ -284,10 +284,10 @@ def serve(requests: BinaryIO, responses: BinaryIO) -> None:
     of the body that follows.
     """
     for number, line in enumerate(requests, 1):
-        status, said = render(json.loads(line))
+        status, text = render(json.loads(line))
         is_fresh = time.process_time() < MAX_KEPT_S and _measure_memory() < MAX_KEPT_BYTES
         is_reusable = not status and number < MAX_RENDERED and is_fresh
-        content = said.encode()
+        content = text.encode()
         responses.write(b"%d %d %d\n" % (status, is_reusable, len(content)) + content)
         responses.flush()
         if not is_reusable:
@@ -308,8 +308,8 @@ def main(arguments: Sequence[str]) -> int:
         os.dup2(2, 1)  # keeps output of libraries out of the responses
         serve(sys.stdin.buffer, responses)
         return 0
-    status, said = render(arguments)
-    (sys.stderr if status else sys.stdout).write(said + ("\n" if status else ""))
+    status, text = render(arguments)
+    (sys.stderr if status else sys.stdout).write(text + ("\n" if status else ""))
     return status
 
 

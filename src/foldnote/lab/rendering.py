@@ -28,7 +28,7 @@ _AT_ONCE = asyncio.Semaphore(_MAX_IDLE)
 
 
 async def lay_out(
-    what: str, path: Path, title: str, colors: str = "", *, service: str = "", label: str = ""
+    kind: str, path: Path, title: str, colors: str = "", *, service: str = "", label: str = ""
 ) -> bytes:
     """Return a ``ResultResponse`` as JSON; for ``what`` see ``foldnote.lab.renderer``.
 
@@ -38,27 +38,27 @@ async def lay_out(
     Raises:
         ResultError: the file cannot be read, or reading it takes too long.
     """
-    request = [what, str(path), title, *([service, label] if what == "result" else [])]
+    request = [kind, str(path), title, *([service, label] if kind == "result" else [])]
     environment = settings.process_environment(view_colors=colors)
     async with _AT_ONCE:
         try:
             async with asyncio.timeout(LIMIT_S):
-                status, said = await _request(request, environment)
+                status, output = await _request(request, environment)
         except TimeoutError as exc:
             sentence = f"Reading {title} takes longer than {LIMIT_S:.0f} s. Open it in a cell."
             raise ResultError(sentence) from exc
     if status:
-        raise ResultError(said.decode(errors="replace").strip() or f"{title} cannot be read.")
-    return said
+        raise ResultError(output.decode(errors="replace").strip() or f"{title} cannot be read.")
+    return output
 
 
 async def _request(request: Sequence[str], environment: Mapping[str, str]) -> tuple[int, bytes]:
     """Send a request to a renderer; if it had exited while idle, use another one."""
     renderer = _POOL.acquire(environment)
     try:
-        answer = await asyncio.to_thread(renderer.request, request)
-        if answer is not None or not renderer.was_idle:
-            return answer or (1, renderer.error_text)
+        response = await asyncio.to_thread(renderer.request, request)
+        if response is not None or not renderer.was_idle:
+            return response or (1, renderer.error_text)
     finally:
         _POOL.release(renderer)
     return await _request(request, environment)
@@ -101,10 +101,10 @@ class _Renderer:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
             status, is_reusable, length = map(int, self._process.stdout.readline().split())
-            said = self._process.stdout.read(length)
-            if len(said) == length:
+            output = self._process.stdout.read(length)
+            if len(output) == length:
                 self._is_idle = bool(is_reusable)
-                return status, said
+                return status, output
         return None
 
     def end(self) -> None:
@@ -127,12 +127,16 @@ class _RendererPool:
     def acquire(self, environment: Mapping[str, str]) -> _Renderer:
         """Return an idle renderer with this environment, or a new one."""
         with self._lock:
-            found = [each for each in self._renderers if each.environment == environment and each.is_reusable]
-            if not found:
+            idle = [
+                renderer
+                for renderer in self._renderers
+                if renderer.environment == environment and renderer.is_reusable
+            ]
+            if not idle:
                 return _Renderer(environment)
-            self._renderers.pop(found[-1]).cancel()
-            found[-1].was_idle = True
-            return found[-1]
+            self._renderers.pop(idle[-1]).cancel()
+            idle[-1].was_idle = True
+            return idle[-1]
 
     def release(self, renderer: _Renderer) -> None:
         """Keep a renderer for a minute or until two newer ones are idle; kill it if it is not idle."""
@@ -145,13 +149,13 @@ class _RendererPool:
             self._renderers[renderer] = timer
             surplus = list(self._renderers)[:-_MAX_IDLE]
         timer.start()
-        for each in surplus:
-            self._dismiss(each)
+        for unneeded in surplus:
+            self._dismiss(unneeded)
 
     def dismiss_all(self) -> None:
         """Kill all idle renderers."""
-        for each in list(self._renderers):
-            self._dismiss(each)
+        for renderer in list(self._renderers):
+            self._dismiss(renderer)
 
     def _dismiss(self, renderer: _Renderer) -> None:
         with self._lock:

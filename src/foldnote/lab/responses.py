@@ -425,15 +425,15 @@ _RESPONSES = (
 )
 
 
-def write_jobs(known: KnownJobs, mark: str, report: ServiceReport, tag: str) -> PageResponse:
+def write_jobs(known_jobs: KnownJobs, mark: str, report: ServiceReport, tag: str) -> PageResponse:
     """Return the jobs response for a page whose state has the hash ``mark``."""
-    difference = known.since(mark)
+    difference = known_jobs.since(mark)
     content = {
         "jobs": difference.jobs,
         "removed": difference.removed,
         "isWhole": difference.is_whole,
-        "statuses": known.statuses.to_wire(),
-        "olderKey": known.older_key,
+        "statuses": known_jobs.statuses.to_wire(),
+        "olderKey": known_jobs.older_key,
     }
     return PageResponse(_dump(content | {"service": report.to_wire()}), tag)
 
@@ -461,9 +461,9 @@ def write_settings(settings: Mapping[str, Any]) -> str:
 
 def _shorten(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _shorten(each) for name, each in value.items()}
+        return {name: _shorten(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_shorten(each) for each in value]
+        return [_shorten(item) for item in value]
     if isinstance(value, str) and len(value) > _MAX_TEXT_LENGTH and "\n" in value.strip():
         return f"{value.strip().partition(chr(10))[0][:80]} … ({len(value)} characters)"
     return value
@@ -479,9 +479,9 @@ def write_tools(tools: tuple[Tool, ...], report: ServiceReport) -> PageResponse:
     return _write({"tools": records, "service": _shown(report).to_wire()})
 
 
-def tag_report(known: KnownJobs, report: ServiceReport) -> str:
+def tag_report(known_jobs: KnownJobs, report: ServiceReport) -> str:
     """Return a hash of the parts of the jobs response other than the jobs."""
-    content = [known.statuses.to_wire(), known.older_key, _shown(report).to_wire()]
+    content = [known_jobs.statuses.to_wire(), known_jobs.older_key, _shown(report).to_wire()]
     return hashlib.blake2b(_dump(content), digest_size=6).hexdigest()
 
 

@@ -178,9 +178,9 @@ class ServiceSession:
 
     async def advise(self, prompt: str) -> AdviceResponse:
         """Return the tools recommended for a described task."""
-        found = await self._ask(lambda client: client.router.ask(prompt), _ROUTER_S)
-        rows = tuple(ToolAdvice(tool_id=row.tool_id, reason=row.reason) for row in found.tools)
-        return AdviceResponse(tools=rows, abstain=found.abstain, summary=found.summary)
+        advice = await self._ask(lambda client: client.router.ask(prompt), _ROUTER_S)
+        rows = tuple(ToolAdvice(tool_id=row.tool_id, reason=row.reason) for row in advice.tools)
+        return AdviceResponse(tools=rows, abstain=advice.abstain, summary=advice.summary)
 
     async def list_files(self, limit: int, offset: int, folder: str | None = None) -> FilesResponse:
         """Return one page of the folders and files at the top, or in a folder."""
@@ -259,11 +259,11 @@ def describe_tool(tool: Tool) -> ToolResponse:
         for name in [setting.removesuffix(" *")]
         if isinstance(properties[name], dict)
     ]
-    inputs.sort(key=lambda each: not each.is_required)
-    given = find_note(tool.model_extra, tool.settings_schema, "citation")
-    citation = Citation.model_validate(given) if isinstance(given, dict) else None
-    if isinstance(given, str):
-        citation = Citation(text=given)
+    inputs.sort(key=lambda tool_input: not tool_input.is_required)
+    note = find_note(tool.model_extra, tool.settings_schema, "citation")
+    citation = Citation.model_validate(note) if isinstance(note, dict) else None
+    if isinstance(note, str):
+        citation = Citation(text=note)
     outputs = tuple(
         map(format_output, list_outputs(find_note(tool.model_extra, tool.settings_schema, "outputs")))
     )

@@ -68,10 +68,10 @@ class SessionRegistry:
             ConfigurationError: the configuration cannot be read.
         """
         active = settings.active_profile()
-        known = {profile.name: profile for profile in (*settings.profiles(), active)}
+        by_name = {profile.name: profile for profile in (*settings.profiles(), active)}
         rows = (
             ProfileRecord(name=name, url=profile.base_url, is_active=name == active.name)
-            for name, profile in known.items()
+            for name, profile in by_name.items()
         )
         return ProfilesResponse(profiles=tuple(rows))
 

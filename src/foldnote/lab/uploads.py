@@ -155,9 +155,9 @@ class UploadSession:
                 try:
                     await asyncio.to_thread(_write_at, self.path, offset, piece)
                 except OSError as exc:
-                    where = f"The computer that runs Jupyter cannot store {self.request.name}"
+                    subject = f"The computer that runs Jupyter cannot store {self.request.name}"
                     raise ConfigurationError(
-                        f"{where}: {exc.strerror}. Free disk space there and try again."
+                        f"{subject}: {exc.strerror}. Free disk space there and try again."
                     ) from exc
                 self.received_bytes = end
             return self.describe()
@@ -252,25 +252,27 @@ class Uploads:
         """
         self._forget_old()
         if not 0 < request.size_bytes <= MAX_BYTES:
-            what = "is empty" if request.size_bytes <= 0 else f"has more than {MAX_BYTES:,} bytes"
-            raise ArgumentError(f"{request.name} {what} and cannot be uploaded.")
+            fault = "is empty" if request.size_bytes <= 0 else f"has more than {MAX_BYTES:,} bytes"
+            raise ArgumentError(f"{request.name} {fault} and cannot be uploaded.")
         self._resume(request)
-        known = (each for each in self._uploads.values() if each.request == request and each.value is None)
-        found = next(known, None)
-        if found is None:
+        unfinished = (
+            other for other in self._uploads.values() if other.request == request and other.value is None
+        )
+        upload = next(unfinished, None)
+        if upload is None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            found = UploadSession.begin(self._folder, request)
-            self._uploads[found.id] = found
-        return found
+            upload = UploadSession.begin(self._folder, request)
+            self._uploads[upload.id] = upload
+        return upload
 
     def find(self, name: str, owner: str) -> UploadSession | None:
         """Return the upload with the id ``name``; None when ``owner`` has none or it has expired."""
-        found = self._uploads.get(name)
-        if found is None and _ID.fullmatch(name):
-            found = UploadSession.find(self._folder / name)
-            if found is not None:
-                self._uploads[name] = found
-        return found if found is not None and found.request.owner == owner else None
+        upload = self._uploads.get(name)
+        if upload is None and _ID.fullmatch(name):
+            upload = UploadSession.find(self._folder / name)
+            if upload is not None:
+                self._uploads[name] = upload
+        return upload if upload is not None and upload.request.owner == owner else None
 
     def drop(self, upload: UploadSession) -> None:
         """Cancel an upload and delete its data."""
@@ -292,11 +294,11 @@ class Uploads:
     def _resume(self, request: PlannedUpload) -> None:
         """Take over the upload of ``request`` that an earlier server left."""
         for path in [*self._list_interrupted()]:
-            found = UploadSession.find(path)
-            if found is not None and found.request == request:
-                self._uploads[found.id] = found
-            elif found is not None:
-                found.suspend()
+            upload = UploadSession.find(path)
+            if upload is not None and upload.request == request:
+                self._uploads[upload.id] = upload
+            elif upload is not None:
+                upload.suspend()
 
     def _forget_old(self) -> None:
         now = self._clock()

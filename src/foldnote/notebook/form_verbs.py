@@ -87,7 +87,7 @@ class NotebookForm(SavedForm):
             return
         if _list_settings(tool) != _list_settings(self.described):
             _UNLIKE.add(tool.type)
-            self.frame.say(
+            self.frame.show_status(
                 "The service runs another version of foldnote, which describes these settings differently."
                 " Run the cell again for its form.",
                 kind="bad",
@@ -302,5 +302,5 @@ def _reopen(
     take_kept(made, values)
     gone = [name for name in settings if name not in names]
     lost = f" {', '.join(gone)} was omitted: {tool.type} no longer has this setting." if gone else ""
-    made.frame.say(f"These are the settings of {job.job_name}.{lost}")
+    made.frame.show_status(f"These are the settings of {job.job_name}.{lost}")
     return made

@@ -94,8 +94,8 @@ class BatchResult(Result):
     @cached_property
     def numbering(self) -> pd.DataFrame | None:
         """The antibody numbering of all jobs, with ``job`` as first column; None without one."""
-        found = {name: job.numbering for name, job in self.jobs.items()}
-        numbered = {name: frame for name, frame in found.items() if frame is not None}
+        numberings = {name: job.numbering for name, job in self.jobs.items()}
+        numbered = {name: frame for name, frame in numberings.items() if frame is not None}
         return stack_tables(numbered) if numbered else None
 
     @property
@@ -107,8 +107,8 @@ class BatchResult(Result):
         frame = super()._read_table(name)
         return remove_guards(frame) if TABLE.fullmatch(name) else frame
 
-    def _stack(self, read: Callable[[Result], pd.DataFrame]) -> pd.DataFrame:
-        return stack_tables({name: read(job) for name, job in self.jobs.items()})
+    def _stack(self, read_table_of: Callable[[Result], pd.DataFrame]) -> pd.DataFrame:
+        return stack_tables({name: read_table_of(job) for name, job in self.jobs.items()})
 
 
 def open_result(path: str | Path, name: str | None = None, origin: Mapping[str, Any] | None = None) -> Result:
@@ -131,11 +131,11 @@ def open_result(path: str | Path, name: str | None = None, origin: Mapping[str, 
 
 def _list_jobs(archive: Archive) -> tuple[str, ...]:
     names = [member.name for member in archive.members]
-    found = find_batch_table(names)
+    table_name = find_batch_table(names)
     table = None
-    if found is not None:
+    if table_name is not None:
         with suppress(UnreadableFileError):  # the result itself reports it when it is read
-            table = read_table(archive.read(found), found)
+            table = read_table(archive.read(table_name), table_name)
     return find_jobs(names, table)
 
 
@@ -174,9 +174,9 @@ def find_jobs(names: Iterable[str], table: pd.DataFrame | None) -> tuple[str, ..
     folders = dict.fromkeys(path.parts[0] for path in map(PurePosixPath, files) if len(path.parts) > 1)
     if table is not None and JOB_COLUMN in table.columns:
         return tuple(name for name in table[JOB_COLUMN].astype(str) if name in folders)
-    known = set(files)
-    described = [folder for folder in folders if f"{folder}/{_MANIFEST}" in known]
-    if _MANIFEST in known or len(described) < 2:
+    file_set = set(files)
+    described = [folder for folder in folders if f"{folder}/{_MANIFEST}" in file_set]
+    if _MANIFEST in file_set or len(described) < 2:
         return ()
     return tuple(sorted(described, key=structure_order))
 
@@ -207,13 +207,13 @@ def share_contents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the keys and values that several JSON objects have in common, recursively."""
     if not contents:
         return {}
-    first, *others = contents
+    first, *following = contents
     shared: dict[str, Any] = {}
     for key, value in first.items():
-        found = [other.get(key) for other in others]
-        if isinstance(value, Mapping) and all(isinstance(each, Mapping) for each in found):
-            shared[key] = share_contents([value, *(each for each in found if isinstance(each, Mapping))])
-        elif all(each == value and isinstance(each, type(value)) for each in found):
+        values = [content.get(key) for content in following]
+        if isinstance(value, Mapping) and all(isinstance(item, Mapping) for item in values):
+            shared[key] = share_contents([value, *(item for item in values if isinstance(item, Mapping))])
+        elif all(item == value and isinstance(item, type(value)) for item in values):
             shared[key] = value
     return shared
 
@@ -228,13 +228,13 @@ def read_figures(result: Result) -> dict[str, Any]:
         summary = result.tables.get("summary.csv") if result.regions else None
     except UnreadableFileError:
         summary = None
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for column, heading in _DOMAIN_FIGURES.items():
         if summary is not None and column in summary.columns:
-            found[heading] = "; ".join(summary[column].dropna().astype(str))
+            figures[heading] = "; ".join(summary[column].dropna().astype(str))
     for label, sequence in _list_cdrs(result):
-        found[label] = f"{found[label]}; {sequence}" if label in found else sequence
-    return found
+        figures[label] = f"{figures[label]}; {sequence}" if label in figures else sequence
+    return figures
 
 
 def _list_cdrs(result: Result) -> Iterator[tuple[str, str]]:

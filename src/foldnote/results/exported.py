@@ -90,8 +90,8 @@ class ExportedJob:
     @property
     def settings(self) -> dict[str, Any]:
         """The settings as submitted; files are named as at the service that ran the job."""
-        found = self.record.get("settings")
-        return dict(found) if isinstance(found, Mapping) else {}
+        settings = self.record.get("settings")
+        return dict(settings) if isinstance(settings, Mapping) else {}
 
     def __repr__(self) -> str:
         name = f"{self.label!r} [{self.job_name}]" if self.label else repr(self.job_name)
@@ -150,42 +150,46 @@ def save_exports(path: str | Path, parts: Iterable[JobParts]) -> Path:
         UnreadableFileError: a file of a result is damaged; nothing was written.
         ResultError: the file cannot be written; no partial file remains.
     """
-    found: dict[str, JobParts] = {}
-    for each in parts:
-        found[_name_folder(str(each.record.get("jobName") or ""), found)] = each
-    if not found:
+    by_folder: dict[str, JobParts] = {}
+    for part in parts:
+        by_folder[_name_folder(str(part.record.get("jobName") or ""), by_folder)] = part
+    if not by_folder:
         raise ArgumentError("There is no job to export: the list is empty.")
-    return _save(path, {f"{name}/": each for name, each in found.items()})
+    return _save(path, {f"{name}/": part for name, part in by_folder.items()})
 
 
-def _name_folder(job_name: str, taken: Iterable[str]) -> str:
+def _name_folder(job_name: str, used: Iterable[str]) -> str:
     """Return a folder name that all systems allow and that is not taken."""
     base = clean_job_name(job_name)
     plain = f"{base}-job" if _DEVICES.fullmatch(base.partition(".")[0]) else base
-    known = {name.lower() for name in taken}
+    used_names = {name.lower() for name in used}
     names = chain([plain], (f"{plain}-{number}" for number in count(2)))
-    return next(name for name in names if name.lower() not in known)
+    return next(name for name in names if name.lower() not in used_names)
 
 
 def _save(path: str | Path, parts: Mapping[str, JobParts]) -> Path:
     """Write jobs, each below its folder, which is "" or ends in ``/``."""
-    place = Path(path)
-    if place.suffix.lower() != ".zip":
-        raise ConfigurationError(f"{place.name}: an export is written to a file that ends in {SUFFIX}.")
-    size_bytes = sum(file.size_bytes for each in parts.values() for one in each.results for file in one.files)
-    with saving(place, size_bytes):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        return _write(place, parts)
+    target = Path(path)
+    if target.suffix.lower() != ".zip":
+        raise ConfigurationError(f"{target.name}: an export is written to a file that ends in {SUFFIX}.")
+    size_bytes = sum(
+        file.size_bytes for part in parts.values() for result in part.results for file in result.files
+    )
+    with saving(target, size_bytes):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return _write(target, parts)
 
 
-def _write(place: Path, parts: Mapping[str, JobParts]) -> Path:
-    draft = place.with_name(f".{place.name}.{uuid4().hex}.part")
+def _write(target: Path, parts: Mapping[str, JobParts]) -> Path:
+    draft = target.with_name(f".{target.name}.{uuid4().hex}.part")
     try:
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as target:
-            for folder, each in parts.items():
-                about = _describe(each) | {"files": _write_files(target, folder, each.results, each.jobs)}
-                target.writestr(f"{folder}{EXPORT_NAME}", json.dumps(about, ensure_ascii=False))
-        return draft.replace(place)
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+            for folder, part in parts.items():
+                description = _describe(part) | {
+                    "files": _write_files(archive, folder, part.results, part.jobs)
+                }
+                archive.writestr(f"{folder}{EXPORT_NAME}", json.dumps(description, ensure_ascii=False))
+        return draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
 
@@ -212,15 +216,15 @@ def _write_files(
     """Copy the files of the results below ``folder``; returns their SHA-256 (hex) by name."""
     digests: dict[str, str] = {}
     tables = [_read_batch_table(result) for result in results] if len(results) > 1 else []
-    joined = [table for table in tables if table is not None]
+    existing = [table for table in tables if table is not None]
     for result in reversed(results):  # files that several batches have are taken from the last one
         for file in result.files:
             is_left_out = file.name.rpartition("/")[2] in (EXPORT_NAME, _LOG)
-            if is_left_out or file.name in digests or (joined and TABLE.fullmatch(file.name)):
+            if is_left_out or file.name in digests or (existing and TABLE.fullmatch(file.name)):
                 continue
             digests[file.name] = _copy(result.archive, file.name, target, folder)
-    if joined:
-        content = _join_tables(joined, jobs).to_csv(index=False).encode()
+    if existing:
+        content = _join_tables(existing, jobs).to_csv(index=False).encode()
         target.writestr(f"{folder}results.csv", content)
         digests["results.csv"] = hashlib.sha256(content).hexdigest()
     return digests
@@ -269,9 +273,9 @@ def _make_damage_error(name: str) -> UnreadableFileError:
 def _hide_paths(value: Any) -> Any:
     """Replace every path on this computer in the value by the name of the file."""
     if isinstance(value, Mapping):
-        return {key: _hide_paths(each) for key, each in value.items()}
+        return {key: _hide_paths(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_hide_paths(each) for each in value]
+        return [_hide_paths(item) for item in value]
     if not isinstance(value, str):
         return value
     if _ABSOLUTE.fullmatch(value) and _is_here(value):
@@ -280,9 +284,9 @@ def _hide_paths(value: Any) -> Any:
 
 
 def _is_here(text: str) -> bool:
-    place = Path(text).expanduser() if text.startswith("~") else Path(text)
+    location = Path(text).expanduser() if text.startswith("~") else Path(text)
     try:
-        return place.is_relative_to(Path.home()) or place.exists() or text.startswith("\\\\")
+        return location.is_relative_to(Path.home()) or location.exists() or text.startswith("\\\\")
     except (OSError, ValueError):
         return False
 
@@ -295,7 +299,7 @@ def is_export(archive: Archive) -> bool:
 def list_folders(archive: Archive) -> list[str]:
     """Return the folders of the jobs in an archive that :func:`save_exports` wrote; empty for another one."""
     parts = [member.name.split("/") for member in archive.members]
-    return [] if is_export(archive) else [one[0] for one in parts if one[1:] == [EXPORT_NAME]]
+    return [] if is_export(archive) else [steps[0] for steps in parts if steps[1:] == [EXPORT_NAME]]
 
 
 def open_export(path: str | Path, job: str | None = None) -> ExportedJob:
@@ -326,12 +330,12 @@ def open_export(path: str | Path, job: str | None = None) -> ExportedJob:
     if job is not None and not folders and job != about["job"].get("jobName"):
         raise ArgumentError(f"{name} has one job, {about['job'].get('jobName')!r}, and not {job!r}.")
     listed = _Listed(archive, _verify(archive, about, name))
-    jobs = [str(each) for each in about.get("jobs") or ()]
+    jobs = [str(job_name) for job_name in about.get("jobs") or ()]
     record, label = about["job"], str(about.get("label") or "")
     title, origin = label or str(record.get("jobName") or name), {"job": record}
     inside = {member.name.partition("/")[0] for member in listed.members}
-    known = [each for each in jobs if each in inside]
-    result = BatchResult(listed, known, title, origin) if jobs else Result(listed, title, origin)
+    listed_jobs = [job_name for job_name in jobs if job_name in inside]
+    result = BatchResult(listed, listed_jobs, title, origin) if jobs else Result(listed, title, origin)
     try:
         table = None if about.get("table") is None else read_frame(about["table"], name)
     except UnreadableFileError as exc:
@@ -355,8 +359,8 @@ def _choose(folders: Sequence[str], job: str | None, path: str | Path) -> str:
     if job is None and len(folders) == 1:
         return folders[0]
     has = f"{Path(path).name} has {count_of(len(folders), 'job')}: {', '.join(folders)}."
-    wanted = "" if job is None else f" None of them is {job!r}."
-    raise ArgumentError(f"{has}{wanted} Name one: fn.open_export({str(path)!r}, job={folders[0]!r})")
+    missing = "" if job is None else f" None of them is {job!r}."
+    raise ArgumentError(f"{has}{missing} Name one: fn.open_export({str(path)!r}, job={folders[0]!r})")
 
 
 def _read_about(archive: Archive, name: str) -> dict[str, Any]:
@@ -375,7 +379,7 @@ def _read_about(archive: Archive, name: str) -> dict[str, Any]:
         )
     lists = (about.get("jobs") or [], about.get("tags") or [])
     parts = (about.get("job"), about.get("files"))
-    if not all(isinstance(each, dict) for each in parts) or not all(isinstance(e, list) for e in lists):
+    if not all(isinstance(part, dict) for part in parts) or not all(isinstance(e, list) for e in lists):
         raise ArchiveError(f"{name} is damaged: its description is incomplete. Ask for the file again.")
     return about
 

@@ -38,12 +38,12 @@ def list_plddt(models: Sequence[Model]) -> pd.DataFrame:
         except UnreadableFileError:
             continue
         if plddt is not None:
-            where: dict[str, str | int] = {
+            labels: dict[str, str | int] = {
                 "prediction": model.prediction,
                 "rank": model.rank,
                 "model": model.name,
             }
-            parts.append(plddt.assign(position=np.arange(1, len(plddt) + 1), **where)[PLDDT_COLUMNS])
+            parts.append(plddt.assign(position=np.arange(1, len(plddt) + 1), **labels)[PLDDT_COLUMNS])
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=PLDDT_COLUMNS)
 
 
@@ -99,8 +99,8 @@ def make_coverage(alignment: Alignment) -> Coverage:
     order = np.argsort(-np.nan_to_num(alignment.identity, nan=-1.0), kind="stable")
     if len(order) > _MAX_ROWS:
         order = order[np.linspace(0, len(order) - 1, _MAX_ROWS).astype(int)]
-    shown = np.where(alignment.is_residue[order], alignment.identity[order, None], np.nan)
-    return Coverage(columns, shown.astype(np.float32), alignment.depth, alignment.borders)
+    identities = np.where(alignment.is_residue[order], alignment.identity[order, None], np.nan)
+    return Coverage(columns, identities.astype(np.float32), alignment.depth, alignment.borders)
 
 
 @dataclass(frozen=True, eq=False)

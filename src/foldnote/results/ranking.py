@@ -49,10 +49,10 @@ def rank_table(
         )
     grouped = values if within is None else values.groupby(frame[within])
     ranks = grouped.rank(method="min", ascending=not direction).astype("Int64")
-    kept = _find_free_name("rank_before", frame)
-    renamed = frame.rename(columns={"rank": kept})
+    renamed_rank = _find_free_name("rank_before", frame)
+    renamed = frame.rename(columns={"rank": renamed_rank})
     renamed.insert(0, "rank", ranks)
-    keys = [*([kept if within == "rank" else within] if within else []), "rank"]
+    keys = [*([renamed_rank if within == "rank" else within] if within else []), "rank"]
     return renamed.sort_values(keys, kind="stable", na_position="last")
 
 
@@ -72,19 +72,21 @@ def merge_results(
         and objects are kept as values.
     """
     if isinstance(settings, pd.DataFrame):
-        given: Settings = {
+        settings_by_job: Settings = {
             str(job): {str(key): value for key, value in row.items()}
             for job, row in settings.to_dict("index").items()
         }
     else:
-        given = settings or {}
+        settings_by_job = settings or {}
     parts = []
     for job, result in results.items():
         rows = _read_rows(result)
-        used = dict(given.get(job, {}))
+        used = dict(settings_by_job.get(job, {}))
         front = pd.DataFrame([used] * len(rows), index=rows.index)
-        taken = {"job", *map(str, rows.columns)}
-        front = front.rename(columns={name: f"setting_{name}" for name in front.columns if name in taken})
+        used_names = {"job", *map(str, rows.columns)}
+        front = front.rename(
+            columns={name: f"setting_{name}" for name in front.columns if name in used_names}
+        )
         front.insert(0, "job", job)
         parts.append(pd.concat([front, rows], axis=1))
     if not parts:

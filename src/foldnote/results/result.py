@@ -112,9 +112,9 @@ class Result:
                 ``/``.
         """
         names = [file.name for file in self.files]
-        wanted = [patterns] if isinstance(patterns, str) else patterns
+        pattern_list = [patterns] if isinstance(patterns, str) else patterns
         if patterns:
-            names = [name for name in names if any(fnmatchcase(name, pattern) for pattern in wanted)]
+            names = [name for name in names if any(fnmatchcase(name, pattern) for pattern in pattern_list)]
         return tuple(names)
 
     def save_to(self, folder: str | Path, patterns: str | Sequence[str] = ()) -> Path:
@@ -134,11 +134,11 @@ class Result:
         """
         target = Path(folder)
         for name in self.match(patterns):
-            place = target / name
-            if place.exists():
-                raise ArchiveError(f"{place} already exists; choose another folder for the result.")
-            place.parent.mkdir(parents=True, exist_ok=True)
-            self._reader.attempt(name, self.archive.copy, name, place)
+            path = target / name
+            if path.exists():
+                raise ArchiveError(f"{path} already exists; choose another folder for the result.")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._reader.attempt(name, self.archive.copy, name, path)
         return target
 
     def provenance(self) -> dict[str, Any]:
@@ -191,8 +191,8 @@ class Result:
     @cached_property
     def structures(self) -> tuple[Structure, ...]:
         """All structure files, ordered by name and read on first use. :attr:`models` ranks them."""
-        named = [*self._reader.named(FileKind.STRUCTURE), *find_receptors(self._reader)]
-        names = sorted(named, key=structure_order)
+        candidates = [*self._reader.named(FileKind.STRUCTURE), *find_receptors(self._reader)]
+        names = sorted(candidates, key=structure_order)
         everything = frozenset(self._reader.sizes)
         return tuple(self._make_structure(name, find_plddt_family(name, everything)) for name in names)
 
@@ -200,9 +200,14 @@ class Result:
     def structure(self) -> Structure | None:
         """The best structure that can be read; None without one."""
         ranked = [model.structure for model in self.models]
-        rest = [each for each in self.structures if each not in ranked]
+        unranked = [candidate for candidate in self.structures if candidate not in ranked]
         return next(
-            (each for each in (*ranked, *rest) if self._reader.attempt(each.name, each.to_gemmi)), None
+            (
+                candidate
+                for candidate in (*ranked, *unranked)
+                if self._reader.attempt(candidate.name, candidate.to_gemmi)
+            ),
+            None,
         )
 
     @cached_property
@@ -218,11 +223,11 @@ class Result:
             for order in [read_order(self._read_json(name), name)]
             if order is not None
         ]
-        names = [each.name for each in self.structures]
+        names = [item.name for item in self.structures]
         small = [n for n in self._reader.named(FileKind.TABLE) if self._reader.sizes[n] <= _MAX_ROWS_BYTES]
-        read = ((name, self._reader.attempt(name, self.tables.__getitem__, name)) for name in small)
-        tables = [(name, table) for name, table in read if table is not None]
-        samples = [each for name, table in tables if (each := read_sample_scores(table, name)) is not None]
+        read_tables = ((name, self._reader.attempt(name, self.tables.__getitem__, name)) for name in small)
+        tables = [(name, table) for name, table in read_tables if table is not None]
+        samples = [item for name, table in tables if (item := read_sample_scores(table, name)) is not None]
         return assemble(
             self.structures, self._score_files, orders, find_rows(tables, names), samples, self.jobs
         )
@@ -241,9 +246,9 @@ class Result:
     @cached_property
     def alignments(self) -> Mapping[str, Alignment]:
         """Sequence files by name (FASTA, A3M, A2M, Stockholm, Clustal), each read on first use."""
-        read = partial(self._reader.parse, read_alignment)
+        read_one = partial(self._reader.parse, read_alignment)
         names = sorted(self._reader.named(FileKind.ALIGNMENT), key=structure_order)
-        return Parts("alignments", names, read)
+        return Parts("alignments", names, read_one)
 
     @cached_property
     def molecules(self) -> Mapping[str, tuple[Molecule, ...]]:
@@ -258,10 +263,10 @@ class Result:
         With a file ``reference.sdf``, which the engine vina writes if the receptor's file contained the
         docked molecule, their scores include ``rmsd_to_reference``.
         """
-        read = (self._reader.attempt(name, self.molecules.__getitem__, name) for name in self.molecules)
-        found = [molecule for molecules in read for molecule in molecules or ()]
-        poses = rank_poses(found, has_receptor=bool(self.structures))
-        references = [molecule for molecule in found if is_reference_file(molecule.file)]
+        lists = (self._reader.attempt(name, self.molecules.__getitem__, name) for name in self.molecules)
+        molecules = [molecule for own in lists for molecule in own or ()]
+        poses = rank_poses(molecules, has_receptor=bool(self.structures))
+        references = [molecule for molecule in molecules if is_reference_file(molecule.file)]
         if not poses or not references:
             return poses
         try:
@@ -397,10 +402,10 @@ class Result:
         return self.manifest is not None and self.manifest.has_stand_ins
 
     def _read_molecules(self, name: str) -> tuple[Molecule, ...]:
-        found = self._reader.parse(read_molecules, name)
-        for problem in found.problems:
+        contents = self._reader.parse(read_molecules, name)
+        for problem in contents.problems:
             self._reader.report(name, UnreadableFileError(problem))
-        return found.molecules
+        return contents.molecules
 
     def _claims(self, structure: str) -> Sequence[StatedPlddt]:
         """Return the pLDDT values that score files state for the model of this structure."""
@@ -411,7 +416,7 @@ class Result:
         """The models by file names of their structures."""
         owners: dict[str, list[Model]] = defaultdict(list)
         for model in self.models:
-            for name in {model.name, *(each.name for each in model.variants)}:
+            for name in {model.name, *(variant.name for variant in model.variants)}:
                 owners[name].append(model)
         return owners
 
@@ -426,9 +431,9 @@ class Result:
     def _json_names(self) -> tuple[str, ...]:
         """JSON files that may be tables or lists: of limited size, without those of large arrays."""
         names = self._reader.named(FileKind.DATA)
-        known = frozenset(names)
+        name_set = frozenset(names)
         small = (name for name in names if self._reader.sizes[name] <= MAX_JSON_BYTES)
-        return tuple(name for name in small if not is_bulk(name, known))
+        return tuple(name for name in small if not is_bulk(name, name_set))
 
     def _read_json(self, name: str) -> Any:
         return self._reader.attempt(name, self._reader.parse, read_json, name)

@@ -278,7 +278,7 @@ def test_words_of_the_tool_are_words_of_a_header():
 def test_smiles_become_the_contents_of_a_ligands_file(kind, tmp_path):
     frame = pd.DataFrame({"name": ["a", "b"], "SMILES": SMILES[:2], "pIC50": [4.1, 5.2]})
     frame.to_csv(tmp_path / "m.csv", index=False)
-    found = map_table(VINA, frame if kind == "table" else tmp_path / "m.csv", taken=("receptorFile",))
+    found = map_table(VINA, frame if kind == "table" else tmp_path / "m.csv", assigned=("receptorFile",))
     rows = pd.DataFrame(found.table)
     assert (found.columns, found.names) == ({"ligandFile": "SMILES"}, "name")
     assert list(rows["SMILES"]) == [f"{smiles}\n" for smiles in SMILES[:2]]
@@ -307,7 +307,7 @@ def test_each_ligand_has_its_own_flexible_residues(kind, tmp_path):
     frame = pd.DataFrame({"id": ["a", "b", "c"], "SMILES": SMILES, "Flexible residues": flexible})
     frame.to_csv(tmp_path / "m.csv", index=False, sep=";")
     table = frame if kind == "table" else tmp_path / "m.csv"
-    rows = map_table(VINA, table, taken=("receptorFile",)).expand().settings
+    rows = map_table(VINA, table, assigned=("receptorFile",)).expand().settings
     assert [row.get("flexibleResidues") for row in rows] == [{"A": "99-102"}, {"A": "118"}, None]
 
 
@@ -366,7 +366,7 @@ def test_a_misspelt_setting_in_a_mapping_is_refused():
 
 def test_a_table_of_names_alone_will_do_where_the_settings_are_given_for_all_rows():
     frame = pd.DataFrame({"id": ["a", "b"]})
-    assert map_table(ADMET, frame, taken={"smilesStrings"}).expand(None, {"smilesStrings": ["C"]}).names
+    assert map_table(ADMET, frame, assigned={"smilesStrings"}).expand(None, {"smilesStrings": ["C"]}).names
 
 
 def test_how_the_file_of_a_table_was_read_is_reported_in_warnings(tmp_path):

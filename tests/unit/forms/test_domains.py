@@ -65,7 +65,7 @@ def test_real_antibodies_are_numbered_as_by_anarci(name):
         (domain,) = find_domains(row[chain])
         assert (domain.kind, domain.chain, domain.is_whole) == (kind, chain, True)
         assert list(domain.cdrs) == row[f"{chain}_cdrs"].split()
-        assert [row[chain][start:end] for start, end in domain.cdr_places.values()] == list(domain.cdrs)
+        assert [row[chain][start:end] for start, end in domain.cdr_spans.values()] == list(domain.cdrs)
 
 
 def test_their_columns_are_reported_in_a_batch():

@@ -60,7 +60,7 @@ class BatchForm(FilledForm, Protocol):
     """A form that completes the rows of a batch."""
 
     @property
-    def looks(self) -> SharedStyles:
+    def styles(self) -> SharedStyles:
         """The form's shared layout and style models."""
 
     def forget_extensions(self) -> None:
@@ -114,11 +114,13 @@ class BatchTable:
             self._opening = (row, row.copy()) if len(self.batch) == 1 else None
             self._show_added("1 row added.")
         else:
-            self._say("No row was added: the form's settings need attention. Rows can be pasted here.")
+            self._show_message(
+                "No row was added: the form's settings need attention. Rows can be pasted here."
+            )
 
     def add_text(self, text: str) -> bool:
         """Add the rows of a table or FASTA text; if it cannot be read, show why and return False."""
-        return self._add(lambda words: read_text(text, words))
+        return self._add(lambda header_names: read_text(text, header_names))
 
     def add_file(self, data: bytes, name: str, sheet: str | None = None) -> bool:
         """Add the rows of a file, by its bytes; if it cannot be read, show why and return False.
@@ -129,7 +131,7 @@ class BatchTable:
             sheet: read this sheet of a workbook, whose rows replace all others.
         """
         if not self._add(
-            lambda words: read_table_bytes(data, name, words, sheet), name, is_new=sheet is None
+            lambda header_names: read_table_bytes(data, name, header_names, sheet), name, is_new=sheet is None
         ):
             return False
         sheets = list_sheets(data, name) if self.batch.sheet else ()
@@ -185,15 +187,15 @@ class BatchTable:
         self._take_table(text, path.name if path else "", uses, swept)
 
     def _add(
-        self, read: Callable[[Collection[str]], TextTable], file_name: str = "", *, is_new: bool = True
+        self, read_table: Callable[[Collection[str]], TextTable], file_name: str = "", *, is_new: bool = True
     ) -> bool:
         """Add the rows of a table; unless it is new, they replace all other rows."""
         self._open()
         specs = self._specs()
         try:
-            table = read(list_header_words(specs))
+            table = read_table(list_header_words(specs))
         except FoldnoteError as error:
-            self._say(error.message, is_bad=True)
+            self._show_message(error.message, is_bad=True)
             return False
         if not is_new:
             self._editor.close()
@@ -223,8 +225,8 @@ class BatchTable:
                 self.batch = before
                 raise
             notes.append(f"The sweep makes {count(len(self.batch), 'row')} of {unswept:,}.")
-        place = " in place of the row with the form's settings" if is_replaced else ""
-        self._show_added(" ".join((f"{count(len(table.rows), 'row')} added{place}.", *notes)))
+        placement = " in place of the row with the form's settings" if is_replaced else ""
+        self._show_added(" ".join((f"{count(len(table.rows), 'row')} added{placement}.", *notes)))
 
     @property
     def _is_only_opened(self) -> bool:
@@ -255,12 +257,12 @@ class BatchTable:
 
     def _validate(self, row: DraftRow, settings: dict[str, Any]) -> str:
         """Return the first problem of a row; unchanged completed settings are not validated again."""
-        if row.judged is None or not is_same(row.judged[0], settings):
+        if row.validated is None or not is_same(row.validated[0], settings):
             problems = catalog.check(self._form.described, settings).problems
             first = problems[0] if problems else None
-            told = f"{describe_path(first.field, settings)}: {first.message}" if first else ""
-            row.judged = settings, told
-        return row.judged[1]
+            message = f"{describe_path(first.field, settings)}: {first.message}" if first else ""
+            row.validated = settings, message
+        return row.validated[1]
 
     def refresh(self) -> None:
         """Show the rows with their verdicts, completed with the form's current settings."""
@@ -269,7 +271,7 @@ class BatchTable:
         self._read_rows()
         if self._priced is not None and not is_same(self._priced, self._snapshot()):
             self._preview, self._priced, self._refused = None, None, {}
-            self._say("")
+            self._show_message("")
         verdicts = self.verdicts()
         wrong = sum(map(bool, verdicts))
         specs = self._specs()
@@ -302,7 +304,9 @@ class BatchTable:
 
     def _change_row(self, act: str, index: int) -> None:
         if not 0 <= index < len(self.batch):
-            self._say(f"There is no row {index + 1}; the rows are 1 to {len(self.batch)}.", is_bad=True)
+            self._show_message(
+                f"There is no row {index + 1}; the rows are 1 to {len(self.batch)}.", is_bad=True
+            )
             return
         if act == "edit":
             self._editor.open(index, self._list_editable(index))
@@ -310,12 +314,12 @@ class BatchTable:
         self._editor.close()
         if act == "duplicate":
             self.batch.duplicate(index)
-            words = f"Row {index + 1} was duplicated; the copy is row {index + 2}."
+            message = f"Row {index + 1} was duplicated; the copy is row {index + 2}."
         else:
             self.batch.remove(index)
-            words = f"Row {index + 1} was removed."
+            message = f"Row {index + 1} was removed."
         self.forget_preview()
-        self._say(words)
+        self._show_message(message)
 
     def _list_editable(self, index: int) -> list[tuple[FieldSpec, Any]]:
         """Return the settings of a row that its table gives, are required, or differ between rows."""
@@ -335,27 +339,27 @@ class BatchTable:
         for name, text in texts.items():
             self.batch.edit(index, kinds[name], text)
         self.forget_preview()
-        self._say(f"Row {index + 1} was changed." if texts else "")
+        self._show_message(f"Row {index + 1} was changed." if texts else "")
 
     def _map(self, column: str, target: Target) -> None:
         try:
             notes = self.batch.remap(column, target)
         except FoldnoteError as error:
             self.refresh()
-            self._say(error.message, is_bad=True)
+            self._show_message(error.message, is_bad=True)
             return
         self._editor.close()
         self.forget_preview()
-        self._say(" ".join(notes))
+        self._show_message(" ".join(notes))
 
     def _find_sweep_fault(self, spec: FieldSpec, values: list[Any]) -> str:
         """Explain why the values cannot be swept over, tested on the first row; empty if they can."""
         first = next(iter(self.settings()), self._form.value)
         for value in values:
             problems = catalog.check(self._form.described, {**first, spec.name: value}).problems
-            found = [problem.message for problem in problems if problem.field == spec.name]
-            if found:
-                return found[0]
+            messages = [problem.message for problem in problems if problem.field == spec.name]
+            if messages:
+                return messages[0]
         return ""
 
     def _apply_sweep(self, spec: FieldSpec, values: list[Any]) -> None:
@@ -367,7 +371,9 @@ class BatchTable:
         self.batch.sweep(spec.name, values)
         self._editor.close()
         self.forget_preview()
-        self._say(f"{count(before, 'row')} × {count(len(values), 'value')} = {len(self.batch):,} rows.")
+        self._show_message(
+            f"{count(before, 'row')} × {count(len(values), 'value')} = {len(self.batch):,} rows."
+        )
 
     @property
     def _check(self) -> str:
@@ -389,7 +395,7 @@ class BatchTable:
         if self._is_busy or not self.rows or not self._is_as_shown() or any(self.verdicts()):
             return None
         if form.client is None:
-            self._say("The form is not connected to a service, so nothing was sent.", is_bad=True)
+            self._show_message("The form is not connected to a service, so nothing was sent.", is_bad=True)
             return None
         self._is_busy = True
         return start(self._price() if self._preview is None else self._submit())
@@ -399,12 +405,12 @@ class BatchTable:
 
         A changed file invalidates the estimate, so this press estimates the cost again.
         """
-        shown = self.rows
+        shown_rows = self.rows
         self.refresh()
-        if is_same(shown, self.rows):
+        if is_same(shown_rows, self.rows):
             return True
         message = "A local file now has the name of an upload. Check the rows, then press the button again."
-        self._say(message, is_bad=True)
+        self._show_message(message, is_bad=True)
         return False
 
     def _snapshot(self) -> Snapshot:
@@ -413,26 +419,26 @@ class BatchTable:
 
     async def _price(self) -> None:
         form = self._form
-        self._say("Validating the rows at the service…")
+        self._show_message("Validating the rows at the service…")
         try:
             priced = self._snapshot()
             rows = [await upload_files(form, settings) for settings in priced.settings["rows"]]
             extensions = await upload_alignment(form, priced.extensions)
-            more: dict[str, Any] = {"extensions": extensions} if extensions else {}
-            more |= self.policy
+            options: dict[str, Any] = {"extensions": extensions} if extensions else {}
+            options |= self.policy
             batch = self.batch.to_rows(rows, self._specs())
-            found = await call(form.client.batches, "preview", form.wanted, batch, **more)
+            preview = await call(form.client.batches, "preview", form.wanted, batch, **options)
         except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
             self._show_error(error)
             return
         finally:
             self._is_busy = False
         self._refused = {
-            row.index: f"{row.field or 'settings'}: {row.reason}" for row in found.verdicts if not row.valid
+            row.index: f"{row.field or 'settings'}: {row.reason}" for row in preview.verdicts if not row.valid
         }
-        self._preview, self._priced = found if found.is_valid else None, priced
-        sentences = [line if line.endswith((".", ":")) else f"{line}." for line in found.summary()]
-        self._say(" ".join(sentences), is_bad=not found.is_valid)
+        self._preview, self._priced = preview if preview.is_valid else None, priced
+        sentences = [line if line.endswith((".", ":")) else f"{line}." for line in preview.summary()]
+        self._show_message(" ".join(sentences), is_bad=not preview.is_valid)
         self.refresh()
 
     async def _submit(self) -> None:
@@ -444,12 +450,12 @@ class BatchTable:
         finally:
             self._is_busy = False
         self._form.forget_extensions()
-        self._say(f"Submitted as the batch {batch.job_name}.")
+        self._show_message(f"Submitted as the batch {batch.job_name}.")
         self._verdicts.guard(lambda: self.on_submit(batch))
 
-    def _show_added(self, words: str) -> None:
+    def _show_added(self, message: str) -> None:
         self.forget_preview()
-        self._say(words)
+        self._show_message(message)
 
     def _specs(self) -> list[FieldSpec]:
         return [field.spec for field in self._form.section.fields]
@@ -477,9 +483,9 @@ class BatchTable:
         self._preview = None
         self.refresh()
         message = error.message if isinstance(error, FoldnoteError) else f"{type(error).__name__}: {error}"
-        self._say(message, is_bad=True)
+        self._show_message(message, is_bad=True)
 
-    def _say(self, text: str, *, is_bad: bool = False) -> None:
+    def _show_message(self, text: str, *, is_bad: bool = False) -> None:
         mark, role = (" fn-bad", "alert") if is_bad else ("", "status")
         self._message.value = f'<div class="fn-said{mark}" role="{role}">{escape(text)}</div>' if text else ""
 
@@ -488,20 +494,20 @@ class BatchTable:
         if self._is_built:
             return
         self._is_built = True
-        looks = self._form.looks
-        self._view = RowsView(looks)
-        self._columns = ColumnChoices(looks, self._map)
-        self._sheets = SheetChoice(looks, self._choose_sheet)
-        self._editor = RowEditor(looks, self._change_row, self._save_row)
-        self._sweep = SweepControls(looks, self._apply_sweep, self._find_sweep_fault)
-        self._message = looks.html("", "foldnote-part")
-        self._code_block = looks.html("", "foldnote-part")
-        self._policy = PolicyControls(looks, self.forget_preview)
+        styles = self._form.styles
+        self._view = RowsView(styles)
+        self._columns = ColumnChoices(styles, self._map)
+        self._sheets = SheetChoice(styles, self._choose_sheet)
+        self._editor = RowEditor(styles, self._change_row, self._save_row)
+        self._sweep = SweepControls(styles, self._apply_sweep, self._find_sweep_fault)
+        self._message = styles.html("", "foldnote-part")
+        self._code_block = styles.html("", "foldnote-part")
+        self._policy = PolicyControls(styles, self.forget_preview)
         heading = '<div class="fn-group" role="heading" aria-level="3">Batch</div>'
-        title = looks.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
+        title = styles.html(f"<style>{read_style('batch')}</style>{heading}", "foldnote-part")
         parts = [
             title,
-            *self._build_sources(looks),
+            *self._build_sources(styles),
             self._sheets.widget,
             self._columns.widget,
             self._view.widget,
@@ -509,7 +515,7 @@ class BatchTable:
             self._editor.widget,
             self._sweep.widget,
             self._policy.widget,
-            self._build_buttons(looks),
+            self._build_buttons(styles),
             self._message,
             self._code_block,
         ]
@@ -517,39 +523,39 @@ class BatchTable:
         self._form.frame.show_batch(parts)
         self.refresh()
 
-    def _build_sources(self, looks: SharedStyles) -> list[widgets.Widget]:
+    def _build_sources(self, styles: SharedStyles) -> list[widgets.Widget]:
         """Build the controls with which rows are pasted or read from a file."""
         self._paste = compact_widgets.Textarea(
             rows=3,
             description=write_label(LabelParts("Rows to add", "", "", ""), Notice()),
             description_allow_html=True,
             placeholder="Paste cells of a spreadsheet, if possible with their header line, or FASTA",
-            layout=looks.layout,
-            style=looks.text,
+            layout=styles.layout,
+            style=styles.text,
             _dom_classes=("foldnote-field", "foldnote-lines", "foldnote-wide"),
         )
-        add = looks.button("Add pasted rows", "foldnote-second")
+        add = styles.button("Add pasted rows", "foldnote-second")
         add.on_click(lambda _button: self._add_pasted())
         self._file = widgets.FileUpload(
             accept=",".join(ENDINGS),
             description="Choose a table or FASTA file",
-            layout=looks.layout,
+            layout=styles.layout,
         )
         self._file.add_class("foldnote-second")
         self._file.observe(self._read_file, "value")
-        return [self._paste, looks.box([add, self._file], "foldnote-actions")]
+        return [self._paste, styles.box([add, self._file], "foldnote-actions")]
 
-    def _build_buttons(self, looks: SharedStyles) -> widgets.Widget:
+    def _build_buttons(self, styles: SharedStyles) -> widgets.Widget:
         """Build the buttons that submit the batch, show its code, and remove its rows."""
-        self._clear = looks.button("Remove all rows", "foldnote-second")
+        self._clear = styles.button("Remove all rows", "foldnote-second")
         self._clear.on_click(lambda _button: self._remove_all())
-        self._code = looks.button(
+        self._code = styles.button(
             "Copy batch as Python", "foldnote-second", tooltip="The equivalent Python call"
         )
         self._code.on_click(lambda _button: self._toggle_code())
-        self._send = looks.button(self._check, "foldnote-submit")
+        self._send = styles.button(self._check, "foldnote-submit")
         self._send.on_click(self.press)
-        return looks.box([self._send, self._code, self._clear], "foldnote-actions")
+        return styles.box([self._send, self._code, self._clear], "foldnote-actions")
 
     def show_policy(self) -> None:
         """Show the policies on failures that the service offers, as far as it has answered."""
@@ -571,7 +577,7 @@ class BatchTable:
         self._editor.close()
         self.batch.clear()
         self.forget_preview()
-        self._say("All rows were removed.")
+        self._show_message("All rows were removed.")
 
     def _toggle_code(self) -> None:
         self._is_code_shown = not self._is_code_shown

@@ -25,20 +25,20 @@ def find_cautions(rows: Sequence[Row], specs: Sequence[FieldSpec], shown: Iterab
     numbers = [
         first.setdefault(repr(sorted(row.items())), number) for number, row in enumerate(rows, start=1)
     ]
-    found = {}
+    cautions = {}
     for index in shown:
         if numbers[index] != index + 1:
-            found[index] = f"The same settings as row {numbers[index]}: the job would be run twice."
+            cautions[index] = f"The same settings as row {numbers[index]}: the job would be run twice."
         else:
-            said = (_describe(rows[index], spec) for spec in sequences)
-            found[index] = next(filter(None, said), "")
-    return {index: words for index, words in found.items() if words}
+            doubts = (_describe(rows[index], spec) for spec in sequences)
+            cautions[index] = next(filter(None, doubts), "")
+    return {index: caution for index, caution in cautions.items() if caution}
 
 
 def _describe(row: Row, spec: FieldSpec) -> str:
     value = row.get(spec.name)
-    found = find_doubts("".join(value.split()).upper(), spec) if isinstance(value, str) else []
-    return f"{spec.title}: {found[0].text}" if found else ""
+    doubts = find_doubts("".join(value.split()).upper(), spec) if isinstance(value, str) else []
+    return f"{spec.title}: {doubts[0].text}" if doubts else ""
 
 
 def find_differing(rows: Sequence[Row]) -> list[str]:

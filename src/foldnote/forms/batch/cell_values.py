@@ -32,15 +32,15 @@ def read_cell(spec: FieldSpec, text: str) -> Any:
     if spec.type == "boolean":
         return _YES.get(text.lower(), text)
     if spec.type == "array":
-        parts = _read_json(text)
-        if isinstance(parts, list):
-            return parts
-        words = [part.strip() for part in re.split(r"[;,\n]", text) if part.strip()]
+        parsed = _read_json(text)
+        if isinstance(parsed, list):
+            return parsed
+        parts = [part.strip() for part in re.split(r"[;,\n]", text) if part.strip()]
         is_number = spec.items.get("type") in ("number", "integer")
-        return [_read_number(word) for word in words] if is_number else words
+        return [_read_number(word) for word in parts] if is_number else parts
     if spec.type != "string":
-        found = _read_json(text)
-        return (_read_map(spec, text) or text) if found is None else found
+        parsed_map = _read_json(text)
+        return (_read_map(spec, text) or text) if parsed_map is None else parsed_map
     return text
 
 
@@ -87,10 +87,12 @@ def read_kept(name: str, cells: Sequence[str], *, has_decimal_commas: bool = Fal
     if not is_measured or not (marks or is_limited):
         return KeptColumn(plain)
     if not is_limited:
-        shown = join_words([repr(mark) for mark in marks], "and")
-        number = sum(cell in marks for cell in cells)
-        times, verb = count(number, "cell"), "counts" if number == 1 else "count"
-        return KeptColumn(numbers, None, f"In the column {name!r}, {times} with {shown} {verb} as missing.")
+        listed_marks = join_words([repr(mark) for mark in marks], "and")
+        missing = sum(cell in marks for cell in cells)
+        times, verb = count(missing, "cell"), "counts" if missing == 1 else "count"
+        return KeptColumn(
+            numbers, None, f"In the column {name!r}, {times} with {listed_marks} {verb} as missing."
+        )
     example = next(cell for cell, (relation, _) in zip(cells, limits, strict=True) if relation)
     return KeptColumn(
         [cell or None for cell in cells],
@@ -111,9 +113,9 @@ def _read_number(text: str) -> Any:
     So is ``1,500``, which may be 1500 or 1.5; ``0,5`` and ``1,5`` are numbers.
     """
     text = text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text
-    if not _NUMBER.fullmatch(text) or not isfinite(found := float(text)):
+    if not _NUMBER.fullmatch(text) or not isfinite(number := float(text)):
         return text
-    return int(text) if text.lstrip("+-").isdigit() else found
+    return int(text) if text.lstrip("+-").isdigit() else number
 
 
 def _read_map(spec: FieldSpec, text: str) -> dict[str, str] | None:
@@ -122,8 +124,8 @@ def _read_map(spec: FieldSpec, text: str) -> dict[str, str] | None:
     if not isinstance(values, dict) or values.get("type") != "string":
         return None
     entries = [_ENTRY.fullmatch(entry) for entry in re.split(r"[;\n]", text) if entry.strip()]
-    found = {entry[1]: entry[2] for entry in entries if entry}
-    return found if found and len(found) == len(entries) else None
+    parsed = {entry[1]: entry[2] for entry in entries if entry}
+    return parsed if parsed and len(parsed) == len(entries) else None
 
 
 def _read_json(text: str) -> Any:

@@ -22,12 +22,12 @@ _PURPOSES = (("kept with results", Purpose.KEPT), ("the job's name", Purpose.JOB
 class ColumnChoices:
     """The drop-down lists, rebuilt when the columns change."""
 
-    def __init__(self, looks: SharedStyles, on_choice: Callable[[str, Target], object]) -> None:
-        self._looks = looks
+    def __init__(self, styles: SharedStyles, on_choice: Callable[[str, Target], object]) -> None:
+        self._styles = styles
         self._on_choice = on_choice
         self._boxes: dict[str, Any] = {}
         self._is_showing = False
-        self.widget: widgets.Box = looks.box([], "foldnote-columns", "foldnote-hidden")
+        self.widget: widgets.Box = styles.box([], "foldnote-columns", "foldnote-hidden")
 
     def show(self, mapping: ColumnMapping, specs: Sequence[FieldSpec]) -> None:
         """Show the use of each column, at most of the first forty."""
@@ -44,9 +44,9 @@ class ColumnChoices:
             for name, box in self._boxes.items():
                 box.value = mapping.targets[name]
                 doubt = mapping.doubts.get(name, "")
-                shown = escape(in_one_line(name, 40))
+                title = escape(in_one_line(name, 40))
                 box.description = write_label(
-                    LabelParts(shown, "", _write_doubt(doubt), "", escape(name)), Notice()
+                    LabelParts(title, "", _write_doubt(doubt), "", escape(name)), Notice()
                 )
         finally:
             self._is_showing = False
@@ -59,8 +59,8 @@ class ColumnChoices:
             options=[*_PURPOSES, *labels],
             value=Purpose.KEPT,
             description_allow_html=True,
-            layout=self._looks.layout,
-            style=self._looks.description,
+            layout=self._styles.layout,
+            style=self._styles.description,
             _dom_classes=("foldnote-field", "foldnote-choice"),
         )
         box.observe(lambda change: self._choose(name, change["new"]), "value")

@@ -35,10 +35,10 @@ def describe_column(cells: Sequence[str]) -> Contents:
     if not sample:
         return ""
     if _is_most([is_protein(cell) for cell in sample]):
-        found = [find_kinds("".join(cell.split()).upper()) for cell in sample]
-        if _is_most([kinds == ["heavy"] for kinds in found]):
+        chain_kinds = [find_kinds("".join(cell.split()).upper()) for cell in sample]
+        if _is_most([kinds == ["heavy"] for kinds in chain_kinds]):
             return "heavy"
-        return "light" if _is_most([kinds == ["light"] for kinds in found]) else "protein"
+        return "light" if _is_most([kinds == ["light"] for kinds in chain_kinds]) else "protein"
     is_smiles = _is_most([_is_smiles(cell) for cell in sample])
     has_bonds = sum(bool(_BONDED.search(cell)) for cell in sample) >= len(sample) / 2
     return "smiles" if is_smiles and has_bonds else ""

@@ -22,21 +22,21 @@ from foldnote.forms.schema.spec import FieldSpec
 from foldnote.text import join_words
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 _NAMES = ("jobname", "id", "name")
-_OTHER_NAMES = _words(
+_OTHER_NAMES = _split_names(
     "identifier accession entry sample sampleid clone cloneid antibody antibodyid antibodyname mab compound"
     " compoundid compoundname molecule moleculename ligand"
 )
 _CHAINS = {
-    "heavy": _words("vh hc h heavy heavychain vhsequence heavysequence heavychainsequence vhh"),
-    "light": _words("vl vk lc l light lightchain vlsequence lightsequence lightchainsequence"),
+    "heavy": _split_names("vh hc h heavy heavychain vhsequence heavysequence heavychainsequence vhh"),
+    "light": _split_names("vl vk lc l light lightchain vlsequence lightsequence lightchainsequence"),
 }
-_SEQUENCES = _words("sequence seq aa protein") | _CHAINS["heavy"] | _CHAINS["light"]
-_SMILES = _words("smiles smi canonicalsmiles isomericsmiles structure ligand molecule compound")
+_SEQUENCES = _split_names("sequence seq aa protein") | _CHAINS["heavy"] | _CHAINS["light"]
+_SMILES = _split_names("smiles smi canonicalsmiles isomericsmiles structure ligand molecule compound")
 _EXACT = 4
 """Rank of a column whose name is exactly that of a setting."""
 
@@ -88,50 +88,50 @@ class ColumnMapping:
         """
         if column not in self.targets:
             raise ArgumentError(f"The table has no column {column!r}. It has: {', '.join(self.targets)}.")
-        found = dict(self.targets)
+        new_targets = dict(self.targets)
         notes = []
         for other, use in self.targets.items():
             if other != column and use == target and target is not Purpose.KEPT:
-                found[other] = Purpose.KEPT
-                what = target if isinstance(target, str) else target.value
-                notes.append(f"{column!r} is now {what!r}; {other!r} is kept beside the results.")
-        found[column] = target
-        return ColumnMapping(found, tuple(notes))
+                new_targets[other] = Purpose.KEPT
+                use_name = target if isinstance(target, str) else target.value
+                notes.append(f"{column!r} is now {use_name!r}; {other!r} is kept beside the results.")
+        new_targets[column] = target
+        return ColumnMapping(new_targets, tuple(notes))
 
 
 def propose_mapping(
-    table: TextTable, specs: Iterable[FieldSpec], taken: Collection[str] = ()
+    table: TextTable, specs: Iterable[FieldSpec], assigned: Collection[str] = ()
 ) -> ColumnMapping:
     """Propose a use for each column; columns without a meaning for the tool are kept.
 
     Args:
         table: the table.
         specs: the tool's settings.
-        taken: settings that are given by other means; only a column with exactly their name is mapped to
+        assigned: settings that are given by other means; only a column with exactly their name is mapped to
             them.
     """
     specs = tuple(specs)
     contents = {name: describe_column(table.cells(name)) for name in table.columns}
-    found: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     rivals: dict[str, tuple[str, ...]] = {}
-    _map_names(table.columns, specs, taken, found, rivals)
-    is_open = [spec for spec in specs if spec.name not in taken and not spec.is_secret]
-    _map_contents(table, is_open, contents, found, rivals)
-    named = find_name_column(table, found)
-    if named is not None:
-        found[named] = Purpose.JOB_NAME
-    targets = {name: found.get(name, Purpose.KEPT) for name in table.columns}
+    _map_names(table.columns, specs, assigned, targets, rivals)
+    unassigned = [spec for spec in specs if spec.name not in assigned and not spec.is_secret]
+    _map_contents(table, unassigned, contents, targets, rivals)
+    name_column = find_name_column(table, targets)
+    if name_column is not None:
+        targets[name_column] = Purpose.JOB_NAME
+    all_targets = {name: targets.get(name, Purpose.KEPT) for name in table.columns}
     titles = {spec.name: spec.title for spec in specs}
     notes = [_describe_rivals(titles[setting], columns) for setting, columns in rivals.items()]
-    unfed = [spec.name for spec in specs if spec.name not in found.values()]
-    for name, use in targets.items():
-        if use is Purpose.KEPT and (near := find_misspelt(name, unfed)):
-            notes.append(f"The column {name[:60]!r} is kept. Did you mean {near}?")
+    unfed = [spec.name for spec in specs if spec.name not in targets.values()]
+    for name, use in all_targets.items():
+        if use is Purpose.KEPT and (similar := find_misspelt(name, unfed)):
+            notes.append(f"The column {name[:60]!r} is kept. Did you mean {similar}?")
     return ColumnMapping(
-        targets,
+        all_targets,
         tuple(notes),
         rivals,
-        _find_doubts(targets, contents),
+        _find_doubts(all_targets, contents),
     )
 
 
@@ -148,30 +148,30 @@ def _describe_rivals(title: str, columns: Sequence[str]) -> str:
 
 
 def _find_doubts(targets: Mapping[str, Target], contents: Mapping[str, Contents]) -> dict[str, str]:
-    found = {name: _doubt(target, contents[name]) for name, target in targets.items()}
-    return {name: doubt for name, doubt in found.items() if doubt}
+    doubts = {name: _doubt(target, contents[name]) for name, target in targets.items()}
+    return {name: doubt for name, doubt in doubts.items() if doubt}
 
 
 def _map_names(
     columns: Sequence[str],
     specs: tuple[FieldSpec, ...],
-    taken: Collection[str],
-    found: dict[str, Target],
+    assigned: Collection[str],
+    targets: dict[str, Target],
     rivals: dict[str, tuple[str, ...]],
 ) -> None:
     """Map the columns whose names are conclusive."""
     ranked = [
-        (points, place, name, spec.name)
-        for place, name in enumerate(columns)
+        (points, position, name, spec.name)
+        for position, name in enumerate(columns)
         for spec in specs
-        if (points := _rank_name(name, spec)) and (points == _EXACT or spec.name not in taken)
+        if (points := _rank_name(name, spec)) and (points == _EXACT or spec.name not in assigned)
     ]
-    for _, _, name, setting in sorted(ranked, key=lambda each: (-each[0], each[1])):
-        if name in found or any(name in columns for columns in rivals.values()):
+    for _, _, name, setting in sorted(ranked, key=lambda entry: (-entry[0], entry[1])):
+        if name in targets or any(name in columns for columns in rivals.values()):
             continue
-        first = next((other for other, use in found.items() if use == setting), None)
+        first = next((other for other, use in targets.items() if use == setting), None)
         if first is None:
-            found[name] = setting
+            targets[name] = setting
         else:
             rivals[setting] = (*rivals.get(setting, (first,)), name)
 
@@ -208,18 +208,18 @@ def _map_contents(
     table: TextTable,
     specs: Sequence[FieldSpec],
     contents: Mapping[str, Contents],
-    found: dict[str, Target],
+    targets: dict[str, Target],
     rivals: dict[str, tuple[str, ...]],
 ) -> None:
     """Map columns by their contents."""
     for spec in specs:
-        if spec.name in found.values():
+        if spec.name in targets.values():
             continue
-        rest = [name for name in table.columns if name not in found]
-        fitting = [name for name in rest if _fits(spec, contents[name])]
-        fitting = fitting or [name for name in rest if _has_choices(table.cells(name), spec, specs)]
+        unmapped = [name for name in table.columns if name not in targets]
+        fitting = [name for name in unmapped if _fits(spec, contents[name])]
+        fitting = fitting or [name for name in unmapped if _has_choices(table.cells(name), spec, specs)]
         if fitting:
-            found[fitting[0]] = spec.name
+            targets[fitting[0]] = spec.name
         if len(fitting) > 1:
             rivals[spec.name] = tuple(fitting)
 
@@ -237,26 +237,31 @@ def _fits(spec: FieldSpec, contents: Contents) -> bool:
 
 def _has_choices(cells: Sequence[str], spec: FieldSpec, specs: Sequence[FieldSpec]) -> bool:
     """Return whether all cells are allowed values of this setting, and of no other."""
-    words, filled = _list_words(spec), {cell for cell in cells if cell}
-    if len(words) < 2 or not filled or not filled <= words:
+    allowed, filled = _list_choice_texts(spec), {cell for cell in cells if cell}
+    if len(allowed) < 2 or not filled or not filled <= allowed:
         return False
-    return sum(filled <= _list_words(other) for other in specs) == 1
+    return sum(filled <= _list_choice_texts(other) for other in specs) == 1
 
 
-def _list_words(spec: FieldSpec) -> set[str]:
+def _list_choice_texts(spec: FieldSpec) -> set[str]:
     """Return the allowed values of a setting that are words, and their labels."""
     if spec.type not in ("string", ""):
         return set()
-    words = {word for choice in spec.choices for word in (choice.label, str(choice.value))}
-    return {word for word in words if len(word) > 1 and not word.isdigit()}
+    texts = {text for choice in spec.choices for text in (choice.label, str(choice.value))}
+    return {text for text in texts if len(text) > 1 and not text.isdigit()}
 
 
 def find_name_column(table: TextTable, used: Collection[str]) -> str | None:
     """Return the column with the jobs' names: one with a usual name, or a less usual one if it is unique."""
-    rest = [name for name in table.columns if name not in used]
-    usual = [name for word in _NAMES for name in rest if fold(name) == word and all(table.cells(name))]
-    others = [name for name in rest if fold(name) in _OTHER_NAMES and _is_unique(table.cells(name))]
-    return next(iter([*usual, *others]), None)
+    unused = [name for name in table.columns if name not in used]
+    usual = [
+        name
+        for usual_name in _NAMES
+        for name in unused
+        if fold(name) == usual_name and all(table.cells(name))
+    ]
+    less_usual = [name for name in unused if fold(name) in _OTHER_NAMES and _is_unique(table.cells(name))]
+    return next(iter([*usual, *less_usual]), None)
 
 
 def _is_unique(cells: Sequence[str]) -> bool:
@@ -266,8 +271,8 @@ def _is_unique(cells: Sequence[str]) -> bool:
 def _doubt(target: Target, contents: Contents) -> str:
     if not isinstance(target, str):
         return ""
-    wanted = _find_chain(target)
-    if wanted and contents in ("heavy", "light") and contents != wanted:
+    chain = _find_chain(target)
+    if chain and contents in ("heavy", "light") and contents != chain:
         return f"These look like {contents} chains: are the columns swapped?"
     return ""
 
@@ -279,7 +284,7 @@ def list_header_words(specs: Iterable[FieldSpec]) -> frozenset[str]:
 
 
 def map_columns(
-    table: TextTable, specs: Iterable[FieldSpec], names: str | None = None, taken: Collection[str] = ()
+    table: TextTable, specs: Iterable[FieldSpec], names: str | None = None, assigned: Collection[str] = ()
 ) -> ColumnMapping:
     """Map the columns of a table that is passed in code: only an unambiguous mapping is accepted.
 
@@ -287,7 +292,7 @@ def map_columns(
         table: the table.
         specs: the tool's settings.
         names: the column of the jobs' names; by default the column with a usual name.
-        taken: settings that are given by other means.
+        assigned: settings that are given by other means.
 
     Raises:
         ArgumentError: two columns mean one setting, a column's name is similar to that of a setting, or there
@@ -296,27 +301,29 @@ def map_columns(
     specs = tuple(specs)
     if names is not None and names not in table.columns:
         raise ArgumentError(f"The table has no column {names!r}. It has: {', '.join(table.columns)}.")
-    others = [name for name in table.columns if name != names]
-    rest = TextTable(tuple(others), tuple(zip(*(table.cells(name) for name in others), strict=True)))
-    found = propose_mapping(rest, specs, taken)
-    for setting, columns in found.rivals.items():
-        fed = {column: use for use, column in found.columns.items() if use != setting}
-        choices = [f"columns={ {name: setting, **fed} }" for name in columns]
-        said = f"{join_words([*columns], 'and')} {'both' if len(columns) == 2 else 'all'}"
+    other_columns = [name for name in table.columns if name != names]
+    remaining = TextTable(
+        tuple(other_columns), tuple(zip(*(table.cells(name) for name in other_columns), strict=True))
+    )
+    mapping = propose_mapping(remaining, specs, assigned)
+    for setting, rivals in mapping.rivals.items():
+        fed = {column: use for use, column in mapping.columns.items() if use != setting}
+        choices = [f"columns={ {name: setting, **fed} }" for name in rivals]
+        subject = f"{join_words([*rivals], 'and')} {'both' if len(rivals) == 2 else 'all'}"
         raise ArgumentError(
-            f"The columns {said} fit the setting {setting}. Choose one,"
+            f"The columns {subject} fit the setting {setting}. Choose one,"
             f" {join_words(choices, 'or')}, or submit the table once with each."
         )
-    for name in found.kept:
-        near = find_misspelt(name, [spec.name for spec in specs if spec.name not in found.columns])
-        if near:
+    for name in mapping.kept:
+        similar = find_misspelt(name, [spec.name for spec in specs if spec.name not in mapping.columns])
+        if similar:
             raise ArgumentError(
-                f"The column {name[:60]!r} is not a setting of this tool. Did you mean {near}? With columns="
-                " the columns that it does not name are kept beside the results."
+                f"The column {name[:60]!r} is not a setting of this tool. Did you mean {similar}? With"
+                " columns= the columns that it does not name are kept beside the results."
             )
     if names is None:
-        return found
-    targets = {name: use for name, use in found.targets.items() if use is not Purpose.JOB_NAME}
+        return mapping
+    targets = {name: use for name, use in mapping.targets.items() if use is not Purpose.JOB_NAME}
     return ColumnMapping(
         {
             name: Purpose.JOB_NAME if name == names else targets.get(name, Purpose.KEPT)
@@ -328,8 +335,8 @@ def map_columns(
 def find_misspelt(name: str, settings: Iterable[str]) -> str | None:
     """Return the setting whose name resembles a column's name; None if there is none."""
     folded = {fold(setting): setting for setting in settings}
-    near = get_close_matches(fold(name), list(folded), n=1, cutoff=0.8) if len(name) > 3 else []
-    return folded[near[0]] if near else None
+    matches = get_close_matches(fold(name), list(folded), n=1, cutoff=0.8) if len(name) > 3 else []
+    return folded[matches[0]] if matches else None
 
 
 def orient_columns(
@@ -358,18 +365,20 @@ def orient_columns(
         )
     unknown = [use for name, use in columns.items() if name in heads and use not in (*heads, *settings)]
     if unknown and all(name in heads for name in columns):
-        near = find_near(unknown[0], settings)
-        hint = f"Did you mean {near[0]}?" if near else f"It has: {', '.join(settings)}."
+        similar = find_near(unknown[0], settings)
+        hint = f"Did you mean {similar[0]}?" if similar else f"It has: {', '.join(settings)}."
         raise ArgumentError(f"The tool has no setting {unknown[0]!r}. {hint}")
     if not by_column or by_setting:
         is_unknown_column = {*columns.values()} <= {*settings} and not {*columns} <= {*settings}
         return {use: name for name, use in columns.items()} if is_unknown_column else dict(columns)
-    found: dict[str, str] = {}
+    column_of: dict[str, str] = {}
     for name, setting in columns.items():
-        if setting in found:
-            raise ArgumentError(f"The columns {found[setting]} and {name} both mean the setting {setting}.")
-        found[setting] = name
-    return found
+        if setting in column_of:
+            raise ArgumentError(
+                f"The columns {column_of[setting]} and {name} both mean the setting {setting}."
+            )
+        column_of[setting] = name
+    return column_of
 
 
 def choose_uses(
@@ -386,16 +395,16 @@ def choose_uses(
     Raises:
         ArgumentError: there is no such column or setting.
     """
-    known = ColumnMapping(dict.fromkeys(table.columns, Purpose.KEPT))
-    found: dict[str, Target] = {}
+    unmapped = ColumnMapping(dict.fromkeys(table.columns, Purpose.KEPT))
+    uses: dict[str, Target] = {}
     if columns is not None:
         fed = orient_columns(columns, table.columns, settings)
         names = names or find_name_column(table, fed.values())
-        found |= known.targets
+        uses |= unmapped.targets
         for setting, column in fed.items():
             if setting not in settings:
                 raise ArgumentError(f"The tool has no setting {setting!r}. It has: {', '.join(settings)}.")
-            found[column] = known.with_target(column, setting).targets[column]
+            uses[column] = unmapped.with_target(column, setting).targets[column]
     if names is not None:
-        found[names] = known.with_target(names, Purpose.JOB_NAME).targets[names]
-    return found
+        uses[names] = unmapped.with_target(names, Purpose.JOB_NAME).targets[names]
+    return uses

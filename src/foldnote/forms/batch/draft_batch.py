@@ -43,7 +43,7 @@ class DraftRow:
     """Settings that take precedence over the cells."""
     suffix: str = ""
     """Suffix of the job's name after a sweep."""
-    judged: tuple[Any, str] | None = None
+    validated: tuple[Any, str] | None = None
     """The settings that were validated last, and their first problem."""
 
     def copy(self) -> DraftRow:
@@ -109,15 +109,19 @@ class DraftBatch:
         """Describe what is assumed about a table's kept columns: decimal commas, missing values, limits."""
         commas = table.decimal_commas
         columns = [name for name in table.columns if name in self.mapping.kept]
-        read = [read_kept(name, table.cells(name), has_decimal_commas=name in commas) for name in columns]
-        return [*self._describe_commas(table), *(column.note for column in read if column.note)]
+        kept_columns = [
+            read_kept(name, table.cells(name), has_decimal_commas=name in commas) for name in columns
+        ]
+        return [*self._describe_commas(table), *(column.note for column in kept_columns if column.note)]
 
     def _describe_commas(self, table: TextTable) -> list[str]:
-        kept = [repr(name) for name in self.mapping.kept if name in table.decimal_commas]
-        if not kept:
+        names = [repr(name) for name in self.mapping.kept if name in table.decimal_commas]
+        if not names:
             return []
-        what = "The column" if len(kept) == 1 else "The columns"
-        return [f"{what} {join_words(kept, 'and')} {'has' if len(kept) == 1 else 'have'} decimal commas."]
+        subject = "The column" if len(names) == 1 else "The columns"
+        return [
+            f"{subject} {join_words(names, 'and')} {'has' if len(names) == 1 else 'have'} decimal commas."
+        ]
 
     def _place_columns(self, proposed: ColumnMapping) -> tuple[dict[str, str], list[str]]:
         """Return where the cells of each new column are stored, adding unknown columns to the mapping."""
@@ -167,10 +171,10 @@ class DraftBatch:
     def list_names(self) -> list[str] | None:
         """Return a valid, unique name for each job if a column names any; None if they are numbered."""
         column = self.mapping.job_names
-        given = [row.cells.get(column, "") if column else "" for row in self.rows]
-        if not any(given):
+        names = [row.cells.get(column, "") if column else "" for row in self.rows]
+        if not any(names):
             return None
-        stems = [name or f"row-{number}" for number, name in enumerate(given, start=1)]
+        stems = [name or f"row-{number}" for number, name in enumerate(names, start=1)]
         return make_names(stem + row.suffix for stem, row in zip(stems, self.rows, strict=True))
 
     def to_rows(self, completed: Sequence[Mapping[str, Any]], specs: Iterable[FieldSpec]) -> Rows:
@@ -196,8 +200,8 @@ class DraftBatch:
         columns |= {name: [row.get(name) for row in own] for name in self.swept}
         inputs = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
         names_column = self.mapping.job_names
-        kept = (*self.mapping.kept, *numbers, *([names_column] if names_column else []))
-        order = tuple(name for name in columns if name in kept)
+        kept_columns = (*self.mapping.kept, *numbers, *([names_column] if names_column else []))
+        order = tuple(name for name in columns if name in kept_columns)
         return Rows(settings, names, inputs, kept=order)
 
     def _list_inputs(self, column: str, target: Target) -> KeptColumn:

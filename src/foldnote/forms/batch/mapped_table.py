@@ -70,8 +70,8 @@ class MappedTable:
 
     def _restore(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return a row's own columns, with SMILES as they were given."""
-        given = {name: row[name] for name in self.inlined if isinstance(row.get(name), str)}
-        return {**row, **{name: text.removesuffix("\n") for name, text in given.items()}}
+        texts = {name: row[name] for name in self.inlined if isinstance(row.get(name), str)}
+        return {**row, **{name: text.removesuffix("\n") for name, text in texts.items()}}
 
 
 def map_table(
@@ -79,7 +79,7 @@ def map_table(
     table: Any,
     columns: Mapping[str, str] | None = None,
     names: str | None = None,
-    taken: Collection[str] = (),
+    assigned: Collection[str] = (),
     sheet: str | None = None,
 ) -> MappedTable:
     """Map the columns of a DataFrame, of mappings, or of a file (CSV, TSV, FASTA, Excel).
@@ -92,7 +92,7 @@ def map_table(
         table: the table, or the path of a file.
         columns: which column feeds which setting, in either direction, see `orient_columns`.
         names: the column of the jobs' names.
-        taken: settings that are given by other means.
+        assigned: settings that are given by other means.
         sheet: the sheet of a workbook; by default the one that was open, or the first with known names.
 
     Raises:
@@ -100,7 +100,7 @@ def map_table(
     """
     specs = list_specs(tool)
     if isinstance(table, str | Path):
-        return _map_file(tool, table, specs, columns, names, taken, sheet)
+        return _map_file(tool, table, specs, columns, names, assigned, sheet)
     check_sheet(sheet)
     if isinstance(table, Iterator):  # can be iterated only once
         table = list(table)
@@ -109,11 +109,13 @@ def map_table(
     if not heads:
         return MappedTable(table, columns, names)
     if columns is None:
-        return _map_by_names(tool, table, specs, heads, names, taken)
+        return _map_by_names(tool, table, specs, heads, names, assigned)
     fed = orient_columns(columns, heads, [spec.name for spec in specs])
-    named = None if names is not None else find_name_column(_sample(table, heads), fed.values())
+    found_names = None if names is not None else find_name_column(_sample(table, heads), fed.values())
     smiles = _find_inlined(fed, specs)
-    return MappedTable(_type_texts(table, fed, specs), fed, names or named, named is not None, smiles)
+    return MappedTable(
+        _type_texts(table, fed, specs), fed, names or found_names, found_names is not None, smiles
+    )
 
 
 def _map_by_names(
@@ -122,20 +124,20 @@ def _map_by_names(
     specs: Sequence[FieldSpec],
     heads: Sequence[str],
     names: str | None,
-    taken: Collection[str],
+    assigned: Collection[str],
 ) -> MappedTable:
     """Map columns by the names of settings; by other names and contents if some are not settings."""
     settings = [spec.name for spec in specs]
     is_closed = (tool.settings_schema or {}).get("additionalProperties") is False
-    others = [head for head in heads if head != names and head not in settings]
-    if not others or not is_closed:
+    other_heads = [head for head in heads if head != names and head not in settings]
+    if not other_heads or not is_closed:
         own = {head: head for head in heads if head in settings and head != names}
         return MappedTable(_type_texts(table, own, specs), None, names, inlined=_find_inlined(own, specs))
-    found = map_columns(_sample(table, heads), specs, names, taken)
-    _check_is_fed(tool, found, specs, taken)
-    table = _type_texts(table, found.columns, specs)
-    smiles = _find_inlined(found.columns, specs)
-    return MappedTable(table, found.columns, found.job_names, names is None, smiles)
+    mapping = map_columns(_sample(table, heads), specs, names, assigned)
+    _check_is_fed(tool, mapping, specs, assigned)
+    table = _type_texts(table, mapping.columns, specs)
+    smiles = _find_inlined(mapping.columns, specs)
+    return MappedTable(table, mapping.columns, mapping.job_names, names is None, smiles)
 
 
 def check_sheet(sheet: str | None) -> None:
@@ -160,7 +162,7 @@ def write_text_table(table: Any) -> TextTable:
     table = read_frame(table)
     heads = _read_heads(table)
     if hasattr(table, "columns"):
-        columns = [[_write(value) for value in table.iloc[:, place]] for place in range(len(heads))]
+        columns = [[_write(value) for value in table.iloc[:, position]] for position in range(len(heads))]
     else:
         columns = [[_write(row.get(head)) for row in table] for head in heads]
     if not columns or not columns[0]:
@@ -173,8 +175,8 @@ def write_text_table(table: Any) -> TextTable:
 def list_specs(tool: Tool) -> tuple[FieldSpec, ...]:
     """Return the settings of a tool, including those that apply under conditions only."""
     schema = tool.settings_schema
-    found = {part.spec.name: part.spec for part in reversed(read_plan(schema, schema).parts)}
-    return tuple(reversed(found.values()))
+    by_name = {part.spec.name: part.spec for part in reversed(read_plan(schema, schema).parts)}
+    return tuple(reversed(by_name.values()))
 
 
 def _map_file(
@@ -183,11 +185,11 @@ def _map_file(
     specs: Sequence[FieldSpec],
     columns: Mapping[str, str] | None,
     names: str | None,
-    taken: Collection[str],
+    assigned: Collection[str],
     sheet: str | None,
 ) -> MappedTable:
-    text = read_table_file(path, _list_words(specs, columns), sheet)
-    return _map_text(tool, text, Path(path).name, specs, columns, names, taken)
+    text = read_table_file(path, _list_header_names(specs, columns), sheet)
+    return _map_text(tool, text, Path(path).name, specs, columns, names, assigned)
 
 
 def _warn_of_notes(notes: Sequence[str], name: str) -> None:
@@ -202,7 +204,7 @@ def map_table_bytes(
     name: str,
     columns: Mapping[str, str] | None = None,
     names: str | None = None,
-    taken: Collection[str] = (),
+    assigned: Collection[str] = (),
     sheet: str | None = None,
 ) -> MappedTable:
     """Map the columns of a table that was read elsewhere, like those of a file; see :func:`map_table`.
@@ -213,20 +215,20 @@ def map_table_bytes(
         name: name of the file in messages.
         columns: which column feeds which setting.
         names: the column of the jobs' names.
-        taken: settings that are given by other means.
+        assigned: settings that are given by other means.
         sheet: the sheet of a workbook.
 
     Raises:
         ArgumentError: it is not a table, or its columns cannot be mapped.
     """
     specs = list_specs(tool)
-    text = read_table_bytes(data, name, _list_words(specs, columns), sheet)
-    return _map_text(tool, text, name, specs, columns, names, taken)
+    text = read_table_bytes(data, name, _list_header_names(specs, columns), sheet)
+    return _map_text(tool, text, name, specs, columns, names, assigned)
 
 
-def _list_words(specs: Sequence[FieldSpec], columns: Mapping[str, str] | None) -> frozenset[str]:
+def _list_header_names(specs: Sequence[FieldSpec], columns: Mapping[str, str] | None) -> frozenset[str]:
     """Return the names that occur only in a header line."""
-    return list_header_words(specs) | {fold(word) for pair in (columns or {}).items() for word in pair}
+    return list_header_words(specs) | {fold(name) for pair in (columns or {}).items() for name in pair}
 
 
 def _map_text(
@@ -236,16 +238,16 @@ def _map_text(
     specs: Sequence[FieldSpec],
     columns: Mapping[str, str] | None,
     names: str | None,
-    taken: Collection[str],
+    assigned: Collection[str],
 ) -> MappedTable:
     """Map the columns of a file's table, and type its cells; the assumptions are issued as warnings."""
     _warn_of_notes(text.notes, name)
     if columns is None:
-        found = map_columns(text, specs, names, taken)
-        fed, names = found.columns, found.job_names
-        if Path(name).suffix.lower() in FASTA_ENDINGS and _lacks_settings(tool, {*fed, *taken}):
+        mapping = map_columns(text, specs, names, assigned)
+        fed, names = mapping.columns, mapping.job_names
+        if Path(name).suffix.lower() in FASTA_ENDINGS and _lacks_settings(tool, {*fed, *assigned}):
             find_sequence_setting(tool)
-        _check_is_fed(tool, found, specs, taken)
+        _check_is_fed(tool, mapping, specs, assigned)
     else:
         fed = orient_columns(columns, text.columns, [spec.name for spec in specs])
         names = names or find_name_column(text, fed.values())
@@ -255,24 +257,24 @@ def _map_text(
 
 
 def _check_is_fed(
-    tool: Tool, found: ColumnMapping, specs: Sequence[FieldSpec], taken: Collection[str]
+    tool: Tool, mapping: ColumnMapping, specs: Sequence[FieldSpec], assigned: Collection[str]
 ) -> None:
     """Refuse a table without a column that feeds a setting, if no settings are given by other means.
 
     Raises:
         ArgumentError: no column feeds a setting, and no settings are given.
     """
-    if found.columns or taken or not found.targets or not specs:
+    if mapping.columns or assigned or not mapping.targets or not specs:
         return
     required = next((spec.name for spec in specs if spec.required), specs[0].name)
-    heads = list(found.targets)
-    first = next(iter(found.kept), heads[0])
-    shown = [repr(name[:60]) for name in heads[:10]]
-    more = f" and {len(heads) - len(shown)} more" if len(heads) > len(shown) else ""
+    heads = list(mapping.targets)
+    first = next(iter(mapping.kept), heads[0])
+    listed = [repr(name[:60]) for name in heads[:10]]
+    ending = f" and {len(heads) - len(listed)} more" if len(heads) > len(listed) else ""
     raise ArgumentError(
         f"No column of the table could be recognized as a setting of {tool.type}. It has:"
-        f" {', '.join(shown)}{more}. Name the one that is meant, such as columns={{{first!r}: {required!r}}}."
-        f" The settings are: {', '.join(spec.name for spec in specs)}."
+        f" {', '.join(listed)}{ending}. Name the one that is meant, such as"
+        f" columns={{{first!r}: {required!r}}}. The settings are: {', '.join(spec.name for spec in specs)}."
     )
 
 
@@ -302,11 +304,11 @@ def type_cells(
         elif name == names:
             typed[name] = [cell or f"row-{row}" for row, cell in enumerate(cells, start=1)]
         else:
-            kept = read_kept(name, cells, has_decimal_commas=name in table.decimal_commas)
-            typed[name] = kept.values
-            if kept.numbers is not None and name_numbers(name) not in table.columns:
-                typed[name_numbers(name)] = kept.numbers
-            notes += [kept.note] if kept.note else []
+            column = read_kept(name, cells, has_decimal_commas=name in table.decimal_commas)
+            typed[name] = column.values
+            if column.numbers is not None and name_numbers(name) not in table.columns:
+                typed[name_numbers(name)] = column.numbers
+            notes += [column.note] if column.note else []
     return [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)], tuple(notes)
 
 
@@ -367,7 +369,7 @@ def _sample(table: Any, heads: Sequence[str]) -> TextTable:
     if not hasattr(table, "columns"):
         return TextTable(tuple(heads), ())
     first = table.head(_SAMPLE)
-    cells = [[_write(value) for value in first.iloc[:, place]] for place in range(len(heads))]
+    cells = [[_write(value) for value in first.iloc[:, position]] for position in range(len(heads))]
     return TextTable(tuple(heads), tuple(zip(*cells, strict=True)))
 
 

@@ -21,7 +21,7 @@ from foldnote.models.extensions import (
     STOP,
 )
 
-_UNTAKEN = "This service runs every row once and continues after a failure."
+_NOT_OFFERED = "This service runs every row once and continues after a failure."
 
 
 def _name_retries(number: int) -> tuple[str, int]:
@@ -34,19 +34,19 @@ _RETRIES = [_name_retries(number) for number in (0, 1, 2, 3, 5, MAX_RETRIES)]
 class PolicyControls:
     """Two choices, or a sentence if the service offers neither."""
 
-    def __init__(self, looks: SharedStyles, on_change: Callable[[], object]) -> None:
+    def __init__(self, styles: SharedStyles, on_change: Callable[[], object]) -> None:
         """Build an empty box; ``on_change`` is called when a person changes a choice."""
-        self._looks = looks
+        self._styles = styles
         self._on_change = on_change
         self._choices: dict[str, widgets.Dropdown] = {}
-        self._wanted: dict[str, Any] = {}
-        self.widget: widgets.Box = looks.box([], "foldnote-policy")
+        self._requested: dict[str, Any] = {}
+        self.widget: widgets.Box = styles.box([], "foldnote-policy")
 
-    def show(self, taken: Collection[str], *, has_answer: bool) -> None:
+    def show(self, accepted: Collection[str], *, has_answer: bool) -> None:
         """Show the choices that the service offers; choices that are already shown keep their values.
 
         Args:
-            taken: extensions that the service accepts beside the tool's settings.
+            accepted: extensions that the service accepts beside the tool's settings.
             has_answer: whether a service has described the tool; otherwise nothing is shown about it.
         """
         offered: dict[str, tuple[str, list[tuple[str, Any]]]] = {
@@ -54,13 +54,13 @@ class PolicyControls:
             RETRIES: ("A job that fails", _RETRIES),
         }
         for name, (title, options) in offered.items():
-            if name in taken and name not in self._choices:
-                self._choices[name] = _choose(self._looks, title, options)
-                self._choose_wanted(name)
+            if name in accepted and name not in self._choices:
+                self._choices[name] = _make_choice(self._styles, title, options)
+                self._apply_requested(name)
                 self._choices[name].observe(lambda _change: self._on_change(), "value")
         parts: list[widgets.Widget] = [*self._choices.values()]
         if has_answer and not parts:
-            parts = [self._looks.html(f"<span>{_UNTAKEN}</span>", "foldnote-part")]
+            parts = [self._styles.html(f"<span>{_NOT_OFFERED}</span>", "foldnote-part")]
         self.widget.children = parts
 
     def choose(self, on_failure: str | None = None, retries: int | None = None) -> None:
@@ -75,18 +75,18 @@ class PolicyControls:
         is_number = isinstance(retries, int) and not isinstance(retries, bool) and 0 <= retries <= MAX_RETRIES
         if retries is not None and not is_number:
             raise ArgumentError(f"retries must be a whole number from 0 to {MAX_RETRIES}, not {retries!r}.")
-        given = {ON_FAILURE: on_failure, RETRIES: retries}
-        self._wanted |= {name: value for name, value in given.items() if value is not None}
+        policies = {ON_FAILURE: on_failure, RETRIES: retries}
+        self._requested |= {name: value for name, value in policies.items() if value is not None}
         for name in self._choices:
-            self._choose_wanted(name)
+            self._apply_requested(name)
 
-    def _choose_wanted(self, name: str) -> None:
-        if name not in self._wanted:
+    def _apply_requested(self, name: str) -> None:
+        if name not in self._requested:
             return
-        choice, value = self._choices[name], self._wanted.pop(name)
-        if value not in [each for _, each in choice.options]:
-            known = {*(each for _, each in choice.options), value}
-            choice.options = [_name_retries(each) for each in sorted(known)]
+        choice, value = self._choices[name], self._requested.pop(name)
+        if value not in [option for _, option in choice.options]:
+            numbers = {*(option for _, option in choice.options), value}
+            choice.options = [_name_retries(option) for option in sorted(numbers)]
         choice.value = value
 
     @property
@@ -101,17 +101,17 @@ class PolicyControls:
 
     def list_arguments(self) -> dict[str, Any]:
         """Return the choices that differ from the defaults, by their Python argument names."""
-        given: dict[str, Any] = {"on_failure": self.on_failure, "retries": self.retries}
-        return {name: value for name, value in given.items() if value not in (CONTINUE, 0)}
+        arguments: dict[str, Any] = {"on_failure": self.on_failure, "retries": self.retries}
+        return {name: value for name, value in arguments.items() if value not in (CONTINUE, 0)}
 
 
-def _choose(looks: SharedStyles, title: str, options: list[tuple[str, Any]]) -> widgets.Dropdown:
+def _make_choice(styles: SharedStyles, title: str, options: list[tuple[str, Any]]) -> widgets.Dropdown:
     return choice_widgets.Dropdown(
         options=options,
         value=options[0][1],
         description=write_label(LabelParts(title, "", "", ""), Notice()),
         description_allow_html=True,
-        layout=looks.layout,
-        style=looks.description,
+        layout=styles.layout,
+        style=styles.description,
         _dom_classes=("foldnote-field", "foldnote-choice"),
     )

@@ -25,28 +25,28 @@ class RowEditor:
     """A row's number with buttons, and the fields of the row that is being edited."""
 
     def __init__(
-        self, looks: SharedStyles, on_act: Act, on_save: Callable[[int, Mapping[str, str]], object]
+        self, styles: SharedStyles, on_act: Act, on_save: Callable[[int, Mapping[str, str]], object]
     ) -> None:
-        self._looks = looks
+        self._styles = styles
         self._on_act = on_act
         self._on_save = on_save
         self._index = 0
-        self._given: dict[str, str] = {}
+        self._original: dict[str, str] = {}
         self._boxes: dict[str, Any] = {}
         self._number = compact_widgets.Text(
             value="1",
             description="Row",
-            layout=looks.layout,
-            style=looks.text,
+            layout=styles.layout,
+            style=styles.text,
             _dom_classes=("foldnote-field", "foldnote-row-number"),
         )
-        buttons = [self._make_button(word) for word in ("Edit", "Duplicate", "Remove")]
-        self.chooser: widgets.Box = looks.box([self._number, *buttons], "foldnote-row-chooser")
-        self.widget: widgets.Box = looks.box([], "foldnote-row-editor", "foldnote-hidden")
+        buttons = [self._make_button(label) for label in ("Edit", "Duplicate", "Remove")]
+        self.chooser: widgets.Box = styles.box([self._number, *buttons], "foldnote-row-chooser")
+        self.widget: widgets.Box = styles.box([], "foldnote-row-editor", "foldnote-hidden")
 
-    def _make_button(self, word: str) -> widgets.Button:
-        button = self._looks.button(f"{word} row", "foldnote-second")
-        button.on_click(lambda _button: self._act(word.lower()))
+    def _make_button(self, label: str) -> widgets.Button:
+        button = self._styles.button(f"{label} row", "foldnote-second")
+        button.on_click(lambda _button: self._act(label.lower()))
         return button
 
     def _act(self, act: str) -> None:
@@ -58,16 +58,16 @@ class RowEditor:
         """Show the values of a row, by index, for editing."""
         self.close()
         self._index = index
-        self._given = {spec.name: write_value(value) for spec, value in fields}
+        self._original = {spec.name: write_value(value) for spec, value in fields}
         self._boxes = {spec.name: self._make_box(spec) for spec, _ in fields}
-        heading = self._looks.html(
+        heading = self._styles.html(
             f'<div class="fn-group" role="heading" aria-level="4">Row {index + 1}</div>', "foldnote-part"
         )
-        save = self._looks.button("Save row", "foldnote-submit")
+        save = self._styles.button("Save row", "foldnote-submit")
         save.on_click(lambda _button: self._save())
-        cancel = self._looks.button("Cancel", "foldnote-second")
+        cancel = self._styles.button("Cancel", "foldnote-second")
         cancel.on_click(lambda _button: self.close())
-        buttons = self._looks.box([save, cancel], "foldnote-actions")
+        buttons = self._styles.box([save, cancel], "foldnote-actions")
         self.widget.children = (heading, *self._boxes.values(), buttons)
         set_class(self.widget, "foldnote-hidden", False)
         next(iter(self._boxes.values()), save).focus()
@@ -75,18 +75,18 @@ class RowEditor:
     def _make_box(self, spec: FieldSpec) -> Any:
         kind = compact_widgets.Textarea if spec.role in ("sequence", "sequences") else compact_widgets.Text
         return kind(
-            value=self._given[spec.name],
+            value=self._original[spec.name],
             placeholder="as in the form",
             description=write_label(LabelParts(escape(spec.title), "", "", "", escape(spec.name)), Notice()),
             description_allow_html=True,
-            layout=self._looks.layout,
-            style=self._looks.text,
+            layout=self._styles.layout,
+            style=self._styles.text,
             _dom_classes=("foldnote-field", "foldnote-lines", "foldnote-wide"),
         )
 
     def _save(self) -> None:
         texts = {name: str(box.value).strip() for name, box in self._boxes.items()}
-        changed = {name: text for name, text in texts.items() if text != self._given[name]}
+        changed = {name: text for name, text in texts.items() if text != self._original[name]}
         index = self._index
         self.close()
         self._on_save(index, changed)

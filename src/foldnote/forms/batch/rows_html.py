@@ -66,20 +66,20 @@ class RowsPage:
 
 def write_page(page: RowsPage) -> str:
     """Return a page of rows: number, mark, job name (if given), up to eight columns, and buttons."""
-    shown = page.heads[:_MAX_COLUMNS]
+    heads = page.heads[:_MAX_COLUMNS]
     job = '<th scope="col">Job</th>' if page.names else ""
-    heads = "".join(_write_head(head) for head in shown)
+    head_cells = "".join(_write_head(head) for head in heads)
     names = page.names or [""] * len(page.lines)
     body = "".join(
-        _write_line(line, shown, name, bool(page.names)) for line, name in zip(page.lines, names, strict=True)
+        _write_line(line, heads, name, bool(page.names)) for line, name in zip(page.lines, names, strict=True)
     )
-    more = len(page.heads) - len(shown)
-    columns = f"<p>{count(more, 'more column')} per row</p>" if more > 0 else ""
+    hidden = len(page.heads) - len(heads)
+    columns = f"<p>{count(hidden, 'more column')} per row</p>" if hidden > 0 else ""
     return (
         '<div class="fn-scroll" tabindex="0" role="region" aria-label="Rows of the batch"><table><thead>'
-        f'<tr><th scope="col">Row</th><th scope="col"><span class="fn-live">Verdict</span></th>{job}{heads}'
-        f'<th class="fn-acts"><span class="fn-live">Actions</span></th></tr></thead><tbody>{body}</tbody>'
-        f"</table></div>{_write_pager(page)}{columns}"
+        f'<tr><th scope="col">Row</th><th scope="col"><span class="fn-live">Verdict</span></th>{job}'
+        f'{head_cells}<th class="fn-acts"><span class="fn-live">Actions</span></th></tr></thead><tbody>{body}'
+        f"</tbody></table></div>{_write_pager(page)}{columns}"
     )
 
 
@@ -95,14 +95,14 @@ def _write_line(line: RowLine, heads: Sequence[ColumnHead], name: str, is_named:
         for head, cell in zip(heads, line.cells, strict=False)
     )
     job = f'<td title="{escape(name)}">{escape(cut_middle(name, _NAME))}</td>' if is_named else ""
-    acts = "".join(
-        f'<button type="button" data-act="{act}" data-row="{line.number}" aria-label="{word} row'
-        f' {line.number}">{word}</button>'
-        for act, word in _ACTS
+    buttons = "".join(
+        f'<button type="button" data-act="{act}" data-row="{line.number}" aria-label="{label} row'
+        f' {line.number}">{label}</button>'
+        for act, label in _ACTS
     )
     return (
         f'<tr><th scope="row">{line.number}</th><td>{_write_mark(line)}</td>{job}{cells}'
-        f'<td class="fn-acts">{acts}</td></tr>'
+        f'<td class="fn-acts">{buttons}</td></tr>'
     )
 
 
@@ -119,10 +119,10 @@ def _write_mark(line: RowLine) -> str:
     if not line.error and not line.caution:
         return '<span class="fn-mark fn-fits" role="img" aria-label="valid" title="valid">✓</span>'
     kind, sign = ("fn-error", "✕") if line.error else ("fn-caution", "!")
-    said = escape(line.error or line.caution)
+    message = escape(line.error or line.caution)
     return (
-        f'<span class="fn-mark {kind}" role="img" tabindex="0" aria-label="Row {line.number}: {said}">{sign}'
-        f'<span class="fn-tip" aria-hidden="true">{said}</span></span>'
+        f'<span class="fn-mark {kind}" role="img" tabindex="0" aria-label="Row {line.number}: {message}">'
+        f'{sign}<span class="fn-tip" aria-hidden="true">{message}</span></span>'
     )
 
 
@@ -130,18 +130,18 @@ def _write_pager(page: RowsPage) -> str:
     parts = []
     if page.listed > len(page.lines):
         last = page.start + len(page.lines)
-        what = "rows that need attention" if page.is_filtered else "rows"
-        parts.append(f"{page.start + 1:,} to {last:,} of {page.listed:,} {what}")
+        noun = "rows that need attention" if page.is_filtered else "rows"
+        parts.append(f"{page.start + 1:,} to {last:,} of {page.listed:,} {noun}")
         parts.append(_write_button("previous", "Previous", is_off=page.start == 0))
         parts.append(_write_button("next", "Next", is_off=last >= page.listed))
     if page.is_filtered:
         parts.append(_write_button("all", f"Show all {page.total:,} rows"))
     elif page.wrong and page.total > page.wrong:
-        words = count(page.wrong, "row that needs", "rows that need")
-        parts.append(_write_button("wrong", f"Show only the {words} attention"))
+        rows = count(page.wrong, "row that needs", "rows that need")
+        parts.append(_write_button("wrong", f"Show only the {rows} attention"))
     return f'<div class="fn-pager">{"".join(parts)}</div>' if parts else ""
 
 
-def _write_button(act: str, words: str, *, is_off: bool = False) -> str:
-    off = " disabled" if is_off else ""
-    return f'<button type="button" data-act="{act}"{off}>{escape(words)}</button>'
+def _write_button(act: str, label: str, *, is_off: bool = False) -> str:
+    disabled = " disabled" if is_off else ""
+    return f'<button type="button" data-act="{act}"{disabled}>{escape(label)}</button>'

@@ -23,10 +23,10 @@ _FEW = 6
 class RowsView:
     """The table of the rows, which shows one page at a time."""
 
-    def __init__(self, looks: SharedStyles) -> None:
+    def __init__(self, styles: SharedStyles) -> None:
         self._page = 0
         self._is_filtered = False
-        self.widget: widgets.HTML = looks.html("", "foldnote-table")
+        self.widget: widgets.HTML = styles.html("", "foldnote-table")
 
     def turn(self, act: str) -> None:
         """Show the previous or next page, only the rows that need attention (``wrong``), or ``all``."""
@@ -61,9 +61,9 @@ class RowsView:
         listed: Sequence[int] = wrong if self._is_filtered else range(len(rows))
         self._page = max(0, min(self._page, (len(listed) - 1) // PAGE_ROWS))
         start = self._page * PAGE_ROWS
-        shown = listed[start : start + PAGE_ROWS]
+        page = listed[start : start + PAGE_ROWS]
         names = batch.list_names() or []
-        cautions = find_cautions(completed, specs, shown)
+        cautions = find_cautions(completed, specs, page)
         columns = _list_columns(batch, rows, specs)
         lines = [
             RowLine(
@@ -72,7 +72,7 @@ class RowsView:
                 verdicts[index],
                 cautions.get(index, ""),
             )
-            for index in shown
+            for index in page
         ]
         self.widget.value = write_page(
             RowsPage(
@@ -83,7 +83,7 @@ class RowsView:
                 start=start,
                 listed=len(listed),
                 is_filtered=self._is_filtered,
-                names=[names[index] for index in shown] if names else (),
+                names=[names[index] for index in page] if names else (),
             )
         )
 

@@ -15,15 +15,15 @@ from foldnote.forms.ui.shared_styles import SharedStyles, set_class
 class SheetChoice:
     """The list, shown while the batch contains only the rows of one workbook with several sheets."""
 
-    def __init__(self, looks: SharedStyles, on_choice: Callable[[str], object]) -> None:
+    def __init__(self, styles: SharedStyles, on_choice: Callable[[str], object]) -> None:
         """Build an empty box; ``on_choice`` is called with the sheet that a person chose."""
-        self._looks = looks
+        self._styles = styles
         self._on_choice = on_choice
         self._list: Any = None
         self._is_showing = False
-        self.widget: widgets.Box = looks.box([], "foldnote-policy", "foldnote-hidden")
+        self.widget: widgets.Box = styles.box([], "foldnote-policy", "foldnote-hidden")
 
-    def show(self, sheets: tuple[str, ...], chosen: str) -> None:
+    def show(self, sheets: tuple[str, ...], current: str) -> None:
         """Show the sheets with the current one selected; fewer than two sheets hide the list."""
         set_class(self.widget, "foldnote-hidden", len(sheets) < 2)
         if len(sheets) < 2:
@@ -32,8 +32,8 @@ class SheetChoice:
             self._list = choice_widgets.Dropdown(
                 description=write_label(LabelParts("Sheet of the workbook", "", "", ""), Notice()),
                 description_allow_html=True,
-                layout=self._looks.layout,
-                style=self._looks.description,
+                layout=self._styles.layout,
+                style=self._styles.description,
                 _dom_classes=("foldnote-field", "foldnote-choice"),
             )
             self._list.observe(self._choose, "value")
@@ -42,7 +42,7 @@ class SheetChoice:
         try:
             if self._list.options != sheets:
                 self._list.options = sheets
-            self._list.value = chosen
+            self._list.value = current
         finally:
             self._is_showing = False
 

@@ -28,14 +28,14 @@ class SweepControls:
 
     def __init__(
         self,
-        looks: SharedStyles,
+        styles: SharedStyles,
         on_apply: Callable[[FieldSpec, list[Any]], object],
         find_fault: Callable[[FieldSpec, list[Any]], str],
     ) -> None:
         """Build the controls.
 
         Args:
-            looks: the form's shared models.
+            styles: the form's shared models.
             on_apply: called with the setting and its values when the product is to be made.
             find_fault: returns why values cannot be used, as a sentence; empty if they can.
         """
@@ -43,54 +43,57 @@ class SweepControls:
         self._find_fault = find_fault
         self._specs: dict[str, FieldSpec] = {}
         self._rows = 0
-        more = {"layout": looks.layout}
+        shared = {"layout": styles.layout}
         self._setting = choice_widgets.Dropdown(
             options=[("no sweep", "")],
             description=_label("Sweep a setting"),
             description_allow_html=True,
-            style=looks.description,
+            style=styles.description,
             _dom_classes=("foldnote-field", "foldnote-choice"),
-            **more,
+            **shared,
         )
         self._text = compact_widgets.Text(
             description=_label("Values"),
             description_allow_html=True,
             placeholder="0.1, 0.2, 0.3",
-            style=looks.text,
+            style=styles.text,
             _dom_classes=("foldnote-field", "foldnote-hidden"),
-            **more,
+            **shared,
         )
         self._list = rare_widgets.SelectMultiple(
             description=_label("Values"),
             description_allow_html=True,
-            style=looks.description,
+            style=styles.description,
             _dom_classes=("foldnote-field", "foldnote-hidden"),
-            **more,
+            **shared,
         )
-        self._said = looks.html("", "foldnote-part", "foldnote-sweep-said")
-        self._apply = looks.button("Add the combinations", "foldnote-second", "foldnote-hidden")
+        self._readout = styles.html("", "foldnote-part", "foldnote-sweep-said")
+        self._apply = styles.button("Add the combinations", "foldnote-second", "foldnote-hidden")
         self._apply.on_click(lambda _button: self._press())
         self._setting.observe(lambda _change: self._choose(), "value")
         self._text.observe(lambda _change: self._preview(), "value")
         self._list.observe(lambda _change: self._preview(), "value")
-        parts = [self._setting, self._text, self._list, self._said, self._apply]
-        self.widget: widgets.Box = looks.box(parts, "foldnote-sweep")
+        parts = [self._setting, self._text, self._list, self._readout, self._apply]
+        self.widget: widgets.Box = styles.box(parts, "foldnote-sweep")
 
-    def show(self, specs: Sequence[FieldSpec], taken: Collection[str], rows: int) -> None:
+    def show(self, specs: Sequence[FieldSpec], excluded: Collection[str], rows: int) -> None:
         """Offer the settings that no column feeds, for this number of rows."""
         self._rows = rows
-        found = {spec.name: spec for spec in specs if _can_sweep(spec) and spec.name not in taken}
-        if [*found] != [*self._specs]:
-            self._specs = found
-            self._setting.options = [("no sweep", ""), *((spec.title, name) for name, spec in found.items())]
+        specs_by_name = {spec.name: spec for spec in specs if _can_sweep(spec) and spec.name not in excluded}
+        if [*specs_by_name] != [*self._specs]:
+            self._specs = specs_by_name
+            self._setting.options = [
+                ("no sweep", ""),
+                *((spec.title, name) for name, spec in specs_by_name.items()),
+            ]
         self._preview()
 
     @property
-    def _chosen(self) -> FieldSpec | None:
+    def _chosen_spec(self) -> FieldSpec | None:
         return self._specs.get(str(self._setting.value or ""))
 
     def _choose(self) -> None:
-        spec = self._chosen
+        spec = self._chosen_spec
         choices = _list_choices(spec) if spec is not None else ()
         self._list.options = [(choice.label, choice.value) for choice in choices]
         self._list.rows = max(2, min(len(choices), 6))
@@ -101,55 +104,55 @@ class SweepControls:
         self._preview()
 
     def _read_values(self) -> list[Any]:
-        spec = self._chosen
+        spec = self._chosen_spec
         if spec is None:
             return []
         if _list_choices(spec):
             return list(self._list.value)
-        words = [word.strip() for word in str(self._text.value).replace(";", ",").split(",")]
-        return list(dict.fromkeys(read_cell(spec, word) for word in words if word))
+        texts = [text.strip() for text in str(self._text.value).replace(";", ",").split(",")]
+        return list(dict.fromkeys(read_cell(spec, text) for text in texts if text))
 
     def _preview(self) -> None:
-        spec, values = self._chosen, self._read_values()
+        spec, values = self._chosen_spec, self._read_values()
         fault = self._find_fault(spec, values) if spec is not None and values else ""
-        words = ""
+        summary = ""
         if spec is not None and values and not fault:
             rows = max(1, self._rows)
             listed = in_one_line(", ".join(in_one_line(value, 30) for value in values), 90)
-            words = (
+            summary = (
                 f"{count(rows, 'row')} × {count(len(values), 'value')} of {spec.title} ({listed})"
                 f" = {count(rows * len(values), 'job')}"
             )
             self._apply.description = f"Make {count(rows * len(values), 'row')}"
         mark = "fn-error" if fault else "fn-readout"
-        said = f'<span class="{mark}" role="status">{escape(fault or words)}</span>'
-        self._said.value = said if fault or words else ""
-        set_class(self._apply, "foldnote-hidden", not words)
+        html = f'<span class="{mark}" role="status">{escape(fault or summary)}</span>'
+        self._readout.value = html if fault or summary else ""
+        set_class(self._apply, "foldnote-hidden", not summary)
 
     def _press(self) -> None:
-        spec, values = self._chosen, self._read_values()
+        spec, values = self._chosen_spec, self._read_values()
         if spec is not None and values:
             self._setting.value = ""
             self._on_apply(spec, values)
 
 
-def read_sweep(given: Mapping[str, Sequence[Any]], specs: Sequence[FieldSpec]) -> dict[str, list[Any]]:
+def read_sweep(sweep: Mapping[str, Sequence[Any]], specs: Sequence[FieldSpec]) -> dict[str, list[Any]]:
     """Return the values of each setting that is swept in code.
 
     Raises:
         ArgumentError: there is no such setting, it cannot be swept, or its values are not a list.
     """
-    if not isinstance(given, Mapping):
-        kind = type(given).__name__
+    if not isinstance(sweep, Mapping):
+        kind = type(sweep).__name__
         raise ArgumentError(f'A sweep is a mapping such as {{"temperature": [0.1, 0.2]}}, not a {kind}.')
-    known, found = {spec.name: spec for spec in specs}, make_plain(given)
-    for name, values in found.items():
-        if name not in known or not _can_sweep(known[name]):
-            listed = ", ".join(each for each, spec in known.items() if _can_sweep(spec))
+    by_name, swept = {spec.name: spec for spec in specs}, make_plain(sweep)
+    for name, values in swept.items():
+        if name not in by_name or not _can_sweep(by_name[name]):
+            listed = ", ".join(setting for setting, spec in by_name.items() if _can_sweep(spec))
             raise ArgumentError(f"The setting {name!r} cannot be swept in a form. These can: {listed}.")
         if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:
             raise ArgumentError(f"A sweep needs a list of values for {name!r}, such as [0.1, 0.2].")
-    return {name: list(values) for name, values in found.items()}
+    return {name: list(values) for name, values in swept.items()}
 
 
 def _label(text: str) -> str:

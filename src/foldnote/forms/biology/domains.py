@@ -64,15 +64,19 @@ class Domain(NamedTuple):
         return {"H": "heavy", "K": "light", "L": "light"}.get(self.kind, "")
 
     @property
-    def cdr_places(self) -> dict[str, tuple[int, int]]:
+    def cdr_spans(self) -> dict[str, tuple[int, int]]:
         """Start and end in the chain of each CDR that is present, by its name: ``CDR-H1``."""
         letter = "L" if self.kind == "K" else self.kind
-        found = {}
+        spans = {}
         for number, (first, last) in enumerate(_CDRS, start=1):
-            inside = [place for place, name in enumerate(self.numbers) if first <= _plain(name) <= last]
-            if inside:
-                found[f"CDR-{letter}{number}"] = self.start + inside[0], self.start + inside[-1] + 1
-        return found
+            indices = [
+                index
+                for index, name in enumerate(self.numbers)
+                if first <= _drop_insertion_code(name) <= last
+            ]
+            if indices:
+                spans[f"CDR-{letter}{number}"] = self.start + indices[0], self.start + indices[-1] + 1
+        return spans
 
     @property
     def cdrs(self) -> tuple[str, ...]:
@@ -81,7 +85,7 @@ class Domain(NamedTuple):
             "".join(
                 letter
                 for letter, name in zip(self.letters, self.numbers, strict=True)
-                if first <= _plain(name) <= last
+                if first <= _drop_insertion_code(name) <= last
             )
             for first, last in _CDRS
         )
@@ -89,24 +93,24 @@ class Domain(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """Whether the domain continues after its third CDR."""
-        return bool(self.numbers) and _plain(self.numbers[-1]) > _CDRS[-1][1]
+        return bool(self.numbers) and _drop_insertion_code(self.numbers[-1]) > _CDRS[-1][1]
 
-    def find_cdr(self, place: int) -> str:
+    def find_cdr(self, index: int) -> str:
         """Return the name of the CDR at a chain index; empty outside of CDRs."""
-        found = (name for name, (start, end) in self.cdr_places.items() if start <= place < end)
-        return next(found, "")
+        names = (name for name, (start, end) in self.cdr_spans.items() if start <= index < end)
+        return next(names, "")
 
-    def list_bonded(self) -> list[int]:
+    def list_bonded_cysteines(self) -> list[int]:
         """Return the chain indices of the domain's two conserved bonded cysteines, as far as present."""
-        found = zip(self.letters, self.numbers, strict=True)
+        residues = zip(self.letters, self.numbers, strict=True)
         return [
-            self.start + place
-            for place, (letter, name) in enumerate(found)
+            self.start + index
+            for index, (letter, name) in enumerate(residues)
             if letter == "C" and name in _CYSTEINES
         ]
 
 
-def _plain(number: str) -> int:
+def _drop_insertion_code(number: str) -> int:
     return int(number.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
 
 
@@ -130,8 +134,8 @@ def find_kinds(chain: str) -> list[str]:
     A single-chain Fv has both.
     """
     if has_numbering():
-        read = _NO_LETTER.sub("X", chain)
-        return sorted({domain.chain for domain in find_domains(read)} - {""})
+        letters = _NO_LETTER.sub("X", chain)
+        return sorted({domain.chain for domain in find_domains(letters)} - {""})
     return [kind for kind, mark in (("heavy", _HEAVY), ("light", _LIGHT)) if mark.search(chain)]
 
 
@@ -139,15 +143,15 @@ def _search(annotator: Any, chain: str, start: int) -> Iterator[Domain]:
     """Yield the domains of the part of a chain that begins at ``start``, best first."""
     if len(chain) < _SHORTEST:
         return
-    found = annotator.number(chain)
-    if found.chain not in _NAMES or found.confidence < _LEAST_CONFIDENCE:
+    numbering = annotator.number(chain)
+    if numbering.chain not in _NAMES or numbering.confidence < _LEAST_CONFIDENCE:
         return
-    begin, end = found.query_start, found.query_end + 1
+    begin, end = numbering.query_start, numbering.query_end + 1
     if end - begin < _SHORTEST:
         return
-    numbers = tuple(found.numbering)
+    numbers = tuple(numbering.numbering)
     if len(numbers) == end - begin:
-        yield Domain(found.chain, start + begin, chain[begin:end], numbers)
+        yield Domain(numbering.chain, start + begin, chain[begin:end], numbers)
     yield from _search(annotator, chain[:begin], start)
     yield from _search(annotator, chain[end:], start + end)
 

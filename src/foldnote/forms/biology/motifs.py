@@ -33,14 +33,14 @@ _CODE: Final = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG
 
 def find_glycosylation_sites(chain: str) -> list[int]:
     """Return the indices of asparagines that may be N-glycosylated: N-X-S or N-X-T where X is not proline."""
-    return [found.start() for found in _SEQUON.finditer(chain)]
+    return [match.start() for match in _SEQUON.finditer(chain)]
 
 
 def find_his_tag(chain: str) -> tuple[int, int] | None:
     """Find six or more histidines within 30 residues of a chain end; return start and end, or None."""
-    for found in _TAG.finditer(chain):
-        if min(found.start(), len(chain) - found.end()) <= _FROM_END:
-            return found.span()
+    for match in _TAG.finditer(chain):
+        if min(match.start(), len(chain) - match.end()) <= _FROM_END:
+            return match.span()
     return None
 
 
@@ -54,7 +54,7 @@ def find_signal_peptide(chain: str, domain: Domain) -> int:
         lead = chain[: max(length, 0)]
         if len(lead) not in _SIGNAL_LENGTHS or not lead.startswith("M"):
             continue
-        cores = (lead[place : place + _CORE] for place in range(1, len(lead) - _CORE + 1))
+        cores = (lead[start : start + _CORE] for start in range(1, len(lead) - _CORE + 1))
         is_hydrophobic = any(sum(letter in _HYDROPHOBIC for letter in core) >= _IN_CORE for core in cores)
         if is_hydrophobic and lead[-3] in _AT_MINUS_3 and lead[-1] in _AT_MINUS_1:
             return length
@@ -66,8 +66,8 @@ def find_odd_cysteines(domain: Domain) -> list[int]:
 
     Empty if all can be paired: in the domain's conserved bond, and in further ones such as those of camelids.
     """
-    found = [domain.start + place for place, letter in enumerate(domain.letters) if letter == "C"]
-    return found if domain.is_whole and len(found) % 2 else []
+    cysteines = [domain.start + index for index, letter in enumerate(domain.letters) if letter == "C"]
+    return cysteines if domain.is_whole and len(cysteines) % 2 else []
 
 
 def translate(bases: str) -> str:
@@ -79,8 +79,8 @@ def translate(bases: str) -> str:
     dna = bases.upper().replace("U", "T")
     if not dna or len(dna) % 3 or not set(dna) <= set(_BASES):
         return ""
-    places = [_BASES.index(base) for base in dna]
-    codons = zip(places[::3], places[1::3], places[2::3], strict=True)
+    digits = [_BASES.index(base) for base in dna]
+    codons = zip(digits[::3], digits[1::3], digits[2::3], strict=True)
     protein = "".join(_CODE[16 * first + 4 * second + third] for first, second, third in codons)
     protein = protein.removesuffix("*")
     return "" if "*" in protein else protein

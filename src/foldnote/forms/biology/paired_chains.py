@@ -49,15 +49,15 @@ def describe_domains(text: SequenceText, names: Sequence[str], *, is_expected: b
     """
     if is_expected and not has_numbering():
         return [_INSTALL]
-    found = [
+    domains = [
         (name, str(domain))
         for name, chain in zip(names[:_NUMBERED], text.chains[:_NUMBERED], strict=True)
         for domain in find_domains(chain)
     ]
-    if not found:
+    if not domains:
         return []
-    told = [kind if len(text.chains) == 1 else f"{name}: {kind}" for name, kind in found]
-    return [*told[:-1], f"{told[-1]}, CDRs by IMGT"]
+    descriptions = [kind if len(text.chains) == 1 else f"{name}: {kind}" for name, kind in domains]
+    return [*descriptions[:-1], f"{descriptions[-1]}, CDRs by IMGT"]
 
 
 def shade_cdrs(text: SequenceText, names: Sequence[str]) -> tuple[ShadedLetters, ...]:
@@ -71,8 +71,8 @@ def shade_cdrs(text: SequenceText, names: Sequence[str]) -> tuple[ShadedLetters,
         parts = tuple(
             (cdr, first - start, last - start)
             for domain in domains
-            for cdr, (first, last) in domain.cdr_places.items()
+            for cdr, (first, last) in domain.cdr_spans.items()
         )
-        shown = name if len(text.chains) > 1 else ""
-        shaded.append(ShadedLetters(chain[start:end], start + 1, parts, shown))
+        label = name if len(text.chains) > 1 else ""
+        shaded.append(ShadedLetters(chain[start:end], start + 1, parts, label))
     return tuple(shaded)

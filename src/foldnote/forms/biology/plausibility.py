@@ -47,25 +47,27 @@ def find_doubts(chain: str, spec: FieldSpec) -> list[Caution]:
         if not protein:
             return [Caution("only the letters of DNA or RNA: is this a protein?")]
         button = f"Translate to {count(len(protein), 'residue')}"
-        said = "only the letters of DNA or RNA, in one reading frame: is this a protein?"
-        return [Caution(said, TRANSLATE, button)]
-    wanted = wanted_kind(spec.name)
-    if not wanted:
+        message = "only the letters of DNA or RNA, in one reading frame: is this a protein?"
+        return [Caution(message, TRANSLATE, button)]
+    expected = expected_kind(spec.name)
+    if not expected:
         return []
-    found = find_kinds(chain)
-    if found and wanted not in found:
-        said = f"this looks like a {found[0]} chain: are the chains swapped?"
-        return [Caution(said, SWAP, "Swap heavy and light")]
+    kinds = find_kinds(chain)
+    if kinds and expected not in kinds:
+        message = f"this looks like a {kinds[0]} chain: are the chains swapped?"
+        return [Caution(message, SWAP, "Swap heavy and light")]
     domains = find_domains(chain)
     if len(chain) < _SHORTEST_DOMAIN:
         return [
-            Caution(f"short for the variable domain of a {wanted} chain, which has about 105 to 130 residues")
+            Caution(
+                f"short for the variable domain of a {expected} chain, which has about 105 to 130 residues"
+            )
         ]
-    if not found and domains:
-        return [Caution(f"this looks like a {domains[0]}, not like the {wanted} chain of an antibody")]
-    if not found and has_numbering() and len(chain) <= LONGEST_SEARCHED:
-        said = f"no variable domain of an antibody was recognised: is this a {wanted} chain?"
-        return [Caution(said)]
+    if not kinds and domains:
+        return [Caution(f"this looks like a {domains[0]}, not like the {expected} chain of an antibody")]
+    if not kinds and has_numbering() and len(chain) <= LONGEST_SEARCHED:
+        message = f"no variable domain of an antibody was recognised: is this a {expected} chain?"
+        return [Caution(message)]
     if domains and not any(domain.is_whole for domain in domains):
         return [Caution(f"the variable domain ends at residue {domains[-1].end}, before its J region")]
     return []
@@ -92,16 +94,18 @@ def find_liabilities(chain: str) -> Iterator[Caution]:
             yield Caution(f"unpaired cysteine: {_describe_odd(odd, domain)}")
     sites = find_glycosylation_sites(chain) if domains else []
     if sites:
-        where = [f"{chain[site]}{site + 1}{_name_cdr(site, domains)}" for site in sites[:_SHOWN_SITES]]
-        more = f" and {len(sites) - _SHOWN_SITES} more" if len(sites) > _SHOWN_SITES else ""
+        labels = [f"{chain[site]}{site + 1}{_name_cdr(site, domains)}" for site in sites[:_SHOWN_SITES]]
+        ending = f" and {len(sites) - _SHOWN_SITES} more" if len(sites) > _SHOWN_SITES else ""
         noun = "N-glycosylation site" if len(sites) == 1 else "N-glycosylation sites"
-        yield Caution(f"{noun} (N-X-S/T): {join_words(where, 'and') if not more else ', '.join(where)}{more}")
+        yield Caution(
+            f"{noun} (N-X-S/T): {join_words(labels, 'and') if not ending else ', '.join(labels)}{ending}"
+        )
 
 
 def _describe_odd(odd: list[int], domain: Domain) -> str:
-    bonded = domain.list_bonded()
-    free = [place for place in odd if place not in bonded] or odd
-    names = [f"C{place + 1}" + _name_cdr(place, [domain]) for place in free]
+    bonded = domain.list_bonded_cysteines()
+    free = [index for index in odd if index not in bonded] or odd
+    names = [f"C{index + 1}" + _name_cdr(index, [domain]) for index in free]
     if len(bonded) < 2:
         return f"{join_words(names, 'and')} without the usual partner in a variable domain"
     verb = "has" if len(names) == 1 else "have"
@@ -109,9 +113,9 @@ def _describe_odd(odd: list[int], domain: Domain) -> str:
     return f"{join_words(names, 'and')} {verb} no partner apart from {bond}"
 
 
-def _name_cdr(place: int, domains: list[Domain]) -> str:
-    found = next(filter(None, (domain.find_cdr(place) for domain in domains)), "")
-    return f" in {found}" if found else ""
+def _name_cdr(index: int, domains: list[Domain]) -> str:
+    name = next(filter(None, (domain.find_cdr(index) for domain in domains)), "")
+    return f" in {name}" if name else ""
 
 
 def is_nucleotide(chain: str) -> bool:
@@ -120,7 +124,7 @@ def is_nucleotide(chain: str) -> bool:
     return len(chain) >= _SHORTEST_DNA and letters <= set("ACGTUN") and len(letters & set("ACGTU")) >= 3
 
 
-def wanted_kind(name: str) -> str:
+def expected_kind(name: str) -> str:
     """Return ``heavy`` or ``light`` for a field with such a name; else empty."""
     folded = name.lower()
     for heavy, light in _PAIRS:
@@ -132,11 +136,11 @@ def wanted_kind(name: str) -> str:
 def find_partner(spec: FieldSpec) -> str:
     """Return the name of the adjacent field for the other chain, light for heavy; empty if there is none."""
     siblings = spec.root.get("properties") if len(spec.path) == 1 else None
-    if not isinstance(siblings, dict) or not wanted_kind(spec.name):
+    if not isinstance(siblings, dict) or not expected_kind(spec.name):
         return ""
     for pair in _PAIRS:
-        for own, other in (pair, pair[::-1]):
-            named = other + spec.name[len(own) :]
-            if spec.name.lower().startswith(own) and named in siblings:
-                return named
+        for own_prefix, other_prefix in (pair, pair[::-1]):
+            partner = other_prefix + spec.name[len(own_prefix) :]
+            if spec.name.lower().startswith(own_prefix) and partner in siblings:
+                return partner
     return ""

@@ -27,29 +27,29 @@ class ResidueText(NamedTuple):
     """Error message; empty for a valid text."""
 
 
-def read_residues(text: str, chain: OutlineChain | None = None, place: str = "") -> ResidueText:
+def read_residues(text: str, chain: OutlineChain | None = None, structure: str = "") -> ResidueText:
     """Return the residues that ``text`` names, each once, in the order of the text.
 
     Args:
         text: numbers and ranges.
         chain: the chain that must contain them; without one, ranges contain all integers.
-        place: name of the structure, for messages.
+        structure: name of the structure, for messages.
     """
-    found: dict[str, None] = {}
-    for word in re.sub("[,;]", " ", _LOOSE_DASH.sub("-", text)).split():
-        span = _RANGE.fullmatch(word)
+    residues: dict[str, None] = {}
+    for entry in re.sub("[,;]", " ", _LOOSE_DASH.sub("-", text)).split():
+        span = _RANGE.fullmatch(entry)
         if span is not None:
-            part = _expand(span[1], span[2], chain, place)
-        elif _RESIDUE.fullmatch(word):
-            part = _find(word, chain, place)
+            part = _expand(span[1], span[2], chain, structure)
+        elif _RESIDUE.fullmatch(entry):
+            part = _find(entry, chain, structure)
         else:
             return ResidueText(
-                fault=f"{word[:20]!r} is not a residue number. Write 26 27 52A, or a range: 26-33."
+                fault=f"{entry[:20]!r} is not a residue number. Write 26 27 52A, or a range: 26-33."
             )
         if part.fault:
             return part
-        found.update(dict.fromkeys(part.residues))
-    return ResidueText(tuple(found))
+        residues.update(dict.fromkeys(part.residues))
+    return ResidueText(tuple(residues))
 
 
 def letters_of(residues: tuple[str, ...], chain: OutlineChain) -> str:
@@ -58,13 +58,15 @@ def letters_of(residues: tuple[str, ...], chain: OutlineChain) -> str:
     return "".join(letters.get(residue, "?") for residue in residues)
 
 
-def _find(residue: str, chain: OutlineChain | None, place: str) -> ResidueText:
+def _find(residue: str, chain: OutlineChain | None, structure: str) -> ResidueText:
     if chain is not None and residue not in chain.residues:
-        return ResidueText(fault=f"{_name(chain, place)} has no residue {residue}. It has {chain.extent}.")
+        return ResidueText(
+            fault=f"{_name(chain, structure)} has no residue {residue}. It has {chain.extent}."
+        )
     return ResidueText((residue,))
 
 
-def _expand(first: str, last: str, chain: OutlineChain | None, place: str) -> ResidueText:
+def _expand(first: str, last: str, chain: OutlineChain | None, structure: str) -> ResidueText:
     start, end = read_residue_number(first), read_residue_number(last)
     if end < start:
         return ResidueText(fault=f"{first}-{last} is in descending order: write the smaller number first.")
@@ -72,18 +74,18 @@ def _expand(first: str, last: str, chain: OutlineChain | None, place: str) -> Re
         if not (first + last).replace("-", "").isdigit() or end - start > _LONGEST:
             return ResidueText(fault=f"{first}-{last} can be expanded only if the structure is known.")
         return ResidueText(tuple(str(number) for number in range(start, end + 1)))
-    known = list(chain.residues)
-    if first in known and last in known:
-        span = known[known.index(first) : known.index(last) + 1]
+    numbered = list(chain.residues)
+    if first in numbered and last in numbered:
+        span = numbered[numbered.index(first) : numbered.index(last) + 1]
     else:
-        span = [residue for residue in known if start <= read_residue_number(residue) <= end]
-    numbers = [read_residue_number(residue) for residue in known]
+        span = [residue for residue in numbered if start <= read_residue_number(residue) <= end]
+    numbers = [read_residue_number(residue) for residue in numbered]
     if not span or start < min(numbers) or end > max(numbers):
         return ResidueText(
-            fault=f"{_name(chain, place)} has no residues {first}-{last}. It has {chain.extent}."
+            fault=f"{_name(chain, structure)} has no residues {first}-{last}. It has {chain.extent}."
         )
     return ResidueText(tuple(span))
 
 
-def _name(chain: OutlineChain, place: str) -> str:
-    return f"Chain {chain.name}{f' of {place}' if place else ''}"
+def _name(chain: OutlineChain, structure: str) -> str:
+    return f"Chain {chain.name}{f' of {structure}' if structure else ''}"

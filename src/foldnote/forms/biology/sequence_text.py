@@ -48,10 +48,11 @@ def _read_fasta(text: str, separator: str | None) -> SequenceText:
             bodies[-1].append(line)
     cleaned = [_clean("\n".join(body)) for body in bodies]
     chains = [chain for letters, _ in cleaned for chain in _split(letters, separator)]
-    many = len(names) > 1
-    header = f"{count(len(names), 'FASTA record')} read as chains" if many else _header_note(names[0])
-    others = dict.fromkeys(note for _, notes in cleaned for note in notes)
-    return SequenceText(tuple(chains), tuple(names) if len(names) == len(chains) else (), (header, *others))
+    is_several = len(names) > 1
+    header = f"{count(len(names), 'FASTA record')} read as chains" if is_several else _header_note(names[0])
+    cleaning_notes = dict.fromkeys(note for _, notes in cleaned for note in notes)
+    own_names = tuple(names) if len(names) == len(chains) else ()
+    return SequenceText(tuple(chains), own_names, (header, *cleaning_notes))
 
 
 def _split(letters: str, separator: str | None) -> tuple[str, ...]:
@@ -59,8 +60,8 @@ def _split(letters: str, separator: str | None) -> tuple[str, ...]:
 
 
 def _header_note(name: str) -> str:
-    shown = name if len(name) <= 40 else f"{name[:39]}…"
-    return f"FASTA header “{shown}” removed" if shown else "FASTA header removed"
+    title = name if len(name) <= 40 else f"{name[:39]}…"
+    return f"FASTA header “{title}” removed" if title else "FASTA header removed"
 
 
 def _clean(text: str) -> tuple[str, tuple[str, ...]]:

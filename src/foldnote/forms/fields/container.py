@@ -23,9 +23,9 @@ class ContainerField(Field):
     width = "wide"
 
     @property
-    def looks(self) -> SharedStyles:
+    def styles(self) -> SharedStyles:
         """The form's shared layout and style models."""
-        return self.host.looks
+        return self.host.styles
 
     @property
     def shows_errors(self) -> bool:
@@ -95,16 +95,16 @@ class ContainerField(Field):
 
     def write_foot(self, notice: Notice) -> str:
         """Return the lines below the title."""
-        written = write_foot(self._parts, notice)
-        return f'<span class="fn-foot">{written}</span>' if written else ""
+        foot = write_foot(self._parts, notice)
+        return f'<span class="fn-foot">{foot}</span>' if foot else ""
 
-    def notice_of(self, read: Reading, problems: Sequence[Problem]) -> Notice:
+    def notice_of(self, reading: Reading, problems: Sequence[Problem]) -> Notice:
         """Return the notice of the field itself, without problems of the fields inside."""
         own = [problem for problem in problems if not problem.field and not self.is_pristine(problem)]
         return Notice(
             errors=tuple(problem.message for problem in own),
-            readout="; ".join(filter(None, (read.readout, self.host.note_of(self)))),
-            is_changed=self.differs(read.value),
+            readout="; ".join(filter(None, (reading.readout, self.host.note_of(self)))),
+            is_changed=self.differs(reading.value),
             is_required=self.is_required,
         )
 
@@ -121,9 +121,9 @@ def prefix_path(name: str, problem: Problem) -> Problem:
     return problem.at(path)
 
 
-def list_problems(read: Reading) -> list[Problem]:
+def list_problems(reading: Reading) -> list[Problem]:
     """Return the problems of a reading: its errors, and those of the fields inside."""
-    return [*(Problem(field="", message=message) for message in read.errors), *read.inner]
+    return [*(Problem(field="", message=message) for message in reading.errors), *reading.inner]
 
 
 def require(path: str = "") -> Problem:

@@ -54,7 +54,7 @@ class FieldHost(Protocol):
     """The form, or the field with fields inside, that a field belongs to."""
 
     @property
-    def looks(self) -> SharedStyles:
+    def styles(self) -> SharedStyles:
         """The shared layout and style models."""
 
     @property
@@ -109,7 +109,7 @@ class Field(ABC):
         self.mark = f"fn-r{next(_numbers)}"
         """CSS class by which the page identifies the field."""
         self._parts = read_parts(spec, is_brief=self.has_brief_help, mark=self.mark)
-        self._kept: Any = MISSING
+        self._assigned_value: Any = MISSING
         self._is_cleared = False
         self.initial: Any = MISSING
         self.is_at_start = True
@@ -146,7 +146,7 @@ class Field(ABC):
         """Return the field's value, errors and readout."""
         if self._is_cleared:
             return Reading()
-        return self.describe(self._kept) if self._kept is not MISSING else self.parse()
+        return self.describe(self._assigned_value) if self._assigned_value is not MISSING else self.parse()
 
     def act(self, _name: str) -> None:
         """Perform the action of a button next to a caution; kinds that offer buttons override it."""
@@ -171,7 +171,7 @@ class Field(ABC):
         self._is_cleared = self.is_at_start = False
         with self.writing():
             self.render(MISSING if value is None and self.spec.nullable else value)
-        self._kept = MISSING if value is MISSING else self.keep(value)
+        self._assigned_value = MISSING if value is MISSING else self.keep(value)
 
     def keep(self, value: Any) -> Any:
         """Return the value to hold for one set by code; kinds with a standard spelling convert it."""
@@ -185,57 +185,57 @@ class Field(ABC):
         """Hold ``value`` as the initial one; the field counts as untouched."""
         self.write(value)
         parsed = self.parse()
-        if not parsed.errors and is_same(parsed.value, self._kept):
-            self._kept = MISSING
+        if not parsed.errors and is_same(parsed.value, self._assigned_value):
+            self._assigned_value = MISSING
         self.is_touched = False
         self.is_at_start = True
         self.initial = self.read().value
 
-    def take_over(self, other: Field) -> None:
-        """Hold the value of ``other``, which this field replaces."""
-        if not is_same(other.initial, other.spec.default):
-            self.start_with(other.initial)
-        if other._is_cleared:
+    def take_over(self, replaced: Field) -> None:
+        """Hold the value of ``replaced``, which this field replaces."""
+        if not is_same(replaced.initial, replaced.spec.default):
+            self.start_with(replaced.initial)
+        if replaced._is_cleared:
             self.clear()
-        elif not other.is_at_start:
-            self._take_contents(other)
-        self.is_touched = other.is_touched
+        elif not replaced.is_at_start:
+            self._take_contents(replaced)
+        self.is_touched = replaced.is_touched
 
-    def _take_contents(self, other: Field) -> None:
+    def _take_contents(self, replaced: Field) -> None:
         """Copy the value, or typed text that is not valid."""
-        read = other.read()
-        typed = getattr(other.widget, "value", None)
-        if read.errors and isinstance(typed, str) and isinstance(getattr(self.widget, "value", None), str):
-            self._kept, self.is_at_start = MISSING, False
+        reading = replaced.read()
+        typed = getattr(replaced.widget, "value", None)
+        if reading.errors and isinstance(typed, str) and isinstance(getattr(self.widget, "value", None), str):
+            self._assigned_value, self.is_at_start = MISSING, False
             with self.writing():
                 self.widget.value = typed
         else:
-            self.write(read.value)
+            self.write(reading.value)
 
     @compact_widgets.locked
     def changed(self, *_: object) -> None:
         """Handle a person's change of the control."""
         if self._is_writing:
             return
-        self._kept = MISSING
+        self._assigned_value = MISSING
         self._is_cleared = self.is_at_start = False
         self.is_touched = True
         self.host.field_changed(self)
         self.host.announce(self)
 
-    def express(self, read: Reading, problems: Sequence[Problem]) -> None:
+    def express(self, reading: Reading, problems: Sequence[Problem]) -> None:
         """Show the readout and the problems, whose paths are relative to the field."""
-        shown = [problem for problem in problems if not self.is_pristine(problem)]
-        self.error_text = describe_problem(shown[0], read.value) if shown else ""
+        visible = [problem for problem in problems if not self.is_pristine(problem)]
+        self.error_text = describe_problem(visible[0], reading.value) if visible else ""
         self.show(
             Notice(
-                errors=tuple(describe_problem(problem, read.value) for problem in shown),
-                excerpt=read.excerpt if shown else None,
-                readout="; ".join(filter(None, (read.readout, self.host.note_of(self)))),
-                is_changed=self.differs(read.value),
+                errors=tuple(describe_problem(problem, reading.value) for problem in visible),
+                excerpt=reading.excerpt if visible else None,
+                readout="; ".join(filter(None, (reading.readout, self.host.note_of(self)))),
+                is_changed=self.differs(reading.value),
                 is_required=self.is_required,
-                cautions=read.cautions,
-                strips=read.strips,
+                cautions=reading.cautions,
+                strips=reading.strips,
             )
         )
 
@@ -303,7 +303,7 @@ class Field(ABC):
 
     def make_line(self, hint: str = "", *classes: str, rows: int = 0) -> Any:
         """Build the field's control: a text box, or a text area of ``rows`` lines."""
-        style = self.host.looks.text
+        style = self.host.styles.text
         self.control = (
             compact_widgets.Textarea(rows=rows, style=style, placeholder=hint, **self.look(*classes))
             if rows
@@ -324,28 +324,28 @@ class Field(ABC):
     def look(self, *classes: str) -> dict[str, Any]:
         """Return common arguments of controls with an HTML label; ``classes`` are unprefixed CSS classes."""
         return {
-            "layout": self.host.looks.layout,
+            "layout": self.host.styles.layout,
             "description_allow_html": True,
             "_dom_classes": tuple(f"foldnote-{name}" for name in classes),
         }
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same(first: Any, second: Any) -> bool:
     """Compare deeply, distinguishing True from 1, and a local file from an upload."""
-    if isinstance(one, bool) != isinstance(other, bool):
+    if isinstance(first, bool) != isinstance(second, bool):
         return False
-    if isinstance(one, str) and isinstance(other, str):
-        return one == other and _kind_of_file(one) is _kind_of_file(other)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(is_same, one, other))
-    if hasattr(one, "equals"):
-        return bool(one.equals(other))
+    if isinstance(first, str) and isinstance(second, str):
+        return first == second and _kind_of_file(first) is _kind_of_file(second)
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(is_same(first[key], second[key]) for key in first)
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(is_same, first, second))
+    if hasattr(first, "equals"):
+        return bool(first.equals(second))
     try:
-        return bool(one == other)
+        return bool(first == second)
     except (TypeError, ValueError):  # arrays compare item by item
-        return one is other
+        return first is second
 
 
 def _kind_of_file(text: str) -> type | None:

@@ -39,13 +39,13 @@ def bundle_kinds(kinds: Iterable[FieldKind]) -> None:
 
 def register_kind(kind: FieldKind) -> FieldKind:
     """Add ``kind`` before all others, replacing one of the same name; returns ``kind``."""
-    _added[:] = [kind, *(known for known in _added if known.name != kind.name)]
+    _added[:] = [kind, *(added for added in _added if added.name != kind.name)]
     return kind
 
 
 def forget_kind(name: str) -> None:
     """Remove the kind ``name`` that `register_kind` added; bundled kinds stay."""
-    _added[:] = [known for known in _added if known.name != name]
+    _added[:] = [added for added in _added if added.name != name]
 
 
 def kinds() -> tuple[FieldKind, ...]:

@@ -47,7 +47,7 @@ class WaitingField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """Return an empty widget that the form shares and never shows."""
-        return self.host.looks.hidden_box
+        return self.host.styles.hidden_box
 
     def parse(self) -> Reading:
         """Return the value of an empty control."""
@@ -79,7 +79,7 @@ class Section:
             host: the form, or the field that holds the section.
             closed: the closed group of fields; its optional fields are built when it is opened.
         """
-        host.looks.eager_fields_left -= len(plan.parts)
+        host.styles.eager_fields_left -= len(plan.parts)
         self.plan = plan
         self._host = host
         self._closed = closed
@@ -110,16 +110,18 @@ class Section:
             if not self._update_descriptions(state):
                 break
             readings, state = self._evaluate()
-        more = self.more.read() if self.more is not None else None
-        others = more.value if more is not None and isinstance(more.value, Mapping) else self.extra
-        value = {**state.value, **{key: item for key, item in others.items() if key not in state.value}}
+        further = self.more.read() if self.more is not None else None
+        additional = (
+            further.value if further is not None and isinstance(further.value, Mapping) else self.extra
+        )
+        value = {**state.value, **{key: item for key, item in additional.items() if key not in state.value}}
         inner = [
             problem
             for position in sorted(state.applying)
             for problem in list_own(self.fields[position].spec.name, readings[position])
         ]
-        if more is not None:
-            inner += [*(Problem(field="", message=message) for message in more.errors), *more.inner]
+        if further is not None:
+            inner += [*(Problem(field="", message=message) for message in further.errors), *further.inner]
         inner += [
             Problem(field=name, message="Required.", code="missing_field")
             for kind in self.plan.kinds
@@ -134,14 +136,16 @@ class Section:
 
     def _evaluate(self) -> tuple[tuple[Reading, ...], PlanState]:
         readings = tuple(field.read() for field in self.fields)
-        return readings, self.plan.evaluate({position: read.value for position, read in enumerate(readings)})
+        return readings, self.plan.evaluate(
+            {position: reading.value for position, reading in enumerate(readings)}
+        )
 
     def _update_descriptions(self, state: PlanState) -> bool:
         """Replace fields whose conditional descriptions changed; returns whether there were any."""
         fields = list(self.fields)
         for position, part in enumerate(self.plan.parts):
-            holding = state.others.get(position, ())
-            if not part.others or holding == self._holding.get(position, ()):
+            holding = state.narrowings.get(position, ())
+            if not part.narrowings or holding == self._holding.get(position, ()):
                 continue
             self._holding[position] = holding
             before = fields[position]
@@ -162,9 +166,9 @@ class Section:
 
     def find(self, name: str) -> Field | None:
         """Return the field of this name that applies, else the first of this name; None if there is none."""
-        found = [position for position, field in enumerate(self.fields) if field.spec.name == name]
-        applying = [position for position in found if position in self._last.state.applying]
-        return self.fields[(applying or found)[0]] if found else None
+        positions = [position for position, field in enumerate(self.fields) if field.spec.name == name]
+        applying = [position for position in positions if position in self._last.state.applying]
+        return self.fields[(applying or positions)[0]] if positions else None
 
     def reveal(self, name: str) -> Field | None:
         """Return the field of this name, building it if necessary; None if there is none."""
@@ -181,22 +185,24 @@ class Section:
     @property
     def by_name(self) -> dict[str, Field]:
         """The fields by name; of several with one name the one that applies."""
-        return {name: self.fields[place] for name, place in self._list_places().items()}
+        return {name: self.fields[position] for name, position in self._list_positions().items()}
 
-    def _list_places(self) -> dict[str, int]:
+    def _list_positions(self) -> dict[str, int]:
         """Return the position of the applying field of each name, else of the first with this name."""
-        places: dict[str, int] = {}
+        positions: dict[str, int] = {}
         applying = self._last.state.applying
-        for place, field in enumerate(self.fields):
+        for position, field in enumerate(self.fields):
             name = field.spec.name
-            if name not in places or (place in applying and places[name] not in applying):
-                places[name] = place
-        return places
+            if name not in positions or (position in applying and positions[name] not in applying):
+                positions[name] = position
+        return positions
 
     @property
     def defaults(self) -> dict[str, Any]:
         """Default of each setting, without those that hold under a condition only."""
-        return {name: self.plan.parts[place].spec.default for name, place in self._list_places().items()}
+        return {
+            name: self.plan.parts[position].spec.default for name, position in self._list_positions().items()
+        }
 
     def _is_closed(self, spec: FieldSpec) -> bool:
         """Return whether a field waits for its group to be opened; until then it reads as its default."""
@@ -213,14 +219,16 @@ class Section:
     @property
     def waiting(self) -> tuple[int, ...]:
         """Positions of the fields that are not built yet, without those of the closed group."""
-        return tuple(place for place in self._unbuilt if not self._is_closed(self.fields[place].spec))
+        return tuple(
+            position for position in self._unbuilt if not self._is_closed(self.fields[position].spec)
+        )
 
     def open(self) -> None:
         """Open the closed group: build its fields."""
         group, self._closed = self._closed, ""
-        found = [place for place in self._unbuilt if self.fields[place].spec.group == group]
-        if found:
-            self.show(found[:MAX_AT_ONCE])
+        positions = [position for position in self._unbuilt if self.fields[position].spec.group == group]
+        if positions:
+            self.show(positions[:MAX_AT_ONCE])
 
     @property
     def widgets(self) -> list[Any]:
@@ -252,28 +260,28 @@ class Section:
 
     def show_sought(self, words: Sequence[str]) -> None:
         """Build the waiting fields that a search for ``words`` finds."""
-        found = [place for place in self._unbuilt if self.fields[place].spec.has_words(words)]
-        if found:
-            self.show(found[:MAX_AT_ONCE])
+        positions = [position for position in self._unbuilt if self.fields[position].spec.has_words(words)]
+        if positions:
+            self.show(positions[:MAX_AT_ONCE])
 
     def show_given(self) -> None:
         """Build the waiting fields whose value differs from the initial one."""
-        held = {place: self.fields[place].read().value for place in self._unbuilt}
-        found = [
-            place
-            for place, value in held.items()
-            if value is not MISSING and not is_same(value, self.fields[place].initial)
+        current = {position: self.fields[position].read().value for position in self._unbuilt}
+        changed = [
+            position
+            for position, value in current.items()
+            if value is not MISSING and not is_same(value, self.fields[position].initial)
         ]
-        if found:
-            self.show(found[:MAX_AT_ONCE])
+        if changed:
+            self.show(changed[:MAX_AT_ONCE])
 
     def _label_pager(self) -> None:
-        left = len(self.waiting)
-        if self.pager is None and left:
-            self.pager = self._host.looks.button("", "foldnote-add", "foldnote-pager")
+        remaining = len(self.waiting)
+        if self.pager is None and remaining:
+            self.pager = self._host.styles.button("", "foldnote-add", "foldnote-pager")
             self.pager.on_click(lambda _button: self.show_more())
         if self.pager is not None:
-            self.pager.description = f"Show {min(left, MAX_AT_ONCE)} of {left} more settings"
+            self.pager.description = f"Show {min(remaining, MAX_AT_ONCE)} of {remaining} more settings"
 
     def write(self, value: Mapping[str, Any]) -> None:
         """Hold exactly ``value``: fields that it does not name are cleared."""
@@ -293,19 +301,19 @@ class Section:
             if field.spec.name in default:
                 field.start_with(default[field.spec.name])
 
-    def express(self, read: SectionReading, problems: Sequence[Problem]) -> None:
+    def express(self, reading: SectionReading, problems: Sequence[Problem]) -> None:
         """Show readout and problems at each field, and hide fields that do not apply."""
         self._problems = tuple(problems)
         names = self.names
         shared = share(problems, names)
         if self.more is not None:
-            others = [problem for problem in problems if first_step(problem.field, names) not in names]
-            self.more.express(self.more.read(), others)
+            additional = [problem for problem in problems if first_step(problem.field, names) not in names]
+            self.more.express(self.more.read(), additional)
         for position, field in enumerate(self.fields):
-            is_applying = position in read.state.applying
+            is_applying = position in reading.state.applying
             concerning = shared.get(field.spec.name, ()) if is_applying else ()
-            field.is_required = field.spec.name in read.state.required
-            field.express(read.readings[position], concerning)
+            field.is_required = field.spec.name in reading.state.required
+            field.express(reading.readings[position], concerning)
             field.set_class("foldnote-hidden", not is_applying)
 
     @property
@@ -325,17 +333,17 @@ class Section:
         if field is not None:
             field.focus_at(path[len(name) + 1 :] if field is not self.more else path)
 
-    def keep_extra(self, given: Mapping[str, Any]) -> None:
+    def keep_extra(self, values: Mapping[str, Any]) -> None:
         """Add values of names that are not fields."""
-        more = self.more.read().value if self.more is not None else self.extra
-        self._write_extra({**(more if isinstance(more, Mapping) else {}), **given})
+        present = self.more.read().value if self.more is not None else self.extra
+        self._write_extra({**(present if isinstance(present, Mapping) else {}), **values})
 
     def _write_extra(self, value: Mapping[str, Any]) -> None:
         names = set(self.names)
-        others = {key: item for key, item in value.items() if key not in names}
-        self.extra = {} if self.more is not None else others
+        additional = {key: item for key, item in value.items() if key not in names}
+        self.extra = {} if self.more is not None else additional
         if self.more is not None:
-            self.more.write(others or MISSING)
+            self.more.write(additional or MISSING)
 
 
 def _ignore() -> None:
@@ -348,10 +356,10 @@ def list_names(tool: DescribedTool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.spec.name for part in read_plan(schema, schema).parts))
 
 
-def list_own(name: str, read: Reading) -> list[Problem]:
+def list_own(name: str, reading: Reading) -> list[Problem]:
     """Return the problems in a reading of the field ``name``; their paths begin with it."""
-    own = [Problem(field=name, message=message) for message in read.errors]
-    inner = [problem.at(f"{name}.{problem.field}" if problem.field else name) for problem in read.inner]
+    own = [Problem(field=name, message=message) for message in reading.errors]
+    inner = [problem.at(f"{name}.{problem.field}" if problem.field else name) for problem in reading.inner]
     return own + inner
 
 
@@ -367,6 +375,6 @@ def share(problems: Iterable[Problem], names: Iterable[str]) -> dict[str, tuple[
     shared: dict[str, tuple[Problem, ...]] = {}
     for problem in problems:
         name = first_step(problem.field, names)
-        rest = problem.field[len(name) + 1 :]
-        shared[name] = (*shared.get(name, ()), problem.at(rest))
+        inner_path = problem.field[len(name) + 1 :]
+        shared[name] = (*shared.get(name, ()), problem.at(inner_path))
     return shared

@@ -59,9 +59,9 @@ def _find_paths(value: Any, *, is_open: bool) -> Iterator[str]:
 
 
 def _stamp(path: str) -> tuple[int, int] | None:
-    found = local_path(path)
+    file = local_path(path)
     try:
-        state = found.stat() if found is not None else None
+        state = file.stat() if file is not None else None
     except OSError:
         return None
     return None if state is None else (state.st_mtime_ns, state.st_size)

@@ -66,10 +66,10 @@ class Variable(NamedTuple):
         keys = list(value.index[:1]) if is_series else list(range(len(value)))[:1]
         keys = [key.item() if hasattr(key, "item") else key for key in keys]
         paths = [f"{self.text}[{key!r}]" for key in keys if type(key) in (str, int)]
-        one = "".join(
+        example = "".join(
             f", such as {path}" for path in paths if isinstance(variable(path).read(), str | int | float)
         )
-        return f"{self.text} holds {count(len(value), 'value')}, and this takes one{one}."
+        return f"{self.text} holds {count(len(value), 'value')}, and this takes one{example}."
 
     def _find(self) -> Any:
         value = getattr(_shell(), "user_ns", {}).get(self.name, MISSING)
@@ -130,13 +130,13 @@ def _find_attribute(value: Any, name: str) -> Any:
     """Return a stored attribute, or a table's value of this label; `MISSING` if it is computed or absent."""
     if find_kind(value) in _LABELLED:
         return MISSING if hasattr(type(value), name) else _find_item(value, name)
-    found = inspect.getattr_static(value, name, MISSING)
-    if isinstance(found, MemberDescriptorType | _TUPLE_FIELD):  # a slot, or a field of a named tuple
+    attribute = inspect.getattr_static(value, name, MISSING)
+    if isinstance(attribute, MemberDescriptorType | _TUPLE_FIELD):  # a slot, or a field of a named tuple
         try:
-            return found.__get__(value, type(value))
+            return attribute.__get__(value, type(value))
         except (AttributeError, TypeError):
             return MISSING
-    return MISSING if hasattr(type(found), "__get__") else found
+    return MISSING if hasattr(type(attribute), "__get__") else attribute
 
 
 def _find_item(value: Any, key: str | int) -> Any:
@@ -166,7 +166,7 @@ class Bindings:
     def __init__(self, form: BoundForm) -> None:
         self._form = weakref.ref(form)
         self._bound: dict[str, Variable] = {}
-        self._seen: dict[str, Any] = {}
+        self._last_values: dict[str, Any] = {}
         self._is_listening = False
 
     @property
@@ -176,18 +176,18 @@ class Bindings:
 
     def take(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Bind each `Variable` among the values; returns the values with the variables' contents."""
-        taken: dict[str, Any] = {}
+        plain_values: dict[str, Any] = {}
         for name, value in values.items():
             self._bound.pop(name, None)
             if not isinstance(value, Variable):
-                taken[name] = value
+                plain_values[name] = value
                 continue
             self._bound[name] = value
-            self._seen[name] = value.read()
-            if self._seen[name] is not MISSING:
-                taken[name] = self._seen[name]
+            self._last_values[name] = value.read()
+            if self._last_values[name] is not MISSING:
+                plain_values[name] = self._last_values[name]
         self.listen(bool(self._bound))
-        return taken
+        return plain_values
 
     def release(self, name: str) -> None:
         """End the binding of the field ``name``."""
@@ -198,12 +198,12 @@ class Bindings:
         form = self._form()
         if form is None:
             return
-        news: dict[str, Any] = {}
+        new_values: dict[str, Any] = {}
         for name, bound in self._bound.items():
             value = bound.read()
-            if value is not MISSING and not is_same(value, self._seen[name]):
-                news[name] = self._seen[name] = value
-        form.follow(news)
+            if value is not MISSING and not is_same(value, self._last_values[name]):
+                new_values[name] = self._last_values[name] = value
+        form.follow(new_values)
 
     def describe(self, name: str) -> str:
         """Return the note at a bound field: the variable that it follows; empty for other fields."""
@@ -221,9 +221,9 @@ class Bindings:
         """Return the problem with a bound field's value; it names the variable if that holds many values."""
         bound = self._bound.get(problem.field)
         is_wrong = problem.code == "wrong_type" and isinstance(value, list)
-        many = bound.describe_many() if bound is not None and is_wrong else ""
-        more = " For one job per value, add the table to the form's batch, or call fn.submit_batch."
-        return problem._replace(message=f"{many}{more}") if many else problem
+        description = bound.describe_many() if bound is not None and is_wrong else ""
+        advice = " For one job per value, add the table to the form's batch, or call fn.submit_batch."
+        return problem._replace(message=f"{description}{advice}") if description else problem
 
     def listen(self, is_wanted: bool) -> None:
         """Start checking variables and files after each cell, if ``is_wanted``."""

@@ -16,7 +16,7 @@ from foldnote.forms.schema.spec import MISSING, FieldSpec
 
 _MAX_FILES: Final = 8
 _LARGEST_CHARACTERS: Final = 20_000_000
-_seen: OrderedDict[str, str] = OrderedDict()
+_cache: OrderedDict[str, str] = OrderedDict()
 
 
 class UploadedFile(str):
@@ -27,28 +27,28 @@ class UploadedFile(str):
     @classmethod
     def of(cls, name: str, size_bytes: int | None) -> UploadedFile:
         """Return the upload ``name`` with this size."""
-        made = cls(name)
-        made.size_bytes = size_bytes
-        return made
+        upload = cls(name)
+        upload.size_bytes = size_bytes
+        return upload
 
 
 def size_of(name: str, uploads: Iterable[str]) -> int | None:
     """Return the size of the upload ``name`` in bytes; None if unknown."""
-    found = next((upload for upload in uploads if upload == name), None)
-    return found.size_bytes if isinstance(found, UploadedFile) else None
+    known = next((upload for upload in uploads if upload == name), None)
+    return known.size_bytes if isinstance(known, UploadedFile) else None
 
 
 def remember(value: str, text: str) -> None:
     """Cache the contents of the file that a setting names ``value``: the last 8 files of up to 20 MB."""
     if len(text) <= _LARGEST_CHARACTERS:
-        _seen[value] = text
-        while len(_seen) > _MAX_FILES:
-            _seen.popitem(last=False)
+        _cache[value] = text
+        while len(_cache) > _MAX_FILES:
+            _cache.popitem(last=False)
 
 
 def recall(value: str) -> str | None:
     """Return the cached contents of the file at the service named ``value``; None if they are not cached."""
-    return None if isinstance(value, LocalFile) else _seen.get(value)
+    return None if isinstance(value, LocalFile) else _cache.get(value)
 
 
 def read_object(value: Any, spec: FieldSpec) -> Any:

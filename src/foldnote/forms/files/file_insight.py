@@ -34,24 +34,24 @@ class Insight(NamedTuple):
 
 def inspect_file(value: str, reference: FileReference, spec: FieldSpec, uploads: Iterable[str]) -> Insight:
     """Summarise and check a file; the insight is empty for unavailable contents and unknown formats."""
-    wanted = set(spec.extensions)
+    extensions = set(spec.extensions)
     is_inline = reference.place == "text"
     kind = "" if is_inline else value.lower().removesuffix(".gz").rpartition(".")[2]
-    if kind in _STRUCTURES or (is_inline and wanted and wanted <= _STRUCTURES):
+    if kind in _STRUCTURES or (is_inline and extensions and extensions <= _STRUCTURES):
         outline, rule = find_outline(value, uploads), spec.notes.get("receptor")
         receptor = find_receptor(value, uploads, rule)
         if receptor is None and outline is not None and isinstance(rule, Mapping):
             return Insight(
                 outline.words, f"{begin_sentence(outline.name)} has no protein or nucleic acid to dock to."
             )
-        found = [part.words for part in (outline, receptor) if part is not None]
-        if found:
-            return Insight("; ".join(found))
-    elif kind in _TABLES or (is_inline and wanted and wanted <= _TABLES):
+        summaries = [part.words for part in (outline, receptor) if part is not None]
+        if summaries:
+            return Insight("; ".join(summaries))
+    elif kind in _TABLES or (is_inline and extensions and extensions <= _TABLES):
         return _inspect_table(value, spec, uploads)
     if is_inline:
         return Insight()  # the catalog validates pasted contents
-    text = _read(value, reference)
+    text = _read_text(value, reference)
     fault = find_content_fault(text, kind) if text is not None else None
     return Insight(fault=_name_file(fault, PurePath(value).name) if fault else "")
 
@@ -60,18 +60,18 @@ def _inspect_table(value: str, spec: FieldSpec, uploads: Iterable[str]) -> Insig
     table = find_table(value, uploads)
     if table is None:
         return Insight()
-    wanted = [str(name) for name in spec.notes.get("columns") or ()]
-    lacking = [name for name in wanted if name not in table.columns]
-    if lacking:
-        needs = f"Required columns: {', '.join(wanted)}."
+    required = [str(name) for name in spec.notes.get("columns") or ()]
+    missing = [name for name in required if name not in table.columns]
+    if missing:
+        advice = f"Required columns: {', '.join(required)}."
         return Insight(
-            fault=f"{begin_sentence(table.name)} lacks these columns: {', '.join(lacking)}. {needs}"
+            fault=f"{begin_sentence(table.name)} lacks these columns: {', '.join(missing)}. {advice}"
         )
-    shown = ", ".join(table.columns[:6]) + (" …" if len(table.columns) > 6 else "")
-    return Insight(f"{count(len(table.columns), 'column')}: {shown}")
+    listed = ", ".join(table.columns[:6]) + (" …" if len(table.columns) > 6 else "")
+    return Insight(f"{count(len(table.columns), 'column')}: {listed}")
 
 
-def _read(value: str, reference: FileReference) -> str | None:
+def _read_text(value: str, reference: FileReference) -> str | None:
     path = reference.path
     if path is None:
         return recall(value)

@@ -73,35 +73,35 @@ def read_reference(text: str, uploads: Iterable[str] = (), extensions: tuple[str
     value = resolve_file(text, uploads, extensions)
     if "\n" in value:
         is_molecule = value.count("\n") == 1 and is_smiles(value.strip(), extensions)
-        what = f"the molecule of the SMILES {value.strip()[:60]}" if is_molecule else "pasted text"
-        return FileReference("text", f"{what}, {format_size(len(value.encode()))}")
+        source = f"the molecule of the SMILES {value.strip()[:60]}" if is_molecule else "pasted text"
+        return FileReference("text", f"{source}, {format_size(len(value.encode()))}")
     if not isinstance(value, FileValue | LocalFile) and is_smiles(value, extensions):
         return FileReference("unknown", "", _ask_for_structure(extensions))
-    error = _judge_extension(value, extensions)
+    error = _explain_extension(value, extensions)
     if isinstance(value, LocalFile):
         return _read_local(value, uploads, error)
     if isinstance(value, JobFile) or ("/" in value and value not in uploads and not _OWN_FOLDER.match(value)):
         job, _, member = value.partition("/")
-        what = "job" if isinstance(value, JobFile) else "job or folder"
-        seen = recall(value)
-        size = f", {format_size(len(seen.encode()))}" if seen else ""
-        place: Place = "upload" if isinstance(value, FileValue) and what != "job" else "job"
-        return FileReference(place, f"{member} of the {what} {job}{size}", error)
+        source = "job" if isinstance(value, JobFile) else "job or folder"
+        cached = recall(value)
+        size = f", {format_size(len(cached.encode()))}" if cached else ""
+        origin: Place = "upload" if isinstance(value, FileValue) and source != "job" else "job"
+        return FileReference(origin, f"{member} of the {source} {job}{size}", error)
     if isinstance(value, FileValue):
         size_bytes = size_of(value, uploads)
         size = "" if size_bytes is None else f", {format_size(size_bytes)}"
         is_here = local_path(str(value)) is not None
-        other = f"; for the file {value} on this computer write ./{value}" if is_here else ""
-        return FileReference("upload", f"upload {original_name(value)}{size}{other}", error)
+        hint = f"; for the file {value} on this computer write ./{value}" if is_here else ""
+        return FileReference("upload", f"upload {original_name(value)}{size}{hint}", error)
     if error:
         return FileReference("unknown", "", error)
     return FileReference("upload", f"no such file here; taken as an upload named {value}")
 
 
 def _ask_for_structure(extensions: tuple[str, ...]) -> str:
-    wanted = join_words([f".{extension}" for extension in extensions])
+    endings = join_words([f".{extension}" for extension in extensions])
     return (
-        f"This is a SMILES, and the tool needs a 3D structure of the molecule as a file ({wanted})."
+        f"This is a SMILES, and the tool needs a 3D structure of the molecule as a file ({endings})."
         " RDKit can generate one: AddHs(MolFromSmiles(…)), EmbedMolecule, MolToMolFile(…, 'ligand.sdf')."
     )
 
@@ -111,9 +111,9 @@ def _read_local(text: LocalFile, uploads: tuple[str, ...], error: str | None) ->
     if path is None:
         what = "is a folder" if Path(text).expanduser().is_dir() else "does not exist on this computer"
         return FileReference("unknown", "", f"{text} {what}.")
-    other = f"; the upload {text} is not used" if text in uploads else ""
-    words = f"file on this computer, {format_size(path.stat().st_size)}; uploaded on Submit{other}"
-    return FileReference("local", words, error, path)
+    hint = f"; the upload {text} is not used" if text in uploads else ""
+    summary = f"file on this computer, {format_size(path.stat().st_size)}; uploaded on Submit{hint}"
+    return FileReference("local", summary, error, path)
 
 
 def describe_file(value: Any) -> Any:
@@ -155,8 +155,8 @@ def suggest_paths(text: str, extensions: tuple[str, ...] = ()) -> list[str]:
         entries = sorted((entry.is_dir(), entry.name) for entry in _list_entries(folder, start))
     except OSError:
         return []
-    found = [(is_dir, name) for is_dir, name in entries if is_dir or has_extension(name, extensions)]
-    return [f"{prefix}{name}{'/' if is_dir else ''}" for is_dir, name in found[:_MAX_ENTRIES]]
+    matches = [(is_dir, name) for is_dir, name in entries if is_dir or has_extension(name, extensions)]
+    return [f"{prefix}{name}{'/' if is_dir else ''}" for is_dir, name in matches[:_MAX_ENTRIES]]
 
 
 def has_extension(name: str, extensions: tuple[str, ...]) -> bool:
@@ -175,19 +175,21 @@ def _list_entries(folder: Path, start: str) -> Iterator[os.DirEntry[str]]:
                 yield entry
 
 
-def _judge_extension(text: str, extensions: tuple[str, ...]) -> str | None:
+def _explain_extension(text: str, extensions: tuple[str, ...]) -> str | None:
     """Explain why the name's extension is not allowed, as a sentence; None if it is."""
     name = text.rpartition("/")[2].lower().removesuffix(".gz")
     if has_extension(name, extensions):
         return None
-    wanted = join_words([f".{extension}" for extension in extensions])
-    _, dot, found = name.rpartition(".")
-    first, _, rest = text.partition(" ")
-    if rest and is_smiles(first, extensions):
-        return f"{first!r} is a SMILES, and {rest.strip()!r} is not part of it. Leave it out."
+    endings = join_words([f".{extension}" for extension in extensions])
+    _, dot, ending = name.rpartition(".")
+    first, _, remainder = text.partition(" ")
+    if remainder and is_smiles(first, extensions):
+        return f"{first!r} is a SMILES, and {remainder.strip()!r} is not part of it. Leave it out."
     if not dot and any(extension in _MOLECULES for extension in extensions):
         return (
-            f"This field needs a {wanted} file, or a SMILES; this is a name without extension, and names of"
+            f"This field needs a {endings} file, or a SMILES; this is a name without extension, and names of"
             " molecules are not looked up."
         )
-    return f"This field needs a {wanted} file; this is {f'.{found}' if dot else 'a name without extension'}."
+    return (
+        f"This field needs a {endings} file; this is {f'.{ending}' if dot else 'a name without extension'}."
+    )

@@ -66,9 +66,9 @@ def outline_molecules(text: str, *, is_smiles: bool = True) -> MoleculeOutline |
     with import_module("rdkit.rdBase").BlockLogs():
         if "V2000" in text or "V3000" in text:
             records = [record for record in text.split("$$$$") if "M  END" in record]
-            found = [chem.MolFromMolBlock(record.lstrip("\r\n") if place else record)
-                     for place, record in enumerate(records[:_MAX_LISTED])]  # fmt: skip
-            return _summarise(chem, found, len(records))
+            molecules = [chem.MolFromMolBlock(record.lstrip("\r\n") if position else record)
+                     for position, record in enumerate(records[:_MAX_LISTED])]  # fmt: skip
+            return _summarise(chem, molecules, len(records))
         lines = [line.split()[0] for line in text.splitlines() if line.strip()]
         if not is_smiles or not lines or "<TRIPOS>" in text:
             return None
@@ -79,10 +79,10 @@ def _summarise(chem: Any, molecules: Sequence[Any], total: int) -> MoleculeOutli
     if not molecules:
         return None
     smiles = tuple("" if molecule is None else chem.MolToSmiles(molecule) for molecule in molecules)
-    wrong = next((place for place, text in enumerate(smiles, 1) if not text), 0)
+    wrong = next((number for number, text in enumerate(smiles, 1) if not text), 0)
     fault = f"Molecule {wrong} cannot be read: check its atoms, bonds and charges." if wrong else ""
-    words = describe_molecule(chem, molecules[0]) if total == 1 and not fault else count(total, "molecule")
-    return MoleculeOutline(total, smiles, words, fault)
+    summary = describe_molecule(chem, molecules[0]) if total == 1 and not fault else count(total, "molecule")
+    return MoleculeOutline(total, smiles, summary, fault)
 
 
 def describe_molecule(chem: Any, molecule: Any) -> str:

@@ -55,11 +55,11 @@ def read_molfile(text: str) -> DrawnMolecule:
         problems = chem.DetectChemistryProblems(molecule)
         if problems:
             return DrawnMolecule(fault=_explain(molecule, problems[0]))
-        drawn = chem.MolFromMolBlock(text)
-        if not drawn.GetNumAtoms():
+        checked = chem.MolFromMolBlock(text)
+        if not checked.GetNumAtoms():
             return DrawnMolecule()
-        drawn.RemoveAllConformers()
-        return DrawnMolecule(chem.MolToSmiles(drawn), describe_molecule(chem, drawn))
+        checked.RemoveAllConformers()
+        return DrawnMolecule(chem.MolToSmiles(checked), describe_molecule(chem, checked))
 
 
 def _explain(molecule: Any, problem: Any) -> str:
@@ -73,5 +73,5 @@ def _explain(molecule: Any, problem: Any) -> str:
 def is_same_molecule(smiles: str, other: str) -> bool:
     """Return whether two valid SMILES are of the same molecule, with the same configuration and isotopes."""
     chem: Any = import_module("rdkit.Chem")
-    one, two = chem.MolFromSmiles(smiles), chem.MolFromSmiles(other)
-    return one is not None and two is not None and chem.MolToSmiles(one) == chem.MolToSmiles(two)
+    first, second = chem.MolFromSmiles(smiles), chem.MolFromSmiles(other)
+    return first is not None and second is not None and chem.MolToSmiles(first) == chem.MolToSmiles(second)

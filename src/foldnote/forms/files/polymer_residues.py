@@ -25,9 +25,9 @@ def find_polymer(chain: Sequence[gemmi.Residue]) -> list[gemmi.Residue]:
 
     They have a backbone, and are ATOM records or bonded to a neighbour.
     """
-    able = [residue for residue in chain if _has_backbone(residue)]
-    joined = {id(each) for pair in pairwise(able) if _are_joined(*pair) for each in pair}
-    return [residue for residue in able if residue.het_flag != "H" or id(residue) in joined]
+    candidates = [residue for residue in chain if _has_backbone(residue)]
+    bonded = {id(each) for pair in pairwise(candidates) if _are_bonded(*pair) for each in pair}
+    return [residue for residue in candidates if residue.het_flag != "H" or id(residue) in bonded]
 
 
 def is_water(residue: gemmi.Residue) -> bool:
@@ -58,17 +58,17 @@ def _is_calcium(residue: gemmi.Residue) -> bool:
     return residue.name == "CA" or residue[0].element.name == "Ca"
 
 
-def _are_joined(one: gemmi.Residue, other: gemmi.Residue) -> bool:
+def _are_bonded(first: gemmi.Residue, second: gemmi.Residue) -> bool:
     """Return whether a residue follows another in their polymer."""
-    for last, first in (("C", "N"), ("O3'", "P")):
-        ends = _find(one, last), _find(other, first)
+    for first_atom, second_atom in (("C", "N"), ("O3'", "P")):
+        ends = _find(first, first_atom), _find(second, second_atom)
         if all(ends):
             return any(a.pos.dist(b.pos) < _BOND_A for a in ends[0] for b in ends[1])
     return any(
         a.pos.dist(b.pos) < distance
         for name, distance in _TRACE_A.items()
-        for a in _find(one, name)
-        for b in _find(other, name)
+        for a in _find(first, name)
+        for b in _find(second, name)
     )
 
 

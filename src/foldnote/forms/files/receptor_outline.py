@@ -63,10 +63,10 @@ class ReceptorOutline:
         return _overlaps(self.extent, box)
 
 
-def _overlaps(one: Extent, other: Extent) -> bool:
+def _overlaps(first: Extent, second: Extent) -> bool:
     """Return whether two boxes touch."""
-    edges = zip(*one, *other, strict=True)
-    return all(low <= theirs_high and theirs_low <= high for low, high, theirs_low, theirs_high in edges)
+    edges = zip(*first, *second, strict=True)
+    return all(low <= other_high and other_low <= high for low, high, other_low, other_high in edges)
 
 
 def join_extents(extents: Iterable[Extent]) -> Extent:
@@ -108,20 +108,23 @@ def _outline(source: StructureSource, residues: str, ions: str) -> ReceptorOutli
     notes = [f"first of {len(structure)} models"] if len(structure) > 1 else []
     del structure[1:]
     structure.setup_entities()
-    if any(each.atom.has_altloc() for each in structure[0].all()):
+    if any(site.atom.has_altloc() for site in structure[0].all()):
         notes.append("first of the alternate locations")
         structure.remove_alternative_conformations()
-    hydrogens = sum(each.atom.is_hydrogen() for each in structure[0].all())
+    hydrogens = sum(site.atom.is_hydrogen() for site in structure[0].all())
     structure.remove_hydrogens()
     waters = sum(residue.is_water() for chain in structure[0] for residue in chain)
     structure.remove_waters()
-    return _sort(
+    return _summarise(
         structure, source.name, (set(residues.split()), set(ions.split())), (waters, hydrogens, notes)
     )
 
 
-def _sort(
-    structure: gemmi.Structure, name: str, kept: tuple[set[str], set[str]], seen: tuple[int, int, list[str]]
+def _summarise(
+    structure: gemmi.Structure,
+    name: str,
+    kept_names: tuple[set[str], set[str]],
+    counts: tuple[int, int, list[str]],
 ) -> ReceptorOutline | None:
     inside: dict[tuple[str, str], Extent] = {}
     left_out: list[str] = []
@@ -132,29 +135,29 @@ def _sort(
             if not len(residue):
                 continue
             total += 1
-            extent = _measure(residue)
-            if _stays(residue, *kept):
+            extent = _find_extent(residue)
+            if _is_kept(residue, *kept_names):
                 inside[chain.name, str(residue.seqid)] = extent
                 continue
             left_out.append(" ".join(f"{residue.name} {chain.name} {residue.seqid}".split()))
             if len(residue) >= _LEAST_ATOMS and not (_is_polymer(residue) and _has_backbone(residue)):
-                again = left_out.count(left_out[-1])
-                title = left_out[-1] if again == 1 else f"{left_out[-1]} ({again})"
+                repeat = left_out.count(left_out[-1])
+                title = left_out[-1] if repeat == 1 else f"{left_out[-1]} ({repeat})"
                 sites.append(Site(title, len(residue), extent))
     if not inside:
         return None
-    waters, hydrogens, notes = seen
+    waters, hydrogens, notes = counts
     parts = [f"{_shorten(left_out)}"] if left_out else []
     parts += [count(waters, "water")] if waters else []
-    words = [f"docked to {len(inside)} of {count(total, 'residue')} without waters"]
-    words += [f"left out: {', '.join(parts)}"] if parts else []
-    words += [f"{', '.join(notes)}"] if notes else []
-    words += [f"{count(hydrogens, 'hydrogen')} replaced"] if hydrogens else []
+    sentences = [f"docked to {len(inside)} of {count(total, 'residue')} without waters"]
+    sentences += [f"left out: {', '.join(parts)}"] if parts else []
+    sentences += [f"{', '.join(notes)}"] if notes else []
+    sentences += [f"{count(hydrogens, 'hydrogen')} replaced"] if hydrogens else []
     sites.sort(key=lambda site: -site.atoms)
-    return ReceptorOutline(name, inside, join_extents(inside.values()), tuple(sites), "; ".join(words))
+    return ReceptorOutline(name, inside, join_extents(inside.values()), tuple(sites), "; ".join(sentences))
 
 
-def _stays(residue: gemmi.Residue, names: set[str], ions: set[str]) -> bool:
+def _is_kept(residue: gemmi.Residue, names: set[str], ions: set[str]) -> bool:
     """Return whether a residue is kept as part of the receptor."""
     is_part = _is_polymer(residue) or residue.name in _PROTONATED
     return residue.name in ions or (residue.name in names and is_part)
@@ -170,12 +173,12 @@ def _has_backbone(residue: gemmi.Residue) -> bool:
     return names >= {"N", "CA", "C"} or names >= {"C3'", "C4'", "C5'"}
 
 
-def _measure(residue: gemmi.Residue) -> Extent:
-    places = [atom.pos.tolist() for atom in residue]
-    low, high = (tuple(map(pick, zip(*places, strict=True))) for pick in (min, max))
+def _find_extent(residue: gemmi.Residue) -> Extent:
+    positions = [atom.pos.tolist() for atom in residue]
+    low, high = (tuple(map(pick, zip(*positions, strict=True))) for pick in (min, max))
     return (low[0], low[1], low[2]), (high[0], high[1], high[2])
 
 
 def _shorten(names: list[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    further = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {further} more" if further > 0 else "")

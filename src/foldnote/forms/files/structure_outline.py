@@ -84,14 +84,14 @@ class Outline(NamedTuple):
     def words(self) -> str:
         """``2 chains: H 120, L 107 residues, 3 waters``; ``1 chain: A 1 residue, 1 chain without a name``."""
         polymers = [chain for chain in self.chains if chain.is_polymer]
-        shown = [f"{chain.name} {len(chain.residues)}" for chain in polymers[:8]]
-        named = count(len(polymers or self.chains), "chain") if self.chains else ""
-        if shown:
+        listed = [f"{chain.name} {len(chain.residues)}" for chain in polymers[:8]]
+        text = count(len(polymers or self.chains), "chain") if self.chains else ""
+        if listed:
             noun = "residue" if len(polymers) == len(polymers[0].residues) == 1 else "residues"
-            named += f": {', '.join(shown)}{' …' if len(polymers) > 8 else ''} {noun}"
+            text += f": {', '.join(listed)}{' …' if len(polymers) > 8 else ''} {noun}"
         unnamed = f"{count(self.unnamed, 'chain')} without a name" if self.unnamed else ""
-        others = [count(number, what) for what, number in self.others.items()]
-        return ", ".join(filter(None, (named, unnamed, *others)))
+        further = [count(number, kind) for kind, number in self.others.items()]
+        return ", ".join(filter(None, (text, unnamed, *further)))
 
 
 def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
@@ -100,9 +100,9 @@ def find_outline(value: Any, uploads: Iterable[str] = ()) -> Outline | None:
     None if a structure is not available here, is larger than 50 MB, or cannot be read.
     """
     if isinstance(value, list | tuple):
-        found = [find_outline(item, uploads) for item in value]
-        known = [outline for outline in found if outline is not None and outline.chains]
-        return _join(known) if known and len(known) == len(found) else None
+        outlines = [find_outline(item, uploads) for item in value]
+        complete = [outline for outline in outlines if outline is not None and outline.chains]
+        return _join(complete) if complete and len(complete) == len(outlines) else None
     source = locate_structure(value, uploads)
     return _read_outline(source) if source is not None else None
 
@@ -139,8 +139,8 @@ def locate_structure(value: Any, uploads: Iterable[str] = ()) -> StructureSource
         return StructureSource("the pasted structure", value) if len(value) < _LARGEST_BYTES else None
     path = local_path(resolve_file(value, uploads))
     if path is None:
-        seen = recall(value)
-        return StructureSource(value.rpartition("/")[2], seen) if seen else None
+        cached = recall(value)
+        return StructureSource(value.rpartition("/")[2], cached) if cached else None
     state = path.stat()
     if state.st_size > _LARGEST_BYTES:
         return None
@@ -148,10 +148,10 @@ def locate_structure(value: Any, uploads: Iterable[str] = ()) -> StructureSource
 
 
 def _join(outlines: list[Outline]) -> Outline:
-    first, *rest = outlines
-    if not rest:
+    first, *others = outlines
+    if not others:
         return first
-    shared = [chain for chain in first.chains if all(other.find(chain.name) for other in rest)]
+    shared = [chain for chain in first.chains if all(outline.find(chain.name) for outline in others)]
     return Outline(f"all {len(outlines)} structures", tuple(shared))
 
 
@@ -170,38 +170,38 @@ def _read_outline(source: StructureSource) -> Outline | None:
     if not len(structure) or not len(structure[0]):
         return None
     structure.merge_chain_parts()
-    others = dict.fromkeys(("ligand", "ion", "water"), 0)
-    chains = tuple(_read_chain(chain, others) for chain in structure[0])
+    outside = dict.fromkeys(("ligand", "ion", "water"), 0)
+    chains = tuple(_read_chain(chain, outside) for chain in structure[0])
     present = [chain for chain in chains if chain.residues]
     named = tuple(chain for chain in present if chain.name)
-    known = {what: number for what, number in others.items() if number}
-    return Outline(source.name, named, len(present) - len(named), known) if present else None
+    present_kinds = {kind: number for kind, number in outside.items() if number}
+    return Outline(source.name, named, len(present) - len(named), present_kinds) if present else None
 
 
-def _read_chain(chain: gemmi.Chain, others: dict[str, int]) -> OutlineChain:
-    """Return one chain; its residues outside the polymer are counted in ``others``."""
+def _read_chain(chain: gemmi.Chain, outside: dict[str, int]) -> OutlineChain:
+    """Return one chain; its residues outside the polymer are counted in ``outside``."""
     from foldnote.residue_names import find_letter
 
     residues = list(chain)
     polymer = find_polymer(residues)
     nucleotides = [residue for residue in polymer if is_nucleotide(residue)]
-    shown = polymer or residues
+    listed = polymer or residues
     inside = {id(residue) for residue in polymer}
     for residue in residues:
         if id(residue) not in inside and residue.name not in _CAPS:
-            others["water" if is_water(residue) else "ion" if len(residue) == 1 else "ligand"] += 1
+            outside["water" if is_water(residue) else "ion" if len(residue) == 1 else "ligand"] += 1
     if not polymer:
         kind = "water" if residues and all(map(is_water, residues)) else "ligands"
     elif len(nucleotides) * 2 > len(polymer):
         kind = "DNA" if any(residue.name.startswith("D") for residue in polymer) else "RNA"
     else:
         kind = "protein"
-    found: dict[str, str] = {}
-    for residue in shown:
+    letters: dict[str, str] = {}
+    for residue in listed:
         letter = find_letter(residue.name) if polymer else "X"
-        found.setdefault(f"{residue.seqid.num}{residue.seqid.icode}".strip(), letter)
-    stretches = find_cdrs(found) if kind == "protein" else ()
-    return OutlineChain(chain.name, kind, tuple(found), "".join(found.values()), stretches)
+        letters.setdefault(f"{residue.seqid.num}{residue.seqid.icode}".strip(), letter)
+    stretches = find_cdrs(letters) if kind == "protein" else ()
+    return OutlineChain(chain.name, kind, tuple(letters), "".join(letters.values()), stretches)
 
 
 _CAPS: Final = ("ACE", "FOR", "NH2", "NHE", "NMA", "NME")
@@ -226,9 +226,13 @@ def find_cdrs(residues: dict[str, str]) -> tuple[ChainRegion, ...]:
         if not is_scheme or (kind == "H" and not _has_insertions(residues)):
             continue
         return tuple(
-            ChainRegion(f"CDR-{kind}{position}", scheme, found)
+            ChainRegion(f"CDR-{kind}{position}", scheme, members)
             for position, (first, last) in enumerate(regions, 1)
-            if (found := tuple(number for number in residues if first <= read_residue_number(number) <= last))
+            if (
+                members := tuple(
+                    number for number in residues if first <= read_residue_number(number) <= last
+                )
+            )
         )
     return ()
 

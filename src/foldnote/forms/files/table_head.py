@@ -31,10 +31,10 @@ def find_table(value: Any, uploads: Iterable[str] = ()) -> TableHead | None:
     if not isinstance(value, str) or not value:
         return None
     if "\n" in value:
-        return _read(value[:_READ_CHARACTERS], "the pasted table")
-    path, seen = local_path(resolve_file(value, uploads)), recall(value)
-    if path is None and seen:
-        return _read(seen[:_READ_CHARACTERS], value.rpartition("/")[2])
+        return _parse_head(value[:_READ_CHARACTERS], "the pasted table")
+    path, cached = local_path(resolve_file(value, uploads)), recall(value)
+    if path is None and cached:
+        return _parse_head(cached[:_READ_CHARACTERS], value.rpartition("/")[2])
     if path is None or path.suffix.lower() not in _ENDINGS:
         return None
     return _read_path(str(path), path.stat().st_mtime_ns)
@@ -44,12 +44,12 @@ def find_table(value: Any, uploads: Iterable[str] = ()) -> TableHead | None:
 def _read_path(path: str, _changed_ns: int) -> TableHead | None:
     try:
         with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            return _read(file.read(_READ_CHARACTERS), Path(path).name)
+            return _parse_head(file.read(_READ_CHARACTERS), Path(path).name)
     except OSError:
         return None
 
 
-def _read(text: str, name: str) -> TableHead | None:
+def _parse_head(text: str, name: str) -> TableHead | None:
     first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max("\t;,", key=first.count)
     try:

@@ -39,7 +39,7 @@ def start(work: Coroutine[Any, Any, Any]) -> Any:
     return task
 
 
-async def call(resource: Any, name: str, *args: Any, **more: Any) -> Any:
+async def call(resource: Any, name: str, *args: Any, **options: Any) -> Any:
     """Call the operation ``name`` of a client's resource; a sync client is called in a thread."""
     import asyncio
 
@@ -47,5 +47,5 @@ async def call(resource: Any, name: str, *args: Any, **more: Any) -> Any:
 
     operation = getattr(resource, name)
     if isinstance(resource, AsyncApi):
-        return await operation(*args, **more)
-    return await asyncio.to_thread(operation, *args, **more)
+        return await operation(*args, **options)
+    return await asyncio.to_thread(operation, *args, **options)

@@ -24,24 +24,24 @@ class GermlineLookup:
         self._find = find
         self._show = show
         self._known: dict[str, str] = {}
-        self._wanted: list[str] = []
+        self._requested: list[str] = []
         self._latest = 0
         self._is_busy = False
 
     def begin(self) -> None:
         """Reset the requested chains, before the form requests those that it shows."""
-        self._wanted = []
+        self._requested = []
 
     def tell(self, chain: str) -> str:
         """Return what is known of a chain; empty until it was looked up."""
         if chain not in self._known:
-            self._wanted.append(chain)
+            self._requested.append(chain)
         return self._known.get(chain, "")
 
     def look_up(self) -> None:
         """Look up the requested unknown chains, unless the form makes new requests before."""
         self._latest += 1
-        if self._find is not None and self._wanted and has_running_loop():
+        if self._find is not None and self._requested and has_running_loop():
             start(self._look_up(self._find, self._latest))
 
     async def _look_up(self, find: Callable[[str], object], number: int) -> None:
@@ -52,11 +52,13 @@ class GermlineLookup:
             return
         self._is_busy = True
         try:
-            while chain := next((each for each in self._wanted if each not in self._known), ""):
-                found = await asyncio.to_thread(find, chain)
+            while chain := next(
+                (requested for requested in self._requested if requested not in self._known), ""
+            ):
+                germline = await asyncio.to_thread(find, chain)
                 if len(self._known) >= _MAX_KNOWN:
                     self._known.clear()
-                self._known[chain] = "" if found is None else str(found)
+                self._known[chain] = "" if germline is None else str(germline)
         finally:
             self._is_busy = False
         self._show()

@@ -51,12 +51,12 @@ async def fetch_texts(client: Any, job: str, paths: Iterable[str]) -> dict[str, 
         FoldnoteError: the job has no result, or the service does not answer.
         BadZipFile: the archive is damaged.
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     with zipfile.ZipFile(await _fetch(client, job)) as archive:
         for path in paths:
             if path in archive.namelist() and archive.getinfo(path).file_size <= _READ_BYTES:
-                found[path] = archive.read(path).decode("utf-8", "replace")
-    return found
+                texts[path] = archive.read(path).decode("utf-8", "replace")
+    return texts
 
 
 def write_jobs(jobs: Iterable[Job], title: str) -> str:
@@ -77,35 +77,35 @@ def write_tree(rows: str, title: str) -> str:
 def write_members(job: str, members: Iterable[ListedFile], extensions: tuple[str, ...]) -> str:
     """Return the HTML list of a job's files that a field accepts, by folder, and the number of others."""
     members = list(members)
-    fitting = [member for member in members if has_extension(member.path, extensions)]
-    shown = sorted(fitting[:_MAX_FILES], key=lambda member: member.path)
-    others = len(members) - len(shown)
-    if not shown:
+    accepted = [member for member in members if has_extension(member.path, extensions)]
+    listed = sorted(accepted[:_MAX_FILES], key=lambda member: member.path)
+    hidden = len(members) - len(listed)
+    if not listed:
         return "<p>This job has no file that can be used here.</p>"
-    more = f"<p>{count(others, 'other file')} of this job cannot be used here.</p>" if others else ""
-    return _write_level(job, shown, "", is_open=len(shown) <= _MAX_OPEN) + more
+    note = f"<p>{count(hidden, 'other file')} of this job cannot be used here.</p>" if hidden else ""
+    return _write_level(job, listed, "", is_open=len(listed) <= _MAX_OPEN) + note
 
 
 def _write_level(job: str, members: list[ListedFile], folder: str, *, is_open: bool) -> str:
     """Return the HTML of the files directly in a folder, then of its folders."""
-    deeper: dict[str, list[ListedFile]] = {}
-    written = []
+    folders: dict[str, list[ListedFile]] = {}
+    items = []
     for member in members:
         name, slash, _ = member.path[len(folder) :].partition("/")
         if slash:
-            deeper.setdefault(name, []).append(member)
+            folders.setdefault(name, []).append(member)
         else:
-            written.append(
+            items.append(
                 f'<button type="button" data-job="{escape(job)}" data-path="{escape(member.path)}">'
                 f"{escape(name)} <span>{format_size(member.size_bytes)}</span></button>"
             )
-    written += [
+    items += [
         f"<details{' open' if is_open else ''}><summary>{escape(name)}</summary>"
-        f'<div class="fn-files">{_write_level(job, inside, f"{folder}{name}/", is_open=is_open)}</div>'
+        f'<div class="fn-files">{_write_level(job, inner, f"{folder}{name}/", is_open=is_open)}</div>'
         "</details>"
-        for name, inside in deeper.items()
+        for name, inner in folders.items()
     ]
-    return "".join(written)
+    return "".join(items)
 
 
 async def _fetch(client: Any, job: str) -> Path:

@@ -44,7 +44,7 @@ class Part(NamedTuple):
     """The part applies when all conditions of one of these hold."""
     note: Condition | None = None
     """A further condition, from ``x-foldnote.appliesIf``, evaluated with defaults filled in."""
-    others: tuple[tuple[Mapping[str, Any], When], ...] = ()
+    narrowings: tuple[tuple[Mapping[str, Any], When], ...] = ()
     """Conditional descriptions that narrow this one, each with its conditions."""
 
     def describe(self, holding: tuple[int, ...]) -> FieldSpec:
@@ -52,8 +52,8 @@ class Part(NamedTuple):
         if not holding:
             return self.spec
         schema: Mapping[str, Any] = self.spec.schema
-        for place in holding:
-            schema = narrow(schema, self.others[place][0], is_nearer=True)
+        for index in holding:
+            schema = narrow(schema, self.narrowings[index][0], is_nearer=True)
         spec = read_spec(self.spec.path, schema, self.spec.root, required=self.spec.required)
         return spec._replace(nullable=self.spec.nullable)
 
@@ -72,7 +72,7 @@ class PlanState(NamedTuple):
     applying: frozenset[int]
     """Positions of the parts that apply; of several with one name, the first."""
     required: frozenset[str]
-    others: Mapping[int, tuple[int, ...]]
+    narrowings: Mapping[int, tuple[int, ...]]
     """Indices of the conditional descriptions that hold, by position of the part; others are left out."""
 
 
@@ -95,22 +95,22 @@ class Plan:
 
         Values of fields that do not apply are ignored: the search is repeated until the result is stable.
         """
-        given = [(position, part) for position, part in enumerate(self.parts)]
+        parts = [(position, part) for position, part in enumerate(self.parts)]
         filled = {
-            part.spec.name: known
-            for position, part in reversed(given)
-            if (known := _fill(part.spec, raw[position])) is not MISSING
+            part.spec.name: filled_value
+            for position, part in reversed(parts)
+            if (filled_value := _fill(part.spec, raw[position])) is not MISSING
         }
         value: dict[str, Any] = {}
         applying: frozenset[int] = frozenset()
         for _ in range(_MAX_ROUNDS):
-            found = frozenset(self._choose(given, value, filled))
-            if found == applying:
+            candidates = frozenset(self._choose(parts, value, filled))
+            if candidates == applying:
                 break
-            applying = found
+            applying = candidates
             value = {
                 part.spec.name: raw[position]
-                for position, part in given
+                for position, part in parts
                 if position in applying and raw[position] is not MISSING
             }
         required = frozenset(
@@ -119,28 +119,28 @@ class Plan:
             if _hold(requirement.when, value)
             for name in requirement.names
         )
-        return PlanState(value, applying, required, self._list_others(value))
+        return PlanState(value, applying, required, self._list_narrowings(value))
 
-    def _list_others(self, value: Mapping[str, Any]) -> dict[int, tuple[int, ...]]:
-        found = {
-            position: tuple(place for place, (_, when) in enumerate(part.others) if _hold(when, value))
+    def _list_narrowings(self, value: Mapping[str, Any]) -> dict[int, tuple[int, ...]]:
+        indices = {
+            position: tuple(index for index, (_, when) in enumerate(part.narrowings) if _hold(when, value))
             for position, part in enumerate(self.parts)
-            if part.others
+            if part.narrowings
         }
-        return {position: places for position, places in found.items() if places}
+        return {position: holding for position, holding in indices.items() if holding}
 
     def _choose(
-        self, given: Iterable[tuple[int, Part]], value: Mapping[str, Any], filled: Mapping[str, Any]
+        self, parts: Iterable[tuple[int, Part]], value: Mapping[str, Any], filled: Mapping[str, Any]
     ) -> Iterator[int]:
         banned = {name for ban in self.bans if _hold(ban.when, value) for name in ban.names}
-        taken: set[str] = set(banned)
-        for position, part in given:
+        excluded: set[str] = set(banned)
+        for position, part in parts:
             name = part.spec.name
-            if name in taken or not any(_hold(when, value) for when in part.whens):
+            if name in excluded or not any(_hold(when, value) for when in part.whens):
                 continue
             is_noted = part.note is None or part.note.holds(filled)
             if is_noted and matches(part.spec.notes.get("appliesWhen"), filled):
-                taken.add(name)
+                excluded.add(name)
                 yield position
 
 
@@ -157,8 +157,8 @@ class _PlanReader:
         self._path = path
         self._plan = Plan()
         self._document: Document | None = None
-        self._found: dict[str, list[tuple[dict[str, Any], When]]] = {}
-        self._others: dict[str, list[tuple[dict[str, Any], When]]] = {}
+        self._descriptions: dict[str, list[tuple[dict[str, Any], When]]] = {}
+        self._narrowings: dict[str, list[tuple[dict[str, Any], When]]] = {}
 
     def read(self, schema: Any, when: When, level: int) -> None:
         plain = resolve(schema, self._root)
@@ -177,11 +177,11 @@ class _PlanReader:
 
     def finish(self, more: FieldSpec | None) -> Plan:
         for name in sorted(name for requirement in self._plan.requirements for name in requirement.names):
-            self._found.setdefault(name, [({}, ())])  # required but not described: always shown
+            self._descriptions.setdefault(name, [({}, ())])  # required but not described: always shown
         parts = [
             self._make_part(name, child, alternatives)
-            for name, found in self._found.items()
-            for child, alternatives in _group(found)
+            for name, descriptions in self._descriptions.items()
+            for child, alternatives in _group(descriptions)
         ]
         positions = {id(part.spec): part for part in parts}
         self._plan.parts = tuple(positions[id(spec)] for spec in rank_specs(part.spec for part in parts))
@@ -190,16 +190,16 @@ class _PlanReader:
 
     def _make_part(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> Part:
         spec = self._read_spec(name, child, alternatives)
-        noted = spec.notes.get(CONDITION)
-        rules = self._compile(noted) if isinstance(noted, Mapping) else None
+        condition_schema = spec.notes.get(CONDITION)
+        rules = self._compile(condition_schema) if isinstance(condition_schema, Mapping) else None
         note = Condition(rules) if rules is not None and rules.is_compiled else None
         whens = tuple(when for _, when in alternatives)
-        others = tuple(
-            (child, other)
-            for child, other in self._others.get(name, ())
-            if any(set(when) <= set(other) for when in whens)
+        narrowings = tuple(
+            (child, narrowing_when)
+            for child, narrowing_when in self._narrowings.get(name, ())
+            if any(set(when) <= set(narrowing_when) for when in whens)
         )
-        return Part(spec, whens, note, others)
+        return Part(spec, whens, note, narrowings)
 
     def _read_spec(self, name: str, child: Any, alternatives: list[tuple[Any, When]]) -> FieldSpec:
         """Return the specification, required if the property is required whenever the part applies."""
@@ -235,33 +235,39 @@ class _PlanReader:
         A description that holds only if an earlier one does is kept as a conditional description that narrows
         it.
         """
-        found = self._found.setdefault(name, [])
+        descriptions = self._descriptions.setdefault(name, [])
         has_shape = _has_shape(child, self._root)
-        for earlier, earlier_when in found:
+        for earlier, earlier_when in descriptions:
             is_wider = not set(earlier_when) - set(when)
             if is_wider and (not has_shape or _has_shape(earlier, self._root)):
-                self._add_other(name, child, when, set(when) - set(earlier_when))
+                self._add_narrowing(name, child, when, set(when) - set(earlier_when))
                 return
         if has_shape:
-            shapeless = [pair for pair in found if not _has_shape(pair[0], self._root)]
+            shapeless = [pair for pair in descriptions if not _has_shape(pair[0], self._root)]
             earlier_children = [pair[0] for pair in shapeless if isinstance(pair[0], Mapping)]
             notes = {key: value for earlier in earlier_children for key, value in earlier.items()}
-            found[:] = [pair for pair in found if pair not in shapeless or set(pair[1]) - set(when)]
+            descriptions[:] = [
+                pair for pair in descriptions if pair not in shapeless or set(pair[1]) - set(when)
+            ]
             child = notes | dict(child) if notes else child
-        found.append((child, when))
+        descriptions.append((child, when))
 
-    def _add_other(self, name: str, child: Any, when: When, conditions: set[Condition]) -> None:
+    def _add_narrowing(self, name: str, child: Any, when: When, conditions: set[Condition]) -> None:
         """Keep a conditional description if it has conditions and keywords that a form shows."""
         plain = resolve(child, self._root)
         if conditions and says_more(plain):
-            self._others.setdefault(name, []).append((plain, when))
+            self._narrowings.setdefault(name, []).append((plain, when))
 
     def _read_dependencies(self, plain: Mapping[str, Any], when: When, level: int) -> None:
         for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
-            found = plain.get(keyword)
-            for name, wanted in found.items() if isinstance(found, Mapping) else ():
+            dependencies = plain.get(keyword)
+            for name, dependency in dependencies.items() if isinstance(dependencies, Mapping) else ():
                 present = (*when, Condition(self._compile({"required": [name]})))
-                self.read({"required": wanted} if isinstance(wanted, list) else wanted, present, level + 1)
+                self.read(
+                    {"required": dependency} if isinstance(dependency, list) else dependency,
+                    present,
+                    level + 1,
+                )
 
     def _read_union(self, options: list[Any], when: When, level: int) -> None:
         plains = [resolve(option, self._root) for option in options]
@@ -270,17 +276,17 @@ class _PlanReader:
             for plain in plains:
                 self.read({key: plain[key] for key in ("properties",) if key in plain}, when, level + 1)
             return
-        self._found[name] = [(self._join_kinds(name, plains), when)]
+        self._descriptions[name] = [(self._join_kinds(name, plains), when)]
         if any(name in _listed(plain.get("required"), str) for plain in plains):
             self._plan.requirements.append(Requirement(frozenset([name]), when))
             self._plan.kinds.append(self._plan.requirements[-1])
         for plain in plains:
             kind = read_fixed(plain["properties"][name], self._root)[0]
             is_kind = {"properties": {name: {"const": kind}}, "required": [name]}
-            chosen = (*when, Condition(self._compile(is_kind)))
-            self._plan.options.append((chosen, self._compile(plain)))
-            others = {key: child for key, child in plain["properties"].items() if key != name}
-            self.read(plain | {"properties": others}, chosen, level + 1)
+            chosen_when = (*when, Condition(self._compile(is_kind)))
+            self._plan.options.append((chosen_when, self._compile(plain)))
+            other_properties = {key: child for key, child in plain["properties"].items() if key != name}
+            self.read(plain | {"properties": other_properties}, chosen_when, level + 1)
 
     def _join_kinds(self, name: str, plains: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the schema of the discriminator, with one labelled choice per option."""
@@ -300,25 +306,25 @@ class _PlanReader:
     def _compile(self, schema: Any) -> Rules:
         if self._document is None:
             self._document = Document.of(self._root)
-        wanted = schema if isinstance(schema, Mapping) else {"not": {}} if schema is False else {}
-        return self._document.compile_part(wanted)
+        mapping = schema if isinstance(schema, Mapping) else {"not": {}} if schema is False else {}
+        return self._document.compile_part(mapping)
 
 
 def _read_more(plain: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...]) -> FieldSpec | None:
     """Return the field for additional properties; None if they are forbidden or not described."""
-    known = {key: plain[key] for key in ("additionalProperties", "patternProperties") if plain.get(key)}
-    if not any(isinstance(found, Mapping) and found for found in known.values()):
+    described = {key: plain[key] for key in ("additionalProperties", "patternProperties") if plain.get(key)}
+    if not any(isinstance(value, Mapping) and value for value in described.values()):
         return None
     title = "Other names" if plain.get("properties") else "Names and values"
-    return read_spec((*path, title), {"type": "object", "title": title, **known}, root, required=False)
+    return read_spec((*path, title), {"type": "object", "title": title, **described}, root, required=False)
 
 
-def _group(found: list[tuple[Any, When]]) -> Iterator[tuple[Any, list[tuple[Any, When]]]]:
+def _group(descriptions: list[tuple[Any, When]]) -> Iterator[tuple[Any, list[tuple[Any, When]]]]:
     """Group equal descriptions of one property."""
-    seen: dict[str, list[tuple[Any, When]]] = {}
-    for child, when in found:
-        seen.setdefault(repr(child), []).append((child, when))
-    for alternatives in seen.values():
+    groups: dict[str, list[tuple[Any, When]]] = {}
+    for child, when in descriptions:
+        groups.setdefault(repr(child), []).append((child, when))
+    for alternatives in groups.values():
         yield alternatives[0][0], alternatives
 
 

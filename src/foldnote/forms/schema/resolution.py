@@ -38,27 +38,27 @@ def says_object(schema: Mapping[str, Any]) -> bool:
     types = schema.get("type")
     if types is not None:
         return bool(types == "object")
-    return any(word in schema for word in OBJECT_WORDS)
+    return any(keyword in schema for keyword in OBJECT_WORDS)
 
 
 def split_null(schema: dict[str, Any], root: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     """Return the schema without ``null``, and whether it allowed ``null``."""
     types = schema.get("type")
     if isinstance(types, list):
-        kept = [name for name in types if name != "null"]
-        schema = schema | {"type": kept[0] if len(kept) == 1 else kept or "null"}
+        names = [name for name in types if name != "null"]
+        schema = schema | {"type": names[0] if len(names) == 1 else names or "null"}
         return schema, "null" in types
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword)
         if not isinstance(options, list) or NULL not in options:
             continue
-        others = [option for option in options if option != NULL]
-        rest = {key: value for key, value in schema.items() if key != keyword}
-        if len(others) == 1:
-            other = resolve(others[0], root)
-            inner, _ = split_null(other, root)
-            return inner | rest, True
-        return rest | {keyword: others}, True
+        remaining = [option for option in options if option != NULL]
+        without_union = {key: value for key, value in schema.items() if key != keyword}
+        if len(remaining) == 1:
+            only = resolve(remaining[0], root)
+            inner, _ = split_null(only, root)
+            return inner | without_union, True
+        return without_union | {keyword: remaining}, True
     return schema, False
 
 
@@ -83,9 +83,9 @@ def list_types(schema: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(map(str, types))
     if says_object(schema):
         return ("object",)
-    if any(word in schema for word in ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")):
+    if any(keyword in schema for keyword in ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")):
         return ("array",)
-    if any(word in schema for word in ("pattern", "minLength", "maxLength")):
+    if any(keyword in schema for keyword in ("pattern", "minLength", "maxLength")):
         return ("string",)
     return ()
 
@@ -111,22 +111,22 @@ def read_fixed(schema: Any, root: Mapping[str, Any]) -> tuple[Any, ...]:
     return (values[0],) if isinstance(values, list) and len(values) == 1 else ()
 
 
-def narrow(base: Mapping[str, Any], more: Mapping[str, Any], *, is_nearer: bool) -> dict[str, Any]:
+def narrow(base: Mapping[str, Any], other: Mapping[str, Any], *, is_nearer: bool) -> dict[str, Any]:
     """Combine two descriptions of a property that both hold.
 
     The result has the narrower bounds and the common values. Titles, descriptions, defaults and examples are
-    those of ``more`` if ``is_nearer``, else those of ``base``.
+    those of ``other`` if ``is_nearer``, else those of ``base``.
     """
     merged = dict(base)
-    for key, value in more.items():
+    for key, value in other.items():
         if key in _LAST_WINS and (is_nearer or key not in base):
             merged[key] = value
         elif key in _TIGHTEST and _is_number(value):
-            known = base.get(key)
-            merged[key] = _TIGHTEST[key](known, value) if _is_number(known) else value
+            present = base.get(key)
+            merged[key] = _TIGHTEST[key](present, value) if _is_number(present) else value
         elif key == "enum" and isinstance(value, list) and value and "const" not in base:
-            known = base.get(key)
-            common = [item for item in known if item in value] if isinstance(known, list) else value
+            present = base.get(key)
+            common = [item for item in present if item in value] if isinstance(present, list) else value
             merged[key] = common or value
         elif key == "const" and ("enum" not in base or is_nearer):
             merged.pop("enum", None)
@@ -162,26 +162,26 @@ def _dereference(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _follow(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Any = root
+    part: Any = root
     if reference != "#" and not reference.startswith("#/"):
         return _find_anchor(reference[1:], root)
     for step in reference.lstrip("#").strip("/").split("/"):
         if not step:
             continue
         step = step.replace("~1", "/").replace("~0", "~").replace("%25", "%").replace("%22", '"')
-        if isinstance(found, list):
-            found = found[int(step)] if step.isdecimal() and int(step) < len(found) else {}
+        if isinstance(part, list):
+            part = part[int(step)] if step.isdecimal() and int(step) < len(part) else {}
         else:
-            found = found.get(step, {}) if isinstance(found, Mapping) else {}
-    return found if isinstance(found, Mapping) else {}
+            part = part.get(step, {}) if isinstance(part, Mapping) else {}
+    return part if isinstance(part, Mapping) else {}
 
 
-def _find_anchor(name: str, at: Any) -> Mapping[str, Any]:
-    if isinstance(at, Mapping):
-        if at.get("$anchor") == name:
-            return at
-        at = list(at.values())
-    inside = (_find_anchor(name, part) for part in at) if isinstance(at, list) else ()
+def _find_anchor(name: str, schema: Any) -> Mapping[str, Any]:
+    if isinstance(schema, Mapping):
+        if schema.get("$anchor") == name:
+            return schema
+        schema = list(schema.values())
+    inside = (_find_anchor(name, part) for part in schema) if isinstance(schema, list) else ()
     return next(filter(None, inside), {})
 
 

@@ -29,18 +29,18 @@ def omit_secrets(schema: Any, value: Any, root: Mapping[str, Any] | None = None)
     if plain.get("format") == "password" or plain.get("writeOnly") is True:
         return MISSING
     if not isinstance(value, Mapping | list):
-        options = [part for word in _ALTERNATIVES for part in _listed(plain.get(word))]
+        options = [part for keyword in _ALTERNATIVES for part in _listed(plain.get(keyword))]
         return MISSING if any(omit_secrets(part, value, root) is MISSING for part in options) else value
-    parts = [part for word in _ALTERNATIVES for part in _listed(plain.get(word))]
-    parts += [plain[word] for word in _CONDITIONAL if word in plain]
-    for word in _DEPENDENT:
-        found = plain.get(word)
-        parts += found.values() if isinstance(found, Mapping) else ()
-    shown = _omit_inner(plain, value, root)
+    parts = [part for keyword in _ALTERNATIVES for part in _listed(plain.get(keyword))]
+    parts += [plain[keyword] for keyword in _CONDITIONAL if keyword in plain]
+    for keyword in _DEPENDENT:
+        dependent = plain.get(keyword)
+        parts += dependent.values() if isinstance(dependent, Mapping) else ()
+    public = _omit_inner(plain, value, root)
     for part in parts:
-        if shown is not MISSING:
-            shown = omit_secrets(part, shown, root)
-    return shown
+        if public is not MISSING:
+            public = omit_secrets(part, public, root)
+    return public
 
 
 def _omit_inner(plain: Mapping[str, Any], value: Any, root: Mapping[str, Any]) -> Any:
@@ -48,29 +48,29 @@ def _omit_inner(plain: Mapping[str, Any], value: Any, root: Mapping[str, Any]) -
     if isinstance(value, list):
         items = plain.get("items")
         is_draft_7 = isinstance(items, list)
-        places = _listed(items if is_draft_7 else plain.get("prefixItems"))
-        rest = plain.get("additionalItems") if is_draft_7 else items
-        schemas = [*places, *[rest] * max(0, len(value) - len(places))]
-        shown = [omit_secrets(part, item, root) for part, item in zip(schemas, value, strict=False)]
-        return [None if item is MISSING else item for item in shown]
-    kept = dict(value)
+        positions = _listed(items if is_draft_7 else plain.get("prefixItems"))
+        further = plain.get("additionalItems") if is_draft_7 else items
+        schemas = [*positions, *[further] * max(0, len(value) - len(positions))]
+        public = [omit_secrets(part, item, root) for part, item in zip(schemas, value, strict=False)]
+        return [None if item is MISSING else item for item in public]
+    public_members = dict(value)
     for name in value:
         for part in _list_schemas(plain, name):
-            kept[name] = omit_secrets(part, kept[name], root)
-    return {name: item for name, item in kept.items() if item is not MISSING}
+            public_members[name] = omit_secrets(part, public_members[name], root)
+    return {name: item for name, item in public_members.items() if item is not MISSING}
 
 
 def _list_schemas(plain: Mapping[str, Any], name: str) -> list[Any]:
     """Return the schemas of a property: its own and those of matching patterns, else of other properties."""
     properties, patterns = plain.get("properties"), plain.get("patternProperties")
-    found = [properties[name]] if isinstance(properties, Mapping) and name in properties else []
+    schemas = [properties[name]] if isinstance(properties, Mapping) and name in properties else []
     for pattern, part in patterns.items() if isinstance(patterns, Mapping) else ():
         try:
             is_match = re.search(pattern, name) is not None
         except re.error:  # a pattern that Python cannot compile may match any name
             is_match = True
-        found += [part] if is_match else []
-    return found or [plain.get("additionalProperties")]
+        schemas += [part] if is_match else []
+    return schemas or [plain.get("additionalProperties")]
 
 
 def _listed(value: Any) -> list[Any]:

@@ -31,9 +31,9 @@ def takes_smiles(spec: FieldSpec) -> bool:
 
 def list_item_schemas(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the schemas of a list's positions, from ``prefixItems`` or an older draft's ``items`` array."""
-    found = schema.get("prefixItems") or schema.get("items")
-    places = found if isinstance(found, list) else []
-    return [place if isinstance(place, Mapping) else {} for place in places]
+    schemas = schema.get("prefixItems") or schema.get("items")
+    positions = schemas if isinstance(schemas, list) else []
+    return [position if isinstance(position, Mapping) else {} for position in positions]
 
 
 def has_item_schemas(spec: FieldSpec) -> bool:
@@ -47,13 +47,13 @@ def read_options(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[dic
         options = schema.get(keyword)
         if isinstance(options, list) and len(options) > 1:
             plains = [resolve(option, root) for option in options]
-            rest = {key: value for key, value in schema.items() if key not in (keyword, *_ANNOTATIONS)}
-            return [rest | plain for plain in plains]
+            common = {key: value for key, value in schema.items() if key not in (keyword, *_ANNOTATIONS)}
+            return [common | plain for plain in plains]
     types = schema.get("type")
     if isinstance(types, list) and len(types) > 1:
         names = [name for name in types if name != "integer" or "number" not in types]
-        rest = {key: value for key, value in schema.items() if key not in _ANNOTATIONS}
-        return [{**rest, "type": name} for name in names]
+        common = {key: value for key, value in schema.items() if key not in _ANNOTATIONS}
+        return [{**common, "type": name} for name in names]
     return []
 
 
@@ -74,7 +74,7 @@ def is_object(spec: FieldSpec) -> bool:
     if is_deep(spec) or not (says_object(spec.schema) or "allOf" in spec.schema or has_kinds(spec)):
         return False
     parts = [spec.schema, *(resolve(part, spec.root) for part in spec.schema.get("allOf") or ())]
-    return has_kinds(spec) or any(part.get(word) for part in parts for word in _NAMING)
+    return has_kinds(spec) or any(part.get(keyword) for part in parts for keyword in _NAMING)
 
 
 def has_kinds(spec: FieldSpec) -> bool:
@@ -104,9 +104,14 @@ def is_rows(spec: FieldSpec) -> bool:
 
 def is_entries(spec: FieldSpec) -> bool:
     """Return whether the spec is of names with values of one known schema."""
-    known = [spec.schema.get("additionalProperties"), *(spec.schema.get("patternProperties") or {}).values()]
-    is_known = [isinstance(values, dict) and bool(values) for values in known if values is not False]
-    return spec.type == "object" and sum(is_known) == 1 and not is_deep(spec)
+    value_schemas = [
+        spec.schema.get("additionalProperties"),
+        *(spec.schema.get("patternProperties") or {}).values(),
+    ]
+    are_described = [
+        isinstance(values, dict) and bool(values) for values in value_schemas if values is not False
+    ]
+    return spec.type == "object" and sum(are_described) == 1 and not is_deep(spec)
 
 
 def is_deep(spec: FieldSpec) -> bool:

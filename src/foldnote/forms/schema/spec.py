@@ -72,8 +72,8 @@ class FieldSpec(NamedTuple):
     @property
     def notes(self) -> Mapping[str, Any]:
         """The schema's ``x-foldnote`` object; empty without one."""
-        found = self.schema.get(_NOTES)
-        return found if isinstance(found, Mapping) else {}
+        notes = self.schema.get(_NOTES)
+        return notes if isinstance(notes, Mapping) else {}
 
     @property
     def type(self) -> str:
@@ -98,7 +98,7 @@ class FieldSpec(NamedTuple):
 
     def has_words(self, words: Iterable[str]) -> bool:
         """Return whether name, title or description of the field or its parts have all (lower-case) words."""
-        text = " ".join(_list_words(self.name, self.schema, self.root, _SEARCHED_LEVELS)).lower()
+        text = " ".join(_list_texts(self.name, self.schema, self.root, _SEARCHED_LEVELS)).lower()
         return all(word in text for word in words)
 
     @property
@@ -143,14 +143,14 @@ class FieldSpec(NamedTuple):
     @property
     def examples(self) -> tuple[Any, ...]:
         """The schema's examples."""
-        found = self.schema.get("examples")
-        return tuple(found) if isinstance(found, list) else ()
+        examples = self.schema.get("examples")
+        return tuple(examples) if isinstance(examples, list) else ()
 
     @property
     def items(self) -> Mapping[str, Any]:
         """The schema of an array's items."""
-        found = self.schema.get("items")
-        return found if isinstance(found, Mapping) else {}
+        items = self.schema.get("items")
+        return items if isinstance(items, Mapping) else {}
 
 
 def read_specs(schema: Mapping[str, Any]) -> tuple[FieldSpec, ...]:
@@ -205,14 +205,14 @@ def _read_choices(schema: Mapping[str, Any]) -> Iterator[Choice]:
             )
 
 
-def _list_words(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], levels: int) -> Iterator[str]:
+def _list_texts(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], levels: int) -> Iterator[str]:
     """Yield the names, titles and descriptions of a field and of those inside it."""
     yield from (name, str(schema.get("title") or title_from_name(name)), str(schema.get("description") or ""))
     inside = {} if levels == 0 else schema.get("properties")
     for own, child in inside.items() if isinstance(inside, Mapping) else ():
-        yield from _list_words(own, resolve(child, root), root, levels - 1)
+        yield from _list_texts(own, resolve(child, root), root, levels - 1)
     if levels and isinstance(schema.get("items"), Mapping):
-        yield from _list_words("", resolve(schema["items"], root), root, levels - 1)
+        yield from _list_texts("", resolve(schema["items"], root), root, levels - 1)
 
 
 def _label(value: Any) -> str:

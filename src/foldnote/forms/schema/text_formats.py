@@ -61,17 +61,17 @@ FORMATS: Final = {
 
 def find_format_fault(text: str, name: object) -> str | None:
     """Explain why the text lacks the format, as a sentence; None if it has it or the format is unknown."""
-    wanted = FORMATS.get(name) if isinstance(name, str) else None
-    if wanted is None:
+    expected = FORMATS.get(name) if isinstance(name, str) else None
+    if expected is None:
         return None
     try:
-        wanted.read(text)
+        expected.read(text)
     except (ValueError, re.error):
-        return f"This is not {wanted.noun}. Write it like {wanted.example}."
+        return f"This is not {expected.noun}. Write it like {expected.example}."
     return None
 
 
 def show_example(name: object) -> str:
     """Return an example of the format; empty for an unknown one."""
-    wanted = FORMATS.get(name) if isinstance(name, str) else None
-    return wanted.example if wanted is not None else ""
+    expected = FORMATS.get(name) if isinstance(name, str) else None
+    return expected.example if expected is not None else ""

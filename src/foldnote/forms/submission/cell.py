@@ -15,8 +15,8 @@ _RANDOM_ID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[0-9a-f]{
 """Pattern of ids that JupyterLab and nbformat generate; other ids were chosen by a person and may not be
 unique."""
 
-_seen: dict[str, int] = {}
-_seen_in: list[str] = [""]
+_form_counts: dict[str, int] = {}
+_counted_execution: list[str] = [""]
 
 
 class CellKey(NamedTuple):
@@ -48,12 +48,12 @@ def cell_key(tool_type: str) -> CellKey | None:
         return None
     name = f"{cell_id}/{tool_type}"
     execution = str((parent.get("header") or {}).get("msg_id"))
-    if execution != _seen_in[0]:
-        _seen.clear()
-        _seen_in[0] = execution
-    _seen[name] = _seen.get(name, 0) + 1
-    if _seen[name] > 1:
-        name = f"{name}#{_seen[name]}"
+    if execution != _counted_execution[0]:
+        _form_counts.clear()
+        _counted_execution[0] = execution
+    _form_counts[name] = _form_counts.get(name, 0) + 1
+    if _form_counts[name] > 1:
+        name = f"{name}#{_form_counts[name]}"
     return CellKey(f"{_notebook_path()}#{name}", f"#{name}" if _RANDOM_ID.match(cell_id) else None)
 
 

@@ -52,7 +52,7 @@ class Checking:
         if self.is_validating or self._submission.is_sending or not form.show_errors():
             return None
         if form.client is None:
-            self._verdicts.say(
+            self._verdicts.show_status(
                 "No problems found. The form is not connected to a service that could validate the settings.",
                 "",
             )
@@ -74,12 +74,12 @@ class Checking:
             return
         form.frame.show_cost(describe_cost(is_own=uses_embedded_service(form)))
         if has_running_loop():
-            start(self._learn())
+            start(self._load_experience())
 
     def learn_again(self) -> None:
         """Update the cost after a job of the tool has ended."""
         if self._form.client is not None and has_running_loop():
-            start(self._learn())
+            start(self._load_experience())
 
     async def _validate(self) -> None:
         from foldnote.forms.submission.uploading import upload_alignment, upload_files
@@ -89,9 +89,9 @@ class Checking:
         try:
             settings = await upload_files(form, judged.settings)
             extensions = await upload_alignment(form, judged.extensions)
-            more: dict[str, Any] = {"extensions": extensions} if extensions else {}
+            options: dict[str, Any] = {"extensions": extensions} if extensions else {}
             verdict = await call(
-                form.client.jobs, "validate", form.described.type, settings, job_name=form.job_name, **more
+                form.client.jobs, "validate", form.described.type, settings, job_name=form.job_name, **options
             )
         except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
             self._verdicts.show_error(error, judged=judged)
@@ -100,14 +100,14 @@ class Checking:
             self.is_validating = False
             form.frame.show_sending("")
         if not is_same(judged, form.snapshot()):
-            form.frame.say("The settings changed during validation. Press Validate again.")
+            form.frame.show_status("The settings changed during validation. Press Validate again.")
             return
         if verdict.valid:
-            self._verdicts.say("The service accepts these settings. Nothing was submitted.", "well")
+            self._verdicts.show_status("The service accepts these settings. Nothing was submitted.", "well")
             return
         reason = verdict.error or "The service rejected these settings without giving a reason."
         is_shown = form.show_verdict(verdict.field, verdict.reason or reason)
-        self._verdicts.say(REJECTED_FIELD if is_shown else reason, "bad")
+        self._verdicts.show_status(REJECTED_FIELD if is_shown else reason, "bad")
 
     async def _look_up(self, name: str, started: float) -> None:
         import asyncio
@@ -138,20 +138,20 @@ class Checking:
             == job.job_name
         )
 
-    async def _learn(self) -> None:
+    async def _load_experience(self) -> None:
         from foldnote.client.submission.experience import summarize_runs
 
         form = self._form
         try:
-            found = await call(form.client.jobs, "list", limit=_JOBS_READ, include_subjobs=True)
+            listed = await call(form.client.jobs, "list", limit=_JOBS_READ, include_subjobs=True)
         except FoldnoteError as error:
             _log.info("Earlier jobs could not be listed: %s", error)
             return
-        left = None if uses_embedded_service(form) else await self._count_left()
-        experience = summarize_runs(found.page.jobs, form.described.type)
-        form.frame.show_cost(describe_cost(experience, left, is_own=uses_embedded_service(form)))
+        jobs_left = None if uses_embedded_service(form) else await self._count_jobs_left()
+        experience = summarize_runs(listed.page.jobs, form.described.type)
+        form.frame.show_cost(describe_cost(experience, jobs_left, is_own=uses_embedded_service(form)))
 
-    async def _count_left(self) -> int | None:
+    async def _count_jobs_left(self) -> int | None:
         """Return the number of jobs that the account may still submit; None if unlimited or unknown."""
         try:
             account = await call(self._form.client.account, "get")
@@ -170,16 +170,16 @@ def describe_cost(
     if jobs_left == 0:
         return "No jobs are left of your allowance: the service accepts no new jobs."
     hours = experience.weighted_hours if experience is not None else None
-    more = f" and {format_weighted_hours(hours)}" if hours else ""
+    weighted = f" and {format_weighted_hours(hours)}" if hours else ""
     allowance = "your allowance" if jobs_left is None else f"your remaining {count(jobs_left, 'job')}"
-    return f"Submitting uses 1 job of {allowance}{_describe_time(experience, more)}."
+    return f"Submitting uses 1 job of {allowance}{_describe_time(experience, weighted)}."
 
 
-def _describe_time(experience: Experience | None, more: str = "") -> str:
+def _describe_time(experience: Experience | None, weighted: str = "") -> str:
     """Describe the run time of earlier jobs, and the other resources that they used."""
     if experience is None or experience.duration_s is None:
         return "; the run time is not known yet"
     based = f"median of {experience.count} earlier jobs" if experience.count > 1 else "as the previous job"
     peak = experience.peak_memory_mb
     memory = "" if peak is None else f", with up to {format_size(peak * 2**20)} of memory"
-    return f", {about_duration(experience.duration_s)}{more} ({based}){memory}"
+    return f", {about_duration(experience.duration_s)}{weighted} ({based}){memory}"

@@ -27,7 +27,7 @@ class ExampleButton:
         self._verdicts = verdicts
         self._button = button
         self._settings = find_example(form.described)
-        self._asked_about: dict[str, Any] | None = None
+        self._settings_to_replace: dict[str, Any] | None = None
         if self._settings:
             button.remove_class("foldnote-hidden")
             button.on_click(lambda _button: verdicts.guard(self.press))
@@ -37,22 +37,24 @@ class ExampleButton:
         form = self._form
         is_edited = any(field.is_touched for field in form.section.fields)
         settings = form.value
-        if is_edited and not (self._asked_about is not None and is_same(self._asked_about, settings)):
-            self._asked_about = settings
+        if is_edited and not (
+            self._settings_to_replace is not None and is_same(self._settings_to_replace, settings)
+        ):
+            self._settings_to_replace = settings
             self._button.description = _REPLACE
             return
-        self._asked_about = None
+        self._settings_to_replace = None
         self._button.description = _LOAD
         form.reset()
         form.set(self._settings)
         for field in form.section.fields:
             field.is_touched = False  # a second press replaces no settings made by a person
-        self._verdicts.say("This is the example of the tool. Nothing was submitted.", "")
+        self._verdicts.show_status("This is the example of the tool. Nothing was submitted.", "")
 
     def drop_question(self, settings: Mapping[str, Any]) -> None:
         """Ask again if the settings have changed since the question."""
-        if self._asked_about is not None and not is_same(self._asked_about, dict(settings)):
-            self._asked_about = None
+        if self._settings_to_replace is not None and not is_same(self._settings_to_replace, dict(settings)):
+            self._settings_to_replace = None
             self._button.description = _LOAD
 
 
@@ -62,22 +64,22 @@ def find_example(tool: DescribedTool) -> dict[str, Any]:
     From a schema, the first of its ``examples`` is taken if it is an object; else the first example of each
     property, if every required property has one or a default.
     """
-    held = (tool.example_job or {}).get("settings")
-    if isinstance(held, Mapping) and held:
-        return dict(held)
+    settings = (tool.example_job or {}).get("settings")
+    if isinstance(settings, Mapping) and settings:
+        return dict(settings)
     schema = resolve(tool.settings_schema, tool.settings_schema)
-    whole = schema.get("examples")
-    if isinstance(whole, list) and whole and isinstance(whole[0], Mapping):
-        return dict(whole[0])
+    form_examples = schema.get("examples")
+    if isinstance(form_examples, list) and form_examples and isinstance(form_examples[0], Mapping):
+        return dict(form_examples[0])
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return {}
     parts = {name: resolve(part, tool.settings_schema) for name, part in properties.items()}
-    found = {
+    examples = {
         name: part["examples"][0]
         for name, part in parts.items()
         if isinstance(part.get("examples"), list) and part["examples"]
     }
     required = schema.get("required") or ()
-    lacks = any(name not in found and "default" not in parts.get(name, {}) for name in required)
-    return {} if lacks else found
+    is_incomplete = any(name not in examples and "default" not in parts.get(name, {}) for name in required)
+    return {} if is_incomplete else examples

@@ -33,7 +33,7 @@ SOURCE = "alignmentSource"
 OWN, NO_ALIGNMENT, DATABASES, SERVER = "own", "none", "databases", "server"
 USES_MSA = "useMSA"
 """The setting that disables the alignment of tools that align sequences."""
-_SENT_WORDS = {
+_SOURCE_LABELS = {
     OWN: "My own file",
     NO_ALIGNMENT: "None (single sequence)",
     DATABASES: "The service's own databases — nothing is sent",
@@ -66,7 +66,7 @@ class ExtensionFields:
     def __init__(
         self,
         form: ExtensionHost,
-        taken: Sequence[str],
+        accepted: Sequence[str],
         engine: ToolEngine | None = None,
         *,
         is_waiting: bool = False,
@@ -75,7 +75,7 @@ class ExtensionFields:
 
         Args:
             form: the form that they belong to.
-            taken: the extensions that the tool accepts beside its settings.
+            accepted: the extensions that the tool accepts beside its settings.
             engine: the engine of the tool; its databases on the service's machine are searched for
                 alignments.
             is_waiting: whether the service has not yet reported the extensions; a tool that aligns sequences
@@ -84,29 +84,29 @@ class ExtensionFields:
         self._has_room = is_waiting and USES_MSA in form.section.names
         self._form = form
         self._verdicts: dict[str, str] = {}
-        schema = _write_schema(taken, engine.databases if engine is not None else ())
+        schema = _write_schema(accepted, engine.databases if engine is not None else ())
         self.section = Section(read_plan(schema, schema), self) if schema["properties"] else None
 
     @property
     def widgets(self) -> list[widgets.Widget]:
         """A heading and the fields, or reserved space; empty for none."""
-        looks = self._form.looks
+        styles = self._form.styles
         heading = '<div class="fn-group" role="heading" aria-level="3">Beside the settings</div>'
         if self.section is None:
             asked = f'{heading}<div class="fn-room">Asking the service where alignments may come from…</div>'
-            return [looks.html(asked, "foldnote-group-title")] if self._has_room else []
-        fields = looks.box(self.section.widgets, "foldnote-group", "foldnote-beside")
-        return [looks.html(heading, "foldnote-group-title"), fields]
+            return [styles.html(asked, "foldnote-group-title")] if self._has_room else []
+        fields = styles.box(self.section.widgets, "foldnote-group", "foldnote-beside")
+        return [styles.html(heading, "foldnote-group-title"), fields]
 
     @property
     def value(self) -> dict[str, Any]:
         """Extensions beside the settings; empty for none."""
         if self.section is None:
             return {}
-        read = self.section.read().value
-        purposes = [name.partition(":")[2] for name, is_agreed in read.items() if is_agreed is True]
-        purposes += [MSA_SERVER] if read.get(SOURCE) == SERVER else []
-        own = {ALIGNMENT: read[ALIGNMENT]} if read.get(SOURCE) == OWN and read.get(ALIGNMENT) else {}
+        values = self.section.read().value
+        purposes = [name.partition(":")[2] for name, is_agreed in values.items() if is_agreed is True]
+        purposes += [MSA_SERVER] if values.get(SOURCE) == SERVER else []
+        own = {ALIGNMENT: values[ALIGNMENT]} if values.get(SOURCE) == OWN and values.get(ALIGNMENT) else {}
         return ({EXTERNAL: purposes} if purposes else {}) | own
 
     @property
@@ -114,12 +114,14 @@ class ExtensionFields:
         """What is missing or invalid; paths begin with ``foldnote``."""
         if self.section is None:
             return ()
-        read = self.section.read()
-        found = list(read.inner)
-        if read.value.get(SOURCE) == OWN and not read.value.get(ALIGNMENT):
-            found.append(Problem(field=ALIGNMENT, message="Required.", code="missing_field"))
-        found += [Problem(field=name, message=text, code="service") for name, text in self._verdicts.items()]
-        return tuple(each.at(f"{WIRE_NAME}.{each.field}") for each in found)
+        reading = self.section.read()
+        problems = list(reading.inner)
+        if reading.value.get(SOURCE) == OWN and not reading.value.get(ALIGNMENT):
+            problems.append(Problem(field=ALIGNMENT, message="Required.", code="missing_field"))
+        problems += [
+            Problem(field=name, message=text, code="service") for name, text in self._verdicts.items()
+        ]
+        return tuple(problem.at(f"{WIRE_NAME}.{problem.field}") for problem in problems)
 
     def express(self) -> None:
         """Show each problem at its field, and hide fields that do not apply."""
@@ -150,9 +152,9 @@ class ExtensionFields:
             self.section.focus_at(name if name in self.section.names else SOURCE)
 
     @property
-    def looks(self) -> Any:
+    def styles(self) -> Any:
         """The form's shared layout and style models."""
-        return self._form.looks
+        return self._form.styles
 
     @property
     def shows_errors(self) -> bool:
@@ -200,21 +202,21 @@ class ExtensionFields:
         return self._form.known_uploads()
 
 
-def _write_schema(taken: Sequence[str], databases: Sequence[str]) -> dict[str, Any]:
+def _write_schema(accepted: Sequence[str], databases: Sequence[str]) -> dict[str, Any]:
     """Write the JSON Schema of the fields for a tool's extensions and the service's databases."""
-    server, parts = name_consent(MSA_SERVER), set(taken)
+    server, parts = name_consent(MSA_SERVER), set(accepted)
     properties: dict[str, Any] = {}
     sources = [OWN] if ALIGNMENT in parts else []
     sources += [NO_ALIGNMENT] if parts & {ALIGNMENT, server} else []
     sources += [DATABASES] if sources and databases else []
     sources += [SERVER] if server in parts else []
     if sources:
-        about = f"{_ABOUT} Those of this service are {', '.join(databases)}." if databases else _ABOUT
+        description = f"{_ABOUT} Those of this service are {', '.join(databases)}." if databases else _ABOUT
         properties[SOURCE] = {
             "title": "Alignment",
-            "description": about,
+            "description": description,
             "type": "string",
-            "oneOf": [{"const": source, "title": _SENT_WORDS[source]} for source in sources],
+            "oneOf": [{"const": source, "title": _SOURCE_LABELS[source]} for source in sources],
             "x-foldnote": {"group": "common", "order": 1},
         }
     if ALIGNMENT in parts:
@@ -231,7 +233,7 @@ def _write_schema(taken: Sequence[str], databases: Sequence[str]) -> dict[str, A
                 "appliesWhen": {SOURCE: [OWN]},
             },
         }
-    for name in taken:
+    for name in accepted:
         head, _, purpose = name.partition(":")
         if head == EXTERNAL and name != server:
             properties[name] = {

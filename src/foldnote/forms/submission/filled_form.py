@@ -23,7 +23,7 @@ def uses_embedded_service(form: FilledForm) -> bool:
 class StatusLine(Protocol):
     """The status messages of a form."""
 
-    def say(self, text: str, *, kind: str = "", more: str = "") -> None:
+    def show_status(self, text: str, *, kind: str = "", detail: str = "") -> None:
         """Show a message below the buttons; ``kind`` is ``bad``, ``well`` or empty."""
 
     def show_sending(self, words: str) -> None:

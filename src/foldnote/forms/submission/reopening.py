@@ -24,21 +24,21 @@ def take_kept(form: FilledForm, but: Collection[str] = ()) -> None:
     form.refresh()
 
 
-def show_job_settings(form: FilledForm, job: Any, given: Mapping[str, Any]) -> bool:
-    """Show the settings of ``job`` if the ``given`` values agree with them; returns whether they do.
+def show_job_settings(form: FilledForm, job: Any, values: Mapping[str, Any]) -> bool:
+    """Show the settings of ``job`` if ``values`` agree with them; returns whether they do.
 
     A local file agrees if its contents are those that were uploaded; it stays shown as a local file.
     """
     settings = {key: value for key, value in job.settings.items() if key in form.section.names}
-    held = {name: value for name, value in form.value.items() if name in given}
-    kept = catalog.check(form.described, settings).normalized
-    sent = as_sent(held)
-    wanted = catalog.check(form.described, {**settings, **sent}).normalized
+    current = {name: value for name, value in form.value.items() if name in values}
+    job_settings = catalog.check(form.described, settings).normalized
+    sent = as_sent(current)
+    merged = catalog.check(form.described, {**settings, **sent}).normalized
     is_other_name = form.typed_job_name not in ("", job.job_name)
-    if job.type != form.described.type or kept != wanted or is_other_name or _has_local(sent):
+    if job.type != form.described.type or job_settings != merged or is_other_name or _has_local(sent):
         return False
-    form.set({**settings, **held})
-    take_kept(form, held)
+    form.set({**settings, **current})
+    take_kept(form, current)
     return True
 
 

@@ -73,7 +73,8 @@ class FormSubmission:
         if self.is_sending or not self._form.show_errors():
             return None
         if self._form.client is None:
-            self._form.frame.say("The form is not connected to a service, so nothing was sent.", kind="bad")
+            message = "The form is not connected to a service, so nothing was sent."
+            self._form.frame.show_status(message, kind="bad")
             return None
         self._form.frame.show_sending("Sending…")
         self.is_sending = True
@@ -107,26 +108,26 @@ class FormSubmission:
         if self._verdicts.is_as_shown():
             self.submit()
 
-    def attach(self, given: Mapping[str, Any]) -> None:
+    def attach(self, values: Mapping[str, Any]) -> None:
         """Show the job that this cell submitted before, if its values are still those of the job."""
         if self._form.client is None or self._key is None:
             return
         ledger = self._form.client.ledger
-        found = (ledger.cell_job(key) for key in self._key.names)
-        name = next(filter(None, found), None)
+        names = (ledger.cell_job(key) for key in self._key.names)
+        name = next(filter(None, names), None)
         if name is None:
             return
         from foldnote.client.core.operations import AsyncApi
 
         if isinstance(self._form.client.jobs, AsyncApi):
-            start(self._attach(name, dict(given)))
+            start(self._attach(name, dict(values)))
             return
         try:  # not in the background, so that the next cell finds the job when all cells are run
             job = self._form.client.jobs.get(name)
         except FoldnoteError as error:
             self._show_unreadable(error, name)
         else:
-            self._verdicts.guard(lambda: self._show_attached(job, given))
+            self._verdicts.guard(lambda: self._show_attached(job, values))
 
     def load_uploads(self) -> None:
         """In a notebook, load the names of the account's files."""
@@ -155,11 +156,11 @@ class FormSubmission:
         settings = await upload_files(form, sent.settings)
         extensions = await upload_alignment(form, sent.extensions)
         form.frame.show_sending("Sending…")
-        more: dict[str, Any] = {"job_name": job_name} | ({"extensions": extensions} if extensions else {})
-        more |= {"label": form.label} if form.label else {}
-        job = await call(form.client.jobs, "submit", form.wanted, settings, **more)
+        options: dict[str, Any] = {"job_name": job_name} | ({"extensions": extensions} if extensions else {})
+        options |= {"label": form.label} if form.label else {}
+        job = await call(form.client.jobs, "submit", form.wanted, settings, **options)
         if job.status is JobStatus.STOPPED:  # failed or stopped: submitting again means another run
-            return await call(form.client.jobs, "submit", form.wanted, settings, **more, again=True)
+            return await call(form.client.jobs, "submit", form.wanted, settings, **options, again=True)
         return job
 
     async def _load_uploads(self) -> None:
@@ -181,17 +182,17 @@ class FormSubmission:
             for name in self._key.names:
                 form.client.ledger.remember_cell(name, job.job_name)
         form.forget_extensions()
-        form.frame.say(_describe_submission(job), kind="well")
+        form.frame.show_status(_describe_submission(job), kind="well")
         if form.on_submit is not None:
             form.on_submit(job)
 
-    async def _attach(self, name: str, given: Mapping[str, Any]) -> None:
+    async def _attach(self, name: str, values: Mapping[str, Any]) -> None:
         try:
             job = await call(self._form.client.jobs, "get", name)
         except Exception as error:  # noqa: BLE001 - the edge of a task: every error is shown
             self._show_unreadable(error, name)
             return
-        self._verdicts.guard(lambda: self._show_attached(job, given))
+        self._verdicts.guard(lambda: self._show_attached(job, values))
 
     def _show_unreadable(self, error: Exception, name: str) -> None:
         """Report that this cell's job could not be read; a deleted job is not reported."""
@@ -200,14 +201,16 @@ class FormSubmission:
                 error, f"The job {name}, which this cell submitted, could not be loaded."
             )
 
-    def _show_attached(self, job: Any, given: Mapping[str, Any]) -> None:
+    def _show_attached(self, job: Any, values: Mapping[str, Any]) -> None:
         from foldnote.forms.submission.reopening import show_job_settings
 
         form = self._form
-        if not show_job_settings(form, job, given):
+        if not show_job_settings(form, job, values):
             return
         self.job = job
-        form.frame.say(f"This cell submitted {job.job_name} before; that job is shown. Nothing was sent.")
+        form.frame.show_status(
+            f"This cell submitted {job.job_name} before; that job is shown. Nothing was sent."
+        )
         if form.on_attach is not None:
             form.on_attach(job)
 

@@ -63,7 +63,7 @@ async def _send_field(form: FilledForm, field: Field, value: Any) -> Any:
             for name, item in value.items()
         }
     if isinstance(value, list) and len(parts) == len(value):
-        return [await _send_field(form, parts[place], item) for place, item in enumerate(value)]
+        return [await _send_field(form, parts[position], item) for position, item in enumerate(value)]
     return value
 
 

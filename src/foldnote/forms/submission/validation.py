@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class FormValidation(NamedTuple):
     """The result of reading and validating all fields."""
 
-    read: SectionReading
+    reading: SectionReading
     value: dict[str, Any]
     """The settings as they would be sent."""
     normalized: dict[str, Any]
@@ -48,10 +48,10 @@ class Validator:
             verdicts: the service's messages, by field.
             explain: rewords a problem for the source of the field's value.
         """
-        read = self._section.read()
-        judged = _validate(self._section, read, self._check(read.value), verdicts)
-        problems = [explain(problem, judged.value.get(problem.field)) for problem in judged.problems]
-        return judged._replace(problems=tuple(problems))
+        reading = self._section.read()
+        validation = _validate(self._section, reading, self._check(reading.value), verdicts)
+        problems = [explain(problem, validation.value.get(problem.field)) for problem in validation.problems]
+        return validation._replace(problems=tuple(problems))
 
     def _check(self, settings: Mapping[str, Any]) -> catalog.Check:
         key = _freeze(settings)
@@ -71,36 +71,38 @@ def _freeze(value: Any) -> Hashable:
 
 
 def _validate(
-    section: Section, read: SectionReading, checked: catalog.Check, verdicts: Mapping[str, str]
+    section: Section, reading: SectionReading, checked: catalog.Check, verdicts: Mapping[str, str]
 ) -> FormValidation:
     names = section.names
-    applying = {section.fields[position].spec.name for position in read.state.applying}
+    applying = {section.fields[position].spec.name for position in reading.state.applying}
     hidden = set(names) - applying
-    own = read.inner
-    judged = [
+    own = reading.inner
+    schema_problems = [
         problem
         for problem in checked.problems
         if first_step(problem.field, names) not in hidden and not _is_covered(problem, own)
     ]
-    refused = [
+    service_problems = [
         Problem(field=path, message=message, code="service")
         for path, message in verdicts.items()
         if first_step(path, names) in applying
     ]
     order = {name: number for number, name in enumerate(names)}
     problems = sorted(
-        dict.fromkeys([*own, *judged, *refused]),
-        key=lambda found: order.get(first_step(found.field, names), len(order)),
+        dict.fromkeys([*own, *schema_problems, *service_problems]),
+        key=lambda entry: order.get(first_step(entry.field, names), len(order)),
     )
-    return FormValidation(read, read.value, checked.normalized, tuple(problems))
+    return FormValidation(reading, reading.value, checked.normalized, tuple(problems))
 
 
 def _is_covered(problem: Problem, own: tuple[Problem, ...]) -> bool:
     """Return whether a field reports a problem at the same path, or a more precise one inside it."""
-    if any(_is_at_or_below(problem.field, known.field) for known in own):
+    if any(_is_at_or_below(problem.field, reported.field) for reported in own):
         return True
-    return problem.code == "invalid" and any(_is_at_or_below(known.field, problem.field) for known in own)
+    return problem.code == "invalid" and any(
+        _is_at_or_below(reported.field, problem.field) for reported in own
+    )
 
 
-def _is_at_or_below(path: str, other: str) -> bool:
-    return not other or path == other or path.startswith(f"{other}.")
+def _is_at_or_below(path: str, parent: str) -> bool:
+    return not parent or path == parent or path.startswith(f"{parent}.")

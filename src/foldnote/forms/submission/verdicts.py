@@ -35,27 +35,27 @@ class Verdicts:
 
     def __init__(self, form: FilledForm) -> None:
         self._form = form
-        self._judged: Snapshot | None = None
+        self._validated: Snapshot | None = None
         """The settings that the shown verdict is about; None without a verdict."""
         self._shown: Snapshot | None = None
         """The settings that the fields last showed."""
 
-    def say(self, text: str, kind: str, judged: Snapshot | None = None, more: str = "") -> None:
+    def show_status(self, text: str, kind: str, judged: Snapshot | None = None, detail: str = "") -> None:
         """Show a verdict on the settings ``judged`` (by default the current ones) until they change."""
-        self._form.frame.say(text, kind=kind, more=more)
-        self._judged = judged or self._form.snapshot()
+        self._form.frame.show_status(text, kind=kind, detail=detail)
+        self._validated = judged or self._form.snapshot()
 
-    def drop_stale(self, now: Snapshot, *, is_readable: bool = True) -> None:
+    def drop_stale(self, current: Snapshot, *, is_readable: bool = True) -> None:
         """Record the settings that the form shows, and remove a verdict on other settings.
 
         Args:
-            now: the settings.
+            current: the settings.
             is_readable: whether all fields can be read; otherwise typed text is missing from the settings.
         """
-        self._shown = now
-        if self._judged is not None and not (is_readable and is_same(now, self._judged)):
-            self._judged = None
-            self._form.frame.say("")
+        self._shown = current
+        if self._validated is not None and not (is_readable and is_same(current, self._validated)):
+            self._validated = None
+            self._form.frame.show_status("")
 
     def look_at_files(self) -> None:
         """Refresh the form if a local file appeared, disappeared or changed."""
@@ -71,7 +71,7 @@ class Verdicts:
         if shown is None or is_same(shown.settings, form.value):
             return True
         form.refresh()
-        form.frame.say(
+        form.frame.show_status(
             "A local file now has the name of an upload, so nothing was sent. Check the field, then press the"
             " button again.",
             kind="bad",
@@ -103,9 +103,9 @@ class Verdicts:
         advice = _advise(error, getattr(form.client, "profile", None))
         text = " ".join(part for part in (lead, message) if part)
         if any(at_fields):
-            self.say(text, "bad", more=advice)
+            self.show_status(text, "bad", detail=advice)
         else:
-            form.frame.say(text, kind="bad", more=advice)
+            form.frame.show_status(text, kind="bad", detail=advice)
 
 
 def _read_verdicts(error: Exception) -> list[tuple[str, str]]:
@@ -115,16 +115,16 @@ def _read_verdicts(error: Exception) -> list[tuple[str, str]]:
     if isinstance(error, JobNameTakenError):
         return [(JOB_NAME, error.message)]
     if isinstance(error, ServiceError) and error.field:
-        return [(error.field, _word(error))]
+        return [(error.field, _describe_service_error(error))]
     return []
 
 
-def _word(error: ServiceError) -> str:
+def _describe_service_error(error: ServiceError) -> str:
     """Return the service's message; if a file is missing, add how the form accepts one."""
     if error.code != MISSING_FILE:
         return error.message
-    what = error.message.partition(" Upload ")[0]
-    return f"{what} Choose the file, paste its contents, or write <JobName>/<path> for a file of a job."
+    reason = error.message.partition(" Upload ")[0]
+    return f"{reason} Choose the file, paste its contents, or write <JobName>/<path> for a file of a job."
 
 
 def _describe(error: Exception) -> str:

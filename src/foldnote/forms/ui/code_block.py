@@ -26,8 +26,8 @@ def write_code_block(code: str, language: str = _PYTHON) -> str:
         return ""
     actions = {"Insert as a cell below": _INSERT} if language == _PYTHON else {}
     buttons = "".join(
-        f'<button type="button" onclick="{escape_html(script)}">{words}</button>'
-        for words, script in (actions | {"Copy": _COPY}).items()
+        f'<button type="button" onclick="{escape_html(script)}">{label}</button>'
+        for label, script in (actions | {"Copy": _COPY}).items()
     )
     return (
         f"<style>{read_style('code')}</style>"

@@ -52,9 +52,9 @@ def locked(method: Callable[_P, _R]) -> Callable[_P, _R]:
     """Let the method run with `form_lock` held."""
 
     @wraps(method)
-    def run(*args: _P.args, **named: _P.kwargs) -> _R:
+    def run(*args: _P.args, **options: _P.kwargs) -> _R:
         with form_lock:
-            return method(*args, **named)
+            return method(*args, **options)
 
     return run
 
@@ -141,12 +141,12 @@ class CompactWidget(widgets.Widget):
         if key is not None:
             state: dict[str, Any] = super().get_state(key, drop_defaults)
             return state
-        held = {}
+        full_state = {}
         for name, convert, assumed in _list_synced(_class_of(self)):
             value = getattr(self, name)
             if value not in assumed:
-                held[name] = value if convert is None else convert(value, self)
-        return held
+                full_state[name] = value if convert is None else convert(value, self)
+        return full_state
 
     @locked
     def set_state(self, sync_data: dict[str, Any]) -> None:

@@ -104,10 +104,10 @@ def read_parts(spec: FieldSpec, *, is_brief: bool = False, mark: str = "") -> La
         mark: CSS class by which the page identifies the field.
     """
     marks = f'<span class="fn-unit">{escape_html(spec.unit)}</span>' if spec.unit else ""
-    words = " ".join(part for part in (spec.help, _bounds(spec)) if part)
-    shown = words.partition(". ")[0].rstrip(".") + "." if is_brief and words else words
-    tip = f' title="{escape_html(words)}"' if shown != words else ""
-    foot = f'<span class="fn-help"{tip}>{escape_html(shown)}</span>' if words else ""
+    help_text = " ".join(part for part in (spec.help, _bounds(spec)) if part)
+    visible = help_text.partition(". ")[0].rstrip(".") + "." if is_brief and help_text else help_text
+    tip = f' title="{escape_html(help_text)}"' if visible != help_text else ""
+    foot = f'<span class="fn-help"{tip}>{escape_html(visible)}</span>' if help_text else ""
     changed = ""
     if spec.default is not MISSING:
         default = escape_html(in_one_line(spec.default, 60)) or "empty"
@@ -126,13 +126,13 @@ def write_foot(parts: LabelParts, notice: Notice) -> str:
     """Write the HTML of the lines below the control: up to three errors, readout, letters, cautions, help."""
     lines = []
     if notice.excerpt is not None:
-        spot = notice.excerpt
+        excerpt = notice.excerpt
         after = [
-            _mark(letter) if place in spot.more else escape_html(letter)
-            for place, letter in enumerate(spot.after)
+            _mark(letter) if index in excerpt.more else escape_html(letter)
+            for index, letter in enumerate(excerpt.after)
         ]
-        written = f"{escape_html(spot.before)}{_mark(spot.letter)}{''.join(after)}"
-        lines.append(f'<span class="fn-excerpt">{written}</span>')
+        content = f"{escape_html(excerpt.before)}{_mark(excerpt.letter)}{''.join(after)}"
+        lines.append(f'<span class="fn-excerpt">{content}</span>')
     lines += [f'<span class="fn-error">{escape_html(error)}</span>' for error in notice.errors[:3]]
     if len(notice.errors) > 3:
         lines.append(f'<span class="fn-error">and {len(notice.errors) - 3} more</span>')
@@ -171,7 +171,7 @@ def _write_strip(strip: ShadedLetters) -> str:
 
 def _shade(strip: ShadedLetters, start: int, end: int) -> str:
     """Return the letters from ``start`` to ``end``, with the name of each part at its beginning."""
-    written, place = [], start
+    parts, position = [], start
     for name, first, last in strip.parts:
         low, high = max(first, start), min(last, end)
         if low >= high:
@@ -179,17 +179,17 @@ def _shade(strip: ShadedLetters, start: int, end: int) -> str:
         extent = f"{name}, residues {strip.first + first} to {strip.first + last - 1}"
         tag = f'<span class="fn-tag">{escape_html(name.rpartition("-")[2])}</span>' if low == first else ""
         shaded = escape_html(strip.letters[low:high])
-        written.append(escape_html(strip.letters[place:low]))
-        written.append(f'<span class="fn-shade" title="{escape_html(extent)}">{tag}{shaded}</span>')
-        place = high
-    return "".join(written) + escape_html(strip.letters[place:end])
+        parts.append(escape_html(strip.letters[position:low]))
+        parts.append(f'<span class="fn-shade" title="{escape_html(extent)}">{tag}{shaded}</span>')
+        position = high
+    return "".join(parts) + escape_html(strip.letters[position:end])
 
 
 def _write_states(spec: FieldSpec) -> str:
     """Return the HTML mark of a deprecated or read-only setting."""
     states = [
-        word
-        for word, is_so in (("deprecated", spec.is_deprecated), ("read-only", spec.is_read_only))
+        state
+        for state, is_so in (("deprecated", spec.is_deprecated), ("read-only", spec.is_read_only))
         if is_so
     ]
     return f' <span class="fn-state">{", ".join(states)}</span>' if states else ""
@@ -200,16 +200,16 @@ def _bounds(spec: FieldSpec) -> str:
     schema = spec.schema
     if spec.type in ("number", "integer") and not spec.choices:
         limits = {
-            word: format_number(schema[key])
-            for key, word in _LIMITS.items()
+            relation: format_number(schema[key])
+            for key, relation in _LIMITS.items()
             if isinstance(schema.get(key), int | float)
         }
-        if all(_names(spec.help, limit) for limit in limits.values()):
+        if all(_mentions(spec.help, limit) for limit in limits.values()):
             return ""
         if set(limits) == {"at least", "at most"}:
             parts = [f"{limits['at least']} to {limits['at most']}"]
         else:
-            parts = [" and ".join(f"{word} {limit}" for word, limit in limits.items())]
+            parts = [" and ".join(f"{relation} {limit}" for relation, limit in limits.items())]
         step = schema.get("multipleOf")
         parts += [f"in steps of {format_number(step)}"] if isinstance(step, int | float) else []
         text = ", ".join(filter(None, parts))
@@ -220,20 +220,23 @@ def _bounds(spec: FieldSpec) -> str:
     return _bound_size(spec, *sizes[spec.type]) if spec.type in sizes and not spec.choices else ""
 
 
-def _bound_size(spec: FieldSpec, least: str, most: str, noun: str) -> str:
+def _bound_size(spec: FieldSpec, minimum_key: str, maximum_key: str, noun: str) -> str:
     """Return a sentence with the limits of a length."""
-    exact = spec.schema.get(least)
-    if exact == spec.schema.get(most) and isinstance(exact, int):
-        return f"Exactly {count(exact, noun)}." if exact > 0 and not _names(spec.help, str(exact)) else ""
+    exact = spec.schema.get(minimum_key)
+    if exact == spec.schema.get(maximum_key) and isinstance(exact, int):
+        return f"Exactly {count(exact, noun)}." if exact > 0 and not _mentions(spec.help, str(exact)) else ""
     bounds = [
-        f"{word} {count(size, noun)}"
-        for word, size in (("at least", spec.schema.get(least)), ("at most", spec.schema.get(most)))
-        if isinstance(size, int) and size > 0 and not _names(spec.help, str(size))
+        f"{relation} {count(size, noun)}"
+        for relation, size in (
+            ("at least", spec.schema.get(minimum_key)),
+            ("at most", spec.schema.get(maximum_key)),
+        )
+        if isinstance(size, int) and size > 0 and not _mentions(spec.help, str(size))
     ]
     return f"{' and '.join(bounds).capitalize()}." if bounds else ""
 
 
-def _names(text: str, number: str) -> bool:
+def _mentions(text: str, number: str) -> bool:
     """Return whether a text contains a number, with or without thousands separators."""
-    plain, wanted = (re.sub(r"(?<=\d),(?=\d{3})", "", each) for each in (text, number))
-    return bool(re.search(rf"(?<![\d.]){re.escape(wanted)}(?![\d.]*\d)", plain))
+    plain, normalized = (re.sub(r"(?<=\d),(?=\d{3})", "", value) for value in (text, number))
+    return bool(re.search(rf"(?<![\d.]){re.escape(normalized)}(?![\d.]*\d)", plain))

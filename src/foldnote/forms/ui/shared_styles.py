@@ -61,8 +61,12 @@ class SharedStyles:
         """Return a container, laid out by the style sheet through its CSS classes."""
         return compact_widgets.Box(children, layout=self.layout, _dom_classes=classes)
 
-    def button(self, description: str, *classes: str, **more: Any) -> widgets.Button:
+    def button(self, description: str, *classes: str, **options: Any) -> widgets.Button:
         """Return a button with these CSS classes."""
         return compact_widgets.Button(
-            description=description, layout=self.layout, style=self.button_style, _dom_classes=classes, **more
+            description=description,
+            layout=self.layout,
+            style=self.button_style,
+            _dom_classes=classes,
+            **options,
         )

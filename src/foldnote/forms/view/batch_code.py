@@ -33,7 +33,7 @@ class BatchParts:
 
 def write_batch_call(
     batch: DraftBatch,
-    given: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
     completed: Sequence[Mapping[str, Any]],
     parts: BatchParts,
 ) -> str:
@@ -41,15 +41,15 @@ def write_batch_call(
 
     Args:
         batch: the batch.
-        given: the settings that each row gives.
+        rows: the settings that each row gives.
         completed: the same, completed with the form's settings.
         parts: the other parts of the call.
     """
-    names = dict.fromkeys(name for row in given for name in row)
-    is_file = bool(batch.file_name) and all(name in row for row in given for name in names)
-    if not is_file and len(given) > _MAX_ROWS:
+    names = dict.fromkeys(name for row in rows for name in row)
+    is_file = bool(batch.file_name) and all(name in row for row in rows for name in names)
+    if not is_file and len(rows) > _MAX_ROWS:
         return (
-            f"# These {len(given):,} rows differ from the file that they came from, and are too many to be"
+            f"# These {len(rows):,} rows differ from the file that they came from, and are too many to be"
             " written here.\n# Correct the file itself, or submit from the form."
         )
     before = ["import foldnote as fn", ""]
@@ -77,15 +77,15 @@ def _write_rows(
 ) -> list[str]:
     """Write a dict for each row: the job's name, the settings ``names``, and its kept columns."""
     sent = batch.to_rows(rows, ())
-    kept = [name for name in sent.kept if name not in names and name != _JOB_NAME]
-    written = []
+    kept_columns = [name for name in sent.kept if name not in names and name != _JOB_NAME]
+    lines_of_rows = []
     for number, row in enumerate(rows):
         cells = {_JOB_NAME: repr(sent.names[number])} if sent.names else {}
         cells |= {name: write_setting(name, row[name], marks, before) for name in names if name in row}
         inputs = sent.inputs[number]
-        cells |= {name: repr(inputs[name]) for name in kept if inputs[name] is not None}
-        written.append("    {" + ", ".join(f"{name!r}: {text}" for name, text in cells.items()) + "},")
-    before += ["rows = [", *written, "]"]
+        cells |= {name: repr(inputs[name]) for name in kept_columns if inputs[name] is not None}
+        lines_of_rows.append("    {" + ", ".join(f"{name!r}: {text}" for name, text in cells.items()) + "},")
+    before += ["rows = [", *lines_of_rows, "]"]
     lines = ["    rows,"]
-    lines += [f"    columns={ {name: name for name in names}!r},"] if kept else []
+    lines += [f"    columns={ {name: name for name in names}!r},"] if kept_columns else []
     return lines + ([f"    names={_JOB_NAME!r},"] if sent.names else [])

@@ -19,14 +19,14 @@ class Changes:
     """The button with the number of changed settings, and the list that it opens."""
 
     def __init__(
-        self, looks: SharedStyles, reset: Callable[..., None], place: Callable[[widgets.Box], None]
+        self, styles: SharedStyles, reset: Callable[..., None], insert_panel: Callable[[widgets.Box], None]
     ) -> None:
-        self._looks = looks
+        self._styles = styles
         self._reset = reset
-        self._place = place
+        self._insert_panel = insert_panel
         self._is_open = False
         self._fields: tuple[Field, ...] = ()
-        self.button = looks.button(
+        self.button = styles.button(
             "", "foldnote-link", "foldnote-hidden", tooltip="Settings that differ from their defaults"
         )
         self.button.on_click(self._toggle)
@@ -51,8 +51,8 @@ class Changes:
         if self.panel is None:
             if not self._is_open:
                 return
-            self.panel = self._looks.box([], "foldnote-changes")
-            self._place(self.panel)
+            self.panel = self._styles.box([], "foldnote-changes")
+            self._insert_panel(self.panel)
         old = self.panel.children
         set_class(self.panel, "foldnote-hidden", not self._is_open)
         if self._is_open:
@@ -67,15 +67,15 @@ class Changes:
 
     def _row(self, field: Field) -> widgets.Button:
         title, default = field.spec.title, field.initial
-        shown = "empty" if default in (MISSING, None, "") else in_one_line(default, 40)
-        return self._button(f"Reset {title}", f"The default is {shown}", (field.spec.name,))
+        default_text = "empty" if default in (MISSING, None, "") else in_one_line(default, 40)
+        return self._button(f"Reset {title}", f"The default is {default_text}", (field.spec.name,))
 
     def _button(self, text: str, tip: str, names: tuple[str, ...]) -> widgets.Button:
-        button = self._looks.button(text, "foldnote-small", tooltip=tip, icon="undo")
+        button = self._styles.button(text, "foldnote-small", tooltip=tip, icon="undo")
 
         def press(_button: Any) -> None:
-            wanted = names or tuple(field.spec.name for field in self._fields)
-            self._reset(*wanted)
+            chosen = names or tuple(field.spec.name for field in self._fields)
+            self._reset(*chosen)
 
         button.on_click(press)
         return button

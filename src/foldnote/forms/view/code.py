@@ -71,15 +71,15 @@ def write_arguments(
         extensions: extensions beside the settings.
     """
     lines: list[str] = []
-    others: dict[str, str] = {}
+    unnamed: dict[str, str] = {}
     for name, value in settings.items():
-        written = write_setting(name, value, marks, before)
+        text = write_setting(name, value, marks, before)
         if name.isidentifier() and not keyword.iskeyword(name) and name not in reserved:
-            lines.append(f"    {name}={written},")
+            lines.append(f"    {name}={text},")
         else:
-            others[name] = written
-    if others:
-        lines.append("    **{" + ", ".join(f"{name!r}: {written}" for name, written in others.items()) + "},")
+            unnamed[name] = text
+    if unnamed:
+        lines.append("    **{" + ", ".join(f"{name!r}: {text}" for name, text in unnamed.items()) + "},")
     if extensions:
         parts = [
             f"{name!r}: {_write_files(name, value, marks, before) if name == ALIGNMENT else repr(value)}"
@@ -127,8 +127,8 @@ def _write_files(name: str, value: Any, marks: Marks, before: list[str]) -> str:
         return f"fn.job({job!r}).file({member!r})"
     if isinstance(file, FileValue) and not isinstance(file, Contents):
         return f"fn.uploaded({str(file)!r})"
-    written = _write_plain(name, value, False, before)
-    return f"fn.inline({written})" if isinstance(file, Contents) else written
+    text = _write_plain(name, value, False, before)
+    return f"fn.inline({text})" if isinstance(file, Contents) else text
 
 
 def _write_plain(name: str, value: Any, is_secret: bool, before: list[str]) -> str:

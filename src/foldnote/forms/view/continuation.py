@@ -24,13 +24,13 @@ def write_cell(job_name: str, continuation: Continuation, profile: str = "") -> 
         continuation: the tool and its inputs from the job.
         profile: the profile to name in the code; "" for the active one.
     """
-    named = f", profile={profile!r}" if profile else ""
-    job = f"fn.job({job_name!r}{named})"
+    profile_argument = f", profile={profile!r}" if profile else ""
+    job = f"fn.job({job_name!r}{profile_argument})"
     rows = [f"    {continuation.tool.type!r},"]
     for name, paths in continuation.files.items():
         files = [f"{job}.file({path!r})" for path in paths]
-        written = f"[{', '.join(files)}]" if _is_list(continuation, name) else files[0]
-        rows.append(f"    {name}={written},")
+        value = f"[{', '.join(files)}]" if _is_list(continuation, name) else files[0]
+        rows.append(f"    {name}={value},")
     rows += [f"    {name}={job}.settings[{own!r}]," for name, own in continuation.sequences.items()]
     if profile:
         rows.append(f"    profile={profile!r},")
@@ -76,21 +76,24 @@ class ContinuationChooser(widgets.VBox):  # type: ignore[misc]
             open_form: returns the form of one of them.
         """
         self._open_form = open_form
-        options = [("Choose a tool…", _NOTHING), *((describe(each), each) for each in continuations)]
+        options = [
+            ("Choose a tool…", _NOTHING),
+            *((describe(continuation), continuation) for continuation in continuations),
+        ]
         self.choice = widgets.Dropdown(
             options=options, description="Continue with", layout={"width": "min(100%, 44rem)"}
         )
         self.choice.style.description_width = "initial"
-        self._place = widgets.VBox()
+        self._form_box = widgets.VBox()
         nothing = widgets.HTML("<p>No tool of the service takes a file or sequence of this job.</p>")
-        super().__init__([self.choice, self._place] if continuations else [nothing])
+        super().__init__([self.choice, self._form_box] if continuations else [nothing])
         self.choice.observe(lambda change: self._choose(change["new"]), names="value")
 
     def _choose(self, continuation: Continuation | str) -> None:
         if isinstance(continuation, str):
-            self._place.children = ()
+            self._form_box.children = ()
             return
         try:
-            self._place.children = (self._open_form(continuation),)
+            self._form_box.children = (self._open_form(continuation),)
         except FoldnoteError as exc:
-            self._place.children = (widgets.Label(f"The form cannot be shown: {exc.message}"),)
+            self._form_box.children = (widgets.Label(f"The form cannot be shown: {exc.message}"),)

@@ -34,23 +34,24 @@ def write_form_call(form: WrittenForm) -> str:
         for name, value in form.value.items()
         if fields[name].spec.required or value != defaults[name]
     }
-    shown = omit_secrets(form.described.settings_schema, settings)
-    has_gaps = any(not is_same(shown[name], settings[name]) for name in shown)
-    marks = _mark(form, settings.keys() - shown.keys(), has_gaps=has_gaps)
+    public = omit_secrets(form.described.settings_schema, settings)
+    has_gaps = any(not is_same(public[name], settings[name]) for name in public)
+    marks = _mark(form, settings.keys() - public.keys(), has_gaps=has_gaps)
     name = form.typed_job_name or None
-    return write_call(form.described.type, settings | shown, name, marks, form.extensions, form.label)
+    return write_call(form.described.type, settings | public, name, marks, form.extensions, form.label)
 
 
 def write_form_batch(form: WrittenForm, table: BatchTable) -> str:
     """Return the call that submits the rows of the form's batch."""
     defaults, schema = form.section.defaults, form.described.settings_schema
     shared = {name: value for name, value in form.value.items() if value != defaults.get(name)}
-    given, completed = (
-        [omit_secrets(schema, row) for row in rows] for rows in (table.rows, table.settings())
+    rows, completed = (
+        [omit_secrets(schema, row) for row in settings_rows]
+        for settings_rows in (table.rows, table.settings())
     )
-    shown = omit_secrets(schema, shared)
-    parts = BatchParts(form.described.type, shown, _mark(form), form.extensions, table.policy)
-    return write_batch_call(table.batch, given, completed, parts)
+    public = omit_secrets(schema, shared)
+    parts = BatchParts(form.described.type, public, _mark(form), form.extensions, table.policy)
+    return write_batch_call(table.batch, rows, completed, parts)
 
 
 def _mark(form: WrittenForm, secrets: Collection[str] = (), *, has_gaps: bool = False) -> Marks:
@@ -60,8 +61,8 @@ def _mark(form: WrittenForm, secrets: Collection[str] = (), *, has_gaps: bool = 
 
 def write_form_json(form: WrittenForm, *, is_job: bool) -> str:
     """Return the settings as JSON without secrets; for a job (``is_job``) as body of ``POST /submit-job``."""
-    shown = omit_secrets(form.described.settings_schema, form.value)
+    public = omit_secrets(form.described.settings_schema, form.value)
     if is_job:
-        shown = {"jobName": form.job_name, "type": form.described.type, "settings": as_sent(shown)}
-        shown = with_extensions(shown, as_sent(form.extensions))
-    return json.dumps(shown, indent=2, ensure_ascii=False, default=str)
+        public = {"jobName": form.job_name, "type": form.described.type, "settings": as_sent(public)}
+        public = with_extensions(public, as_sent(form.extensions))
+    return json.dumps(public, indent=2, ensure_ascii=False, default=str)

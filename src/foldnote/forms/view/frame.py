@@ -31,20 +31,20 @@ class Frame:
     """The widgets around the fields."""
 
     def __init__(
-        self, section: Section, looks: SharedStyles, actions: Actions, *, has_job: bool = True
+        self, section: Section, styles: SharedStyles, actions: Actions, *, has_job: bool = True
     ) -> None:
-        self.looks = looks
+        self.styles = styles
         self.has_job = has_job
         self._section = section
         section.on_shown = self._lay_out
         self.shown_language = ""
         self._live = self._general = self._cost = self._status = self._code = self._note = ""
         """Parts of the message below the buttons, as HTML."""
-        self._beside: list[widgets.Widget] = []
-        self.slot = looks.box([], "foldnote-slot")
-        self.header = looks.html("", "foldnote-header")
-        self.message = looks.html("", "foldnote-message")
-        self.changes = Changes(looks, actions.reset, self._show_changes)
+        self._extension_widgets: list[widgets.Widget] = []
+        self.slot = styles.box([], "foldnote-slot")
+        self.header = styles.html("", "foldnote-header")
+        self.message = styles.html("", "foldnote-message")
+        self.changes = Changes(styles, actions.reset, self._show_changes)
         self.search: widgets.Text | None = None
         self.fold: widgets.Button | None = None
         self._advanced: widgets.Box | None = None
@@ -52,26 +52,26 @@ class Frame:
         self._groups: dict[str, widgets.Box] = {}
         self._headings: dict[str, widgets.Widget] = {}
         """The title, or the button that unfolds it, of each group."""
-        self._build_names(looks, actions)
-        self._build_buttons(looks, actions)
+        self._build_names(styles, actions)
+        self._build_buttons(styles, actions)
         self._build_search()
-        found: list[widgets.Widget] = [self.search] if self.search is not None else []
-        self.widget = looks.box(
-            [self.header, self.example, *found, *self._build_groups(), self._build_footer(), self.slot],
+        search: list[widgets.Widget] = [self.search] if self.search is not None else []
+        self.widget = styles.box(
+            [self.header, self.example, *search, *self._build_groups(), self._build_footer(), self.slot],
             "foldnote-form",
         )
 
-    def _build_names(self, looks: SharedStyles, actions: Actions) -> None:
+    def _build_names(self, styles: SharedStyles, actions: Actions) -> None:
         """Build the text boxes of the job's name and label."""
         self.job_name = compact_widgets.Text(
-            layout=looks.layout,
-            style=looks.text,
+            layout=styles.layout,
+            style=styles.text,
             description_allow_html=True,
             _dom_classes=("foldnote-field", "foldnote-job-name"),
         )
         self.label = compact_widgets.Text(
-            layout=looks.layout,
-            style=looks.text,
+            layout=styles.layout,
+            style=styles.text,
             description=write_label(LabelParts("Label", "", "", ""), Notice(())),
             description_allow_html=True,
             placeholder="free text, shown instead of the name",
@@ -80,22 +80,22 @@ class Frame:
         self.job_name.observe(actions.rename, "value")
         self.label.observe(actions.relabel, "value")
 
-    def _build_buttons(self, looks: SharedStyles, actions: Actions) -> None:
-        self.submit = looks.button("Submit", "foldnote-submit", tooltip="Send this job")
-        self.attention = looks.button(
+    def _build_buttons(self, styles: SharedStyles, actions: Actions) -> None:
+        self.submit = styles.button("Submit", "foldnote-submit", tooltip="Send this job")
+        self.attention = styles.button(
             "", "foldnote-attention", "foldnote-hidden", tooltip="Go to the first problem"
         )
-        self.validate = looks.button(
+        self.validate = styles.button(
             "Validate",
             "foldnote-second",
             tooltip="Validate the settings at the service; nothing is submitted",
         )
-        self.add_row = looks.button(
+        self.add_row = styles.button(
             "Add to batch", "foldnote-second", tooltip="Add these settings as a row of a batch"
         )
-        self.copy = looks.button("Copy as Python", "foldnote-second", tooltip="The equivalent Python call")
-        self.copy_json = looks.button("Copy as JSON", "foldnote-second", tooltip="The settings as JSON")
-        self.example = looks.button(
+        self.copy = styles.button("Copy as Python", "foldnote-second", tooltip="The equivalent Python call")
+        self.copy_json = styles.button("Copy as JSON", "foldnote-second", tooltip="The settings as JSON")
+        self.example = styles.button(
             "Load example",
             "foldnote-link",
             "foldnote-example",
@@ -122,18 +122,18 @@ class Frame:
             tool: the tool.
             is_waiting: whether the service has not yet reported whether it can run the tool.
         """
-        line, more, mark = (_WAITING, "", "fn-unknown") if is_waiting else describe_method(tool)
-        title, about = escape_html(tool.display_name or tool.type), escape_html(tool.description)
+        line, note, mark = (_WAITING, "", "fn-unknown") if is_waiting else describe_method(tool)
+        title, description = escape_html(tool.display_name or tool.type), escape_html(tool.description)
         sentence = f'<span title="{escape_html(line.replace("`", ""))}">{mark_code(line)}</span>'
         self.header.value = (
             f"<style>{read_style()}</style>"
             f'<div class="fn-title" role="heading" aria-level="2">{title}</div>'
-            f'<div class="fn-about">{about}</div>'
+            f'<div class="fn-about">{description}</div>'
             + (f'<div class="fn-method {mark}">{sentence}</div>' if self.has_job else "")
         )
-        written = f'<div class="fn-note {mark}">{mark_code(more)}</div>' if more and self.has_job else ""
-        if written != self._note:
-            self._note = written
+        html = f'<div class="fn-note {mark}">{mark_code(note)}</div>' if note and self.has_job else ""
+        if html != self._note:
+            self._note = html
             self._show_message()
 
     def show_job_name(self, proposal: str | None, error: str | None) -> None:
@@ -176,19 +176,19 @@ class Frame:
         if self.is_folded:
             self._toggle_fold()
 
-    def say(self, text: str, *, kind: str = "", more: str = "") -> None:
+    def show_status(self, text: str, *, kind: str = "", detail: str = "") -> None:
         """Show a message below the buttons; an empty text clears it.
 
         Args:
             text: the message; parts in backticks are shown as code.
             kind: ``bad`` for an error, ``well`` for success, or empty.
-            more: a second paragraph.
+            detail: a second paragraph.
         """
         mark = f" fn-{kind}" if kind else ""
         role = "alert" if kind == "bad" else "status"
-        extra = f"<p>{mark_code(more)}</p>" if more else ""
+        paragraph = f"<p>{mark_code(detail)}</p>" if detail else ""
         self._status = (
-            f'<div class="fn-said{mark}" role="{role}">{mark_code(text)}{extra}</div>' if text else ""
+            f'<div class="fn-said{mark}" role="{role}">{mark_code(text)}{paragraph}</div>' if text else ""
         )
         self._show_message()
 
@@ -200,34 +200,34 @@ class Frame:
 
     def show_general(self, messages: Sequence[str]) -> None:
         """Show the first three errors on the settings as a whole."""
-        written = "".join(f'<div class="fn-error">{escape_html(message)}</div>' for message in messages[:3])
-        if written != self._general:
-            self._general = written
+        html = "".join(f'<div class="fn-error">{escape_html(message)}</div>' for message in messages[:3])
+        if html != self._general:
+            self._general = html
             self._show_message()
 
-    def show_live(self, words: str) -> None:
-        """Let a screen reader read out ``words``, which are also shown at a field."""
-        written = f'<span class="fn-live" role="alert">{escape_html(words)}</span>' if words else ""
-        if written != self._live:
-            self._live = written
+    def show_live(self, text: str) -> None:
+        """Let a screen reader read out ``text``, which is also shown at a field."""
+        html = f'<span class="fn-live" role="alert">{escape_html(text)}</span>' if text else ""
+        if html != self._live:
+            self._live = html
             self._show_message()
 
-    def show_cost(self, words: str) -> None:
+    def show_cost(self, text: str) -> None:
         """Show what a submission will cost."""
-        self._cost = f'<div class="fn-cost">{escape_html(words)}</div>' if words else ""
+        self._cost = f'<div class="fn-cost">{escape_html(text)}</div>' if text else ""
         self._show_message()
 
     def show_batch(self, parts: list[widgets.Widget]) -> None:
         """Show the batch table below the buttons."""
-        batch = self.looks.box(parts, "foldnote-batch")
+        batch = self.styles.box(parts, "foldnote-batch")
         self.widget.children = (*self.widget.children[:-1], batch, self.slot)
 
     def show_beside(self, parts: list[widgets.Widget]) -> None:
         """Show the fields of the extensions above the buttons, replacing earlier ones."""
-        shown = [part for part in self.widget.children if part not in self._beside]
-        place = shown.index(self._footer)
-        self.widget.children = (*shown[:place], *parts, *shown[place:])
-        self._beside = parts
+        children = [part for part in self.widget.children if part not in self._extension_widgets]
+        position = children.index(self._footer)
+        self.widget.children = (*children[:position], *parts, *children[position:])
+        self._extension_widgets = parts
 
     def show_surface(self, surface: widgets.Widget) -> None:
         """Add the invisible widget with the page's script."""
@@ -235,9 +235,9 @@ class Frame:
 
     def _show_changes(self, panel: widgets.Box) -> None:
         """Insert the list of changes between the buttons and the message."""
-        shown = list(self._footer.children)
-        shown.insert(shown.index(self.message), panel)
-        self._footer.children = shown
+        children = list(self._footer.children)
+        children.insert(children.index(self.message), panel)
+        self._footer.children = children
 
     def show_sought(self, text: str) -> None:
         """Show only the fields whose names or descriptions contain all words of ``text``."""
@@ -247,9 +247,9 @@ class Frame:
             self.unfold()
         for field in self._section.everything:
             field.set_class("foldnote-unsought", not field.spec.has_words(words))
-        found = {field.spec.group for field in self._section.everything if field.spec.has_words(words)}
+        groups = {field.spec.group for field in self._section.everything if field.spec.has_words(words)}
         for group, heading in self._headings.items():
-            set_class(heading, "foldnote-unsought", group not in found)
+            set_class(heading, "foldnote-unsought", group not in groups)
 
     def _build_search(self) -> None:
         number = len(self._section.everything)
@@ -258,8 +258,8 @@ class Frame:
         self.search = compact_widgets.Text(
             description="Search",
             placeholder=f"Search {number} settings",
-            layout=self.looks.layout,
-            style=self.looks.text,
+            layout=self.styles.layout,
+            style=self.styles.text,
             _dom_classes=("foldnote-search",),
         )
         self.search.observe(lambda change: self.show_sought(str(change["new"])), "value")
@@ -267,41 +267,41 @@ class Frame:
     def _show_message(self) -> None:
         self.message.value = self._live + self._general + self._cost + self._status + self._code + self._note
 
-    def show_sending(self, words: str) -> None:
+    def show_sending(self, text: str) -> None:
         """Show on the button what is in progress; an empty text ends it.
 
         The button stays enabled, since disabling it would remove the keyboard focus; the submission ignores
         a second press.
         """
-        self.submit.description = words or "Submit"
-        self.submit.icon = "spinner spin" if words else ""
-        set_class(self.submit, "foldnote-busy", bool(words))
+        self.submit.description = text or "Submit"
+        self.submit.icon = "spinner spin" if text else ""
+        set_class(self.submit, "foldnote-busy", bool(text))
 
     def _build_groups(self) -> list[widgets.Widget]:
-        built: list[widgets.Widget] = []
+        parts: list[widgets.Widget] = []
         for group, title in _TITLES.items():
             if not any(field.spec.group == group for field in self._section.everything):
                 continue
-            box = self._groups[group] = self.looks.box([], "foldnote-group")
+            box = self._groups[group] = self.styles.box([], "foldnote-group")
             if group == CLOSED:
-                self.fold = self.looks.button("", "foldnote-fold", tooltip="Show or hide more settings")
+                self.fold = self.styles.button("", "foldnote-fold", tooltip="Show or hide more settings")
                 self.fold.on_click(self._toggle_fold)
                 self._headings[group] = self.fold
                 self._advanced = box
                 box.add_class("foldnote-hidden")
-                built += [self.fold, box]
+                parts += [self.fold, box]
             else:
                 heading = f'<div class="fn-group" role="heading" aria-level="3">{title}</div>'
-                self._headings[group] = self.looks.html(heading, "foldnote-group-title")
-                built += [self._headings[group], box]
+                self._headings[group] = self.styles.html(heading, "foldnote-group-title")
+                parts += [self._headings[group], box]
         self._lay_out()
-        return built
+        return parts
 
     def _lay_out(self) -> None:
         """Put each field into its group, and the button that builds more fields at the end."""
-        shown = self._section.shown
+        fields = self._section.shown
         for group, box in self._groups.items():
-            box.children = [field.widget for field in shown if field.spec.group == group]
+            box.children = [field.widget for field in fields if field.spec.group == group]
         if self._section.waiting:
             last = self._groups[self._section.everything[-1].spec.group]
             last.children = (*last.children, self._section.pager)
@@ -309,9 +309,9 @@ class Frame:
     def _build_footer(self) -> widgets.Box:
         own = [self.submit, self.validate, self.add_row] if self.has_job else []
         buttons = [*own, self.copy, self.copy_json, self.attention, self.changes.button]
-        actions = self.looks.box(buttons, "foldnote-actions")
+        actions = self.styles.box(buttons, "foldnote-actions")
         name = [self.job_name, self.label] if self.has_job else []
-        self._footer = self.looks.box([*name, actions, self.message], "foldnote-footer")
+        self._footer = self.styles.box([*name, actions, self.message], "foldnote-footer")
         return self._footer
 
     def _toggle_fold(self, _button: object = None) -> None:
@@ -339,13 +339,13 @@ class Actions(NamedTuple):
 def describe_method(tool: DescribedTool) -> tuple[str, str, str]:
     """Return a sentence on what runs the tool, further notes on it, and the CSS class of the mark."""
     if tool.available and tool.engine is not None:
-        instead = (
+        replacement = (
             f", in place of {tool.display_name or tool.type}" if tool.engine.kind == "substitute" else ""
         )
-        return f"Runs {tool.engine.method}{instead}.", tool.engine.note or "", "fn-can"
+        return f"Runs {tool.engine.method}{replacement}.", tool.engine.note or "", "fn-can"
     if tool.available:
         return "Runs at the connected service.", "", "fn-can"
     if tool.unavailable_reason:
-        first, _, more = tool.unavailable_reason.partition(". ")
-        return first.removesuffix(".") + ".", more, "fn-cannot"
+        first, _, notes = tool.unavailable_reason.partition(". ")
+        return first.removesuffix(".") + ".", notes, "fn-cannot"
     return "Not connected to a service: settings are checked, but cannot be submitted.", "", "fn-unknown"

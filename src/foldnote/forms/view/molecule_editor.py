@@ -75,9 +75,9 @@ class MoleculeEditor:
         if field is None:
             return
         molecules = field.list_molecules()
-        place = _read_place(message, len(molecules))
-        if place is None and molecules and not field.takes_many_molecules:
-            place = 0
+        index = _read_index(message, len(molecules))
+        if index is None and molecules and not field.takes_many_molecules:
+            index = 0
         try:
             version, script, style = read_editor()
         except ConfigurationError as error:
@@ -89,9 +89,9 @@ class MoleculeEditor:
             "field": field.mark,
             "title": field.spec.title,
             "version": version,
-            "place": place,
+            "place": index,
             "choices": _list_choices(molecules) if field.takes_many_molecules else [],
-            **_describe_text(molecules[place] if place is not None else ""),
+            **_describe_text(molecules[index] if index is not None else ""),
         }
         parts = {} if is_known else {"script": script, "style": style}
         self._send({**opened, **parts}, () if is_known else (pack_library(),))
@@ -103,27 +103,27 @@ class MoleculeEditor:
         turn, molfile, text = message.get("turn"), message.get("molfile"), message.get("smiles")
         if isinstance(molfile, str):
             drawn = read_molfile(molfile)
-            said = {"smiles": drawn.smiles, "words": drawn.words, "fault": drawn.fault}
-            said["caution"] = _find_loss(drawn, message.get("original"))
+            reply = {"smiles": drawn.smiles, "words": drawn.words, "fault": drawn.fault}
+            reply["caution"] = _find_loss(drawn, message.get("original"))
         else:
-            said = _describe_text(text if isinstance(text, str) else "")
-        self._send({"kind": "drawing", "turn": turn, **said}, ())
+            reply = _describe_text(text if isinstance(text, str) else "")
+        self._send({"kind": "drawing", "turn": turn, **reply}, ())
 
     def use(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """Put a drawn molecule into the field; one that is not valid is refused."""
         field, smiles = self._find_drawable(message), message.get("smiles")
         if field is None or not isinstance(smiles, str) or not smiles or find_fault(smiles):
             return
-        field.take_molecule(smiles, _read_place(message, len(field.list_molecules())))
+        field.take_molecule(smiles, _read_index(message, len(field.list_molecules())))
 
     def _find_drawable(self, message: Mapping[str, Any]) -> DrawableField | None:
         field = self._find(message)
         return field if isinstance(field, DrawableField) and not field.spec.is_read_only else None
 
 
-def _read_place(message: Mapping[str, Any], total: int) -> int | None:
-    place = message.get("place")
-    return place if isinstance(place, int) and 0 <= place < total else None
+def _read_index(message: Mapping[str, Any], total: int) -> int | None:
+    index = message.get("place")
+    return index if isinstance(index, int) and 0 <= index < total else None
 
 
 def _list_choices(molecules: Sequence[str]) -> list[str]:

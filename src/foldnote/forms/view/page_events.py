@@ -74,7 +74,7 @@ class PageForm(FilledForm, Protocol):
     """A form whose page sends messages."""
 
     @property
-    def looks(self) -> SharedStyles:
+    def styles(self) -> SharedStyles:
         """The form's shared layout and style models."""
 
     @property
@@ -94,7 +94,7 @@ class Surface:
         self.widget = SurfaceWidget(
             _esm=pack_script(),
             profile=_name_profile(form.client),
-            layout=form.looks.layout,
+            layout=form.styles.layout,
             _dom_classes=("foldnote-hidden",),
         )
         self.widget.on_msg(self._receive)
@@ -153,9 +153,11 @@ class Surface:
             return
         if buffers:
             remember(name, bytes(buffers[0]).decode("utf-8", "replace"))
-        known = self._form.known_uploads()
-        if name not in known:
-            self._form.offer_uploads((UploadedFile.of(name, size if isinstance(size, int) else None), *known))
+        uploads = self._form.known_uploads()
+        if name not in uploads:
+            self._form.offer_uploads(
+                (UploadedFile.of(name, size if isinstance(size, int) else None), *uploads)
+            )
         field.take(FileValue(name))
 
     def _offer_job(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
@@ -189,40 +191,42 @@ class Surface:
 
     def _take_path(self, message: Mapping[str, Any], _buffers: Sequence[Any]) -> None:
         """Accept a file of JupyterLab's file browser."""
-        given = message.get("path")
-        if not isinstance(given, str) or not given:
+        browser_path = message.get("path")
+        if not isinstance(browser_path, str) or not browser_path:
             return
-        path = locate(given, message.get("root"))
-        letters = self._find(message)
-        if isinstance(letters, SequenceField):
-            self._take_letters(letters, path)
+        path = locate(browser_path, message.get("root"))
+        target = self._find(message)
+        if isinstance(target, SequenceField):
+            self._take_letters(target, path)
             return
         if message.get("field"):
             field = self._find_file(message)
             if field is not None:
                 field.take(LocalFile(path))
             return
-        found = Path(path).expanduser()
-        if found.is_file() and found.stat().st_size <= _MAX_TABLE_BYTES:
-            self._form.batch_table.add_file(found.read_bytes(), found.name)
+        file = Path(path).expanduser()
+        if file.is_file() and file.stat().st_size <= _MAX_TABLE_BYTES:
+            self._form.batch_table.add_file(file.read_bytes(), file.name)
         else:
-            self._form.frame.say(f"{path} was not found by this kernel, or is larger than 10 MB.", kind="bad")
+            fault = f"{path} was not found by this kernel, or is larger than 10 MB."
+            self._form.frame.show_status(fault, kind="bad")
 
     def _take_letters(self, field: SequenceField, path: str) -> None:
         """Accept the text of a sequence file of JupyterLab's file browser."""
-        found = Path(path).expanduser()
+        file = Path(path).expanduser()
         if field.spec.is_read_only:
             return
-        if found.is_file() and found.stat().st_size <= _MAX_SEQUENCE_BYTES:
-            field.take_text(found.read_text(encoding="utf-8", errors="replace"))
+        if file.is_file() and file.stat().st_size <= _MAX_SEQUENCE_BYTES:
+            field.take_text(file.read_text(encoding="utf-8", errors="replace"))
         else:
-            self._form.frame.say(f"{path} was not found by this kernel, or is larger than 1 MB.", kind="bad")
+            message = f"{path} was not found by this kernel, or is larger than 1 MB."
+            self._form.frame.show_status(message, kind="bad")
 
     def _take_content(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         """Accept a sequence file, or a file that the Jupyter server could not forward."""
-        letters = self._find(message)
-        if isinstance(letters, SequenceField) and buffers and not letters.spec.is_read_only:
-            letters.take_text(bytes(buffers[0]).decode("utf-8", "replace"))
+        sequence_field = self._find(message)
+        if isinstance(sequence_field, SequenceField) and buffers and not sequence_field.spec.is_read_only:
+            sequence_field.take_text(bytes(buffers[0]).decode("utf-8", "replace"))
             return
         field = self._find_file(message)
         if field is not None and buffers:
@@ -268,12 +272,16 @@ def locate(path: str, root: object = None) -> str:
         root: the server's root folder, with ``~`` for the home folder.
     """
     plain = path.partition(":")[2] if re.match(r"\w+:", path) else path
-    here = Path.cwd()
+    working_folder = Path.cwd()
     roots = [Path(root).expanduser()] if isinstance(root, str) and root else []
-    for folder in (*roots, here, *here.parents):
-        found = folder / plain
-        if found.exists():
-            return str(found.relative_to(here)) if found.is_relative_to(here) else str(found)
+    for folder in (*roots, working_folder, *working_folder.parents):
+        candidate = folder / plain
+        if candidate.exists():
+            return (
+                str(candidate.relative_to(working_folder))
+                if candidate.is_relative_to(working_folder)
+                else str(candidate)
+            )
     return plain
 
 

@@ -14,8 +14,8 @@ from foldnote.forms.view.code import Marks, write_arguments
 from foldnote.models import Tool
 from foldnote.text import visible
 
-_BEFORE = "before"
-_TAKEN = frozenset((_BEFORE, "fn"))
+_EARLIER_STAGES = "before"
+_USED_NAMES = frozenset((_EARLIER_STAGES, "fn"))
 _LONG = 4000
 """Length above which a pasted text is referred to in the earlier run, in letters."""
 _RESERVED = {"name", "tool", "extensions"}
@@ -41,9 +41,11 @@ def write_pipeline(
     """
     names = _name_variables([stage.name for stage in pipeline.stages])
     parts = []
-    for place, stage in enumerate(pipeline.stages):
+    for position, stage in enumerate(pipeline.stages):
         note = [f"# {visible(' '.join(notes[stage.name].split()))}"] if stage.name in notes else []
-        variables = {field: f"{_BEFORE}[{place}].settings[{field!r}]" for field in _find_long(stage)}
+        variables = {
+            field: f"{_EARLIER_STAGES}[{position}].settings[{field!r}]" for field in _find_long(stage)
+        }
         before: list[str] = []
         marks = _mark(stage, tools.get(stage.tool), variables, names, uploads)
         lines = write_arguments(stage.settings, marks, before, _RESERVED, stage.extensions)
@@ -52,10 +54,10 @@ def write_pipeline(
     head = []
     if any(_find_long(stage) for stage in pipeline.stages):
         profile = f", profile={options['profile']!r}" if "profile" in options else ""
-        head = [f"{_BEFORE} = fn.job({run_name!r}{profile}).pipeline().stages"]
-    given = [repr(pipeline.name), f"[{', '.join(names.values())}]"]
-    given += [f"{name}={value!r}" for name, value in options.items()]
-    return "\n".join(["import foldnote as fn", "", *head, *parts, f"fn.pipeline({', '.join(given)})"])
+        head = [f"{_EARLIER_STAGES} = fn.job({run_name!r}{profile}).pipeline().stages"]
+    arguments = [repr(pipeline.name), f"[{', '.join(names.values())}]"]
+    arguments += [f"{name}={value!r}" for name, value in options.items()]
+    return "\n".join(["import foldnote as fn", "", *head, *parts, f"fn.pipeline({', '.join(arguments)})"])
 
 
 def _find_long(stage: Stage) -> list[str]:
@@ -66,17 +68,19 @@ def _find_long(stage: Stage) -> list[str]:
 
 def _name_variables(stages: Sequence[str]) -> dict[str, str]:
     """Return a variable for each stage, by the stage's name."""
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for stage in stages:
-        word = re.sub(r"\W", "_", stage)
+        identifier = re.sub(r"\W", "_", stage)
         stem = (
-            f"stage_{word}" if not word.isidentifier() or keyword.iskeyword(word) or word in _TAKEN else word
+            f"stage_{identifier}"
+            if not identifier.isidentifier() or keyword.iskeyword(identifier) or identifier in _USED_NAMES
+            else identifier
         )
         name, number = stem, 2
-        while name in found.values():
+        while name in variables.values():
             name, number = f"{stem}_{number}", number + 1
-        found[stage] = name
-    return found
+        variables[stage] = name
+    return variables
 
 
 def _mark(

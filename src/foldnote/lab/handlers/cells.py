@@ -20,6 +20,8 @@ class FormCellsHandler(FoldnoteHandler):
         from foldnote.catalog.calls import read_form_cells
         from foldnote.lab.responses import FormCellRecord, FormCellsResponse
 
-        found = await self.map_errors(asyncio.to_thread(read_form_cells, self.read_field("code")))
-        cells = tuple(FormCellRecord(label=each.label, code=each.code, unread=each.unread) for each in found)
+        form_cells = await self.map_errors(asyncio.to_thread(read_form_cells, self.read_field("code")))
+        cells = tuple(
+            FormCellRecord(label=cell.label, code=cell.code, unread=cell.unread) for cell in form_cells
+        )
         self.send_record(FormCellsResponse(cells=cells))

@@ -80,12 +80,12 @@ class _UploadingHandler(FoldnoteHandler):
     @property
     def uploads(self) -> Uploads:
         """The uploads of this server."""
-        found: Uploads | None = self.settings.get(UPLOADS)
-        if found is None:
+        uploads: Uploads | None = self.settings.get(UPLOADS)
+        if uploads is None:
             from foldnote.lab.uploads import Uploads
 
-            found = self.settings[UPLOADS] = Uploads()
-        return found
+            uploads = self.settings[UPLOADS] = Uploads()
+        return uploads
 
     async def forward(self, upload: UploadSession) -> None:
         """Send a file to the service, and respond with the progress."""
@@ -102,10 +102,10 @@ class _UploadingHandler(FoldnoteHandler):
         Raises:
             HTTPError: it is unknown, or another user's.
         """
-        found = self.uploads.find(name, self.owner)
-        if found is None:
+        upload = self.uploads.find(name, self.owner)
+        if upload is None:
             raise http_error(404, "This upload has expired. Start it again.")
-        return found
+        return upload
 
 
 class UploadsHandler(_UploadingHandler):
@@ -175,14 +175,14 @@ class UploadContentsHandler(_UploadingHandler):
         """Upload the file at ``path`` of the file browser."""
         path, body = self.read_field("path"), self.read_body()
         with await spool_contents(self.contents_manager, path) as spool:
-            place = Path(spool.name)
+            spooled = Path(spool.name)
             mark = secrets.token_hex(
                 8
             )  # unique, so that no interrupted upload is resumed: the file may have changed
-            name, size = path.rpartition("/")[2], place.stat().st_size
+            name, size = path.rpartition("/")[2], spooled.stat().st_size
             request = self.make_request(name, body.get("folder"), size, mark)
             upload = await self.map_errors(as_awaitable(lambda: self.uploads.begin(request)))
-            await asyncio.to_thread(shutil.copyfile, place, upload.path)
+            await asyncio.to_thread(shutil.copyfile, spooled, upload.path)
             upload.received_bytes = size
         await self.forward(upload)
 
@@ -211,9 +211,9 @@ class DownloadHandler(FoldnoteHandler):
         """Send the downloaded file."""
         file_name = self.file_name
         path = await self.map_errors(self.session.download(name, file_name, self.member))
-        shown = (file_name or f"{name}.zip").rpartition("/")[2]
+        download_name = (file_name or f"{name}.zip").rpartition("/")[2]
         with path.open("rb") as stream:
-            await send_file(self, stream, path.stat().st_size, shown)
+            await send_file(self, stream, path.stat().st_size, download_name)
 
 
 async def send_file(handler: FoldnoteHandler, stream: IO[bytes], size_bytes: int, name: str) -> None:
@@ -258,7 +258,7 @@ class FileViewHandler(FoldnoteHandler):
 
 async def answer_layout(
     handler: FoldnoteHandler,
-    what: str,
+    kind: str,
     path: Path,
     title: str,
     complete: Callable[[bytes], bytes] = lambda layout: layout,
@@ -271,7 +271,7 @@ async def answer_layout(
 
     colors = handler.get_query_argument("colors", "").removeprefix("automatic")
     handler.set_header("Content-Type", "application/json")
-    laid_out = lay_out(what, path, title, colors, service=service, label=label)
+    laid_out = lay_out(kind, path, title, colors, service=service, label=label)
     handler.finish(complete(await handler.map_errors(laid_out)))
 
 

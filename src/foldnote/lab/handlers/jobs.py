@@ -145,15 +145,15 @@ class FoldnoteHandler(APIHandler):
             raise http_error(400, f"A request may name at most {_MAX_NAMES:,} jobs.")
         return names
 
-    def send(self, answer: PageResponse) -> None:
+    def send(self, response: PageResponse) -> None:
         """Respond with a body, or with 304 when the page already has it."""
         self.set_header("Cache-Control", "no-cache, private")
-        self.set_header("ETag", f'W/"{answer.tag}"')
+        self.set_header("ETag", f'W/"{response.tag}"')
         if self.check_etag_header():
             self.set_status(304)
             self.finish()
         else:
-            self.finish(answer.body)
+            self.finish(response.body)
 
     def write(self, chunk: str | bytes | dict[str, Any]) -> None:
         """Write text or JSON, with signatures removed from links."""
@@ -191,9 +191,9 @@ class JobsHandler(FoldnoteHandler):
             return
         self._waiting = asyncio.ensure_future(poller.read_when_changed(since, wait_s, pause_s))
         with suppress(asyncio.CancelledError):
-            answer = await self._waiting
-            if answer.tag != since:
-                self.send(answer)
+            response = await self._waiting
+            if response.tag != since:
+                self.send(response)
             else:
                 self.set_status(304)
                 self.finish()

@@ -94,10 +94,10 @@ class EngineHandler(FoldnoteHandler):
             await self.map_errors(self.registry.engines.cancel(name))
             self.finish({"message": f"{name}: cancelled."})
             return
-        known = {
+        engine_names = {
             engine.name for engine in (await self.map_errors(self.registry.engines.list_engines())).engines
         }
-        if name not in known:
+        if name not in engine_names:
             raise http_error(404, f"There is no engine {name!r}.")
         body = self.read_body()
         wishes = {

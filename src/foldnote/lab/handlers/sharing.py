@@ -72,17 +72,17 @@ class _SharedHandler(FoldnoteHandler):
         Raises:
             HTTPError: it is not a link, or not valid for this account.
         """
-        links, known = self.registry.links, None
+        links, earlier = self.registry.links, None
         if "mark" in self.read_body():
-            known = links.recall(self.read_field("mark"))
-            if known is None:
+            earlier = links.recall(self.read_field("mark"))
+            if earlier is None:
                 raise http_error(404, _FORGOTTEN)
-        url = known.url if known else self.read_field("url")
-        if is_part and known is None:
-            known = links.find(url)
+        url = earlier.url if earlier else self.read_field("url")
+        if is_part and earlier is None:
+            earlier = links.find(url)
         session = await self.map_errors(as_awaitable(lambda: self.registry.find_sharing(url)))
-        if known is not None:
-            return known, await self.map_errors(session.fetch_shared(url, known.job))
+        if earlier is not None:
+            return earlier, await self.map_errors(session.fetch_shared(url, earlier.job))
         opened = await self.map_errors(session.open_shared(url))
         return links.add(url, opened.job), opened.path
 

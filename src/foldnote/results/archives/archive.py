@@ -237,7 +237,7 @@ class Window(io.RawIOBase):
 
     def __init__(self, file: IO[bytes], start: int, size: int, lock: threading.Lock) -> None:
         """Open the ``size`` bytes of ``file`` from ``start``; all readers of the file share ``lock``."""
-        self._whole, self._place, self._left, self._lock = file, start, size, lock
+        self._file, self._position, self._remaining, self._lock = file, start, size, lock
 
     def readable(self) -> bool:
         """Return True."""
@@ -246,9 +246,9 @@ class Window(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Fill ``buffer`` with the next bytes; returns their number."""
         with self._lock:
-            self._whole.seek(self._place)
-            data = self._whole.read(min(len(buffer), self._left))
+            self._file.seek(self._position)
+            data = self._file.read(min(len(buffer), self._remaining))
         buffer[: len(data)] = data
-        self._place += len(data)
-        self._left -= len(data)
+        self._position += len(data)
+        self._remaining -= len(data)
         return len(data)

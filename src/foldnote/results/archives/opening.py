@@ -50,7 +50,9 @@ class NestedArchive(Archive):
         plain = [member for member in outer.members if member.name not in inner]
         members = [*plain, *(Member(name, member.size_bytes) for name, (_, member) in self._routes.items())]
         check_amount(outer.path, len(members), sum(member.size_bytes for member in members), 2**63)
-        within = [(f"{name}/{file}", text) for name, one in inner.items() for file, text in one.problems]
+        within = [
+            (f"{name}/{file}", text) for name, nested in inner.items() for file, text in nested.problems
+        ]
         super().__init__(outer.path, members, [*outer.problems, *problems, *within])
 
     def __reduce__(self) -> tuple[Callable[[Path], Archive], tuple[Path]]:
@@ -74,26 +76,26 @@ def open_archive(path: str | Path) -> Archive:
     """
     if not names_path(str(path)):
         raise ArchiveError(f"There is no result at {str(path)!r:.200}.")
-    place = Path(path).expanduser()
-    if place.is_dir():
-        return _open_inner(FolderArchive(place))
-    if not place.is_file():
-        raise ArchiveError(f"There is no result at {place}.")
+    target = Path(path).expanduser()
+    if target.is_dir():
+        return _open_inner(FolderArchive(target))
+    if not target.is_file():
+        raise ArchiveError(f"There is no result at {target}.")
     try:
-        with place.open("rb") as stream:
-            kind = _find_kind(stream, place.name)
+        with target.open("rb") as stream:
+            kind = _find_kind(stream, target.name)
     except OSError as exc:
-        raise ArchiveError(f"{place} cannot be read: {explain(exc)}.") from exc
-    return SingleFile(place) if kind is None else _open_inner(kind(place))
+        raise ArchiveError(f"{target} cannot be read: {explain(exc)}.") from exc
+    return SingleFile(target) if kind is None else _open_inner(kind(target))
 
 
-def is_archive(place: Path) -> bool:
+def is_archive(path: Path) -> bool:
     """Return whether there is a folder or an archive at ``place``, and not a plain file or nothing."""
-    if not place.is_file():
-        return place.is_dir()
+    if not path.is_file():
+        return path.is_dir()
     try:
-        with place.open("rb") as stream:
-            return _find_kind(stream, place.name) is not None
+        with path.open("rb") as stream:
+            return _find_kind(stream, path.name) is not None
     except OSError:
         return False
 

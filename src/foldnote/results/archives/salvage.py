@@ -77,13 +77,13 @@ def _read(state: _SalvageState, position: int, size: int) -> bytes:
 def _add_member(state: _SalvageState, head: bytes) -> bool:
     """Add the member whose header was read; returns whether another may follow."""
     _, _, flags, method, _, _, crc, packed, size, name_length, extra_length = _HEADER.unpack(head)
-    rest = _read(state, state.position + _HEADER.size, name_length + extra_length)
-    name = rest[:name_length].decode("utf-8" if flags & _UTF8 else "cp437", "replace")
+    name_and_extra = _read(state, state.position + _HEADER.size, name_length + extra_length)
+    name = name_and_extra[:name_length].decode("utf-8" if flags & _UTF8 else "cp437", "replace")
     start = state.position + _HEADER.size + name_length + extra_length
-    if len(rest) < name_length + extra_length or start > state.end:
+    if len(name_and_extra) < name_length + extra_length or start > state.end:
         return False
     if _UNKNOWN_SIZE_FLAG in (packed, size):
-        size, packed = _read_zip64(rest[name_length:], size, packed)
+        size, packed = _read_zip64(name_and_extra[name_length:], size, packed)
     entry = zipfile.ZipInfo(name)
     entry.compress_type, entry.flag_bits, entry.header_offset = method, flags & ~_SIZES_BEHIND, start
     entry.CRC, entry.compress_size, entry.file_size = crc, packed, size
@@ -130,8 +130,8 @@ def _find_end(state: _SalvageState, entry: zipfile.ZipInfo) -> bool:
             position += 0 if unpacker.unconsumed_tail else len(piece)
             if not piece:
                 return False
-            made = unpacker.decompress(piece, 16 * _PIECE_BYTES)
-            size, crc = size + len(made), zlib.crc32(made, crc)
+            unpacked = unpacker.decompress(piece, 16 * _PIECE_BYTES)
+            size, crc = size + len(unpacked), zlib.crc32(unpacked, crc)
             if state.unpacked + size > allowed:
                 raise ArchiveError(
                     f"{state.path.name} is not opened: {state.end:,} bytes would unpack to more than "

@@ -54,9 +54,9 @@ class ZipArchive(StoredArchive):
             everything = self._zip.infolist()
         except (*BROKEN, UnicodeDecodeError) as exc:
             everything, problems = self._salvage(path, exc)
-        entries = [entry for entry in everything if not _is_skipped(entry)]
-        _check_entries(path, entries, self._file.seek(0, 2))
-        self._entries = {entry.filename: entry for entry in entries}
+        salvaged = [entry for entry in everything if not _is_skipped(entry)]
+        _check_entries(path, salvaged, self._file.seek(0, 2))
+        self._entries = {entry.filename: entry for entry in salvaged}
         members = (Member(entry.filename, entry.file_size) for entry in self._entries.values())
         super().__init__(path, members, problems)
 
@@ -71,17 +71,17 @@ class ZipArchive(StoredArchive):
     def _salvage(
         self, path: Path, reason: Exception
     ) -> tuple[list[zipfile.ZipInfo], tuple[tuple[str, str], ...]]:
-        found = salvage(self._file, path)
-        if not found.entries:
+        salvaged = salvage(self._file, path)
+        if not salvaged.entries:
             raise ArchiveError(
                 f"{path.name} is not a complete ZIP archive: {explain(reason)}. Download it again."
             ) from reason
-        word = "file" if len(found.entries) == 1 else "files"
+        noun = "file" if len(salvaged.entries) == 1 else "files"
         message = (
-            f"{path.name} is truncated or damaged: its directory is missing. {len(found.entries)} {word} "
+            f"{path.name} is truncated or damaged: its directory is missing. {len(salvaged.entries)} {noun} "
             "could be recovered; others may be missing. Download it again."
         )
-        return list(found.entries), ((path.name, message), *found.problems)
+        return list(salvaged.entries), ((path.name, message), *salvaged.problems)
 
 
 def _is_skipped(entry: zipfile.ZipInfo) -> bool:
@@ -89,15 +89,15 @@ def _is_skipped(entry: zipfile.ZipInfo) -> bool:
     return is_folder or is_skipped(entry.filename)
 
 
-def _check_entries(path: Path, entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
-    total = sum(entry.file_size for entry in entries)
-    packed = min(size_bytes, sum(entry.compress_size for entry in entries))
-    check_amount(path, len(entries), 0, 1)
-    for entry in entries:
+def _check_entries(path: Path, salvaged: list[zipfile.ZipInfo], size_bytes: int) -> None:
+    total = sum(entry.file_size for entry in salvaged)
+    packed = min(size_bytes, sum(entry.compress_size for entry in salvaged))
+    check_amount(path, len(salvaged), 0, 1)
+    for entry in salvaged:
         fault = check_name(entry.orig_filename) or check_name(entry.filename) or _find_special(entry)
         if fault:
             raise ArchiveError(f"{path.name} is not opened: the name {entry.orig_filename!r} in it {fault}.")
-    check_amount(path, len(entries), total, packed)
+    check_amount(path, len(salvaged), total, packed)
 
 
 def _find_special(entry: zipfile.ZipInfo) -> str | None:

@@ -86,12 +86,12 @@ def share_numbering(first: NumberedDomain, second: NumberedDomain) -> bool:
 
 def _list_domain(trace: CentralAtoms, last: int) -> list[str]:
     """Return the residue numbers from the start of the chain up to ``last``, ending where they decrease."""
-    found: list[str] = []
+    numbers: list[str] = []
     previous = -10_000
     for number in trace.numbers:
         value = int(re.sub(r"[^\d-]", "", number) or "0")
         if value > last or value < previous:
             break
-        found.append(number)
+        numbers.append(number)
         previous = value
-    return found
+    return numbers

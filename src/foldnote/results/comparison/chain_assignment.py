@@ -47,10 +47,10 @@ def assign_chains(
     """
     matched = _match_groups(_group_copies(fixed), _group_copies(mobile), pair)
     candidates = [pairing for pairings in matched for pairing in pairings]
-    chosen: Sequence[Pairing] = candidates
+    assigned: Sequence[Pairing] = candidates
     if any(len(pairings) > 1 for pairings in matched):
-        chosen = _choose_trial([_choose_copies(candidates, seed) for seed in candidates[:_MAX_TRIALS]])
-    return sorted(chosen, key=lambda pairing: list(fixed).index(pairing.fixed))
+        assigned = _choose_trial([_choose_copies(candidates, seed) for seed in candidates[:_MAX_TRIALS]])
+    return sorted(assigned, key=lambda pairing: list(fixed).index(pairing.fixed))
 
 
 def assign_chains_by_structure(
@@ -69,12 +69,12 @@ def assign_chains_by_structure(
     if not fixed or not mobile:
         return []
     if len(fixed) == len(mobile) == 1:
-        known = pair_chains(fixed[0], mobile[0]) or Pairing(fixed[0], mobile[0], ())
-        return [_make_pairing(fixed[0], mobile[0], *_align(known)[:2])]
+        by_sequence = pair_chains(fixed[0], mobile[0]) or Pairing(fixed[0], mobile[0], ())
+        return [_make_pairing(fixed[0], mobile[0], *_align(by_sequence)[:2])]
     length = min(sum(map(len, fixed)), sum(map(len, mobile)))
     aligned = [
-        (known, *_align(known))
-        for known in _choose_seeds(_take_representatives(fixed), _take_representatives(mobile))
+        (by_sequence, *_align(by_sequence))
+        for by_sequence in _choose_seeds(_take_representatives(fixed), _take_representatives(mobile))
     ]
     aligned.sort(key=lambda each: -each[3].score)
     seeds = [each[3] for each in aligned[:_MAX_SEEDS]]
@@ -93,10 +93,10 @@ def _superpose_copies(
 ) -> list[TmFit]:
     """Superpose other copies of the aligned chains; return those that bring the most chains together."""
     seeds: list[TmFit] = []
-    for found in aligned:
-        for a, b in _list_copies(fixed, mobile, found):
-            if (a, b) != (found.fixed, found.mobile) and len(seeds) < _MAX_TRIALS:
-                points, targets = b.points[found.mobile_rows], a.points[found.rows]
+    for pairing in aligned:
+        for a, b in _list_copies(fixed, mobile, pairing):
+            if (a, b) != (pairing.fixed, pairing.mobile) and len(seeds) < _MAX_TRIALS:
+                points, targets = b.points[pairing.mobile_rows], a.points[pairing.rows]
                 seeds.append(find_tm_fit(points, targets, min(len(a), len(b)), starts=4, shortest=20))
     centroids, others = (
         np.array([trace.points.mean(axis=0) for trace in traces]) for traces in (fixed, mobile)
@@ -113,14 +113,14 @@ def _superpose_copies(
 
 
 def _list_copies(
-    fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms], found: Pairing
+    fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms], pairing: Pairing
 ) -> list[tuple[CentralAtoms, CentralAtoms]]:
     """Pair the aligned chain of the structure with fewer copies with every copy in the other one."""
-    own = [trace for trace in fixed if trace.letters == found.fixed.letters]
-    other = [trace for trace in mobile if trace.letters == found.mobile.letters]
-    if len(own) < len(other):
-        return [(found.fixed, trace) for trace in other]
-    return [(trace, found.mobile) for trace in own]
+    fixed_copies = [trace for trace in fixed if trace.letters == pairing.fixed.letters]
+    mobile_copies = [trace for trace in mobile if trace.letters == pairing.mobile.letters]
+    if len(fixed_copies) < len(mobile_copies):
+        return [(pairing.fixed, trace) for trace in mobile_copies]
+    return [(trace, pairing.mobile) for trace in fixed_copies]
 
 
 def gather(pairings: Sequence[Pairing]) -> tuple[Floats, Floats]:
@@ -163,7 +163,7 @@ def _match_groups(
     Copies that lack many different residues may form separate groups; remaining groups join the most similar
     match that has fewer chains on their side.
     """
-    firsts = [found for a in fixed for b in mobile if (found := pair(a[0], b[0])) is not None]
+    firsts = [pairing for a in fixed for b in mobile if (pairing := pair(a[0], b[0])) is not None]
     firsts.sort(key=lambda p: (p.equal, p.fixed.chain == p.mobile.chain), reverse=True)
     own = {id(group[0]): list(group) for group in fixed}
     others = {id(group[0]): list(group) for group in mobile}
@@ -175,7 +175,8 @@ def _match_groups(
             if first.fixed in ours and len(theirs) < len(ours):
                 theirs += others.pop(id(first.mobile), [])
     return [
-        [found for a in ours for b in theirs if (found := pair(a, b)) is not None] for ours, theirs in matches
+        [pairing for a in ours for b in theirs if (pairing := pair(a, b)) is not None]
+        for ours, theirs in matches
     ]
 
 
@@ -193,11 +194,11 @@ def _choose_copies(candidates: Sequence[Pairing], seed: Pairing) -> list[Pairing
 
 def _keep_disjoint(pairings: Sequence[Pairing]) -> list[Pairing]:
     """Keep the pairings whose chains do not occur in an earlier one."""
-    found: list[Pairing] = []
+    disjoint: list[Pairing] = []
     for pairing in pairings:
-        if all(one.fixed is not pairing.fixed and one.mobile is not pairing.mobile for one in found):
-            found.append(pairing)
-    return found
+        if all(kept.fixed is not pairing.fixed and kept.mobile is not pairing.mobile for kept in disjoint):
+            disjoint.append(pairing)
+    return disjoint
 
 
 def _choose_trial(trials: Sequence[Sequence[Pairing]]) -> Sequence[Pairing]:
@@ -210,18 +211,18 @@ def _choose_trial(trials: Sequence[Sequence[Pairing]]) -> Sequence[Pairing]:
 
 def _choose_seeds(fixed: Sequence[CentralAtoms], mobile: Sequence[CentralAtoms]) -> list[Pairing]:
     """Choose chains to align: the most similar ones if any are related, else all, longest first."""
-    related = [found for a, b in product(fixed, mobile) if (found := pair_chains(a, b)) is not None]
+    related = [candidate for a, b in product(fixed, mobile) if (candidate := pair_chains(a, b)) is not None]
     if related:
         return _keep_disjoint(sorted(related, key=lambda pairing: -pairing.equal))[:_MAX_ALIGNED]
     every = [Pairing(a, b, ()) for a, b in product(fixed, mobile)]
     return sorted(every, key=lambda p: -min(len(p.fixed), len(p.mobile)))[:_MAX_ALIGNED]
 
 
-def _align(known: Pairing) -> tuple[list[int], list[int], TmFit]:
+def _align(pairing: Pairing) -> tuple[list[int], list[int], TmFit]:
     """Align two chains by structure; the known pairs are one of the starting points."""
-    pairs = (np.array(known.rows, dtype=np.intp), np.array(known.mobile_rows, dtype=np.intp))
-    found = align_traces(known.fixed.points, known.mobile.points, [pairs])
-    return found.rows.tolist(), found.mobile_rows.tolist(), found.fit
+    pairs = (np.array(pairing.rows, dtype=np.intp), np.array(pairing.mobile_rows, dtype=np.intp))
+    alignment = align_traces(pairing.fixed.points, pairing.mobile.points, [pairs])
+    return alignment.rows.tolist(), alignment.mobile_rows.tolist(), alignment.fit
 
 
 def _make_pairing(
@@ -264,7 +265,7 @@ def _pair_under(
         rows, mobile_rows, total = pair_superposed(a.points, moved, length)
         if len(rows) >= 3 and total >= _MIN_SHARE * min(len(a), len(b)):
             tried.append((total, _make_pairing(a, b, rows.tolist(), mobile_rows.tolist())))
-    tried.sort(key=lambda each: -each[0])
+    tried.sort(key=lambda trial: -trial[0])
     return _keep_disjoint([pairing for _, pairing in tried])
 
 

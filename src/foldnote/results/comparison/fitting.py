@@ -84,15 +84,15 @@ def find_tm_score(points: Floats, targets: Floats, length: int) -> float:
     The search is more thorough than there. The result is the score of a superposition, so it never exceeds
     the maximum; short peptides and moved domains have many local maxima.
     """
-    found, scale = find_tm_fit(points, targets, length), find_scale(length)
-    best = points @ found.rotation.T + found.translation
+    quick, scale = find_tm_fit(points, targets, length), find_scale(length)
+    best = points @ quick.rotation.T + quick.translation
     weights = _rate(np.sum((best - targets) ** 2, axis=1)[None], scale) ** 2
     starts = np.concatenate([weights, _list_starts(len(points))])
     points, targets = points - points.mean(axis=0), targets - targets.mean(axis=0)
-    for rounds, kept in _CLIMBS:
+    for rounds, count in _CLIMBS:
         sums, starts = _climb(points, targets, starts, scale, rounds)
-        starts = starts[np.argsort(-sums)[:kept]]
-    return max(found.score, float(sums.max()) / length)
+        starts = starts[np.argsort(-sums)[:count]]
+    return max(quick.score, float(sums.max()) / length)
 
 
 def find_tm_fit(
@@ -116,7 +116,7 @@ def find_tm_fit(
         _refine_starts(points - origin, targets - target_origin, selected, scale)
         for selected in _choose_fragments(len(points), starts, max(_MIN_FRAGMENT, shortest))
     )
-    best, rotation, translation = max(fits, key=lambda found: found[0])
+    best, rotation, translation = max(fits, key=lambda candidate: candidate[0])
     return TmFit(best / length, rotation, target_origin + translation - rotation @ origin)
 
 
@@ -149,17 +149,17 @@ def find_rotations(covariances: Floats) -> Floats:
 
 def _list_starts(count: int) -> Floats:
     """Return the weights (s, count) from which to climb: short fragments, or any 2 or 3 of few pairs."""
-    chosen: list[tuple[int, ...]]
+    fragments: list[tuple[int, ...]]
     if count <= _FEW_PAIRS:
-        chosen = [*combinations(range(count), 2), *combinations(range(count), 3)]
+        fragments = [*combinations(range(count), 2), *combinations(range(count), 3)]
     else:
         step = max(1, count // _MAX_STARTS)
         sizes = _FRAGMENTS if count <= _MAX_STARTS else _FRAGMENTS[1:2]
-        chosen = [
+        fragments = [
             tuple(range(first, first + size)) for size in sizes for first in range(0, count - size + 1, step)
         ]
-    starts = np.full((len(chosen), count), _REST_WEIGHT)
-    for start, pairs in zip(starts, chosen, strict=True):
+    starts = np.full((len(fragments), count), _REST_WEIGHT)
+    for start, pairs in zip(starts, fragments, strict=True):
         start[list(pairs)] = 1
     return starts
 
@@ -183,22 +183,22 @@ def _climb(
 
 def _choose_fragments(count: int, starts: int, shortest: int) -> Iterator[NDArray[np.bool_]]:
     """Yield batches of masks (s, count) of the starting fragments: all pairs, halves, quarters, and so on."""
-    places = np.arange(count)
+    indices = np.arange(count)
     batch = max(1, _BATCH_SIZE // max(count, 1))
     fragments = np.array(_list_fragments(count, starts, shortest))
     for first in range(0, len(fragments), batch):
         begin, size = fragments[first : first + batch].T[:, :, None]
-        yield (places >= begin) & (places < begin + size)
+        yield (indices >= begin) & (indices < begin + size)
 
 
 def _list_fragments(count: int, starts: int, shortest: int) -> list[tuple[int, int]]:
-    found = []
+    fragments = []
     size = count
     while True:
         step = max(1, (count - size) // starts)
-        found += [(start, size) for start in range(0, count - size + 1, step)]
+        fragments += [(start, size) for start in range(0, count - size + 1, step)]
         if size <= shortest:
-            return found
+            return fragments
         size = max(shortest, size // 2)
 
 
@@ -212,7 +212,7 @@ def _refine_starts(
     """
     reach = float(np.clip(scale, 4.5, 8.0))
     best, rotation, translation = -1.0, np.eye(3), np.zeros(3)
-    few = min(3, len(points)) - 1
+    least = min(3, len(points)) - 1
     for _ in range(_MAX_ROUNDS):
         rotations, translations = fit_many(points, targets, selected.astype(np.float64))
         moved = points @ np.swapaxes(rotations, 1, 2) + translations[:, None, :]
@@ -221,10 +221,10 @@ def _refine_starts(
         top = int(np.argmax(sums))
         if sums[top] > best:
             best, rotation, translation = float(sums[top]), rotations[top], translations[top]
-        limits = np.maximum(reach**2, np.partition(squares, few, axis=1)[:, few])
-        near = squares <= limits[:, None]
-        changed = (near != selected).any(axis=1)
+        limits = np.maximum(reach**2, np.partition(squares, least, axis=1)[:, least])
+        is_close = squares <= limits[:, None]
+        changed = (is_close != selected).any(axis=1)
         if not changed.any():
             break
-        selected = near[changed]
+        selected = is_close[changed]
     return best, rotation, translation

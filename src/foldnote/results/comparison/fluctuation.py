@@ -67,20 +67,22 @@ class Ensemble(NotebookRepr):
             UnreadableFileError: the structure's file is damaged or holds no atoms.
         """
         whole = self.structure.to_gemmi()
-        found = []
-        for place, (rotation, translation) in enumerate(self.transforms):
-            one = whole.clone()
-            for other in range(len(one) - 1, -1, -1):
-                if other != place:
-                    del one[other]
+        structures = []
+        for index, (rotation, translation) in enumerate(self.transforms):
+            single = whole.clone()
+            for removed in range(len(single) - 1, -1, -1):
+                if removed != index:
+                    del single[removed]
             turn = gemmi.Transform(gemmi.Mat33(rotation.tolist()), gemmi.Vec3(*translation.tolist()))
-            one[0].transform_pos_and_adp(turn)
+            single[0].transform_pos_and_adp(turn)
             if self.structure.format == "pdb":
-                text = one.make_pdb_string(gemmi.PdbWriteOptions(minimal=True))
+                text = single.make_pdb_string(gemmi.PdbWriteOptions(minimal=True))
             else:
-                text = one.make_mmcif_document().as_string()
-            found.append(Structure(f"{self.structure.name}, model {place + 1}", self.structure.format, text))
-        return found
+                text = single.make_mmcif_document().as_string()
+            structures.append(
+                Structure(f"{self.structure.name}, model {index + 1}", self.structure.format, text)
+            )
+        return structures
 
     def __repr__(self) -> str:
         return f"<Ensemble {self.structure.name}: {len(self)} models>"
@@ -108,13 +110,13 @@ def superpose_models(structure: Structure) -> Ensemble:
             for number, point in zip(t.numbers, t.points, strict=True)
         )
         models.append({(chain, number): point for chain, number, point in rows})
-    common = [key for key in models[0] if all(key in known for known in models[1:])]
+    common = [key for key in models[0] if all(key in points_by_residue for points_by_residue in models[1:])]
     if len(common) < _MIN_RESIDUES:
         raise UnreadableFileError(
             f"The models of {structure.name} have {len(common)} residues in common; "
             "at least three are needed."
         )
-    points = np.array([[known[key] for key in common] for known in models])
+    points = np.array([[points_by_residue[key] for key in common] for points_by_residue in models])
     mean, transforms = _find_mean(points)
     moved = np.array([p @ r.T + t for p, (r, t) in zip(points, transforms, strict=True)])
     rmsf = np.sqrt(np.mean(np.sum((moved - mean) ** 2, axis=2), axis=0))

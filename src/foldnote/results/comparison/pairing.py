@@ -88,15 +88,15 @@ def pair_chains(fixed: CentralAtoms, mobile: CentralAtoms) -> Pairing | None:
     if domain is None or other is None or not share_numbering(domain, other):
         return _pair_by_evidence(fixed, mobile)
     variable = pair_by_number(fixed.cut(0, domain.length), mobile.cut(0, other.length))
-    rest = _pair_by_evidence(
+    remainder = _pair_by_evidence(
         fixed.cut(domain.length, len(fixed)), mobile.cut(other.length, len(mobile)), is_part=True
     )
-    parts = [(variable, 0, 0), (rest, domain.length, other.length)]
+    parts = [(variable, 0, 0), (remainder, domain.length, other.length)]
     segments = tuple(
-        PairedSegment([i + a for i in one.rows], [j + b for j in one.mobile_rows], one.method)
+        PairedSegment([i + a for i in segment.rows], [j + b for j in segment.mobile_rows], segment.method)
         for part, a, b in parts
         if part is not None
-        for one in part.segments
+        for segment in part.segments
     )
     return Pairing(fixed, mobile, segments) if segments else None
 
@@ -189,9 +189,9 @@ def _score_bases() -> dict[tuple[str, str], int]:
 def _read_blosum() -> dict[tuple[str, str], int]:
     """Return gemmi's BLOSUM62 by one-letter codes; 0 for non-standard residues."""
     scoring = gemmi.AlignmentScoring("b")
-    known = "ARNDCQEGHILKMFPSTWYV"
+    standard = "ARNDCQEGHILKMFPSTWYV"
     matrix: dict[tuple[str, str], int] = defaultdict(int)
-    for a, b in product(known, known):
+    for a, b in product(standard, standard):
         matrix[a, b] = gemmi.align_string_sequences(_name_residues(a), _name_residues(b), [], scoring).score
     return matrix
 
@@ -204,19 +204,19 @@ def _align(fixed: CentralAtoms, mobile: CentralAtoms) -> Pairing | None:
         return _make_pairing(fixed, mobile, [(i, i) for i in range(len(fixed))], "sequence")
     if fixed.kind == "protein":
         # gemmi's matrix is keyed by three-letter names; one-letter codes would score as unknown residues.
-        names, others = _name_residues(fixed.letters), _name_residues(mobile.letters)
+        names, mobile_names = _name_residues(fixed.letters), _name_residues(mobile.letters)
         scoring = gemmi.AlignmentScoring("b")
     else:
-        names, others = (list(trace.letters.replace("U", "T")) for trace in (fixed, mobile))
+        names, mobile_names = (list(trace.letters.replace("U", "T")) for trace in (fixed, mobile))
         scoring = gemmi.AlignmentScoring()
         scoring.match, scoring.mismatch = _MATCH, _MISMATCH
     opening, extension = _GAP_OPEN_EXTEND[fixed.kind]
     scoring.gapo, scoring.gape = -opening, -extension
-    aligned = gemmi.align_string_sequences(names, others, [], scoring)
-    above, below = aligned.add_gaps(fixed.letters, 1), aligned.add_gaps(mobile.letters, 2)
+    aligned = gemmi.align_string_sequences(names, mobile_names, [], scoring)
+    fixed_row, mobile_row = aligned.add_gaps(fixed.letters, 1), aligned.add_gaps(mobile.letters, 2)
     pairs = []
     i = j = 0
-    for upper, lower in zip(above, below, strict=True):
+    for upper, lower in zip(fixed_row, mobile_row, strict=True):
         if upper != "-" and lower != "-":
             pairs.append((i, j))
         i += upper != "-"

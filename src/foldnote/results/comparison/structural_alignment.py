@@ -71,7 +71,7 @@ def align_traces(fixed: Floats, mobile: Floats, known: Iterable[Pairs] = ()) -> 
     """
     search = _Search(fixed, mobile)
     step = math.ceil(math.sqrt(len(fixed) * len(mobile)) / _MAX_LENGTH)
-    pairs = [each for each in known if len(each[0]) >= 3]
+    pairs = [alignment for alignment in known if len(alignment[0]) >= 3]
     return search.run(pairs) if step == 1 else search.run_coarsely(pairs, step)
 
 
@@ -182,9 +182,9 @@ class _Search:
     def run(self, known: Sequence[Pairs]) -> StructuralAlignment:
         starts = [*self._superpose_ungapped(), *self._superpose_fragments()]
         starts = [*(self._fit(pairs) for pairs in known), *self._superpose_secondary(), *self._choose(starts)]
-        found = [self._pair(start, _GAP_PENALTIES[0]) for start in starts]
-        found = [self._refine(each) for each in _sort(found)[:_REFINED_STARTS]]
-        return _sort([self._polish(each) for each in _sort(found)[:_POLISHED_STARTS]])[0]
+        candidates = [self._pair(start, _GAP_PENALTIES[0]) for start in starts]
+        candidates = [self._refine(candidate) for candidate in _sort(candidates)[:_REFINED_STARTS]]
+        return _sort([self._polish(candidate) for candidate in _sort(candidates)[:_POLISHED_STARTS]])[0]
 
     def run_coarsely(self, known: Sequence[Pairs], step: int) -> StructuralAlignment:
         """Search with every ``step``-th residue, then refine with all residues."""
@@ -193,18 +193,20 @@ class _Search:
         usable = [pairs for pairs in [*known, *shifted] if len(pairs[0]) >= 3]
         fits = [self._fit_closely(pairs, _QUICK_STARTS) for pairs in usable]
         best = sorted(fits, key=lambda fit: -fit.score)[:_POLISHED_STARTS]
-        found = [self._refine(self._pair((fit.rotation, fit.translation), _GAP_PENALTIES[0])) for fit in best]
-        return self._polish(_sort(found)[0])
+        candidates = [
+            self._refine(self._pair((fit.rotation, fit.translation), _GAP_PENALTIES[0])) for fit in best
+        ]
+        return self._polish(_sort(candidates)[0])
 
     def _shift(self, coarse: StructuralAlignment, step: int, shift: int) -> Pairs:
         """Convert coarse pairs to pairs of the full chains, with partners ``shift`` residues further on."""
         rows, mobile_rows = coarse.rows * step, coarse.mobile_rows * step + shift
-        kept = (mobile_rows >= 0) & (mobile_rows < len(self.mobile))
-        return rows[kept], mobile_rows[kept]
+        is_inside = (mobile_rows >= 0) & (mobile_rows < len(self.mobile))
+        return rows[is_inside], mobile_rows[is_inside]
 
     def _fit(self, pairs: Pairs, starts: int = _QUICK_STARTS) -> Transform:
-        found = self._fit_closely(pairs, starts)
-        return found.rotation, found.translation
+        closest = self._fit_closely(pairs, starts)
+        return closest.rotation, closest.translation
 
     def _fit_closely(self, pairs: Pairs, starts: int) -> TmFit:
         rows, mobile_rows = pairs
@@ -227,34 +229,36 @@ class _Search:
         for gap_penalty in _GAP_PENALTIES:
             pairs = (start.rows, start.mobile_rows) if best is None else (best.rows, best.mobile_rows)
             for _ in range(_MAX_ROUNDS):
-                found = StructuralAlignment(*pairs, self._fit_closely(pairs, _QUICK_STARTS))
-                if best is None or found.fit.score > best.fit.score:
-                    best = found
-                paired = self._pair((found.fit.rotation, found.fit.translation), gap_penalty)
+                alignment = StructuralAlignment(*pairs, self._fit_closely(pairs, _QUICK_STARTS))
+                if best is None or alignment.fit.score > best.fit.score:
+                    best = alignment
+                paired = self._pair((alignment.fit.rotation, alignment.fit.translation), gap_penalty)
                 last, pairs = pairs, (paired.rows, paired.mobile_rows)
                 if np.array_equal(pairs[0], last[0]) and np.array_equal(pairs[1], last[1]):
                     break
         assert best is not None
         return best
 
-    def _polish(self, found: StructuralAlignment) -> StructuralAlignment:
+    def _polish(self, alignment: StructuralAlignment) -> StructuralAlignment:
         """Superpose with the full search and leave out pairs that are too far apart."""
-        fit = self._fit_closely((found.rows, found.mobile_rows), _FULL_STARTS)
+        fit = self._fit_closely((alignment.rows, alignment.mobile_rows), _FULL_STARTS)
         moved = self.mobile @ fit.rotation.T + fit.translation
-        far = np.linalg.norm(moved[found.mobile_rows] - self.fixed[found.rows], axis=1)
-        near = far <= max(_find_limit(self.length), float(np.sort(far)[min(2, len(far) - 1)]))
-        return StructuralAlignment(found.rows[near], found.mobile_rows[near], fit)
+        distances = np.linalg.norm(moved[alignment.mobile_rows] - self.fixed[alignment.rows], axis=1)
+        near = distances <= max(
+            _find_limit(self.length), float(np.sort(distances)[min(2, len(distances) - 1)])
+        )
+        return StructuralAlignment(alignment.rows[near], alignment.mobile_rows[near], fit)
 
     def _choose(self, starts: Sequence[Transform]) -> list[Transform]:
         """Choose the starts that bring most residues close to any residue of the other chain."""
         some = self.fixed[:: max(1, len(self.fixed) // 100)]
-        rotations, translations = (np.array(each) for each in zip(*starts, strict=True))
+        rotations, translations = (np.array(points) for points in zip(*starts, strict=True))
         scores = []
         batch = max(1, _BATCH_SIZE // (len(some) * len(self.mobile)))
         for first in range(0, len(starts), batch):
             own = slice(first, first + batch)
             moved = self.mobile @ np.swapaxes(rotations[own], 1, 2) + translations[own, None, :]
-            nearest = np.array([_measure_squares(some, each).min(axis=1) for each in moved])
+            nearest = np.array([_measure_squares(some, points).min(axis=1) for points in moved])
             scores += list(np.sum(1 / (1 + nearest / self.scale**2), axis=1))
         return [starts[i] for i in np.argsort(scores)[::-1][:_PAIRED_STARTS]]
 
@@ -269,15 +273,15 @@ class _Search:
         """Superpose the chains without gaps at a range of offsets, and again with the close pairs only."""
         n, m = len(self.fixed), len(self.mobile)
         least = max(3, self.length // 2)
-        found = []
+        transforms = []
         for offset in range(least - m, n - least + 1, max(1, (n + m) // _MAX_OFFSETS)):
             first, last = max(0, offset), min(n, m + offset)
             targets, points = self.fixed[first:last], self.mobile[first - offset : last - offset]
             transform = fit(points, targets)
             squares = np.sum((points @ transform[0].T + transform[1] - targets) ** 2, axis=1)
             near = squares <= max(8.0**2, float(np.partition(squares, 2)[2]))
-            found.append(fit(points[near], targets[near]))
-        return found
+            transforms.append(fit(points[near], targets[near]))
+        return transforms
 
     def _superpose_fragments(self) -> list[Transform]:
         """Superpose fragments of one chain on those of the other; return the fits with the lowest RMSD."""
@@ -298,8 +302,8 @@ class _Search:
         ]
 
 
-def _sort(found: Iterable[StructuralAlignment]) -> list[StructuralAlignment]:
-    return sorted(found, key=lambda each: -each.fit.score)
+def _sort(alignments: Iterable[StructuralAlignment]) -> list[StructuralAlignment]:
+    return sorted(alignments, key=lambda alignment: -alignment.fit.score)
 
 
 def _measure_squares(fixed: Floats, moved: Floats) -> Floats:

@@ -128,14 +128,14 @@ class Superposition(NotebookRepr):
         Raises:
             ArgumentError: fewer than three of these residues are paired.
         """
-        chosen = self.select(residues)
-        if int(chosen.sum()) < _MIN_PAIRS:
+        is_selected = self.select(residues)
+        if int(is_selected.sum()) < _MIN_PAIRS:
             raise ArgumentError(
-                f"Of {count(len(residues), 'selected residue')}, {int(chosen.sum())} "
-                f"{'has' if chosen.sum() == 1 else 'have'} a counterpart; "
+                f"Of {count(len(residues), 'selected residue')}, {int(is_selected.sum())} "
+                f"{'has' if is_selected.sum() == 1 else 'have'} a counterpart; "
                 f"a superposition needs at least {_MIN_PAIRS}."
             )
-        rotation, translation = fit(self.mobile_points[chosen], self.points[chosen])
+        rotation, translation = fit(self.mobile_points[is_selected], self.points[is_selected])
         distances = np.linalg.norm(self.mobile_points @ rotation.T + translation - self.points, axis=1)
         return replace(
             self,
@@ -143,14 +143,14 @@ class Superposition(NotebookRepr):
             translation=translation,
             rmsd=_average(distances),
             pairs=self.pairs.assign(distance=distances),
-            fitted=int(chosen.sum()),
+            fitted=int(is_selected.sum()),
         )
 
     def select(self, residues: Collection[tuple[str, str]]) -> NDArray[np.bool_]:
         """Return whether each pair has one of these (chain, number) of the fixed structure; shape (n,)."""
-        wanted = set(residues)
+        selected = set(residues)
         return np.array(
-            [key in wanted for key in zip(self.pairs["chain"], self.pairs["number"], strict=True)]
+            [key in selected for key in zip(self.pairs["chain"], self.pairs["number"], strict=True)]
         )
 
     def __repr__(self) -> str:
@@ -188,7 +188,7 @@ def superpose(
     else:
         names = ", ".join(repr(name) for name in [*_PAIR_CHAINS, "structure"])
         raise ArgumentError(f"There is no pairing {pairing!r}. Choose one of {names}.")
-    if sum(len(each.rows) for each in pairings) < _MIN_PAIRS:
+    if sum(len(paired.rows) for paired in pairings) < _MIN_PAIRS:
         reason = _explain_failure(fixed_traces, mobile_traces, pairing)
         raise UnreadableFileError(f"{second.name} cannot be superposed on {first.name}: {reason}")
     return _make_superposition(pairings, fixed_traces, mobile_traces)
@@ -206,13 +206,13 @@ def _explain_failure(
         return "a structural alignment needs a protein chain of at least three residues in both."
     if not kinds:
         return "they have no chains of the same kind, protein or nucleic acid."
-    ways = {
+    reasons = {
         "auto": "their chains share no numbering, and their sequences are not similar enough to align",
         "numbers": f"their chains have fewer than {_MIN_PAIRS} residue numbers in common",
         "sequence": "the sequences of their chains are not similar enough to align",
     }
     advice = " Pair residues by structural alignment: pairing='structure'." if "protein" in kinds else ""
-    return f"{ways[pairing]}.{advice}"
+    return f"{reasons[pairing]}.{advice}"
 
 
 def _make_superposition(
@@ -265,5 +265,5 @@ def _find_tm_scores(pairings: Sequence[Pairing], *sides: Sequence[CentralAtoms])
     if len(points) < _MIN_PAIRS:
         return tuple(None for _ in sides)
     lengths = [sum(len(trace) for trace in traces if trace.kind == "protein") for traces in sides]
-    found = {length: find_tm_score(points, targets, length) for length in set(lengths)}
-    return tuple(found[length] for length in lengths)
+    scores = {length: find_tm_score(points, targets, length) for length in set(lengths)}
+    return tuple(scores[length] for length in lengths)

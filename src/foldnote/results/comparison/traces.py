@@ -60,29 +60,29 @@ def read_model_traces(structure: Structure, model: gemmi.Model) -> list[CentralA
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
-    kinds = {each.name: each.kind for each in structure.chains}
-    found = (
+    kinds = {summary.name: summary.kind for summary in structure.chains}
+    traces = (
         _read_trace(chain.name, residues, kinds.get(chain.name, ""))
         for chain, residues in walk_polymers(model)
     )
-    return [trace for trace in found if trace is not None]
+    return [trace for trace in traces if trace is not None]
 
 
 def _read_trace(chain: str, residues: Sequence[gemmi.Residue], kind: str) -> CentralAtoms | None:
-    wanted = _CENTRES.get(kind, "C3'")
-    found = [
+    name = _CENTRES.get(kind, "C3'")
+    atoms = [
         (residue, atom)
         for residue in residues
-        if (atom := residue.find_atom(wanted, "*")) is not None and _has_position(atom)
+        if (atom := residue.find_atom(name, "*")) is not None and _has_position(atom)
     ]
-    if not kind or not found:
+    if not kind or not atoms:
         return None
     return CentralAtoms(
         chain=chain,
         kind="protein" if kind == "protein" else "nucleic",
-        letters="".join(find_letter(residue.name) for residue, _ in found),
-        numbers=tuple(str(residue.seqid) for residue, _ in found),
-        points=np.array([atom.pos.tolist() for _, atom in found], dtype=np.float64),
+        letters="".join(find_letter(residue.name) for residue, _ in atoms),
+        numbers=tuple(str(residue.seqid) for residue, _ in atoms),
+        points=np.array([atom.pos.tolist() for _, atom in atoms], dtype=np.float64),
     )
 
 

@@ -17,9 +17,9 @@ class Parts(Mapping[str, T], Generic[T]):
         """Keep the names and the function that reads one; ``noun`` (plural) is used in the repr."""
         self._noun = noun
         self._names = tuple(names)
-        self._known = frozenset(self._names)
+        self._name_set = frozenset(self._names)
         self._read = read
-        self._kept: dict[str, T] = {}
+        self._cache: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
         """Return the part in file ``name``.
@@ -28,11 +28,11 @@ class Parts(Mapping[str, T], Generic[T]):
             KeyError: there is no such part.
             UnreadableFileError: the file is damaged.
         """
-        if name not in self._known:
+        if name not in self._name_set:
             raise KeyError(name)
-        if name not in self._kept:
-            self._kept[name] = self._read(name)
-        return self._kept[name]
+        if name not in self._cache:
+            self._cache[name] = self._read(name)
+        return self._cache[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -41,7 +41,7 @@ class Parts(Mapping[str, T], Generic[T]):
         return len(self._names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._known
+        return name in self._name_set
 
     def __repr__(self) -> str:
         return f"<{len(self)} {self._noun}: {', '.join(self._names) or 'none'}>"

@@ -22,10 +22,10 @@ def scale_to_hundred(values: Floats) -> Floats | None:
     Args:
         values: shape (n,), may contain NaN.
     """
-    known = values[np.isfinite(values)]
-    if len(known) == 0 or known.max() <= 0 or known.min() < 0 or known.max() > 100.01:
+    finite = values[np.isfinite(values)]
+    if len(finite) == 0 or finite.max() <= 0 or finite.min() < 0 or finite.max() > 100.01:
         return None
-    return values * 100 if known.max() <= 1 else values
+    return values * 100 if finite.max() <= 1 else values
 
 
 def as_floats(values: object) -> Floats | None:
@@ -75,24 +75,29 @@ def find_close_pairs(points: Floats, others: Floats, cutoff: float) -> tuple[Row
     Returns:
         Rows of ``points``, rows of ``others`` and distances, ordered by the second, then by the first.
     """
-    near = _list_inside(points, others, cutoff)
-    far = _list_inside(others, points, cutoff)
-    if not len(near) or not len(far):
+    rows_inside = _list_inside(points, others, cutoff)
+    others_inside = _list_inside(others, points, cutoff)
+    if not len(rows_inside) or not len(others_inside):
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
-    order, starts, counts = _list_candidates(points[near], others[far], cutoff)
+    order, starts, counts = _list_candidates(points[rows_inside], others[others_inside], cutoff)
     totals = np.cumsum(counts.sum(axis=1))
     ends = np.searchsorted(totals, np.arange(_BLOCK, totals[-1] + _BLOCK, _BLOCK))
-    found: list[tuple[Rows, Rows, Floats]] = []
-    for block in np.split(np.arange(len(far)), np.unique(ends)):
+    blocks: list[tuple[Rows, Rows, Floats]] = []
+    for block in np.split(np.arange(len(others_inside)), np.unique(ends)):
         sizes = counts[block].ravel()
-        places = np.arange(sizes.sum()) + np.repeat(starts[block].ravel() - np.cumsum(sizes) + sizes, sizes)
-        rows, columns = near[order[places]], np.repeat(far[block], counts[block].sum(axis=1))
+        positions = np.arange(sizes.sum()) + np.repeat(
+            starts[block].ravel() - np.cumsum(sizes) + sizes, sizes
+        )
+        rows, columns = (
+            rows_inside[order[positions]],
+            np.repeat(others_inside[block], counts[block].sum(axis=1)),
+        )
         distances = np.linalg.norm(others[columns] - points[rows], axis=1)
-        kept = np.flatnonzero(distances <= cutoff)
-        kept = kept[np.lexsort((rows[kept], columns[kept]))]
-        found.append((rows[kept], columns[kept], distances[kept]))
-    first, second, apart = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return first, second, apart
+        close = np.flatnonzero(distances <= cutoff)
+        close = close[np.lexsort((rows[close], columns[close]))]
+        blocks.append((rows[close], columns[close], distances[close]))
+    first, second, separations = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    return first, second, separations
 
 
 def _list_candidates(points: Floats, others: Floats, cutoff: float) -> tuple[Rows, Rows, Rows]:
@@ -105,7 +110,10 @@ def _list_candidates(points: Floats, others: Floats, cutoff: float) -> tuple[Row
     low = np.minimum(points.min(axis=0), others.min(axis=0))
     span = np.maximum(points.max(axis=0), others.max(axis=0)) - low
     size = max(cutoff * _LARGER, float(span.max()) / _MAX_CELLS)
-    keys = [_number_cells(np.floor((each - low) / size).astype(np.int64)) for each in (points, others)]
+    keys = [
+        _number_cells(np.floor((coordinates - low) / size).astype(np.int64))
+        for coordinates in (points, others)
+    ]
     order = np.argsort(keys[0], kind="stable")
     steps = _number_cells(np.array([(x, y, 0) for x in (-1, 0, 1) for y in (-1, 0, 1)]))
     middle = keys[1][:, None] + steps
@@ -121,9 +129,9 @@ def _number_cells(cells: Rows) -> Rows:
 
 def _list_inside(points: Floats, others: Floats, margin: float) -> Rows:
     """Return the rows of the finite points within the bounding box of the others plus ``margin``."""
-    known = others[np.isfinite(others).all(axis=1)]
-    if not len(points) or not len(known):
+    finite = others[np.isfinite(others).all(axis=1)]
+    if not len(points) or not len(finite):
         return np.empty(0, np.int64)
-    low, high = known.min(axis=0) - margin, known.max(axis=0) + margin
+    low, high = finite.min(axis=0) - margin, finite.max(axis=0) + margin
     is_inside = ((points >= low) & (points <= high)).all(axis=1)
     return np.flatnonzero(is_inside & np.isfinite(points).all(axis=1))

@@ -94,17 +94,17 @@ class _Pattern:
             3.0: Chem.BondType.TRIPLE,
             _DELOCALIZED: Chem.BondType.ONEANDAHALF,
         }
-        place = {row: index for index, row in enumerate(self.rows)}
-        found: Any = Chem.RWMol()
+        indices = {row: index for index, row in enumerate(self.rows)}
+        pattern: Any = Chem.RWMol()
         for row in self.rows:
             atom: Any = Chem.Atom(0 if self.elements[row] == "X" else self.elements[row])
             atom.SetNoImplicit(True)
             atom.SetIsotope(len(self.leaves.get(row, ())))
-            found.AddAtom(atom)
+            pattern.AddAtom(atom)
         for first, second, order in self.bonds:
-            if first in place and second in place:
-                found.AddBond(place[first], place[second], kinds.get(order, Chem.BondType.SINGLE))
-        return found
+            if first in indices and second in indices:
+                pattern.AddBond(indices[first], indices[second], kinds.get(order, Chem.BondType.SINGLE))
+        return pattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,24 +129,24 @@ class Pairings:
             other_costs: further costs of each pairing, shape (k,).
         """
         rows, leaves = self.first.rows, self.first.leaves
-        single = [place for place, row in enumerate(rows) if row not in leaves]
+        single = [column for column, row in enumerate(rows) if row not in leaves]
         totals = costs[np.array(rows)[single], self.images[:, single]].sum(axis=1) + other_costs
         orders: dict[tuple[int, int], tuple[float, tuple[int, ...]]] = {}
-        for place in (place for place, row in enumerate(rows) if row in leaves):
-            own = leaves[rows[place]]
-            places, where = np.unique(self.images[:, place], return_inverse=True)
-            for head in places.tolist():
+        for column in (column for column, row in enumerate(rows) if row in leaves):
+            own = leaves[rows[column]]
+            partners, inverse = np.unique(self.images[:, column], return_inverse=True)
+            for head in partners.tolist():
                 orders[own[0], head] = min(
                     (float(costs[list(own), list(other)].sum()), other)
                     for other in permutations(self.second.leaves[head])
                 )
-            totals += np.array([orders[own[0], head][0] for head in places.tolist()])[where]
+            totals += np.array([orders[own[0], head][0] for head in partners.tolist()])[inverse]
         best = int(np.argmin(totals))
-        found = np.empty(len(self.first.elements), dtype=np.int64)
-        found[rows] = self.images[best]
+        images = np.empty(len(self.first.elements), dtype=np.int64)
+        images[rows] = self.images[best]
         for head, own in leaves.items():
-            found[list(own)] = orders[head, int(found[head])][1]
-        return float(totals[best]), found
+            images[list(own)] = orders[head, int(images[head])][1]
+        return float(totals[best]), images
 
 
 def pair_atoms(graph: HeavyGraph, copy: HeavyGraph) -> Rows | None:
@@ -163,23 +163,25 @@ def pair_atoms(graph: HeavyGraph, copy: HeavyGraph) -> Rows | None:
     """
     if sorted(graph.elements) != sorted(copy.elements) or len(graph.bonds) != len(copy.bonds):
         return None
-    first, second = (_Pattern(each.elements, _set_orders(each.bonds, 1.0)) for each in (graph, copy))
-    found = _list_pairings(first, second)
-    if not len(found.images):
+    first, second = (
+        _Pattern(molecule.elements, _set_orders(molecule.bonds, 1.0)) for molecule in (graph, copy)
+    )
+    pairings = _list_pairings(first, second)
+    if not len(pairings.images):
         return None
-    column = {row: place for place, row in enumerate(first.rows)}
+    column = {row: index for index, row in enumerate(first.rows)}
     leaves = {row for own in first.leaves.values() for row in own}
-    strain, costs = np.zeros(len(found.images)), np.zeros((len(graph.elements), len(copy.elements)))
+    strain, costs = np.zeros(len(pairings.images)), np.zeros((len(graph.elements), len(copy.elements)))
     lengths = _measure_bonds(copy)
-    for one, other, order in graph.bonds:
+    for start, stop, order in graph.bonds:
         weight = 1.0 if np.isnan(order) else order
-        end = next((row for row in (one, other) if row in leaves), None)
+        end = next((row for row in (start, stop) if row in leaves), None)
         if end is not None:
             costs[end] = weight * lengths
         else:
-            ends = [copy.positions[found.images[:, column[row]]] for row in (one, other)]
+            ends = [copy.positions[pairings.images[:, column[row]]] for row in (start, stop)]
             strain += weight * np.linalg.norm(ends[0] - ends[1], axis=1)
-    return found.find_best(costs, strain)[1]
+    return pairings.find_best(costs, strain)[1]
 
 
 def _measure_bonds(graph: HeavyGraph) -> Floats:
@@ -209,14 +211,14 @@ def measure_least_rmsd(symmetries: Pairings, points: Floats, others: Floats) -> 
 def _list_pairings(first: _Pattern, second: _Pattern) -> Pairings:
     if len(first.rows) != len(second.rows):
         return Pairings(first, second, np.empty((0, len(first.rows)), dtype=np.int64))
-    found = second.molecule.GetSubstructMatches(first.molecule, uniquify=False, maxMatches=MAX_PAIRINGS)
-    if len(found) >= MAX_PAIRINGS:
+    matches = second.molecule.GetSubstructMatches(first.molecule, uniquify=False, maxMatches=MAX_PAIRINGS)
+    if len(matches) >= MAX_PAIRINGS:
         raise ArgumentError(
             f"The atoms of the ligand can be paired in more than {MAX_PAIRINGS:,} symmetric ways, too many"
             " for a symmetry-corrected RMSD."
         )
     rows = np.array(second.rows, dtype=np.int64)
-    images = rows[np.array(found, dtype=np.int64).reshape(len(found), len(first.rows))]
+    images = rows[np.array(matches, dtype=np.int64).reshape(len(matches), len(first.rows))]
     return Pairings(first, second, images)
 
 

@@ -89,8 +89,8 @@ def _guess_roles(elements: Sequence[str], neighbours: Sequence[Sequence[int]], p
             if element == "O":
                 roles[row] = (_is_hydroxyl(kinds, lengths), True)
             elif len(near) > 2:
-                takes = _has_lone_pair(row, neighbours, positions, has_implicit_hydrogen=False)
-                roles[row] = (takes and set(kinds) == {"C"}, takes)
+                accepts = _has_lone_pair(row, neighbours, positions, has_implicit_hydrogen=False)
+                roles[row] = (accepts and set(kinds) == {"C"}, accepts)
             else:
                 roles[row] = _guess_nitrogen(lengths, is_in_ring=row in in_rings)
     return roles
@@ -113,19 +113,19 @@ def _guess_nitrogen(lengths: Floats, *, is_in_ring: bool) -> tuple[bool, bool]:
 
 def list_neighbours(molecule: Molecule) -> list[list[int]]:
     """List the rows of each atom's neighbours, from the file's bonds or else by distance."""
-    found: list[list[int]] = [[] for _ in molecule.elements]
+    neighbours: list[list[int]] = [[] for _ in molecule.elements]
     for first, second, _ in molecule.bond_rows:
-        found[first].append(second)
-        found[second].append(first)
-    if molecule.bond_rows or len(found) > _MAX_ATOMS:
-        return found
+        neighbours[first].append(second)
+        neighbours[second].append(first)
+    if molecule.bond_rows or len(neighbours) > _MAX_ATOMS:
+        return neighbours
     positions = molecule.coordinates
-    radii = np.array([gemmi.Element(str(each)).covalent_r for each in molecule.elements])
+    radii = np.array([gemmi.Element(str(element)).covalent_r for element in molecule.elements])
     for row, position in enumerate(positions):
         distances = np.linalg.norm(positions - position, axis=1)
-        near = np.flatnonzero((distances > 0.1) & (distances < radii + radii[row] + _TOLERANCE_A))
-        found[row] = [int(other) for other in near]
-    return found
+        close = np.flatnonzero((distances > 0.1) & (distances < radii + radii[row] + _TOLERANCE_A))
+        neighbours[row] = [int(partner) for partner in close]
+    return neighbours
 
 
 def _sum_orders(molecule: Molecule) -> Floats:

@@ -99,14 +99,14 @@ def make_contact_table(structure: Structure | None, poses: Sequence[Pose]) -> pd
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
-    found: list[tuple[Pose, tuple[object, ...]]] = []
+    contacts: list[tuple[Pose, tuple[object, ...]]] = []
     if structure and poses:
         pocket = read_pocket(structure)
         for pose in poses:
             moved = move_side_chains(pocket, pose.molecule)
-            found += [(pose, row) for row in list_rows(moved, pose.molecule)]
-    table = _make_frame([row for _, row in found])
-    owners = [pose for pose, _ in found]
+            contacts += [(pose, row) for row in list_rows(moved, pose.molecule)]
+    table = _make_frame([row for _, row in contacts])
+    owners = [pose for pose, _ in contacts]
     table.insert(0, "ligand", pd.Series([pose.ligand for pose in owners], dtype="str"))
     table.insert(1, "rank", pd.Series([pose.rank for pose in owners], dtype="int64"))
     return table
@@ -127,16 +127,20 @@ def read_pocket(structure: Structure) -> Pocket:
     for chain in structure.to_gemmi()[0]:
         waters |= _list_waters(chain)
         for residue in _list_residues(chain):
-            where = (chain.name, str(residue.seqid), residue.name)
+            owner = (chain.name, str(residue.seqid), residue.name)
             own_atoms = list_first_location(residue)
             heavy = [atom for atom in own_atoms if not atom.is_hydrogen()]
             light = np.array([a.pos.tolist() for a in own_atoms if a.is_hydrogen()]).reshape(-1, 3)
             bonded = [find_hydrogens(light, atom.pos.tolist()) for atom in heavy]
-            hydrogens |= {place: each for place, each in enumerate(bonded, start=len(points)) if len(each)}
+            hydrogens |= {
+                row: positions for row, positions in enumerate(bonded, start=len(points)) if len(positions)
+            }
             names = [(atom.name, atom.element.name) for atom in heavy]
-            roles += find_residue_roles(find_parent(residue.name), names, [len(each) > 0 for each in bonded])
+            roles += find_residue_roles(
+                find_parent(residue.name), names, [len(positions) > 0 for positions in bonded]
+            )
             points += [atom.pos.tolist() for atom in heavy]
-            owners += [(*where, atom.name) for atom in heavy]
+            owners += [(*owner, atom.name) for atom in heavy]
             elements += [atom.element.name for atom in heavy]
     return Pocket(
         np.array(points, dtype=np.float64).reshape(-1, 3),
@@ -192,13 +196,13 @@ def _list_residues(chain: gemmi.Chain) -> list[gemmi.Residue]:
 
 def _list_waters(chain: gemmi.Chain) -> dict[tuple[str, str, str], list[float]]:
     """Return the oxygen of each water, in its first location, by chain, number and name."""
-    found: dict[tuple[str, str, str], list[float]] = {}
+    oxygens_by_water: dict[tuple[str, str, str], list[float]] = {}
     for residue in chain:
         if residue.entity_type == gemmi.EntityType.Water:
             oxygens = [atom for atom in list_first_location(residue) if atom.element.name == "O"]
             for atom in oxygens[:1]:
-                found.setdefault((chain.name, str(residue.seqid), residue.name), atom.pos.tolist())
-    return found
+                oxygens_by_water.setdefault((chain.name, str(residue.seqid), residue.name), atom.pos.tolist())
+    return oxygens_by_water
 
 
 def measure_contacts(pocket: Pocket, molecule: Molecule | Pose) -> pd.DataFrame:
@@ -239,25 +243,25 @@ def _list_hydrogen_bonds(
     pocket: Pocket, own: _Ligand, pairs: Sequence[tuple[int, int, float]]
 ) -> list[tuple[object, ...]]:
     ours, positions = find_roles(own.molecule), own.positions
-    found = []
+    bonds = []
     for i, j, distance in sorted(pairs, key=lambda pair: pair[2]):
-        gives = bool(pocket.roles[i, 0] and ours.roles[j, 1])
-        takes = bool(pocket.roles[i, 1] and ours.roles[j, 0])
-        if distance > HYDROGEN_BOND_A or not (gives or takes):
+        is_donor = bool(pocket.roles[i, 0] and ours.roles[j, 1])
+        is_acceptor = bool(pocket.roles[i, 1] and ours.roles[j, 0])
+        if distance > HYDROGEN_BOND_A or not (is_donor or is_acceptor):
             continue
         theirs, mine = pocket.points[i], positions[j]
         angles = {
-            "receptor": find_widest_angle(theirs, pocket.hydrogens.get(i), mine) if gives else None,
-            "ligand": find_widest_angle(mine, ours.hydrogens.get(j), theirs) if takes else None,
+            "receptor": find_widest_angle(theirs, pocket.hydrogens.get(i), mine) if is_donor else None,
+            "ligand": find_widest_angle(mine, ours.hydrogens.get(j), theirs) if is_acceptor else None,
         }
         fitting = {w: a for w, a in angles.items() if a is not None and not a < MIN_ANGLE_DEGREES}
         if fitting:
-            known = {who: angle for who, angle in fitting.items() if np.isfinite(angle)}
-            donors = list(known or fitting)
+            measured = {side: angle for side, angle in fitting.items() if np.isfinite(angle)}
+            donors = list(measured or fitting)
             donor = donors[0] if len(donors) == 1 else "either"
-            angle = max(known.values(), default=float("nan"))
-            found.append(_write_row("hydrogen bond", pocket, own, (i, j, distance), angle, donor))
-    return found
+            angle = max(measured.values(), default=float("nan"))
+            bonds.append(_write_row("hydrogen bond", pocket, own, (i, j, distance), angle, donor))
+    return bonds
 
 
 def _list_closest(

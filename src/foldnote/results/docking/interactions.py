@@ -189,14 +189,14 @@ def find_interactions(structure: Structure, molecule: Molecule | Pose) -> pd.Dat
     return make_interaction_table(detect_interactions(read_pocket(structure), molecule))
 
 
-def make_interaction_table(found: Sequence[Interaction]) -> pd.DataFrame:
+def make_interaction_table(interactions: Sequence[Interaction]) -> pd.DataFrame:
     """Tabulate interactions; the columns are those of :func:`find_interactions`."""
     rows = [
         (
-            each.kind, *each.owner, each.atom, each.ligand_atom, each.distance, each.angle, each.donor,
-            *each.place.tolist(), *each.ligand_place.tolist(), *_write_water(each.water),
+            item.kind, *item.owner, item.atom, item.ligand_atom, item.distance, item.angle, item.donor,
+            *item.place.tolist(), *item.ligand_place.tolist(), *_write_water(item.water),
         )
-        for each in found
+        for item in interactions
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
 
@@ -218,10 +218,14 @@ def tabulate_poses(structure: Structure | None, poses: Sequence[Pose]) -> pd.Dat
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
     pocket = read_pocket(structure) if structure and poses else None
-    found = [(pose, one) for pose in poses for one in detect_interactions(pocket, pose)] if pocket else []
-    table = make_interaction_table([one for _, one in found])
-    table.insert(0, "ligand", pd.Series([pose.ligand for pose, _ in found], dtype="str"))
-    table.insert(1, "rank", pd.Series([pose.rank for pose, _ in found], dtype="int64"))
+    pairs = (
+        [(pose, interaction) for pose in poses for interaction in detect_interactions(pocket, pose)]
+        if pocket
+        else []
+    )
+    table = make_interaction_table([interaction for _, interaction in pairs])
+    table.insert(0, "ligand", pd.Series([pose.ligand for pose, _ in pairs], dtype="str"))
+    table.insert(1, "rank", pd.Series([pose.rank for pose, _ in pairs], dtype="int64"))
     return table
 
 
@@ -229,20 +233,25 @@ def detect_interactions(pocket: Pocket, molecule: Molecule | Pose) -> list[Inter
     """Find the interactions of a molecule or pose, by kind and ascending distance."""
     own = molecule.molecule if isinstance(molecule, Pose) else molecule
     site = _read_site(move_side_chains(pocket, own), own)
-    linked = list(_list_covalent(site))
-    found = [
+    covalent = list(_list_covalent(site))
+    interactions = [
         *_list_hydrogen_bonds(site),
         *_list_ionic(site),
         *_list_metals(site),
         *_list_halogen_bonds(site),
         *_list_ring_contacts(site),
     ]
-    found += _list_water_bridges(site, found)
-    stacked = {each.owner for each in found if each.kind == "pi stacking"}
-    found += [each for each in _list_hydrophobic(site) if each.owner not in stacked]
-    covered = {each.owner for each in linked}
-    found = [*linked, *(each for each in found if each.owner not in covered)]
-    return sorted(found, key=lambda each: (KINDS.index(each.kind), each.distance))
+    interactions += _list_water_bridges(site, interactions)
+    stacked = {interaction.owner for interaction in interactions if interaction.kind == "pi stacking"}
+    interactions += [
+        interaction for interaction in _list_hydrophobic(site) if interaction.owner not in stacked
+    ]
+    covered = {interaction.owner for interaction in covalent}
+    interactions = [
+        *covalent,
+        *(interaction for interaction in interactions if interaction.owner not in covered),
+    ]
+    return sorted(interactions, key=lambda interaction: (KINDS.index(interaction.kind), interaction.distance))
 
 
 def _read_site(pocket: Pocket, molecule: Molecule) -> _Site:
@@ -259,9 +268,9 @@ def _find_bonded(points: Floats, rows: Sequence[int]) -> dict[int, list[int]]:
     bonded: dict[int, list[int]] = {row: [] for row in rows}
     own = points[list(rows)]
     first, second, _ = find_close_pairs(own, own, COVALENT_A)
-    for here, there in zip(first.tolist(), second.tolist(), strict=True):
-        if here != there:
-            bonded[rows[here]].append(rows[there])
+    for index, partner_index in zip(first.tolist(), second.tolist(), strict=True):
+        if index != partner_index:
+            bonded[rows[index]].append(rows[partner_index])
     return bonded
 
 
@@ -288,17 +297,21 @@ def _list_hydrogen_bonds(site: _Site) -> Iterator[Interaction]:
             yield Interaction(kind, owner, atom, own, (row,), distance, angle, donor, ends[:3], ends[3:])
 
 
-def _list_water_bridges(site: _Site, found: Sequence[Interaction]) -> Iterator[Interaction]:
+def _list_water_bridges(site: _Site, interactions: Sequence[Interaction]) -> Iterator[Interaction]:
     """Yield the bridge with the shortest bonds of each water with each residue."""
     pocket, ours = site.pocket, find_roles(site.molecule)
     rows = [row for row in site.near if pocket.roles[row].any()]
-    hydrogens = {place: pocket.hydrogens[row] for place, row in enumerate(rows) if row in pocket.hydrogens}
+    hydrogens = {
+        position: pocket.hydrogens[row] for position, row in enumerate(rows) if row in pocket.hydrogens
+    }
     bridges = find_water_bridges(
         pocket.waters,
         Partners(pocket.points[rows].reshape(-1, 3), pocket.roles[rows].reshape(-1, 2), hydrogens),
         Partners(site.positions, ours.roles, ours.hydrogens),
     )
-    direct = {(one.owner, one.atom, one.ligand_rows[0]) for one in found if one.kind == "hydrogen bond"}
+    direct = {
+        (one.owner, one.atom, one.ligand_rows[0]) for one in interactions if one.kind == "hydrogen bond"
+    }
     seen: set[tuple[int, Owner]] = set()
     for one in bridges:
         row = rows[one.row]
@@ -307,11 +320,11 @@ def _list_water_bridges(site: _Site, found: Sequence[Interaction]) -> Iterator[I
         if (one.water, owner) in seen or (owner, atom, one.ligand_row) in direct:
             continue
         seen.add((one.water, owner))
-        place, mine = pocket.points[row], site.positions[one.ligand_row]
+        position, ligand_position = pocket.points[row], site.positions[one.ligand_row]
         water = BridgingWater(pocket.water_owners[one.water], pocket.waters[one.water], one.ligand_distance)
         yield Interaction(
             "water bridge", owner, atom, site.name([one.ligand_row]), (one.ligand_row,), one.distance,
-            one.angle, one.donor, place, mine, water,
+            one.angle, one.donor, position, ligand_position, water,
         )  # fmt: skip
 
 
@@ -324,18 +337,18 @@ def _list_ionic(site: _Site) -> Iterator[Interaction]:
 
 def _list_charged(site: _Site, table: dict[str, tuple[str, ...]]) -> list[tuple[Owner, list[int]]]:
     """Return the charged atoms of each residue of one sign; phosphates are negative."""
-    found: dict[Owner, list[int]] = {}
+    rows_by_owner: dict[Owner, list[int]] = {}
     for row in site.near:
         *owner, atom = site.pocket.owners[row]
         chain, number, name = owner
-        wanted = table.get(name, table.get(find_parent(name), ()))
+        charged_atoms = table.get(name, table.get(find_parent(name), ()))
         if table is _NEGATIVE:
-            is_part = atom in wanted or atom in _PHOSPHATE
+            is_part = atom in charged_atoms or atom in _PHOSPHATE
         else:
-            is_part = atom in wanted or (atom in _HISTIDINE and find_parent(name) == "HIS")
+            is_part = atom in charged_atoms or (atom in _HISTIDINE and find_parent(name) == "HIS")
         if is_part:
-            found.setdefault((chain, number, name), []).append(row)
-    return [(owner, rows) for owner, rows in found.items() if _is_charged(site, owner, rows)]
+            rows_by_owner.setdefault((chain, number, name), []).append(row)
+    return [(owner, rows) for owner, rows in rows_by_owner.items() if _is_charged(site, owner, rows)]
 
 
 def _is_charged(site: _Site, owner: Owner, rows: Sequence[int]) -> bool:
@@ -384,21 +397,21 @@ def _list_metals(site: _Site) -> Iterator[Interaction]:
 def _list_halogen_bonds(site: _Site) -> Iterator[Interaction]:
     points = site.pocket.points
     for halogen, carbon in site.groups.halogens:
-        place = site.positions[halogen]
+        position = site.positions[halogen]
         for row in site.near:
             chain, number, name, _ = site.pocket.owners[row]
-            distance = float(np.linalg.norm(points[row] - place))
+            distance = float(np.linalg.norm(points[row] - position))
             is_acceptor = site.pocket.roles[row, 1] or site.pocket.elements[row] == "S"
             if not is_acceptor or distance > HALOGEN_A:
                 continue
-            angle = measure_angle(site.positions[carbon], place, points[row])
+            angle = measure_angle(site.positions[carbon], position, points[row])
             if abs(angle - _AT_HALOGEN) > _DEVIATION:
                 continue
-            angles = [measure_angle(place, points[row], points[other]) for other in site.bonded[row]]
-            if any(abs(each - _AT_ACCEPTOR) <= _DEVIATION for each in angles):
+            angles = [measure_angle(position, points[row], points[other]) for other in site.bonded[row]]
+            if any(abs(acceptor_angle - _AT_ACCEPTOR) <= _DEVIATION for acceptor_angle in angles):
                 owner = (chain, number, name)
-                for one in _connect("halogen bond", site, owner, [row], [halogen], HALOGEN_A):
-                    yield replace(one, angle=angle)
+                for interaction in _connect("halogen bond", site, owner, [row], [halogen], HALOGEN_A):
+                    yield replace(interaction, angle=angle)
 
 
 def _list_ring_contacts(site: _Site) -> Iterator[Interaction]:
@@ -426,12 +439,12 @@ def _list_residue_rings(site: _Site) -> Iterator[tuple[Owner, Ring]]:
     for row in site.near:
         chain, number, name, atom = site.pocket.owners[row]
         atoms.setdefault((chain, number, name), {})[atom] = row
-    for owner, named in atoms.items():
+    for owner, rows_by_name in atoms.items():
         for ring in _RINGS.get(owner[2], _RINGS.get(find_parent(owner[2]), ())):
-            if all(atom in named for atom in ring):
-                found = measure_ring([named[atom] for atom in ring], site.pocket.points)
-                if found is not None:
-                    yield owner, found
+            if all(atom in rows_by_name for atom in ring):
+                measured = measure_ring([rows_by_name[atom] for atom in ring], site.pocket.points)
+                if measured is not None:
+                    yield owner, measured
 
 
 def _stack(site: _Site, owner: Owner, ring: Ring, other: Ring) -> Iterator[Interaction]:
@@ -440,8 +453,10 @@ def _stack(site: _Site, owner: Owner, ring: Ring, other: Ring) -> Iterator[Inter
     is_turned = PLANES_DEGREES < angle < 90 - PLANES_DEGREES
     offset = min(_measure_offset(other.center, ring), _measure_offset(ring.center, other))
     if distance <= STACKING_A and not is_turned and offset <= MAX_OFFSET_A:
-        one = _make_ring_contact(site, "pi stacking", owner, ring.atoms, other.atoms, ring.center, other, "")
-        yield replace(one, angle=angle)
+        interaction = _make_ring_contact(
+            site, "pi stacking", owner, ring.atoms, other.atoms, ring.center, other, ""
+        )
+        yield replace(interaction, angle=angle)
 
 
 def _is_above(charge: Floats, ring: Ring) -> bool:

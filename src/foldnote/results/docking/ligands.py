@@ -32,19 +32,19 @@ def list_residue_molecules(structure: Structure, residue: str = "") -> list[Mole
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
     chain, _, number = residue.strip().rpartition(":")
-    found = [
-        _make_molecule(one, f"{one.name} {owner.name}:{one.seqid}", structure.name)
+    molecules = [
+        _make_molecule(component, f"{component.name} {owner.name}:{component.seqid}", structure.name)
         for owner in structure.to_gemmi()[0]
-        for one in owner.first_conformer()
-        if one.entity_type != gemmi.EntityType.Water
-        and 1 < len(list_first_location(one)) <= MAX_LIGAND_ATOMS
-        and (not residue or (owner.name, str(one.seqid)) == (chain or owner.name, number.strip()))
+        for component in owner.first_conformer()
+        if component.entity_type != gemmi.EntityType.Water
+        and 1 < len(list_first_location(component)) <= MAX_LIGAND_ATOMS
+        and (not residue or (owner.name, str(component.seqid)) == (chain or owner.name, number.strip()))
     ]
-    if residue and not found:
+    if residue and not molecules:
         raise ArgumentError(
             f"{structure.name} has no residue {residue!r}; write chain and number, such as 'A:163'."
         )
-    return found
+    return molecules
 
 
 def list_ligands(structure: Structure) -> list[Molecule]:
@@ -53,15 +53,15 @@ def list_ligands(structure: Structure) -> list[Molecule]:
     Raises:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
-    found = [
-        _make_molecule(one, f"{one.name} {owner.name}:{one.seqid}", structure.name)
+    molecules = [
+        _make_molecule(component, f"{component.name} {owner.name}:{component.seqid}", structure.name)
         for owner in structure.to_gemmi()[0]
-        for one in owner.first_conformer()
-        if one.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
-        and one.name not in _ADDITIVES
-        and len(list_first_location(one)) <= MAX_LIGAND_ATOMS
+        for component in owner.first_conformer()
+        if component.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
+        and component.name not in _ADDITIVES
+        and len(list_first_location(component)) <= MAX_LIGAND_ATOMS
     ]
-    large = [molecule for molecule in found if molecule.heavy_atoms >= MIN_LIGAND_ATOMS]
+    large = [molecule for molecule in molecules if molecule.heavy_atoms >= MIN_LIGAND_ATOMS]
     return sorted(large, key=lambda molecule: -molecule.heavy_atoms)
 
 

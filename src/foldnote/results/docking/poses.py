@@ -69,11 +69,15 @@ def rank_poses(molecules: Iterable[Molecule], *, has_receptor: bool) -> tuple[Po
         molecules: all molecules of a result.
         has_receptor: whether the result holds a structure.
     """
-    placed = [one for one in molecules if one.format != "smiles" and not is_reference_file(one.file)]
-    everything = [(molecule, find_scores(molecule)) for molecule in _drop_duplicate_formats(placed)]
-    candidates = [pair for pair in everything if _is_pose(*pair)]
+    placed = [
+        molecule_record
+        for molecule_record in molecules
+        if molecule_record.format != "smiles" and not is_reference_file(molecule_record.file)
+    ]
+    scored = [(molecule, find_scores(molecule)) for molecule in _drop_duplicate_formats(placed)]
+    candidates = [pair for pair in scored if _is_pose(*pair)]
     if not candidates and has_receptor:
-        candidates = [pair for pair in everything if not pair[0].is_flat]
+        candidates = [pair for pair in scored if not pair[0].is_flat]
     mixed = _find_mixed_files([molecule for molecule, _ in candidates])
     groups: dict[tuple[str, str, str], list[tuple[Molecule, dict[str, float]]]] = defaultdict(list)
     for molecule, scores in candidates:
@@ -92,13 +96,13 @@ def is_reference_file(name: str) -> bool:
 
 def find_scores(molecule: Molecule) -> dict[str, float]:
     """Collect the properties that are known metrics, and the confidence in a file name (DiffDock)."""
-    found = {
+    scores = {
         name: float(value)
         for name, value in molecule.properties.items()
         if isinstance(value, int | float) and find_metric(name) is not None
     }
-    named = _CONFIDENCE.search(PurePosixPath(strip_packing(molecule.file)).stem)
-    return found | ({"confidence": float(named[1])} if named else {})
+    match = _CONFIDENCE.search(PurePosixPath(strip_packing(molecule.file)).stem)
+    return scores | ({"confidence": float(match[1])} if match else {})
 
 
 def make_pose_table(poses: Sequence[Pose]) -> pd.DataFrame:
@@ -161,18 +165,18 @@ def _drop_duplicate_formats(molecules: Iterable[Molecule]) -> list[Molecule]:
 
     A PDBQT with flexible side chains is kept, with the properties of its copy in another format.
     """
-    everything = list(molecules)
-    own = {(_strip_suffix(each.file), each.index): each for each in everything if FLEXIBLE in each.properties}
+    kept = list(molecules)
+    own = {(_strip_suffix(item.file), item.index): item for item in kept if FLEXIBLE in item.properties}
     if own:
-        others = [each for each in everything if each.format != "pdbqt"]
-        copies = {(_strip_suffix(each.file), each.index): each for each in others}
-        everything = [each for each in everything if (_strip_suffix(each.file), each.index) not in own]
-        everything += [_describe_as(each, copies.get(place)) for place, each in own.items()]
+        others = [item for item in kept if item.format != "pdbqt"]
+        copies = {(_strip_suffix(item.file), item.index): item for item in others}
+        kept = [item for item in kept if (_strip_suffix(item.file), item.index) not in own]
+        kept += [_describe_as(item, copies.get(key)) for key, item in own.items()]
     forms: dict[str, set[str]] = defaultdict(set)
-    for each in everything:
-        forms[_strip_suffix(each.file)].add(each.format)
-    best = {name: next(form for form in _FORMATS if form in found) for name, found in forms.items()}
-    return [each for each in everything if each.format == best[_strip_suffix(each.file)]]
+    for item in kept:
+        forms[_strip_suffix(item.file)].add(item.format)
+    best = {name: next(form for form in _FORMATS if form in available) for name, available in forms.items()}
+    return [item for item in kept if item.format == best[_strip_suffix(item.file)]]
 
 
 def _describe_as(molecule: Molecule, copy: Molecule | None) -> Molecule:
@@ -207,17 +211,17 @@ def _rank_group(ligand: str, group: list[tuple[Molecule, dict[str, float]]]) -> 
 
     ranks = {molecule.file: find_rank(molecule.file) for molecule, _ in group}
     ordered = sorted(group, key=in_order)
-    by = ""
+    ranked_by = ""
     energy = next((name for name in _ENERGIES if all(name in scores for _, scores in group)), "")
     if all(rank is not None for rank in ranks.values()):
         ordered = sorted(ordered, key=lambda pair: (ranks[pair[0].file] or 0, pair[0].index))
-        by = "file name"
+        ranked_by = "file name"
     elif len(ranks) == 1 and len(group) > 1:
-        by = "order in the file"
+        ranked_by = "order in the file"
     elif energy:
         ordered = sorted(ordered, key=lambda pair: pair[1][energy])
-        by = energy
+        ranked_by = energy
     return [
-        Pose(molecule.file, ligand, rank, by, molecule, scores)
+        Pose(molecule.file, ligand, rank, ranked_by, molecule, scores)
         for rank, (molecule, scores) in enumerate(ordered, 1)
     ]

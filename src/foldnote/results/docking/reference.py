@@ -92,19 +92,19 @@ def _measure(pose: Pose, points: Floats, fitting: _Fitting) -> Pose:
     if fitting.symmetries is None:
         return pose
     symmetries = fitting.symmetries
-    found = [(measure_least_rmsd(symmetries, points, others), name) for name, others in fitting.copies]
-    rmsd, name = min(found, key=lambda pair: pair[0])
+    measured = [(measure_least_rmsd(symmetries, points, others), name) for name, others in fitting.copies]
+    rmsd, name = min(measured, key=lambda pair: pair[0])
     return replace(pose, scores={**pose.scores, RMSD: round(rmsd, 3)}, reference=name)
 
 
 def _find_fitting(graph: HeavyGraph, copies: Sequence[tuple[str, HeavyGraph]]) -> _Fitting:
-    found = [
+    fitting_copies = [
         (name, copy.positions[order])
         for name, copy in copies
         for order in [pair_atoms(graph, copy)]
         if order is not None
     ]
-    return _Fitting(found, list_symmetries(graph) if found else None)
+    return _Fitting(fitting_copies, list_symmetries(graph) if fitting_copies else None)
 
 
 def _read_graph(molecule: Molecule) -> HeavyGraph:
@@ -120,7 +120,7 @@ def _read_graph(molecule: Molecule) -> HeavyGraph:
             f"A ligand of {len(heavy)} heavy atoms is too large to compare; at most {MAX_LIGAND_ATOMS} are"
             " taken."
         )
-    place = {row: index for index, row in enumerate(heavy)}
+    indices = {row: index for index, row in enumerate(heavy)}
     bonds = list(molecule.bond_rows) or [
         (row, other, float("nan"))
         for row, near in enumerate(list_neighbours(molecule))
@@ -130,7 +130,7 @@ def _read_graph(molecule: Molecule) -> HeavyGraph:
     charges = np.nan_to_num(molecule.charges) if molecule.format == "sdf" else np.zeros(len(elements))
     return HeavyGraph(
         tuple(elements[row] for row in heavy),
-        tuple((place[a], place[b], order) for a, b, order in bonds if a in place and b in place),
+        tuple((indices[a], indices[b], order) for a, b, order in bonds if a in indices and b in indices),
         tuple(int(charges[row]) for row in heavy),
         molecule.coordinates[heavy],
     )
@@ -148,7 +148,7 @@ def _list_copies(reference: Reference | Sequence[Molecule], residue: str) -> lis
         molecules = [replace(reference.molecule, name=_name_pose(reference))]
     else:
         molecules = [reference] if isinstance(reference, Molecule) else list(reference)
-    return [(one.name or one.file or "reference", _read_graph(one)) for one in molecules]
+    return [(molecule.name or molecule.file or "reference", _read_graph(molecule)) for molecule in molecules]
 
 
 def _name_pose(pose: Pose) -> str:
@@ -177,5 +177,5 @@ def _explain_mismatch(
             f"{name} ({len(graph.elements)} heavy atoms) is another molecule than {own}: give a reference"
             " with the same elements and connections."
         )
-    where = PurePath(reference).name if isinstance(reference, str | os.PathLike) else "The reference"
-    return f"{where} does not contain {own}: give a file with the same elements and connections."
+    subject = PurePath(reference).name if isinstance(reference, str | os.PathLike) else "The reference"
+    return f"{subject} does not contain {own}: give a file with the same elements and connections."

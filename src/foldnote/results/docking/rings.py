@@ -29,17 +29,17 @@ def find_rings(
     totals: Sequence[int],
 ) -> tuple[Ring, ...]:
     """Find the flat rings of five or six atoms; none of these may have four neighbours."""
-    found: dict[frozenset[int], Ring] = {}
+    rings: dict[frozenset[int], Ring] = {}
     for atoms in _list_cycles(neighbours, 6):
         key = frozenset(atoms)
         is_wide = any(len(key & set(neighbours[atom])) > 2 for atom in atoms)  # two fused rings
-        if len(atoms) < 5 or key in found or is_wide or any(totals[atom] > 3 for atom in atoms):
+        if len(atoms) < 5 or key in rings or is_wide or any(totals[atom] > 3 for atom in atoms):
             continue
         if all(elements[atom] in ("C", "N", "O", "S") for atom in atoms):
             ring = measure_ring(atoms, positions)
             if ring is not None:
-                found[key] = ring
-    return tuple(found.values())
+                rings[key] = ring
+    return tuple(rings.values())
 
 
 def measure_ring(atoms: Sequence[int], positions: Floats) -> Ring | None:

@@ -97,29 +97,38 @@ def find_water_bridges(waters: Floats, receptor: Partners, molecule: Partners) -
         molecule: atoms of the molecule.
     """
     theirs, ours = _list_bonds(waters, receptor), _list_bonds(waters, molecule)
-    found = [
+    bridges = [
         bridge
         for water in sorted(theirs.keys() & ours.keys())
         for bridge in _pair(water, waters[water], theirs[water], ours[water])
     ]
-    return sorted(found, key=lambda one: (one.water, one.distance + one.ligand_distance))
+    return sorted(
+        bridges,
+        key=lambda found_bridge: (found_bridge.water, found_bridge.distance + found_bridge.ligand_distance),
+    )
 
 
 def _list_bonds(waters: Floats, side: Partners) -> dict[int, list[_Bond]]:
     """Return the hydrogen bonds of each water with atoms of one side."""
-    found: dict[int, list[_Bond]] = {}
+    bonds: dict[int, list[_Bond]] = {}
     if not len(waters) or not len(side.points):
-        return found
+        return bonds
     for water, row, distance in zip(*find_close_pairs(waters, side.points, HYDROGEN_BOND_A), strict=True):
-        gives, takes = (bool(each) for each in side.roles[row])
+        is_donor, is_acceptor = (bool(role) for role in side.roles[row])
         end, oxygen = side.points[row], waters[water]
         own = side.hydrogens.get(int(row))
-        if gives and own is not None:
-            gives = find_widest_angle(end, own, oxygen) >= MIN_ANGLE_DEGREES
-            end = own[int(np.linalg.norm(own - oxygen, axis=1).argmin())] if gives and not takes else end
-        if distance >= MIN_WATER_A and (gives or takes):
-            found.setdefault(int(water), []).append(_Bond(int(row), float(distance), gives, takes, end))
-    return found
+        if is_donor and own is not None:
+            is_donor = find_widest_angle(end, own, oxygen) >= MIN_ANGLE_DEGREES
+            end = (
+                own[int(np.linalg.norm(own - oxygen, axis=1).argmin())]
+                if is_donor and not is_acceptor
+                else end
+            )
+        if distance >= MIN_WATER_A and (is_donor or is_acceptor):
+            bonds.setdefault(int(water), []).append(
+                _Bond(int(row), float(distance), is_donor, is_acceptor, end)
+            )
+    return bonds
 
 
 def _pair(

@@ -81,8 +81,8 @@ def find_metric(name: str) -> Metric | None:
 
 
 def _find(lower: str) -> Metric | None:
-    found = _BY_NAME.get(bare_name(_UNIT.sub("", lower)))
-    return found or next((metric for pattern, metric in _PATTERNS if pattern.search(lower)), None)
+    exact = _BY_NAME.get(bare_name(_UNIT.sub("", lower)))
+    return exact or next((metric for pattern, metric in _PATTERNS if pattern.search(lower)), None)
 
 
 def has_scores(figures: object) -> bool:

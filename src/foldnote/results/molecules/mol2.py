@@ -39,8 +39,8 @@ def read_mol2(data: bytes, name: str) -> MoleculeFile:
     """
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     records = re.split(rf"^(?={_MARK}MOLECULE)", text, flags=re.M)
-    found = (part for part in records if part.startswith(f"{_MARK}MOLECULE"))
-    labelled = ((f"Record {index}", record) for index, record in enumerate(found, 1))
+    blocks = (part for part in records if part.startswith(f"{_MARK}MOLECULE"))
+    labelled = ((f"Record {index}", record) for index, record in enumerate(blocks, 1))
     return read_records(labelled, lambda record, index: _read_record(record, name, index), name)
 
 
@@ -77,27 +77,27 @@ def _read_atoms(lines: list[str]) -> tuple[list[AtomRow], dict[str, int]]:
     rows: list[AtomRow] = []
     row_of: dict[str, int] = {}
     for line in lines:
-        words = line.split()
-        if len(words) < 6:
+        fields = line.split()
+        if len(fields) < 6:
             raise RecordError("an atom line is incomplete")
-        kind = words[5].split(".")[0]
-        charge = float(words[8]) if len(words) > 8 else _UNKNOWN
-        row_of[words[0]] = len(rows)
-        x, y, z = (float(word) for word in words[2:5])
-        rows.append((words[1], _NAMED.get(kind) or find_element(kind), x, y, z, charge))
+        kind = fields[5].split(".")[0]
+        charge = float(fields[8]) if len(fields) > 8 else _UNKNOWN
+        row_of[fields[0]] = len(rows)
+        x, y, z = (float(field) for field in fields[2:5])
+        rows.append((fields[1], _NAMED.get(kind) or find_element(kind), x, y, z, charge))
     return rows, row_of
 
 
 def _replace_gaff_types(record: str) -> str:
     """Replace GAFF's atom types by elements, since viewers would read them as other elements."""
-    return _GAFF_ATOM.sub(lambda found: found[1] + (_GAFF.get(found[2]) or _GAFF[found[2][0]]), record)
+    return _GAFF_ATOM.sub(lambda match: match[1] + (_GAFF.get(match[2]) or _GAFF[match[2][0]]), record)
 
 
 def _read_bonds(lines: list[str], row_of: dict[str, int]) -> list[BondRow]:
     rows = []
     for line in lines:
-        words = line.split()
-        if len(words) < 4 or words[1] not in row_of or words[2] not in row_of:
+        fields = line.split()
+        if len(fields) < 4 or fields[1] not in row_of or fields[2] not in row_of:
             raise RecordError("a bond refers to a missing atom")
-        rows.append((row_of[words[1]], row_of[words[2]], _ORDERS.get(words[3].lower(), _UNKNOWN)))
+        rows.append((row_of[fields[1]], row_of[fields[2]], _ORDERS.get(fields[3].lower(), _UNKNOWN)))
     return rows

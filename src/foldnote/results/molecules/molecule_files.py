@@ -30,16 +30,16 @@ _PROPERTY_MARK = b"\n> "
 
 def find_molecule_files(reader: Reader) -> list[str]:
     """Return the names of the files that can be read as small molecules; a rigid receptor cannot."""
-    known = [name for name in reader.named(FileKind.MOLECULE) if _find_reader(name)]
-    receptors = set(_list_rigid(reader, known))
-    return [name for name in known if name not in receptors]
+    readable = [name for name in reader.named(FileKind.MOLECULE) if _find_reader(name)]
+    receptors = set(_list_rigid(reader, readable))
+    return [name for name in readable if name not in receptors]
 
 
 def find_receptors(reader: Reader) -> list[str]:
     """Return the names of the PDBQT files of rigid receptors without a structure file of the same name."""
-    kept = {find_stem(name) for name in reader.named(FileKind.STRUCTURE)}
+    structure_stems = {find_stem(name) for name in reader.named(FileKind.STRUCTURE)}
     rigid = _list_rigid(reader, reader.named(FileKind.MOLECULE))
-    return [name for name in rigid if find_stem(name).removesuffix(".pdbqt") not in kept]
+    return [name for name in rigid if find_stem(name).removesuffix(".pdbqt") not in structure_stems]
 
 
 def find_described(reader: Reader) -> list[str]:
@@ -77,7 +77,12 @@ def make_property_table(molecules: Iterable[Molecule]) -> pd.DataFrame:
         column per property, with a dtype that fits its values.
     """
     rows = [
-        {"title": each.name, "formula": each.formula, "heavy_atoms": each.heavy_atoms, **each.properties}
-        for each in molecules
+        {
+            "title": molecule.name,
+            "formula": molecule.formula,
+            "heavy_atoms": molecule.heavy_atoms,
+            **molecule.properties,
+        }
+        for molecule in molecules
     ]
     return pd.DataFrame(rows)

@@ -40,8 +40,8 @@ def read_sdf(data: bytes, name: str) -> MoleculeFile:
         supplier: Any = Chem.SDMolSupplier()
         supplier.SetData(text, sanitize=False, removeHs=False, strictParsing=False)
         texts = [supplier.GetItemText(item) for item in range(len(supplier))]
-        kept = [item for item, record in enumerate(texts) if _has_content(record)]
-        records = ((f"Record {index}", item) for index, item in enumerate(kept, 1))
+        filled = [item for item, record in enumerate(texts) if _has_content(record)]
+        records = ((f"Record {index}", item) for index, item in enumerate(filled, 1))
         return read_records(
             records, lambda item, index: _read_record(supplier[item], texts[item], name, index), name
         )
@@ -73,13 +73,13 @@ def _read_record(molecule: Any, record: str, name: str, index: int) -> Molecule:
         raise RecordError("RDKit finds no valid mol block in it")
     if molecule.GetNumAtoms() > MAX_ATOMS:
         raise RecordError(f"it has more than {MAX_ATOMS:,} atoms")
-    found = molecule.GetPropsAsDict(autoConvertStrings=False)
+    properties = molecule.GetPropsAsDict(autoConvertStrings=False)
     return Molecule(
         name=molecule.GetProp("_Name").strip(),
         file=name,
         index=index,
         format="sdf",
-        properties={key: read_value(value) for key, value in found.items()},
+        properties={key: read_value(value) for key, value in properties.items()},
         text=record.removesuffix("\n").removesuffix("$$$$").rstrip("\n") + "\n$$$$\n",
         _atom_rows=_list_atoms(molecule),
         _bond_rows=[
@@ -126,10 +126,10 @@ def _sum_isotopes(molecule: Any) -> float:
     from rdkit import Chem
 
     table: Any = Chem.GetPeriodicTable()
-    named = ((atom.GetAtomicNum(), atom.GetIsotope()) for atom in molecule.GetAtoms())
+    isotopes = ((atom.GetAtomicNum(), atom.GetIsotope()) for atom in molecule.GetAtoms())
     return sum(
         float((table.GetMassForIsotope(number, isotope) or isotope) - table.GetAtomicWeight(number))
-        for number, isotope in named
+        for number, isotope in isotopes
         if number and isotope and (number, isotope) != (1, 2)
     )
 

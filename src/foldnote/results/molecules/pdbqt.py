@@ -65,23 +65,23 @@ def list_side_chains(molecule: Molecule) -> list[SideChain]:
     """List the flexible side chains that a pose of a PDBQT file contains in addition to its ligand."""
     if molecule.format != "pdbqt" or "BEGIN_RES" not in molecule.text:
         return []
-    found = []
+    side_chains = []
     for block in _SIDE_CHAIN.findall(molecule.text):
         lines = [line for line in block.split("\n") if line.startswith(("ATOM", "HETATM"))]
         atoms = []
         for line in lines:
             kind = line[77:80].strip()
-            place = (float(line[30:38]), float(line[38:46]), float(line[46:54]))
-            atoms.append((line[12:16].strip(), _ELEMENTS.get(kind) or find_element(kind), place))
+            position = (float(line[30:38]), float(line[38:46]), float(line[46:54]))
+            atoms.append((line[12:16].strip(), _ELEMENTS.get(kind) or find_element(kind), position))
         if lines:
-            told = _OWNER.match(block)
+            match = _OWNER.match(block)
             name, chain, number = (
-                told.groups()
-                if told
+                match.groups()
+                if match
                 else (lines[0][17:20].strip(), lines[0][21].strip(), lines[0][22:27].strip())
             )
-            found.append(SideChain((chain, number, name), tuple(atoms), "\n".join([*lines, ""])))
-    return found
+            side_chains.append(SideChain((chain, number, name), tuple(atoms), "\n".join([*lines, ""])))
+    return side_chains
 
 
 def read_pdbqt(data: bytes, name: str) -> MoleculeFile:
@@ -143,19 +143,19 @@ def _read_number(line: str) -> int:
 
 
 def _read_remarks(record: str) -> dict[str, Scalar]:
-    found: dict[str, Scalar] = {}
+    properties: dict[str, Scalar] = {}
     flexible = re.findall(r"^BEGIN_RES[ \t]+(\S[^\n]{0,80})$", record, re.M)
     if flexible:
-        found["flexible residues"] = ", ".join(" ".join(each.split()) for each in flexible)
+        properties["flexible residues"] = ", ".join(" ".join(names_line.split()) for names_line in flexible)
     for line in record.split("\n"):
         result = _RESULT.match(line)
         pair = _PAIR.match(line)
         if result:
             names = ("affinity", "rmsd_lower_bound", "rmsd_upper_bound")
-            found |= {key: read_value(value) for key, value in zip(names, result.groups(), strict=True)}
+            properties |= {key: read_value(value) for key, value in zip(names, result.groups(), strict=True)}
         elif pair:
-            found[pair[1]] = read_value(pair[2])
-    return found
+            properties[pair[1]] = read_value(pair[2])
+    return properties
 
 
 def convert_to_pdb(text: str) -> str:
@@ -212,8 +212,8 @@ def find_chemistry(remarks: str, rows: Mapping[int, int], elements: Sequence[str
         rows: row of each atom, by its serial number in the file.
         elements: element symbol of each row.
     """
-    found = _SMILES.search(remarks)
-    graph = _read_graph(found[1]) if found else None
+    match = _SMILES.search(remarks)
+    graph = _read_graph(match[1]) if match else None
     if graph is None:
         return None
     pairs = _read_pairs(remarks, "SMILES IDX", rows)
@@ -231,18 +231,20 @@ def find_chemistry(remarks: str, rows: Mapping[int, int], elements: Sequence[str
 
 def _is_same_molecule(graph: _Graph, row_of: Mapping[int, int], elements: Sequence[str]) -> bool:
     """Return whether the heavy atoms of SMILES and file correspond one to one, with the same elements."""
-    named = {atom for atom, symbol in enumerate(graph.elements) if symbol != "H"}
+    heavy_atoms = {atom for atom, symbol in enumerate(graph.elements) if symbol != "H"}
     paired = {row for row in row_of.values() if elements[row] != "H"}
     heavy = {row for row, symbol in enumerate(elements) if symbol != "H"}
     fits = all(
         atom < len(graph.elements) and graph.elements[atom] == elements[row] for atom, row in row_of.items()
     )
-    return fits and named <= set(row_of) and paired == heavy and len(set(row_of.values())) == len(row_of)
+    return (
+        fits and heavy_atoms <= set(row_of) and paired == heavy and len(set(row_of.values())) == len(row_of)
+    )
 
 
 def _read_pairs(remarks: str, kind: str, rows: Mapping[int, int]) -> list[tuple[int, int]] | None:
     """Return the pairs of SMILES atom (0-based) and row of the file; None for an unknown serial number."""
-    texts = [found[2].split() for found in _NUMBERED.finditer(remarks) if found[1] == kind]
+    texts = [match[2].split() for match in _NUMBERED.finditer(remarks) if match[1] == kind]
     numbers = [int(number) for text in texts for number in text]
     if len(numbers) % 2 or any(number not in rows for number in numbers[1::2]):
         return None

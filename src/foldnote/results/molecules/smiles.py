@@ -35,16 +35,16 @@ def read_smiles(data: bytes, name: str) -> MoleculeFile:
     from rdkit import rdBase
 
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
-    kept = [(number, line) for number, line in enumerate(lines, 1) if line and not line.startswith("#")]
-    if kept and kept[0][1].split()[0].lower() in ("smiles", "cxsmiles"):
-        kept = kept[1:]
-    records = [(f"Line {number}", line) for number, line in kept[:_MAX_LINES]]
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line and not line.startswith("#")]
+    if numbered and numbered[0][1].split()[0].lower() in ("smiles", "cxsmiles"):
+        numbered = numbered[1:]
+    records = [(f"Line {number}", line) for number, line in numbered[:_MAX_LINES]]
     with rdBase.BlockLogs():
-        found = read_records(records, lambda line, index: _read_line(line, name, index), name)
-    if len(kept) > _MAX_LINES:
+        contents = read_records(records, lambda line, index: _read_line(line, name, index), name)
+    if len(numbered) > _MAX_LINES:
         note = f"Only the first {_MAX_LINES:,} molecules of {name} were read."
-        return replace(found, problems=(*found.problems, note))
-    return found
+        return replace(contents, problems=(*contents.problems, note))
+    return contents
 
 
 def _read_line(line: str, name: str, index: int) -> Molecule:
@@ -82,9 +82,9 @@ def _add_coordinates(molecule: Any, index: int) -> tuple[Any, str]:
         return molecule, GIVEN
     if index < _MAX_CONFORMERS and molecule.GetNumAtoms() <= _MAX_CONFORMER_ATOMS:
         full = rdmolops.AddHs(molecule)
-        how: Any = rdDistGeom.ETKDGv3()
-        how.randomSeed, how.maxIterations, how.timeout = _SEED, 20, 5
-        if rdDistGeom.EmbedMolecule(full, how) == 0:
+        parameters: Any = rdDistGeom.ETKDGv3()
+        parameters.randomSeed, parameters.maxIterations, parameters.timeout = _SEED, 20, 5
+        if rdDistGeom.EmbedMolecule(full, parameters) == 0:
             return full, MADE
     rdDepictor.Compute2DCoords(molecule)
     return molecule, FLAT

@@ -138,18 +138,18 @@ def strip_packing(name: str) -> str:
 def find_link(name: str) -> LinkKey:
     """Return the key of the model that a file belongs to."""
     path = PurePosixPath(strip_packing(name))
-    words = _TOKENS.split(path.stem)
-    kept = tuple(w for w in words if w and w not in ROLE_WORDS and not _VERSION.match(w))
-    return LinkKey(str(path.parent), kept)
+    tokens = _TOKENS.split(path.stem)
+    link_tokens = tuple(w for w in tokens if w and w not in ROLE_WORDS and not _VERSION.match(w))
+    return LinkKey(str(path.parent), link_tokens)
 
 
 def find_rank(name: str) -> int | None:
     """Return the number after ``rank`` or ``ranked`` in the file's or folder's name; None without one."""
     path = PurePosixPath(name.lower())
-    found = (
+    match = (
         _RANK.search(path.name) or _RANKED_FOLDER.search(str(path)) or _FOLDER_RANK.search(path.parent.name)
     )
-    return int(found[1]) if found else None
+    return int(match[1]) if match else None
 
 
 def is_chosen(name: str) -> bool:
@@ -166,14 +166,14 @@ def is_sample(name: str) -> bool:
 
 def find_step(name: str) -> int | None:
     """Return the number of the docking step whose folder contains the file; None for other files."""
-    found = _STEP_FOLDER.search(name.lower())
-    return int(found[1]) if found and found[2] in STEP_WORDS else None
+    match = _STEP_FOLDER.search(name.lower())
+    return int(match[1]) if match and match[2] in STEP_WORDS else None
 
 
 def find_seed_sample(name: str) -> tuple[int, int] | None:
     """Return the seed and sample in a path such as ``seed-1_sample-0/model.cif``; None without them."""
-    found = _SEED_SAMPLE.match(name.lower())
-    return (int(found[1]), int(found[2])) if found else None
+    match = _SEED_SAMPLE.match(name.lower())
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def find_prediction(name: str) -> str:
@@ -185,11 +185,11 @@ def find_prediction(name: str) -> str:
     if _ACCEPTED.search(name.lower()):  # designs that passed the filters but are not ranked yet
         return path.parent.name
     if is_sample(name) and not find_link(path.name).tokens:
-        found = _SAMPLE_FOLDER.search(path.parent.name.lower())
-        prefix = path.parent.name[: found.start()] if found else ""
+        match = _SAMPLE_FOLDER.search(path.parent.name.lower())
+        prefix = path.parent.name[: match.start()] if match else ""
         return prefix or PurePosixPath(find_job_folder(name)).name
-    found = _VARIANT.search(stem)
-    prefix = path.name[: found.start()] if found else _LAST_NUMBER.sub("", path.name[: len(stem)])
+    match = _VARIANT.search(stem)
+    prefix = path.name[: match.start()] if match else _LAST_NUMBER.sub("", path.name[: len(stem)])
     return prefix or PurePosixPath(find_job_folder(name)).name
 
 
@@ -202,10 +202,10 @@ def find_job_folder(name: str) -> str:
 
 def is_bulk(name: str, names: frozenset[str]) -> bool:
     """Return whether a file contains large arrays whose scores are in a smaller file among ``names``."""
-    words = set(_TOKENS.split(PurePosixPath(strip_packing(name)).stem))
-    if {"full", "data"} <= words or {"predicted", "aligned", "error"} <= words:
+    tokens = set(_TOKENS.split(PurePosixPath(strip_packing(name)).stem))
+    if {"full", "data"} <= tokens or {"predicted", "aligned", "error"} <= tokens:
         return True
-    return "confidences" in words and "summary" not in words and _with_summary(name) in names
+    return "confidences" in tokens and "summary" not in tokens and _with_summary(name) in names
 
 
 def find_plddt_family(name: str, names: frozenset[str]) -> str:
@@ -232,5 +232,5 @@ def _list_last_parts(names: frozenset[str]) -> frozenset[str]:
 
 def _with_summary(name: str) -> str:
     folder, _, last = name.rpartition("/")
-    place = last.lower().rfind("confidences")
-    return (folder + "/" if folder else "") + last[:place] + "summary_" + last[place:]
+    index = last.lower().rfind("confidences")
+    return (folder + "/" if folder else "") + last[:index] + "summary_" + last[index:]

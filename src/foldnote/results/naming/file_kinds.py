@@ -80,7 +80,7 @@ def is_side_structure(name: str) -> bool:
     """Return whether a structure's name marks it as not final: an input, a template, an intermediate."""
     path = PurePosixPath(name.lower())
     is_aside = not _SIDE_FOLDERS.isdisjoint(path.parts[:-1])
-    return is_aside or any(word in path.name for word, place in _BEST_FIRST if place > 1)
+    return is_aside or any(word in path.name for word, order in _BEST_FIRST if order > 1)
 
 
 def structure_order(name: str) -> tuple[object, ...]:
@@ -90,7 +90,7 @@ def structure_order(name: str) -> tuple[object, ...]:
     names are in natural order (``rank_2`` before ``rank_10``).
     """
     plain = PurePosixPath(name.lower())
-    demoted = max((place for word, place in _BEST_FIRST if word in plain.name), default=0)
+    demoted = max((order for word, order in _BEST_FIRST if word in plain.name), default=0)
     demoted = max(demoted, 0 if _SIDE_FOLDERS.isdisjoint(plain.parts[:-1]) else 2)
     pieces = [(int(p), "") if p.isdigit() else (-1, p) for p in _NUMBERS.split(str(plain)) if p]
     return (demoted, len(plain.parts), pieces)

@@ -31,7 +31,7 @@ def read_chain_tables(content: Mapping[str, Any]) -> dict[str, Floats]:
         Float64 arrays of shape (C,) or (C, C) for C chains in the file's order; missing values are NaN.
         Tables given by pairs of chain names are symmetric, with NaN on the diagonal.
     """
-    found: dict[str, Floats] = {}
+    tables: dict[str, Floats] = {}
     order = _find_order(content)
     for key, value in content.items():
         name = str(key).lower()
@@ -42,8 +42,8 @@ def read_chain_tables(content: Mapping[str, Any]) -> dict[str, Floats]:
         else:
             array = _read_table(value, is_score=_SCORE.search(name) is not None)
         if array is not None and array.size <= _MAX_VALUES:
-            found[str(key)] = array
-    return found
+            tables[str(key)] = array
+    return tables
 
 
 def _read_table(value: object, *, is_score: bool) -> Floats | None:
@@ -71,10 +71,10 @@ def _unmap(value: object, *, is_score: bool) -> object:
         if keys not in counted and not is_score:
             return None
         inner = [value[key] for key in keys]
-        rows = [{key: each[key] for key in keys} if _has_keys(each, keys) else each for each in inner]
-        return [_unmap(each, is_score=is_score) for each in rows]
+        rows = [{key: row[key] for key in keys} if _has_keys(row, keys) else row for row in inner]
+        return [_unmap(row, is_score=is_score) for row in rows]
     if isinstance(value, list):
-        return [_unmap(each, is_score=is_score) for each in value]
+        return [_unmap(row, is_score=is_score) for row in value]
     return value
 
 
@@ -84,22 +84,22 @@ def _has_keys(value: object, keys: list[Any]) -> bool:
 
 def _find_order(content: Mapping[str, Any]) -> list[str]:
     """Return the chain names in the order of the first per-chain score that is keyed by name; else []."""
-    named = (
+    candidates = (
         [str(name) for name in value]
         for key, value in content.items()
         if isinstance(value, Mapping) and _SCORE.search(str(key).lower()) and not _is_nested(value)
     )
-    return next((names for names in named if names and not any(map(_PAIR.fullmatch, names))), [])
+    return next((names for names in candidates if names and not any(map(_PAIR.fullmatch, names))), [])
 
 
 def _fill_pairs(value: Mapping[str, Any], order: list[str]) -> Floats | None:
-    pairs = [found.groups() for pair in value if (found := _PAIR.fullmatch(str(pair)))]
+    pairs = [match.groups() for pair in value if (match := _PAIR.fullmatch(str(pair)))]
     names = list(dict.fromkeys([*order, *(name for pair in pairs for name in pair)]))
     scores = as_floats(list(value.values()))
     if scores is None or len(names) ** 2 > _MAX_VALUES:
         return None
     matrix = np.full((len(names), len(names)), np.nan)
-    for (one, other), score in zip(pairs, scores, strict=True):
-        i, j = names.index(one), names.index(other)
+    for (first, second), score in zip(pairs, scores, strict=True):
+        i, j = names.index(first), names.index(second)
         matrix[i, j] = matrix[j, i] = score
     return matrix

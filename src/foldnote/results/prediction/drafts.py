@@ -59,7 +59,9 @@ class ModelDraft:
     @property
     def rank(self) -> int | None:
         """The lowest rank in the names of its structures; None if none has one."""
-        return min((r for each in self.variants if (r := find_rank(each.name)) is not None), default=None)
+        return min(
+            (r for variant in self.variants if (r := find_rank(variant.name)) is not None), default=None
+        )
 
     def merge(self, copy: ModelDraft) -> None:
         """Add a copy's structures, files and figures; existing figures are kept."""
@@ -119,12 +121,12 @@ def _merge_copies(originals: list[ModelDraft], others: list[ModelDraft]) -> set[
 
 def _read_contents(drafts: Iterable[ModelDraft]) -> dict[bytes, ModelDraft]:
     """Map the content of each readable structure to its draft; the first draft of several is kept."""
-    found: dict[bytes, ModelDraft] = {}
+    drafts_by_content: dict[bytes, ModelDraft] = {}
     for draft in drafts:
         for structure in draft.variants:
             if structure.content:
-                found.setdefault(structure.content, draft)
-    return found
+                drafts_by_content.setdefault(structure.content, draft)
+    return drafts_by_content
 
 
 def _is_top(draft: ModelDraft) -> bool:
@@ -139,7 +141,7 @@ def _share_prediction(samples: Sequence[ModelDraft], others: Sequence[ModelDraft
     """
     tops = [draft for draft in others if PurePosixPath(draft.name.lower()).stem.endswith("model")]
     names = [{draft.prediction for draft in drafts} for drafts in (samples, tops)]
-    if all(len(found) == 1 for found in names):
+    if all(len(predictions) == 1 for predictions in names):
         shared = next(iter(names[0])) or next(iter(names[1]))
         for draft in (*samples, *tops):
             draft.prediction = shared

@@ -97,28 +97,30 @@ def _group_structures(structures: Sequence[Structure], orders: Sequence[Order]) 
     """Make one draft per model; variants of a model (relaxed, or in another format) share one."""
     aliases = {LinkKey(o.folder, ("ranked", str(i))): link for o in orders for i, link in enumerate(o.links)}
     listed = {order.folder for order in orders}
-    last = max((step for each in structures if (step := find_step(each.name)) is not None), default=None)
-    main = [each for each in structures if last is None or find_step(each.name) == last]
-    main = [each for each in main if not is_side_structure(each.name)] or main
-    main = [each for each in main if is_chosen(each.name)] or main
+    last = max(
+        (step for candidate in structures if (step := find_step(candidate.name)) is not None), default=None
+    )
+    main = [candidate for candidate in structures if last is None or find_step(candidate.name) == last]
+    main = [candidate for candidate in main if not is_side_structure(candidate.name)] or main
+    main = [candidate for candidate in main if is_chosen(candidate.name)] or main
     drafts: dict[tuple[LinkKey, frozenset[str]], ModelDraft] = {}
-    for structure in sorted(main, key=lambda each: structure_order(each.name)):
+    for structure in sorted(main, key=lambda candidate: structure_order(candidate.name)):
         own = find_link(structure.name)
         key = aliases.get(own, own)
-        words = frozenset() if key.folder in listed else _model_words(structure.name)
-        draft = drafts.get((key, words))
+        tokens = frozenset() if key.folder in listed else _list_model_tokens(structure.name)
+        draft = drafts.get((key, tokens))
         if draft is None:
-            drafts[key, words] = ModelDraft(key, find_prediction(structure.name), [structure])
+            drafts[key, tokens] = ModelDraft(key, find_prediction(structure.name), [structure])
         else:
             draft.variants.append(structure)
     return list(drafts.values())
 
 
-def _model_words(name: str) -> frozenset[str]:
+def _list_model_tokens(name: str) -> frozenset[str]:
     """Return the words of a file name that distinguish models with the same link, except for relaxation."""
     stem = PurePosixPath(strip_packing(name)).stem
-    words = frozenset(word for word in stem.replace(".", "_").replace("-", "_").split("_") if word)
-    return words - {"relaxed", "unrelaxed", "amber", "minimized"} - set(find_link(name).tokens)
+    tokens = frozenset(token for token in stem.replace(".", "_").replace("-", "_").split("_") if token)
+    return tokens - {"relaxed", "unrelaxed", "amber", "minimized"} - set(find_link(name).tokens)
 
 
 def _assign_files(drafts: Sequence[ModelDraft], score_files: ScoreFiles) -> None:
@@ -200,7 +202,7 @@ def _separate_jobs(drafts: Sequence[ModelDraft], jobs: Container[str]) -> None:
     for draft in drafts:
         if not is_sample(draft.name):
             folders[draft.prediction, PurePosixPath(draft.name).name].add(find_job_folder(draft.name))
-    repeated = {prediction for (prediction, _), found in folders.items() if len(found) > 1}
+    repeated = {prediction for (prediction, _), own_folders in folders.items() if len(own_folders) > 1}
     for draft in drafts:
         job = draft.name.partition("/")[0]
         if job in jobs:
@@ -218,10 +220,12 @@ def _rank(drafts: list[ModelDraft]) -> tuple[list[ModelDraft], str]:
     ranks = [draft.rank for draft in drafts]
     if all(rank is not None for rank in ranks):
         return _sort_by_rank(drafts), "file name"
-    found = _rank_by_figure(drafts, all) if len(drafts) > 1 else None
-    if found is None and any(rank is not None for rank in ranks):
+    by_figure = _rank_by_figure(drafts, all) if len(drafts) > 1 else None
+    if by_figure is None and any(rank is not None for rank in ranks):
         return _sort_by_rank(drafts), "file name"
-    return found or (_rank_by_figure(drafts, any) if len(drafts) > 1 else None) or _put_chosen_first(drafts)
+    return (
+        by_figure or (_rank_by_figure(drafts, any) if len(drafts) > 1 else None) or _put_chosen_first(drafts)
+    )
 
 
 def _put_chosen_first(drafts: list[ModelDraft]) -> tuple[list[ModelDraft], str]:
@@ -230,7 +234,7 @@ def _put_chosen_first(drafts: list[ModelDraft]) -> tuple[list[ModelDraft], str]:
 
 
 def _rank_by_figure(
-    drafts: list[ModelDraft], enough: Callable[[Iterable[bool]], bool]
+    drafts: list[ModelDraft], quantifier: Callable[[Iterable[bool]], bool]
 ) -> tuple[list[ModelDraft], str] | None:
     """Sort by the first ranking figure that ``enough`` (``all`` or ``any``) of the drafts have.
 
@@ -239,7 +243,7 @@ def _rank_by_figure(
     for names, key in ((RANK_COLUMNS, _or_last), (RANKING_NAMES, _descending), (ENERGY_NAMES, _or_last)):
         for name in names:
             values = {id(draft): _number(draft.figures.get(name)) for draft in drafts}
-            if enough(value is not None for value in values.values()):
+            if quantifier(value is not None for value in values.values()):
                 ranked = sorted(drafts, key=lambda draft: (not draft.is_chosen, key(values[id(draft)])))
                 return ranked, name
     return None

@@ -100,17 +100,17 @@ class Model(NotebookRepr):
         Float64 arrays of shape (C,) or (C, C) for C chains in the file's order; missing values are NaN. See
         :func:`foldnote.results.prediction.chain_tables.read_chain_tables`.
         """
-        found: dict[str, Floats] = {}
+        tables: dict[str, Floats] = {}
         for name in self.files:
-            found |= self._score_files.read(name).tables
-        return found
+            tables |= self._score_files.read(name).tables
+        return tables
 
     @property
     def claims(self) -> list[StatedPlddt]:
         """The pLDDT values in the score files: first those per residue, token or atom, then means."""
         files = [self._score_files.read(name) for name in self.files]
-        values = [StatedPlddt(each.plddt, each.file) for each in files if each.plddt is not None]
-        figures = ((each.figures.get(name), each.file) for each in files for name in MEAN_PLDDT_NAMES)
+        values = [StatedPlddt(file.plddt, file.file) for file in files if file.plddt is not None]
+        figures = ((file.figures.get(name), file.file) for file in files for name in MEAN_PLDDT_NAMES)
         means = [StatedPlddt(np.array([v]), f) for v, f in figures if isinstance(v, float) and v > 0]
         return values + means
 
@@ -150,8 +150,8 @@ def make_model_table(models: Iterable[Model], jobs: Container[str] = ()) -> pd.D
     frame = pd.DataFrame(rows, columns=list(dict.fromkeys(front + [key for row in rows for key in row])))
     folders = [name.partition("/")[0] for name in frame["model"]]
     if any(folder in jobs for folder in folders):
-        named = [folder if folder in jobs else None for folder in folders]
-        frame.insert(0, "job", pd.Series(named, dtype="str"))
+        job_names = [folder if folder in jobs else None for folder in folders]
+        frame.insert(0, "job", pd.Series(job_names, dtype="str"))
     return frame
 
 

@@ -108,9 +108,9 @@ def label_tokens(chains: list[str], numbers: list[str], atom_chains: list[str]) 
         numbers: residue number of each token.
         atom_chains: chain of each atom, chains in the same order as in ``chains``; [] if the file has none.
     """
-    counted, named = list(dict.fromkeys(chains)), list(dict.fromkeys(atom_chains))
-    is_confirmed = len(counted) == len(named)
-    names = dict(zip(counted, named, strict=True)) if is_confirmed else {}
+    counted, chain_names = list(dict.fromkeys(chains)), list(dict.fromkeys(atom_chains))
+    is_confirmed = len(counted) == len(chain_names)
+    names = dict(zip(counted, chain_names, strict=True)) if is_confirmed else {}
     columns = [[names.get(chain, chain) for chain in chains], numbers, [""] * len(chains), [""] * len(chains)]
     frame = pd.DataFrame(dict(zip(TOKEN_COLUMNS, columns, strict=True))).astype("str")
     return TokenLabels(frame, is_confirmed)
@@ -132,14 +132,14 @@ def make_pae(
         square = square[0]
     if square.ndim != 2 or square.shape[0] != square.shape[1] or len(square) == 0:
         return None
-    known = square[np.isfinite(square)]
-    if len(known) == 0 or known.min() < 0 or known.max() > 1000:
+    finite = square[np.isfinite(square)]
+    if len(finite) == 0 or finite.min() < 0 or finite.max() > 1000:
         return None
     own = None if structure is None else list_tokens(structure)
-    named = labels if labels is not None and len(labels.frame) == len(square) else None
+    fitting = labels if labels is not None and len(labels.frame) == len(square) else None
     if own is None or len(own) != len(square):
-        return Pae(square, None if named is None else named.frame, source)
-    return Pae(square, own if named is None else _choose_tokens(own, named), source)
+        return Pae(square, None if fitting is None else fitting.frame, source)
+    return Pae(square, own if fitting is None else _choose_tokens(own, fitting), source)
 
 
 def _choose_tokens(own: pd.DataFrame, labels: TokenLabels) -> pd.DataFrame | None:
@@ -148,12 +148,12 @@ def _choose_tokens(own: pd.DataFrame, labels: TokenLabels) -> pd.DataFrame | Non
     If the chains have the same lengths in the same order, the file's unconfirmed names are taken for
     consecutive letters and the structure's names are used.
     """
-    named = labels.frame
-    ours, theirs = own["chain"].tolist(), named["chain"].tolist()
+    labelled = labels.frame
+    ours, theirs = own["chain"].tolist(), labelled["chain"].tolist()
     if ours == theirs:
         return own
     if labels.is_confirmed or _find_lengths(ours) != _find_lengths(theirs):
-        return named
+        return labelled
     is_reordered = {name: ours.count(name) for name in ours} == {n: theirs.count(n) for n in theirs}
     return None if is_reordered else own
 
@@ -171,11 +171,11 @@ def list_tokens(structure: gemmi.Structure) -> pd.DataFrame:
         The columns of :attr:`Pae.tokens`, one row per token.
     """
     rows: list[tuple[str, str, str, str]] = []
-    for where, residue in walk_residues(structure[0]):
+    for owner, residue in walk_residues(structure[0]):
         if residue.entity_type == gemmi.EntityType.Polymer and _is_standard(residue):
-            rows.append((*where, ""))
+            rows.append((*owner, ""))
         elif residue.entity_type != gemmi.EntityType.Water:
-            rows += [(*where, atom.name) for atom in residue if not atom.is_hydrogen()]
+            rows += [(*owner, atom.name) for atom in residue if not atom.is_hydrogen()]
     return pd.DataFrame(rows, columns=TOKEN_COLUMNS).astype("str")
 
 

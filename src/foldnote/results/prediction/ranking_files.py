@@ -86,13 +86,13 @@ def read_sample_scores(table: pd.DataFrame, name: str) -> SampleScores | None:
         None if the file is not named like ``ranking_scores.csv`` or lacks a column.
     """
     plain = strip_packing(name)
-    found = _TABLE.search(plain)
-    if found is None or not {"seed", "sample", SAMPLE_SCORE} <= set(table.columns):
+    match = _TABLE.search(plain)
+    if match is None or not {"seed", "sample", SAMPLE_SCORE} <= set(table.columns):
         return None
     rows = table[["seed", "sample", SAMPLE_SCORE]].apply(pd.to_numeric, errors="coerce").dropna()
     scores = {(int(seed), int(sample)): float(score) for seed, sample, score in rows.itertuples(index=False)}
     parent = str(PurePosixPath(plain).parent)
-    return SampleScores("" if parent == "." else parent, found[1], scores) if scores else None
+    return SampleScores("" if parent == "." else parent, match[1], scores) if scores else None
 
 
 def _by_name(values: object, names: list[str]) -> Mapping[str, Any]:

@@ -71,9 +71,9 @@ def read_score_file(data: bytes, name: str) -> ScoreFile:
         return _from_arrays(dict(read_npz(data, name)), name)
     if plain.endswith(".npy"):
         array = read_npy(data, name)
-        words = PurePosixPath(plain).stem.replace("-", "_").replace(".", "_").split("_")
-        known = next((word for word in (*PAE_NAMES, *PLDDT_NAMES) if word in words), "")
-        return _from_arrays({known: array} if array is not None and known else {}, name)
+        tokens = PurePosixPath(plain).stem.replace("-", "_").replace(".", "_").split("_")
+        kind = next((token for token in (*PAE_NAMES, *PLDDT_NAMES) if token in tokens), "")
+        return _from_arrays({kind: array} if array is not None and kind else {}, name)
     return _from_json(read_json(data, name), name)
 
 
@@ -101,19 +101,19 @@ def _from_arrays(arrays: Mapping[str, Array], name: str) -> ScoreFile:
     plddt = _first(numbers, (*PLDDT_NAMES, "lddt"), _as_vector)
     pae = _first(numbers, PAE_NAMES, lambda array: array)
     single = {key: array.item() for key, array in arrays.items() if array.size == 1}
-    kept = {
+    tables = {
         key: np.squeeze(array).astype(np.float64)
         for key, array in numbers.items()
         if 1 < array.size <= 10_000 and "chain" in key.lower()
     }
-    return ScoreFile(name, find_figures(single), plddt, pae, None, kept)
+    return ScoreFile(name, find_figures(single), plddt, pae, None, tables)
 
 
 def _first(content: Mapping[str, Any], names: Iterable[str], read: Callable[[Any], Any]) -> Any:
     """Return the first value under one of ``names`` for which ``read`` is not None, or None."""
     lower = {str(key).lower(): value for key, value in content.items()}
-    found = (read(lower[name]) for name in names if name in lower)
-    return next((value for value in found if value is not None), None)
+    values = (read(lower[name]) for name in names if name in lower)
+    return next((value for value in values if value is not None), None)
 
 
 def _as_vector(array: Array) -> Floats | None:
@@ -157,16 +157,16 @@ class ScoreFiles:
         self.sizes = sizes
         self.names = frozenset(sizes)
         self._read = read
-        self._kept: dict[str, ScoreFile] = {}
+        self._cache: dict[str, ScoreFile] = {}
 
     def read(self, name: str) -> ScoreFile:
         """Read the file ``name``; a damaged file has no scores."""
-        if name not in self._kept:
-            found = self._read(name) or ScoreFile(name)
-            if found.pae is not None and found.pae.size > _MAX_CACHED_VALUES:
-                return found
-            self._kept[name] = found
-        return self._kept[name]
+        if name not in self._cache:
+            file = self._read(name) or ScoreFile(name)
+            if file.pae is not None and file.pae.size > _MAX_CACHED_VALUES:
+                return file
+            self._cache[name] = file
+        return self._cache[name]
 
     def figures(self, name: str) -> Mapping[str, Scalar]:
         """Read the single figures of a file.
@@ -189,5 +189,5 @@ def make_score_table(score_files: ScoreFiles, names: Iterable[str]) -> pd.DataFr
         One row per file, indexed by ``file``; see :attr:`foldnote.results.Result.score_table`.
     """
     rows = {name: dict(score_files.figures(name)) for name in names}
-    kept = sorted((name for name, row in rows.items() if has_scores(row)), key=structure_order)
-    return pd.DataFrame([rows[name] for name in kept], index=pd.Index(kept, name="file"))
+    scored = sorted((name for name, row in rows.items() if has_scores(row)), key=structure_order)
+    return pd.DataFrame([rows[name] for name in scored], index=pd.Index(scored, name="file"))

@@ -94,7 +94,7 @@ def save_crate(result: Result, path: Path, licence: str | None = None) -> Path:
         for action in _describe_runs(crate, about, files, steps):
             crate.root_dataset.append_to("mentions", action)
         _add_readme(crate, files, steps)
-        with saving(path, sum(each.stat().st_size for each in files.rglob("*"))):
+        with saving(path, sum(path_inside.stat().st_size for path_inside in files.rglob("*"))):
             try:
                 _write_zip(crate, path) if path.suffix.lower() == ".zip" else crate.write(path)
             except BaseException:  # includes KeyboardInterrupt: a partial crate would block the next attempt
@@ -192,7 +192,7 @@ def _describe_runs(
     )
     agent = _add_agent(crate, about)
     common = {"agent": refer(agent), "actionStatus": _find_status(job["status"])}
-    objects = [*inputs, *(value for each in described for value in each.settings)]
+    objects = [*inputs, *(value for item in described for value in item.settings)]
     run = add(
         crate,
         "#run",
@@ -201,14 +201,14 @@ def _describe_runs(
         description=f"The steps of {WORKFLOW} ran as {job['jobName']}.",
         startTime=write_time(job["started"]),
         endTime=write_time(job["ended"]),
-        object=[refer(each) for each in objects],
-        result=[refer(each) for each in outputs.values()],
+        object=[refer(item) for item in objects],
+        result=[refer(item) for item in outputs.values()],
         instrument=refer(workflow),
         subjectOf=refer(record),
         location=str(about["service"]["address"]) if about["service"].get("address") else None,
         **common,
     )
-    return [run, *(_describe_run(crate, each, outputs, common) for each in described)]
+    return [run, *(_describe_run(crate, item, outputs, common) for item in described)]
 
 
 def _describe_run(
@@ -224,7 +224,7 @@ def _describe_run(
         description=f"{step.method or step.tool} ran as the job {step.name}.",
         startTime=write_time(step.started),
         endTime=write_time(step.ended),
-        object=[refer(each) for each in described.settings],
+        object=[refer(setting) for setting in described.settings],
         result=[refer(file) for name, file in outputs.items() if step.holds(name)],
         instrument=refer(described.method),
         **common,
@@ -258,12 +258,12 @@ def _add_inputs(crate: ROCrate, about: Mapping[str, Any]) -> list[Any]:
             crate,
             f"#input-{number}",
             "CreativeWork",
-            name=str(each.get("name")),
-            about=str(each.get("field") or ""),
-            sha256=each.get("sha256"),
-            contentSize=str(each["sizeBytes"]) if each.get("sizeBytes") is not None else None,
+            name=str(record.get("name")),
+            about=str(record.get("field") or ""),
+            sha256=record.get("sha256"),
+            contentSize=str(record["sizeBytes"]) if record.get("sizeBytes") is not None else None,
         )
-        for number, each in enumerate(about["inputs"], 1)
+        for number, record in enumerate(about["inputs"], 1)
     ]
 
 

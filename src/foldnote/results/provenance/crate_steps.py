@@ -93,8 +93,8 @@ def add_workflow(
         description="JSON: steps in the order in which they run, each with its tool, settings and seed.",
         url=HOMEPAGE,
     )
-    tools = list(dict.fromkeys(each.step.tool for each in steps))
-    methods = list(dict.fromkeys(each.method.id for each in steps))
+    tools = list(dict.fromkeys(item.step.tool for item in steps))
+    methods = list(dict.fromkeys(item.method.id for item in steps))
     workflow = crate.add_file(
         file,
         WORKFLOW,
@@ -107,10 +107,10 @@ def add_workflow(
             "url": HOMEPAGE,
             "conformsTo": refer(add(crate, _WORKFLOW_PROFILE, "CreativeWork", name="ComputationalWorkflow")),
             "programmingLanguage": refer(language),
-            "input": one_or_all([refer(each) for each in _add_parameters(crate, steps, inputs)]),
+            "input": one_or_all([refer(item) for item in _add_parameters(crate, steps, inputs)]),
             "output": refer(_add_output_parameter(crate, outputs)) if outputs else [],
             "hasPart": one_or_all([{"@id": method} for method in methods]),
-            "step": one_or_all([refer(_add_how_to(crate, each)) for each in steps]),
+            "step": one_or_all([refer(_add_how_to(crate, item)) for item in steps]),
         },
     )
     crate.root_dataset["mainEntity"] = workflow
@@ -143,7 +143,7 @@ def _add_parameters(
             f"#parameter-{quote(name)}",
             name,
             _find_type(examples[0]["value"]),
-            workExample=[refer(each) for each in examples],
+            workExample=[refer(example) for example in examples],
         )
         for name, examples in values.items()
     ]
@@ -156,10 +156,10 @@ def _add_parameters(
 
 
 def _add_output_parameter(crate: ROCrate, outputs: Sequence[Any]) -> ContextEntity:
-    for each in outputs:
-        each["exampleOfWork"] = {"@id": "#result-files"}
+    for output in outputs:
+        output["exampleOfWork"] = {"@id": "#result-files"}
     description = "Files written by the steps."
-    examples = [refer(each) for each in outputs]
+    examples = [refer(output) for output in outputs]
     return _add_parameter(
         crate, "#result-files", "result files", "File", description=description, workExample=examples
     )
@@ -233,6 +233,6 @@ def add(crate: ROCrate, identifier: str, kind: str, **properties: Any) -> Contex
     """Add an entity to the crate; properties with the value None are left out."""
     from rocrate.model.contextentity import ContextEntity
 
-    known = {name: one_or_all(value) for name, value in properties.items() if value is not None}
-    entity: ContextEntity = crate.add(ContextEntity(crate, identifier, properties={"@type": kind} | known))
+    present = {name: one_or_all(value) for name, value in properties.items() if value is not None}
+    entity: ContextEntity = crate.add(ContextEntity(crate, identifier, properties={"@type": kind} | present))
     return entity

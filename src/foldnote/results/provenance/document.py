@@ -34,7 +34,7 @@ def describe(result: Result) -> dict[str, Any]:
     origin = result.origin
     record = read_mapping(origin, "job")
     engine = read_mapping(manifest.data, "engine")
-    added = [each.data for each in manifest.add_ons]
+    added = [item.data for item in manifest.add_ons]
     normalized = manifest.data.get("settings")
     return {
         "provenanceVersion": 1,
@@ -66,8 +66,8 @@ def describe(result: Result) -> dict[str, Any]:
             "notes": list(manifest.notes),
         },
         "engine": {"name": manifest.engine or None, "packages": dict(read_mapping(engine, "packages"))},
-        "addOns": [_describe_add_on(each) for each in manifest.add_ons],
-        "databases": [dict(each) for each in manifest.databases],
+        "addOns": [_describe_add_on(item) for item in manifest.add_ons],
+        "databases": [dict(item) for item in manifest.databases],
         "seed": manifest.seed,
         "seedNote": manifest.seed_note or None,
         "settingsChanged": dict(manifest.changed),
@@ -78,7 +78,7 @@ def describe(result: Result) -> dict[str, Any]:
         "archive": _describe_file(result.archive.path),
         "service": dict(read_mapping(origin, "service")) | dict(read_mapping(manifest.data, "service")),
         "client": dict(read_mapping(origin, "client")),
-        "citations": [each["citation"] for each in (engine, *added) if each.get("citation")],
+        "citations": [item["citation"] for item in (engine, *added) if item.get("citation")],
     }
 
 
@@ -95,19 +95,19 @@ def _describe_add_on(add_on: AddOn) -> dict[str, Any]:
 
 def _list_inputs(manifest: Manifest, origin: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the input files, as recorded by the service or else by the client."""
-    for found in (manifest.data.get("inputs"), origin.get("inputs")):
-        if isinstance(found, list) and found:
-            return [dict(each) for each in found if isinstance(each, Mapping)]
+    for inputs in (manifest.data.get("inputs"), origin.get("inputs")):
+        if isinstance(inputs, list) and inputs:
+            return [dict(record) for record in inputs if isinstance(record, Mapping)]
     return []
 
 
 def _list_outputs(result: Result, manifest: Manifest) -> list[dict[str, Any]]:
     announced = {
-        str(each.get("name")): each.get("sha256")
-        for each in manifest.data.get("outputs") or ()
-        if isinstance(each, Mapping)
+        str(record.get("name")): record.get("sha256")
+        for record in manifest.data.get("outputs") or ()
+        if isinstance(record, Mapping)
     }
-    found = []
+    rows = []
     for file in result.files:
         digest = _hash_member(result, file.name)
         row: dict[str, Any] = {"name": file.name, "sizeBytes": file.size_bytes, "sha256": digest}
@@ -115,8 +115,8 @@ def _list_outputs(result: Result, manifest: Manifest) -> list[dict[str, Any]]:
             row["role"] = "record"
         if file.name in announced:
             row["matchesManifest"] = announced[file.name] == digest
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def _hash_member(result: Result, name: str) -> str | None:

@@ -27,11 +27,11 @@ def find_tool_type(result: Result) -> str:
 
 def find_settings(result: Result) -> Mapping[str, Any]:
     """Return the settings of the run, with defaults filled in if the manifest has them; else empty."""
-    found = result.manifest.data.get("settings") if result.manifest else None
-    if not isinstance(found, Mapping):
+    settings = result.manifest.data.get("settings") if result.manifest else None
+    if not isinstance(settings, Mapping):
         record = result.origin.get("job", {})
-        found = record.get("settings", record.get("Settings"))
-    return found if isinstance(found, Mapping) else {}
+        settings = record.get("settings", record.get("Settings"))
+    return settings if isinstance(settings, Mapping) else {}
 
 
 def _find_origin(result: Result, stated: str | None, *spellings: str) -> str:

@@ -97,14 +97,16 @@ class Manifest:
     def has_stand_ins(self) -> bool:
         """Whether the method ran with random stand-in weights, so that its figures mean nothing."""
         weights = _part(self.data, "engine").get("weights") or ()
-        return any(isinstance(each, Mapping) and each.get("state") == "stand-in" for each in weights)
+        return any(isinstance(record, Mapping) and record.get("state") == "stand-in" for record in weights)
 
     @property
     def database_titles(self) -> tuple[str, ...]:
         """Name and date of each database that was searched, such as ``uniref30_2302_db (2023-05-01)``."""
         return tuple(
-            f"{each['name']} ({day})" if (day := _text(each, "modified")[:10]) else str(each["name"])
-            for each in self.databases
+            f"{database['name']} ({day})"
+            if (day := _text(database, "modified")[:10])
+            else str(database["name"])
+            for database in self.databases
         )
 
     @property
@@ -179,23 +181,23 @@ def read_mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _read_notes(content: Mapping[str, Any], engine: Mapping[str, Any]) -> tuple[str, ...]:
     noted = content.get("notes")
     own = [note] if (note := _text(engine, "note")) else []
-    more = [note for note in noted if isinstance(note, str)] if isinstance(noted, list) else []
-    return tuple(dict.fromkeys(own + more))
+    further = [note for note in noted if isinstance(note, str)] if isinstance(noted, list) else []
+    return tuple(dict.fromkeys(own + further))
 
 
 def _read_add_ons(engine: Mapping[str, Any]) -> Iterator[AddOn]:
     """Read the add-ons that were used; others have no part in the result."""
-    for each in engine.get("addOns") or ():
-        if isinstance(each, Mapping) and each.get("used") is True:
-            name = _text(each, "name")
-            yield AddOn(name, _text(each, "method") or name, _text(each, "version"), each)
+    for record in engine.get("addOns") or ():
+        if isinstance(record, Mapping) and record.get("used") is True:
+            name = _text(record, "name")
+            yield AddOn(name, _text(record, "method") or name, _text(record, "version"), record)
 
 
 def _read_databases(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     listed = content.get("databases")
-    for each in listed if isinstance(listed, list) else ():
-        if isinstance(each, Mapping) and _text(each, "name"):
-            yield each
+    for record in listed if isinstance(listed, list) else ():
+        if isinstance(record, Mapping) and _text(record, "name"):
+            yield record
 
 
 def _text(fields: Mapping[str, Any], *names: str) -> str:

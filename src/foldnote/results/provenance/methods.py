@@ -22,7 +22,9 @@ _SEVERAL = 3
 
 def list_runs(results: Sequence[Result]) -> tuple[Manifest | None, ...]:
     """Return the manifest of every job in these results; None for a job without one."""
-    return tuple(each.manifest for result in results for each in (tuple(result.jobs.values()) or (result,)))
+    return tuple(
+        single.manifest for result in results for single in (tuple(result.jobs.values()) or (result,))
+    )
 
 
 def find_references(results: Sequence[Result]) -> tuple[Publication, ...]:
@@ -68,7 +70,8 @@ def _describe_group(group: Sequence[Manifest]) -> Iterator[str]:
     if first.is_substitute:
         yield "This method is a substitute for the one that the tool is named after."
     if first.add_ons:
-        yield f"In addition, {join_words([_name_add_on(each) for each in first.add_ons], 'and')} was used."
+        names = [_name_add_on(add_on) for add_on in first.add_ons]
+        yield f"In addition, {join_words(names, 'and')} was used."
     if searched := sorted({title for run in group for title in run.database_titles}):
         yield f"Sequences were searched in {join_words(searched, 'and')}."
     yield from _describe_settings(group)
@@ -80,28 +83,28 @@ def _describe_group(group: Sequence[Manifest]) -> Iterator[str]:
 def _cite(run: Manifest) -> str:
     engine = run.data.get("engine")
     text = str(engine.get("citation") or "") if isinstance(engine, Mapping) else ""
-    cited = "; ".join(each.short for each in merge_references([text]) if each.authors)
+    cited = "; ".join(reference.short for reference in merge_references([text]) if reference.authors)
     return f" ({cited})" if cited else ""
 
 
 def _name_add_on(add_on: AddOn) -> str:
     cited = merge_references([str(add_on.data.get("citation") or "")])
-    named = "; ".join(each.short for each in cited if each.authors)
-    return f"{add_on.method_title} ({named})" if named else add_on.method_title
+    citation = "; ".join(reference.short for reference in cited if reference.authors)
+    return f"{add_on.method_title} ({citation})" if citation else add_on.method_title
 
 
 def _describe_settings(group: Sequence[Manifest]) -> Iterator[str]:
-    given = [run.data.get("settings") for run in group]
-    settings = [each for each in given if isinstance(each, Mapping)]
+    recorded = [run.data.get("settings") for run in group]
+    settings = [own for own in recorded if isinstance(own, Mapping)]
     if len(settings) < len(group):
         return
     common = {name: value for name, value in _share(settings).items() if value is not None}
-    told = {name: text for name, value in common.items() if (text := _write_value(value))}
-    if told:
-        yield f"Settings: {', '.join(f'{name} = {text}' for name, text in told.items())}."
-    if long := [name for name in common if name not in told and common[name] not in ("", [], {})]:
+    texts = {name: text for name, value in common.items() if (text := _write_value(value))}
+    if texts:
+        yield f"Settings: {', '.join(f'{name} = {text}' for name, text in texts.items())}."
+    if long := [name for name in common if name not in texts and common[name] not in ("", [], {})]:
         yield f"Longer settings ({', '.join(long)}) are in the record of the job."
-    varied = sorted({name for each in settings for name in each if name not in common})
+    varied = sorted({name for own in settings for name in own if name not in common})
     if varied and len(group) > 1:
         yield f"{join_words(varied, 'and')} differed between jobs."
     ignored = sorted({name for run in group for name in run.ignored})
@@ -122,8 +125,8 @@ def _write_value(value: object) -> str:
     if isinstance(value, int | str):
         text = " ".join(str(value).split())
         return text if 0 < len(text) <= _LONG else ""
-    if isinstance(value, list) and value and all(isinstance(each, int | float | str) for each in value):
-        text = " and ".join(_write_value(each) for each in value)
+    if isinstance(value, list) and value and all(isinstance(item, int | float | str) for item in value):
+        text = " and ".join(_write_value(item) for item in value)
         return text if len(text) <= _LONG else ""
     return ""
 
@@ -140,13 +143,13 @@ def _describe_seeds(group: Sequence[Manifest]) -> Iterator[str]:
 
 def _list_inputs(group: Sequence[Manifest]) -> list[str]:
     """Return the name and SHA-256 of each input file, once."""
-    found: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for run in group:
-        for each in run.data.get("inputs") or ():
-            if isinstance(each, Mapping) and (name := each.get("name") or each.get("path")):
-                digest = each.get("sha256")
-                found[f"{name} (SHA-256 {digest})" if digest else str(name)] = None
-    return list(found)
+        for record in run.data.get("inputs") or ():
+            if isinstance(record, Mapping) and (name := record.get("name") or record.get("path")):
+                digest = record.get("sha256")
+                lines[f"{name} (SHA-256 {digest})" if digest else str(name)] = None
+    return list(lines)
 
 
 def _share(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -155,5 +158,5 @@ def _share(contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         name: value
         for name, value in first.items()
-        if all(name in each and each[name] == value for each in others)
+        if all(name in other_mapping and other_mapping[name] == value for other_mapping in others)
     }

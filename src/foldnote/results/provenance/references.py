@@ -77,42 +77,42 @@ class Publication:
 
 def read_references(text: str) -> tuple[Publication, ...]:
     """Return the references of a text with one or several citations, in order."""
-    found, end = [], 0
+    publications, end = [], 0
     for match in _CITATION.finditer(text):
-        found.append(_read_citation(match[1].strip()))
+        publications.append(_read_citation(match[1].strip()))
         end = match.end()
-    rest = text[end:].strip(" .\n\t")
-    return (*found, *([Publication(rest)] if rest else []))
+    remainder = text[end:].strip(" .\n\t")
+    return (*publications, *([Publication(remainder)] if remainder else []))
 
 
 def merge_references(texts: Iterable[str]) -> tuple[Publication, ...]:
     """Merge the references of several texts, keeping the first of equal ones."""
-    kept: dict[str, Publication] = {}
+    by_key: dict[str, Publication] = {}
     for text in texts:
         for reference in read_references(text):
-            kept.setdefault(reference.doi.lower() or reference.text, reference)
-    return tuple(kept.values())
+            by_key.setdefault(reference.doi.lower() or reference.text, reference)
+    return tuple(by_key.values())
 
 
 def _read_citation(text: str) -> Publication:
-    found = _RECORD.fullmatch(text)
-    if found is None:
+    match = _RECORD.fullmatch(text)
+    if match is None:
         doi = text.rpartition("doi:")[2]
         return Publication(text, doi=doi)
-    body, is_preprint = _PREPRINT.subn("", found["body"].strip())
+    body, is_preprint = _PREPRINT.subn("", match["body"].strip())
     title, venue = _split_title(body)
-    place = _VENUE.fullmatch(venue) if venue else None
-    authors, has_more = _read_authors(found["authors"])
+    venue_match = _VENUE.fullmatch(venue) if venue else None
+    authors, has_more = _read_authors(match["authors"])
     return Publication(
-        text=text[found.start("authors") :],
+        text=text[match.start("authors") :],
         authors=authors,
         has_more_authors=has_more,
-        year=found["year"],
+        year=match["year"],
         title=title,
-        journal=(place["journal"] if place else venue) or ("arXiv" if is_preprint else ""),
-        volume=(place["volume"] if place else "") or "",
-        pages=(place["pages"] if place else "") or "",
-        doi=found["doi"],
+        journal=(venue_match["journal"] if venue_match else venue) or ("arXiv" if is_preprint else ""),
+        volume=(venue_match["volume"] if venue_match else "") or "",
+        pages=(venue_match["pages"] if venue_match else "") or "",
+        doi=match["doi"],
     )
 
 
@@ -131,33 +131,35 @@ def _is_abbreviated(part: str) -> bool:
 
 
 def _read_authors(text: str) -> tuple[tuple[str, ...], bool]:
-    named, has_more = re.subn(r",? et al\.?$", "", text.strip())
-    return tuple(_read_author(each) for each in named.split(", ") if each), bool(has_more)
+    listed, has_more = re.subn(r",? et al\.?$", "", text.strip())
+    return tuple(_read_author(author) for author in listed.split(", ") if author), bool(has_more)
 
 
 def _read_author(text: str) -> str:
-    words = text.split()
-    first = next((at for at, word in enumerate(words) if at and _INITIAL.fullmatch(word)), len(words))
-    family, initials = " ".join(words[:first]), " ".join(words[first:])
+    parts = text.split()
+    first = next(
+        (index for index, part in enumerate(parts) if index and _INITIAL.fullmatch(part)), len(parts)
+    )
+    family, initials = " ".join(parts[:first]), " ".join(parts[first:])
     return f"{family}, {initials}" if initials else family
 
 
 def to_bibtex(references: Sequence[Publication]) -> str:
     """Format the references as BibTeX (UTF-8), each with a unique key of author, year and title."""
     keys: set[str] = set()
-    return "\n".join(_write_bibtex(each, _make_key(each, keys)) for each in references)
+    return "\n".join(_write_bibtex(reference, _make_key(reference, keys)) for reference in references)
 
 
-def _make_key(reference: Publication, taken: set[str]) -> str:
+def _make_key(reference: Publication, used: set[str]) -> str:
     family = reference.authors[0].partition(",")[0] if reference.authors else "reference"
     word = next(iter(re.findall(r"\w{3,}", reference.title)), "")
     letters = unicodedata.normalize("NFKD", f"{family}{reference.year}{word}".lower())
     plain = re.sub(r"[^a-z0-9]", "", letters.encode("ascii", "ignore").decode())
     key, number = plain, 1
-    while key in taken:
+    while key in used:
         number += 1
         key = f"{plain}-{number}"
-    taken.add(key)
+    used.add(key)
     return key
 
 
@@ -186,7 +188,7 @@ def _escape(text: str) -> str:
 
 def to_ris(references: Sequence[Publication]) -> str:
     """Return the references in the RIS format, which EndNote, Zotero and Mendeley read."""
-    return "\n".join(_write_ris(each) for each in references)
+    return "\n".join(_write_ris(reference) for reference in references)
 
 
 def _write_ris(reference: Publication) -> str:
@@ -206,8 +208,8 @@ def _write_ris(reference: Publication) -> str:
         ("EP", last),
         ("DO", reference.doi),
     ]
-    written = [f"{name}  - {value}" for name, value in rows if value]
-    return "\r\n".join([*written, "ER  - ", ""])
+    lines = [f"{name}  - {value}" for name, value in rows if value]
+    return "\r\n".join([*lines, "ER  - ", ""])
 
 
 def write_references(references: Sequence[Publication], path: str | Path) -> Path:
@@ -217,12 +219,12 @@ def write_references(references: Sequence[Publication], path: str | Path) -> Pat
         ConfigurationError: the path ends in neither of them.
         ResultError: the file cannot be written, for example because the disk is full; an old one is kept.
     """
-    place = Path(path)
+    target = Path(path)
     writers = {".bib": to_bibtex, ".ris": to_ris}
-    writer = writers.get(place.suffix.lower())
+    writer = writers.get(target.suffix.lower())
     if writer is None:
         raise ConfigurationError(
-            f"{place.name}: references are written to a file that ends in .bib (BibTeX) or .ris."
+            f"{target.name}: references are written to a file that ends in .bib (BibTeX) or .ris."
         )
-    save_file(place, writer(references).encode())
-    return place
+    save_file(target, writer(references).encode())
+    return target

@@ -108,7 +108,7 @@ def read_parts(result: Result) -> Iterator[tuple[str, Manifest]]:
 def _read_step(manifest: Manifest, folder: str) -> WorkflowStep:
     engine, settings = manifest.data.get("engine"), manifest.data.get("settings")
     engine = engine if isinstance(engine, Mapping) else {}
-    added = [each.data for each in manifest.add_ons]
+    added = [add_on.data for add_on in manifest.add_ons]
     return WorkflowStep(
         name=manifest.job_name or folder,
         tool=manifest.tool or "not stated",
@@ -120,9 +120,9 @@ def _read_step(manifest: Manifest, folder: str) -> WorkflowStep:
         homepage=engine.get("homepage"),
         packages={
             **(engine.get("packages") or {}),
-            **{each.method: each.version for each in manifest.add_ons},
+            **{add_on.method: add_on.version for add_on in manifest.add_ons},
         },
-        citations=tuple(each["citation"] for each in (engine, *added) if each.get("citation")),
+        citations=tuple(add_on["citation"] for add_on in (engine, *added) if add_on.get("citation")),
         seed=manifest.seed,
         started=manifest.started or None,
         ended=manifest.ended or None,
@@ -143,7 +143,7 @@ def _describe_job(about: Mapping[str, Any]) -> WorkflowStep:
         homepage=method["homepage"],
         packages={
             **about["engine"]["packages"],
-            **{each["method"]["name"]: each["method"]["version"] for each in about["addOns"]},
+            **{add_on["method"]["name"]: add_on["method"]["version"] for add_on in about["addOns"]},
         },
         citations=tuple(about["citations"]),
         seed=about["seed"],

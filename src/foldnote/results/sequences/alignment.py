@@ -92,8 +92,8 @@ class Alignment(NotebookRepr):
         Raises:
             UnreadableFileError: the sequences are of unequal length.
         """
-        joined = "".join(self.sequences).upper().encode("ascii", "replace")
-        return np.frombuffer(joined, dtype=np.uint8).reshape(self.depth, self.length)
+        codes = "".join(self.sequences).upper().encode("ascii", "replace")
+        return np.frombuffer(codes, dtype=np.uint8).reshape(self.depth, self.length)
 
     @cached_property
     def is_residue(self) -> NDArray[np.bool_]:
@@ -219,10 +219,10 @@ def read_alignment(data: bytes, name: str) -> Alignment:
 
 def _read_lengths(start: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Read chain lengths and copies from a first line such as ``#42,17<tab>2,1``, as in ColabFold."""
-    found = _LENGTHS.match(start.split("\n", 1)[0])
-    if not found:
+    match = _LENGTHS.match(start.split("\n", 1)[0])
+    if not match:
         return (), ()
-    lengths, copies = (tuple(int(part[:9]) for part in found[i].split(",")) for i in (1, 2))
+    lengths, copies = (tuple(int(part[:9]) for part in match[i].split(",")) for i in (1, 2))
     return (lengths, copies) if len(lengths) == len(copies) and max(copies) <= 1000 else ((), ())
 
 
@@ -255,18 +255,18 @@ def _read_stockholm(text: str) -> list[tuple[str, str]]:
     for line in text.splitlines():
         if line.startswith("//"):
             break
-        words = line.split()
-        if line.startswith("#=GS") and len(words) > 3 and words[2] == "DE":
-            notes[words[1]] = " ".join(words[3:])
-        elif len(words) == 2 and not line.startswith("#"):
-            parts.setdefault(words[0], []).append(words[1])
+        fields = line.split()
+        if line.startswith("#=GS") and len(fields) > 3 and fields[2] == "DE":
+            notes[fields[1]] = " ".join(fields[3:])
+        elif len(fields) == 2 and not line.startswith("#"):
+            parts.setdefault(fields[0], []).append(fields[1])
     return [(f"{name} {notes.get(name, '')}".strip(), "".join(pieces)) for name, pieces in parts.items()]
 
 
 def _read_clustal(text: str) -> list[tuple[str, str]]:
     parts: dict[str, list[str]] = {}
     for line in text.splitlines()[1:]:
-        found = _CLUSTAL_LINE.match(line) if line and not line[0].isspace() else None
-        if found:
-            parts.setdefault(found[1], []).append(found[2])
+        match = _CLUSTAL_LINE.match(line) if line and not line[0].isspace() else None
+        if match:
+            parts.setdefault(match[1], []).append(match[2])
     return [(name, "".join(pieces)) for name, pieces in parts.items()]

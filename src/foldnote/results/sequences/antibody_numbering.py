@@ -84,10 +84,10 @@ def read_numbering(data: bytes, name: str) -> pd.DataFrame:
         missing = [column for column in COLUMNS if column not in frame.columns]
         if missing:
             raise UnreadableFileError(f"{name} lacks the column {missing[0]!r}, required for a numbering.")
-        places = pd.to_numeric(frame["index"])
-        if broken := [text for text, place in zip(frame["index"], places, strict=True) if place % 1]:
+        positions = pd.to_numeric(frame["index"])
+        if broken := [text for text, position in zip(frame["index"], positions, strict=True) if position % 1]:
             raise UnreadableFileError(f"{name} has the index {broken[0]}, which is not a whole number.")
-        frame["index"] = places.astype("int64")
+        frame["index"] = positions.astype("int64")
         frame["region"] = frame["region"].str.replace(_OTHER_FRAMEWORK, r"FR\1", regex=True)
     except (ValueError, OverflowError) as exc:
         raise UnreadableFileError(f"{name} cannot be read as a numbering: {explain(exc)}.") from exc
@@ -134,12 +134,12 @@ def locate_region(region: Region, chains: Mapping[str, Chain]) -> tuple[str, ...
     letters = dict(zip(chain.numbers, chain.sequence, strict=True))
     if "".join(letters.get(number, "-") for number in region.positions) == region.sequence:
         return region.positions
-    places = [index - 1 for index in region.indices if 0 < index <= len(chain)]
-    if "".join(chain.sequence[place] for place in places) == region.sequence:
-        return tuple(chain.numbers[place] for place in places)
+    indices = [index - 1 for index in region.indices if 0 < index <= len(chain)]
+    if "".join(chain.sequence[place] for place in indices) == region.sequence:
+        return tuple(chain.numbers[place] for place in indices)
     return None
 
 
-def name_scheme(word: str) -> str:
+def name_scheme(name: str) -> str:
     """Return the conventional spelling of a numbering scheme or CDR definition: ``IMGT`` for ``imgt``."""
-    return _SCHEMES.get(word.lower(), word)
+    return _SCHEMES.get(name.lower(), name)

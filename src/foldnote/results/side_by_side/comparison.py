@@ -72,8 +72,8 @@ class Comparison(NotebookRepr):
     @property
     def structures(self) -> dict[str, Structure]:
         """The compared structures by name, the reference first; with the coordinates of their files."""
-        found = {item.name: item.structure for item in self.items if item.structure is not None}
-        return {name: found[name] for name in ([self.reference] if self.reference else []) + [*self.fits]}
+        by_name = {item.name: item.structure for item in self.items if item.structure is not None}
+        return {name: by_name[name] for name in ([self.reference] if self.reference else []) + [*self.fits]}
 
     @property
     def deviations(self) -> pd.DataFrame:
@@ -124,14 +124,14 @@ def compare(
     with_structure = [item for item in items if item.structure is not None]
     first = with_structure[0] if len(with_structure) > 1 else None
     regions, region_source = find_regions(first) if first else ((), "")
-    wanted, words = _select(first, regions, align)
-    fits, faults = _superpose_all(first, with_structure[1:], wanted, pairing)
+    residues, description = _select(first, regions, align)
+    fits, faults = _superpose_all(first, with_structure[1:], residues, pairing)
     structures = {item.name: item.structure for item in with_structure if item.structure is not None}
     return Comparison(
         items=items,
         reference=first.name if first else "",
         fits=fits,
-        align=words,
+        align=description,
         regions=regions,
         region_source=region_source,
         alignments=align_chains(first.name, structures, fits) if first else {},
@@ -153,7 +153,7 @@ def _select(
 def _superpose_all(
     first: ComparedItem | None,
     others: Sequence[ComparedItem],
-    wanted: Collection[Residue],
+    residues: Collection[Residue],
     pairing: PairingMethod,
 ) -> tuple[dict[str, Superposition], list[str]]:
     """Superpose each structure on the first; list the others in a sentence for each reason."""
@@ -168,7 +168,7 @@ def _superpose_all(
             faults[exc.message.partition(": ")[2] or exc.message].append(item.name)
             continue
         try:
-            fits[item.name] = fit.refit(wanted) if wanted else fit
+            fits[item.name] = fit.refit(residues) if residues else fit
         except ArgumentError as exc:
             faults[exc.message].append(item.name)
     sentences = [
@@ -215,20 +215,22 @@ def _list_parts(
 def _measure(
     name: str, fit: Superposition, region: str, chain: str, residues: list[Residue]
 ) -> tuple[object, ...]:
-    chosen = fit.select(residues)
-    pairs = int(chosen.sum())
-    distances = fit.pairs["distance"].to_numpy(np.float64)[chosen]
+    is_selected = fit.select(residues)
+    pairs = int(is_selected.sum())
+    distances = fit.pairs["distance"].to_numpy(np.float64)[is_selected]
     is_all = region == "all"
-    enough = pairs >= 3
-    rmsd = float(np.sqrt(np.mean(distances**2))) if enough else np.nan
-    fitted = measure_rmsd(fit.mobile_points[chosen], fit.points[chosen]) if enough else np.nan
+    is_measurable = pairs >= 3
+    rmsd = float(np.sqrt(np.mean(distances**2))) if is_measurable else np.nan
+    fitted = (
+        measure_rmsd(fit.mobile_points[is_selected], fit.points[is_selected]) if is_measurable else np.nan
+    )
     return (
         name, region, chain, len(residues), pairs,
         round(rmsd, _RMSD_DECIMALS),
         round(fitted, _RMSD_DECIMALS),
         fit.tm_score if is_all else None,
         fit.mobile_tm_score if is_all else None,
-        float(fit.is_identical[chosen].mean()) if pairs else np.nan,
+        float(fit.is_identical[is_selected].mean()) if pairs else np.nan,
         fit.pairing,
     )  # fmt: skip
 

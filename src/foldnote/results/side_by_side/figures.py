@@ -21,8 +21,8 @@ def compare_settings(items: Sequence[ComparedItem]) -> pd.DataFrame:
         One row per setting that differs, ``setting`` (str, with dots in nested ones) as the index; one column
         per item, object: the value, None where the item has no such setting. Empty if nothing differs.
     """
-    known = [item for item in items if item.settings]
-    flat = {item.name: dict(_flatten(item.settings)) for item in known}
+    described = [item for item in items if item.settings]
+    flat = {item.name: dict(_flatten(item.settings)) for item in described}
     names = list(dict.fromkeys(name for settings in flat.values() for name in settings))
     rows = {name: [settings.get(name) for settings in flat.values()] for name in names}
     different = {
@@ -32,8 +32,8 @@ def compare_settings(items: Sequence[ComparedItem]) -> pd.DataFrame:
     }
     index = pd.Index(list(different), name="setting", dtype=object)
     columns = {
-        name: pd.Series([values[place] for values in different.values()], index=index, dtype=object)
-        for place, name in enumerate(flat)
+        name: pd.Series([values[column] for values in different.values()], index=index, dtype=object)
+        for column, name in enumerate(flat)
     }
     return pd.DataFrame(columns, index=index)
 

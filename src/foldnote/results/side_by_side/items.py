@@ -60,8 +60,8 @@ def make_item(source: Source, name: str) -> ComparedItem:
     if isinstance(source, Result):
         return _read_result(source, name)
     if isinstance(source, Model):
-        found = _describe(source.structure)
-        return ComparedItem(name, scores=source.scores, **found)
+        description = _describe(source.structure)
+        return ComparedItem(name, scores=source.scores, **description)
     if isinstance(source, Structure):
         return ComparedItem(name, **_describe(source))
     return ComparedItem(name, **_describe(Structure.open(source)))
@@ -107,10 +107,10 @@ def _read_result(result: Result, name: str) -> ComparedItem:
             "Compare the results of its jobs: fn.compare(*result.jobs.values())."
         )
     structure = result.structure
-    found = _describe(structure) if structure else {"problem": "its result has no readable structure"}
+    description = _describe(structure) if structure else {"problem": "its result has no readable structure"}
     models = len(result.models)
     if structure is not None and models > 1 and structure is result.models[0].structure:
-        found["note"] = f"{name}: its best model of {models} is compared ({structure.name})."
+        description["note"] = f"{name}: its best model of {models} is compared ({structure.name})."
     return ComparedItem(
         name,
         find_tool_type(result),
@@ -118,7 +118,7 @@ def _read_result(result: Result, name: str) -> ComparedItem:
         result.scores,
         regions=result.regions,
         is_job=True,
-        **{"note": "", **found},
+        **{"note": "", **description},
     )
 
 

@@ -67,9 +67,9 @@ def find_regions(item: ComparedItem) -> tuple[tuple[StructureRegion, ...], str]:
     if placed:
         definition = name_scheme(item.regions[0].definition)
         return placed, f"CDRs by the {definition} definition, from the numbering of {item.name}"
-    found = [region for chain in item.structure.chains for region in _number_chain(chain)]
+    regions = [region for chain in item.structure.chains for region in _number_chain(chain)]
     source = f"CDRs by the IMGT definition, from immunum's numbering of {item.name}"
-    return tuple(found), source if found else ""
+    return tuple(regions), source if regions else ""
 
 
 def select_residues(
@@ -96,12 +96,12 @@ def select_residues(
     if text in chains or text.removeprefix("chain ") in chains:
         name = text if text in chains else text.removeprefix("chain ")
         return [(name, number) for number in chains[name].numbers], f"chain {name}"
-    chosen = [region for region in regions if region.label.lower() == text.lower()]
+    selected = [region for region in regions if region.label.lower() == text.lower()]
     if text.lower() == "framework":
-        chosen = [region for region in regions if not region.is_cdr]
-    if chosen:
-        word = "the framework" if text.lower() == "framework" else chosen[0].label
-        return [residue for region in chosen for residue in region.residues], word
+        selected = [region for region in regions if not region.is_cdr]
+    if selected:
+        region_name = "the framework" if text.lower() == "framework" else selected[0].label
+        return [residue for region in selected for residue in region.residues], region_name
     parts = [part for part in text.split(";") if part.strip()]
     if parts and all(_SELECTION.fullmatch(part) for part in parts):
         return [residue for part in parts for residue in _read_part(part, structure)], f"residues {text}"
@@ -115,22 +115,22 @@ def _read_part(part: str, structure: Structure) -> list[Residue]:
     if chain is None:
         names = ", ".join(chain.name for chain in structure.chains)
         raise ArgumentError(f"align={part!r}: {structure.name} has no chain {name!r}; it has {names}.")
-    found: list[Residue] = []
-    for word in text.replace(",", " ").split():
-        numbers = _expand(word, chain.numbers)
+    residues: list[Residue] = []
+    for entry in text.replace(",", " ").split():
+        numbers = _expand(entry, chain.numbers)
         if not numbers:
             raise ArgumentError(
-                f"align={part!r}: chain {name} of {structure.name} has no residue {word}; "
+                f"align={part!r}: chain {name} of {structure.name} has no residue {entry}; "
                 f"it has {chain.numbers[0]} to {chain.numbers[-1]}."
             )
-        found += [(name, number) for number in numbers]
-    return found
+        residues += [(name, number) for number in numbers]
+    return residues
 
 
-def _expand(word: str, numbers: Sequence[str]) -> Sequence[str]:
+def _expand(entry: str, numbers: Sequence[str]) -> Sequence[str]:
     """Return the residue numbers of a number or range, skipping numbers of a range that the chain lacks."""
-    span = _RANGE.fullmatch(word)
-    first, last = (span[1], span[2] or span[1]) if span else (word, word)
+    span = _RANGE.fullmatch(entry)
+    first, last = (span[1], span[2] or span[1]) if span else (entry, entry)
     if first in numbers and last in numbers:
         return numbers[numbers.index(first) : numbers.index(last) + 1]
     if span is None or span[2] is None:
@@ -165,13 +165,17 @@ def _place_numbering(regions: Sequence[Region], structure: Structure) -> tuple[S
         if (region.scheme, region.definition) == (regions[0].scheme, regions[0].definition)
         and (numbers := locate_region(region, chains)) is not None
     ]
-    found: list[StructureRegion] = []
+    structure_regions: list[StructureRegion] = []
     for chain in dict.fromkeys(region.chain for region, _ in own):
         rows = [(region, numbers) for region, numbers in own if region.chain == chain]
         frame = tuple(number for region, numbers in rows if not region.is_cdr for number in numbers)
-        found += [StructureRegion(f"{chain} framework", chain, frame, is_cdr=False)] if frame else []
-        found += [StructureRegion(r.label, chain, numbers, is_cdr=True) for r, numbers in rows if r.is_cdr]
-    return tuple(found)
+        structure_regions += (
+            [StructureRegion(f"{chain} framework", chain, frame, is_cdr=False)] if frame else []
+        )
+        structure_regions += [
+            StructureRegion(r.label, chain, numbers, is_cdr=True) for r, numbers in rows if r.is_cdr
+        ]
+    return tuple(structure_regions)
 
 
 def _number_chain(chain: Chain) -> list[StructureRegion]:
@@ -182,15 +186,15 @@ def _number_chain(chain: Chain) -> list[StructureRegion]:
     numbered, parts = annotator.number(chain.sequence), annotator.segment(chain.sequence)
     if numbered.error or parts.error or numbered.confidence < _LEAST_CONFIDENCE:
         return []
-    letter, place = _KINDS.get(numbered.chain, chain.name), len(parts.prefix or "")
+    letter, start = _KINDS.get(numbered.chain, chain.name), len(parts.prefix or "")
     frame: list[str] = []
     cdrs: list[StructureRegion] = []
     for name in _PARTS:
         text = getattr(parts, name) or ""
-        if chain.sequence[place : place + len(text)] != text:
+        if chain.sequence[start : start + len(text)] != text:
             return []
-        numbers = chain.numbers[place : place + len(text)]
-        place += len(text)
+        numbers = chain.numbers[start : start + len(text)]
+        start += len(text)
         if name.startswith("fr"):
             frame += numbers
         elif numbers:

@@ -53,7 +53,7 @@ def _align_chain(
                 rows[name] = placed
     own = [("", letter) for letter in trace.letters] + [("", "")]
     everything = {reference: own, **rows}
-    widths = [max(len(row[place][0]) for row in everything.values()) for place in range(len(own))]
+    widths = [max(len(row[column][0]) for row in everything.values()) for column in range(len(own))]
     sequences = [
         "".join(
             inserted.ljust(width, GAP) + letter for (inserted, letter), width in zip(row, widths, strict=True)
@@ -70,15 +70,15 @@ def _place_letters(
 
     None if the pairs are not in the order of both sequences, as when residue numbers repeat.
     """
-    places = {number: place for place, number in enumerate(fixed.numbers)}
-    others = {number: place for place, number in enumerate(mobile.numbers)}
-    pairs = [(places[a], others[b]) for a, b in zip(numbers, mobile_numbers, strict=True)]
+    columns = {number: index for index, number in enumerate(fixed.numbers)}
+    mobile_indices = {number: index for index, number in enumerate(mobile.numbers)}
+    pairs = [(columns[a], mobile_indices[b]) for a, b in zip(numbers, mobile_numbers, strict=True)]
     if any(a[0] >= b[0] or a[1] >= b[1] for a, b in pairwise(pairs)):
         return None
     row: list[tuple[str, str]] = [("", GAP) for _ in range(len(fixed))] + [("", "")]
     last = 0
-    for place, other in pairs:
-        row[place] = (mobile.letters[last:other], mobile.letters[other])
+    for index, other in pairs:
+        row[index] = (mobile.letters[last:other], mobile.letters[other])
         last = other + 1
     row[-1] = (mobile.letters[last:], "")
     return row

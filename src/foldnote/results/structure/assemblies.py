@@ -64,17 +64,17 @@ def list_parts(structure: gemmi.Structure, name: str) -> tuple[AssemblyPart, ...
         structure: the parsed file.
         name: name of one of its assemblies.
     """
-    found = next(one for one in structure.assemblies if one.name == name)
+    assembly = next(one for one in structure.assemblies if one.name == name)
     operations: dict[tuple[str, tuple[str, ...] | None], list[Operation]] = {}
-    for generator in found.generators:
+    for generator in assembly.generators:
         own = [_read_operation(operator.transform) for operator in generator.operators]
         for chain, numbers in _list_members(structure[0], generator):
             operations.setdefault((chain, numbers), []).extend(own)
     order: dict[str, list[Operation]] = {}
     for (chain, _), own in operations.items():
-        known = order.setdefault(chain, [])
-        known.extend(one for one in own if one not in known)
-        known.sort(key=lambda one: one != IDENTITY)
+        operators = order.setdefault(chain, [])
+        operators.extend(one for one in own if one not in operators)
+        operators.sort(key=lambda one: one != IDENTITY)
     return tuple(
         AssemblyPart(
             chain,
@@ -95,33 +95,33 @@ def _list_members(
 ) -> list[tuple[str, tuple[str, ...] | None]]:
     """Return the chains of a generator, with residue numbers if it uses only a part of a chain."""
     whole, subchains = set(generator.chains), set(generator.subchains)
-    found: list[tuple[str, tuple[str, ...] | None]] = []
+    members: list[tuple[str, tuple[str, ...] | None]] = []
     for chain in model:
         own = [residue for residue in chain if chain.name in whole or residue.subchain in subchains]
         if len(own) == len(chain):
-            found.append((chain.name, None))
+            members.append((chain.name, None))
         elif own:
-            found.append((chain.name, tuple(dict.fromkeys(str(residue.seqid) for residue in own))))
-    return found
+            members.append((chain.name, tuple(dict.fromkeys(str(residue.seqid) for residue in own))))
+    return members
 
 
 def list_assemblies(structure: gemmi.Structure) -> tuple[Assembly, ...]:
     """Return the assemblies in the file's order; empty if it describes none."""
     return tuple(
         Assembly(
-            one.name,
-            one.oligomeric_details.lower(),
+            assembly.name,
+            assembly.oligomeric_details.lower(),
             " and ".join(
-                word
-                for word, is_source in (
-                    ("author", one.author_determined),
-                    ("software", one.software_determined),
+                source
+                for source, is_source in (
+                    ("author", assembly.author_determined),
+                    ("software", assembly.software_determined),
                 )
                 if is_source
             ),
-            sum(len(part.operators) for part in one.generators),
+            sum(len(part.operators) for part in assembly.generators),
         )
-        for one in structure.assemblies
+        for assembly in structure.assemblies
     )
 
 
@@ -138,28 +138,28 @@ def make_assembly(structure: gemmi.Structure, name: str, file: str) -> gemmi.Str
     Raises:
         ArgumentError: there is no such assembly, or it has more than a million atoms.
     """
-    found = next((one for one in structure.assemblies if one.name == name), None)
-    if found is None:
+    assembly = next((listed for listed in structure.assemblies if listed.name == name), None)
+    if assembly is None:
         raise ArgumentError(_explain_unknown(structure, name, file))
-    copies = sum(len(part.operators) for part in found.generators)
+    copies = sum(len(part.operators) for part in assembly.generators)
     if copies * structure[0].count_atom_sites() > MAX_ATOMS:
         raise ArgumentError(
             f"Assembly {name} of {file} may have more than {MAX_ATOMS:,} atoms ({copies} operations), which"
             " is too many to draw. Leave assembly= out."
         )
-    made = gemmi.Structure()
-    made.name, made.cell, made.spacegroup_hm = structure.name, structure.cell, structure.spacegroup_hm
-    made.info, made.resolution = structure.info, structure.resolution
-    made.add_model(_copy_chains(structure[0], list_parts(structure, name)))
-    made.entities = structure.entities
-    made.assign_subchains(force=True)
-    made.ensure_entities()
-    return made
+    result = gemmi.Structure()
+    result.name, result.cell, result.spacegroup_hm = structure.name, structure.cell, structure.spacegroup_hm
+    result.info, result.resolution = structure.info, structure.resolution
+    result.add_model(_copy_chains(structure[0], list_parts(structure, name)))
+    result.entities = structure.entities
+    result.assign_subchains(force=True)
+    result.ensure_entities()
+    return result
 
 
 def _copy_chains(model: gemmi.Model, parts: Sequence[AssemblyPart]) -> gemmi.Model:
     """Return a model of the copies: first those with the chains' own names, then the second ones."""
-    made = gemmi.Model(1)
+    model_copy = gemmi.Model(1)
     copies: dict[tuple[int, str], gemmi.Chain] = {}
     for part in parts:
         for number, operation in part.copies:
@@ -168,19 +168,19 @@ def _copy_chains(model: gemmi.Model, parts: Sequence[AssemblyPart]) -> gemmi.Mod
             for residue in _move(list_residues(model, part), operation):
                 copied.add_residue(residue)
     for key in sorted(copies, key=lambda key: key[0]):
-        made.add_chain(copies[key])
-    return made
+        model_copy.add_chain(copies[key])
+    return model_copy
 
 
 def list_residues(model: gemmi.Model, part: AssemblyPart) -> list[gemmi.Residue]:
     """Return the residues of a model that a part of an assembly uses."""
-    wanted = None if part.numbers is None else set(part.numbers)
+    numbers = None if part.numbers is None else set(part.numbers)
     return [
         residue
         for chain in model
         if chain.name == part.chain
         for residue in chain
-        if wanted is None or str(residue.seqid) in wanted
+        if numbers is None or str(residue.seqid) in numbers
     ]
 
 
@@ -201,29 +201,29 @@ def join_models(structure: gemmi.Structure) -> gemmi.Structure:
 
     Files of biological assemblies (``.pdb1``) contain each copy as a model.
     """
-    made = gemmi.Structure()
-    made.name, made.cell, made.spacegroup_hm = structure.name, structure.cell, structure.spacegroup_hm
-    made.info, made.resolution = structure.info, structure.resolution
-    made.add_model(structure[0].clone())
+    joined = gemmi.Structure()
+    joined.name, joined.cell, joined.spacegroup_hm = structure.name, structure.cell, structure.spacegroup_hm
+    joined.info, joined.resolution = structure.info, structure.resolution
+    joined.add_model(structure[0].clone())
     for number, model in enumerate(structure, 1):
         for chain in model if number > 1 else ():
             copy = chain.clone()
             copy.name = f"{chain.name}-{number}"
-            made[0].add_chain(copy)
-    made.entities = structure.entities
-    made.assign_subchains(force=True)
-    made.ensure_entities()
-    return made
+            joined[0].add_chain(copy)
+    joined.entities = structure.entities
+    joined.assign_subchains(force=True)
+    joined.ensure_entities()
+    return joined
 
 
 def _explain_unknown(structure: gemmi.Structure, name: str, file: str) -> str:
-    known = [
-        f"{one.name} ({one.description})" if one.description else one.name
-        for one in list_assemblies(structure)
+    names = [
+        f"{assembly.name} ({assembly.description})" if assembly.description else assembly.name
+        for assembly in list_assemblies(structure)
     ]
-    if not known:
+    if not names:
         return (
             f"{file} describes no biological assembly (REMARK 350 or _pdbx_struct_assembly_gen). Leave"
             " assembly= out."
         )
-    return f"{file} has no assembly {name!r}. It has {', '.join(known)}."
+    return f"{file} has no assembly {name!r}. It has {', '.join(names)}."

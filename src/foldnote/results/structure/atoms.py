@@ -39,12 +39,12 @@ def make_atom_frame(structure: gemmi.Structure) -> pd.DataFrame:
     """Tabulate the atoms of all models; for the columns see :meth:`foldnote.results.Structure.to_frame`."""
     rows = []
     for number, model in enumerate(structure, 1):
-        for where, residue in walk_residues(model):
+        for owner, residue in walk_residues(model):
             kind = find_residue_kind(residue)
             for atom in residue:
                 position = atom.pos
                 rows.append(
-                    (number, *where, atom.name, atom.element.name, atom.altloc.strip("\0"),
+                    (number, *owner, atom.name, atom.element.name, atom.altloc.strip("\0"),
                      position.x, position.y, position.z, atom.occ, atom.b_iso, atom.charge, kind)
                 )  # fmt: skip
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
@@ -75,10 +75,10 @@ def make_biotite(structure: gemmi.Structure, name: str, model: int | None) -> An
     file = pdbx.CIFFile.read(io.StringIO(text))
     fields = ["b_factor", "occupancy", "charge"]
     try:
-        chosen = 1 if len(structure) == 1 and model is None else model
+        number = 1 if len(structure) == 1 and model is None else model
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # about duplicate columns
-            return pdbx.get_structure(file, model=chosen, extra_fields=fields)
+            return pdbx.get_structure(file, model=number, extra_fields=fields)
     except (ValueError, IndexError, KeyError, errors.BadStructureError, files.InvalidFileError) as exc:
         hint = "; choose one model of it with model=1" if model is None else ""
         raise UnreadableFileError(f"{name} cannot be converted for biotite: {explain(exc)}{hint}.") from exc

@@ -66,9 +66,9 @@ def find_b_column(structure: gemmi.Structure, text: str, form: str, name: str, s
     if stated == "error":
         return BColumn("error", "B-factor column, taken as an error in Å because the user said so")
     header = text[: max(text.find("\nATOM"), 0)] if form == "pdb" else ""
-    found = _IMMUNE_BUILDER.search(header)
-    if found:
-        program = _NAMES.get(found[1].lower(), f"TCRBuilder2{'+' * found[1].endswith('+')}")
+    match = _IMMUNE_BUILDER.search(header)
+    if match:
+        program = _NAMES.get(match[1].lower(), f"TCRBuilder2{'+' * match[1].endswith('+')}")
         return BColumn("error", f"B-factor column of {program}: spread of its models' Cα atoms")
     if _IGFOLD.search(header):
         return BColumn("error", "B-factor column of IgFold: its estimate of the error of the backbone")
@@ -79,23 +79,23 @@ def find_b_column(structure: gemmi.Structure, text: str, form: str, name: str, s
     return BColumn("unknown", "the file, which does not say what it is")
 
 
-def check_stated(structure: gemmi.Structure, name: str, meaning: str, found: BColumn) -> None:
+def check_stated(structure: gemmi.Structure, name: str, meaning: str, recorded: BColumn) -> None:
     """Check the meaning that a user states.
 
     Args:
         structure: the parsed file.
         name: name of the file.
         meaning: the stated meaning.
-        found: the meaning according to the file.
+        recorded: the meaning according to the file.
 
     Raises:
         ArgumentError: there is no such meaning, the file contradicts it, or the values cannot have it.
     """
     if meaning not in get_args(StatedMeaning):
         raise ArgumentError(f"The meaning of B-factors can be 'plddt' or 'error', not {meaning!r}.")
-    if meaning == "plddt" and found.meaning == "error":
+    if meaning == "plddt" and recorded.meaning == "error":
         raise ArgumentError(
-            f"The B-factors of {name} are not a pLDDT: they are errors in Å ({found.source})."
+            f"The B-factors of {name} are not a pLDDT: they are errors in Å ({recorded.source})."
         )
     if meaning == "plddt":
         read_stated_confidence(structure, name)
@@ -117,8 +117,8 @@ def read_errors(structure: gemmi.Structure) -> pd.DataFrame | None:
         negative or all equal, and so cannot be errors.
     """
     rows = [
-        (*where, sum(atom.b_iso for atom in residue) / len(residue))
-        for where, residue in walk_residues(structure[0])
+        (*owner, sum(atom.b_iso for atom in residue) / len(residue))
+        for owner, residue in walk_residues(structure[0])
         if residue.entity_type == gemmi.EntityType.Polymer and len(residue)
     ]
     frame = pd.DataFrame(rows, columns=["chain", "number", "residue", "error"]).astype({"error": "float64"})

@@ -169,13 +169,13 @@ def _write_values(values: Values, budget: _Budget) -> list[str]:
         ]
     if values.dtype.kind in "iu":
         return [str(value) for value in values.tolist()]
-    written: dict[str, str] = {}
+    quoted: dict[str, str] = {}
     texts = [str(value) for value in values.tolist()]
     budget.take_letters(sum(map(len, texts)))
     for text in texts:
-        if text not in written:
-            written[text] = gemmi.cif.quote(text)
-    return [written[text] for text in texts]
+        if text not in quoted:
+            quoted[text] = gemmi.cif.quote(text)
+    return [quoted[text] for text in texts]
 
 
 def _decode(packed: Mapping[str, Any], most: int) -> Values:
@@ -248,10 +248,10 @@ def _decode_string_array(data: Any, encoding: Mapping[str, Any], most: int) -> V
     packed = {"data": encoding["offsets"], "encoding": encoding["offsetEncoding"]}
     offsets = _decode(packed, len(text) + 2).astype(np.int64)
     indices = _decode({"data": data, "encoding": encoding["dataEncoding"]}, most).astype(np.int64)
-    words = _cut(text, offsets)
-    if len(indices) and (indices.min() < -1 or indices.max() >= len(words)):
+    strings = _cut(text, offsets)
+    if len(indices) and (indices.min() < -1 or indices.max() >= len(strings)):
         raise ValueError("the index of a string is out of range")
-    lookup = np.array([*words, ""], dtype=object)
+    lookup = np.array([*strings, ""], dtype=object)
     return np.asarray(lookup[indices])
 
 

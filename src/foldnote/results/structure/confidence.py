@@ -60,8 +60,8 @@ class Confidence(NotebookRepr):
     @property
     def mean(self) -> float:
         """Mean over polymer residues, 0 to 100; over all residues if there is no polymer."""
-        chosen = self.residues[self.residues["is_polymer"]]
-        return float((self.residues if chosen.empty else chosen)["plddt"].mean())
+        polymer = self.residues[self.residues["is_polymer"]]
+        return float((self.residues if polymer.empty else polymer)["plddt"].mean())
 
     def __repr__(self) -> str:
         return f"<Confidence mean pLDDT {self.mean:.1f}, {len(self.residues)} residues; {self.source}>"
@@ -105,8 +105,8 @@ class _Layout:
     @property
     def atoms(self) -> pd.DataFrame:
         """The table of the atoms."""
-        where = self.residues[["chain", "number", "residue"]].take(self.owner.tolist())
-        return where.reset_index(drop=True).assign(atom=self.names)
+        residues = self.residues[["chain", "number", "residue"]].take(self.owner.tolist())
+        return residues.reset_index(drop=True).assign(atom=self.names)
 
     @property
     def is_polymer(self) -> NDArray[np.bool_]:
@@ -177,16 +177,16 @@ def read_stated_confidence(structure: gemmi.Structure, name: str) -> Confidence:
         ArgumentError: they cannot be a pLDDT: some are negative or above 100, or all are equal.
     """
     layout = _read_layout(structure)
-    found = _take_b_factors(layout, "B-factors, taken as pLDDT because the user said so")
-    if found is None:
+    confidence = _take_b_factors(layout, "B-factors, taken as pLDDT because the user said so")
+    if confidence is None:
         values = layout.b_factors
-        seen = (
+        reason = (
             f"they range from {values.min():g} to {values.max():g}; a pLDDT is 0 to 100, or 0 to 1"
             if len(values) and not _is_constant(values)
             else "they are all equal"
         )
-        raise ArgumentError(f"The B-factors of {name} cannot be a pLDDT: {seen}.")
-    return found
+        raise ArgumentError(f"The B-factors of {name} cannot be a pLDDT: {reason}.")
+    return confidence
 
 
 def _read_layout(structure: gemmi.Structure) -> _Layout:
@@ -206,8 +206,12 @@ def _read_layout(structure: gemmi.Structure) -> _Layout:
         values += factors
         owner += [len(residues)] * len(own)
         residues.append((*where, is_polymer))
-        place = next((at for at, name in enumerate(own) if name in _CENTRAL), None) if is_polymer else None
-        central.append(np.nan if place is None else factors[place])
+        index = (
+            next((position for position, name in enumerate(own) if name in _CENTRAL), None)
+            if is_polymer
+            else None
+        )
+        central.append(np.nan if index is None else factors[index])
     return _Layout(
         residues=pd.DataFrame(residues, columns=["chain", "number", "residue", "is_polymer"]),
         names=names,
@@ -255,8 +259,8 @@ def _check_claim(layout: _Layout, claim: StatedPlddt) -> Confidence | None:
     if _is_constant(layout.b_factors):
         return _make(layout, residues, atoms, claim.source)
     own = layout.b_factors if atoms is not None else layout.residue_means
-    known = np.ones(len(own), bool) if atoms is not None else np.isfinite(residues)
-    if not _repeats(own[known], (residues if atoms is None else atoms)[known]):
+    is_known = np.ones(len(own), bool) if atoms is not None else np.isfinite(residues)
+    if not _repeats(own[is_known], (residues if atoms is None else atoms)[is_known]):
         return None
     finer = atoms if atoms is not None else layout.b_factors
     return _make(layout, residues, finer, f"B-factors (same values as in {claim.source})")
@@ -264,9 +268,11 @@ def _check_claim(layout: _Layout, claim: StatedPlddt) -> Confidence | None:
 
 def _check_mean_claim(layout: _Layout, mean: float, source: str) -> Confidence | None:
     """Return the B-factors, if their mean is the mean pLDDT in a score file."""
-    found = _take_b_factors(layout, f"B-factors, whose mean is the mean pLDDT in {source}")
-    wanted = mean * 100 if mean <= 1 else mean
-    return found if found is not None and abs(found.mean - wanted) <= _MEAN_TOLERANCE else None
+    confidence = _take_b_factors(layout, f"B-factors, whose mean is the mean pLDDT in {source}")
+    expected = mean * 100 if mean <= 1 else mean
+    return (
+        confidence if confidence is not None and abs(confidence.mean - expected) <= _MEAN_TOLERANCE else None
+    )
 
 
 def _distribute(layout: _Layout, values: Floats) -> tuple[Floats, Floats | None] | None:
@@ -292,13 +298,13 @@ def _distribute_tokens(layout: _Layout, values: Floats) -> tuple[Floats, Floats 
     return np.add.reduceat(values, starts) / sizes, None
 
 
-def _repeats(own: Floats, given: Floats) -> bool:
-    if len(own) == 0 or not np.isfinite(given).any() or not np.isfinite(own).any():
+def _repeats(own: Floats, claimed: Floats) -> bool:
+    if len(own) == 0 or not np.isfinite(claimed).any() or not np.isfinite(own).any():
         return False
-    wanted = given * 100 if np.nanmax(given) <= 1 else given
+    expected = claimed * 100 if np.nanmax(claimed) <= 1 else claimed
     mine = own * 100 if np.nanmax(own) <= 1 else own
     # Up to one residue in fifty may differ, for example because of a damaged line.
-    return bool(np.mean(np.abs(wanted - mine) <= _TOLERANCE) >= 0.98)
+    return bool(np.mean(np.abs(expected - mine) <= _TOLERANCE) >= 0.98)
 
 
 def _find_declared(layout: _Layout, text: str, claims: ReadClaims) -> Confidence | None:
@@ -321,10 +327,10 @@ def _find_declared(layout: _Layout, text: str, claims: ReadClaims) -> Confidence
 
 def _has_finer_b_factors(layout: _Layout, local: Floats) -> bool:
     """Return whether B-factors agree with the declared values, as residue means or at central atoms."""
-    known = np.isfinite(local) & layout.is_polymer
-    if _is_constant(layout.b_factors) or not known.any():
+    is_known = np.isfinite(local) & layout.is_polymer
+    if _is_constant(layout.b_factors) or not is_known.any():
         return False
-    return any(_repeats(own[known], local[known]) for own in (layout.residue_means, layout.central))
+    return any(_repeats(own[is_known], local[is_known]) for own in (layout.residue_means, layout.central))
 
 
 def _average_ligands(
@@ -337,10 +343,10 @@ def _average_ligands(
     if atoms is not None:
         scale = _find_scale(local) / _find_scale(atoms)
         return layout.average(atoms) * scale, f"{declared}; of ligands, the mean over the atoms' B-factors"
-    known = np.isfinite(local) & layout.is_polymer
+    is_known = np.isfinite(local) & layout.is_polymer
     for claim in claims():
         spread = _distribute(layout, claim.values) if len(claim.values) > 1 else None
-        if spread is not None and _repeats(spread[0][known], local[known]):
+        if spread is not None and _repeats(spread[0][is_known], local[is_known]):
             scale = _find_scale(local) / _find_scale(claim.values)
             filled = np.where(np.isfinite(spread[0]), spread[0] * scale, local)
             return filled, f"{declared}; of ligands, the mean over their atoms in {claim.source}"
@@ -358,20 +364,20 @@ def _plddt_metrics(block: gemmi.cif.Block) -> set[str]:
     table = block.find("_ma_qa_metric.", ["id", "name", "?type"])
     ids = set()
     for row in table:
-        words = [gemmi.cif.as_string(row[column]) for column in (1, 2) if row.has(column)]
-        if any("plddt" in word.lower() for word in words):
+        labels = [gemmi.cif.as_string(row[column]) for column in (1, 2) if row.has(column)]
+        if any("plddt" in label.lower() for label in labels):
             ids.add(gemmi.cif.as_string(row[0]))
     return ids
 
 
-def _read_local_metric(layout: _Layout, block: gemmi.cif.Block, wanted: set[str]) -> Floats | None:
+def _read_local_metric(layout: _Layout, block: gemmi.cif.Block, metric_ids: set[str]) -> Floats | None:
     """Return the values of a pLDDT metric per residue, in residue order; None if most are missing."""
     columns = ["label_asym_id", "label_seq_id", "metric_id", "metric_value"]
-    found: dict[tuple[str, str], float] = {}
+    metrics: dict[tuple[str, str], float] = {}
     for row in block.find("_ma_qa_metric_local.", columns):
-        if gemmi.cif.as_string(row[2]) in wanted:
+        if gemmi.cif.as_string(row[2]) in metric_ids:
             asym, value = gemmi.cif.as_string(row[0]), gemmi.cif.as_number(row[3])
-            found.setdefault((asym, row[1]), value)
-            found.setdefault((asym, ""), value)  # a ligand has its own asym id and no sequence number
-    values = np.array([found.get(key, np.nan) for key in layout.keys])
+            metrics.setdefault((asym, row[1]), value)
+            metrics.setdefault((asym, ""), value)  # a ligand has its own asym id and no sequence number
+    values = np.array([metrics.get(key, np.nan) for key in layout.keys])
     return values if np.isfinite(values).mean() > 0.5 else None

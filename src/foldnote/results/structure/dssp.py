@@ -52,7 +52,9 @@ def assign_chains(chains: Iterable[gemmi.Chain]) -> Assignment:
     if len(residues) > _MAX_RESIDUES:
         return Assignment(_assign_by_trace(residues), BY_TRACE)
     positions = [_read_backbone(residue) for _, residue in residues]
-    complete = [row for row, place in enumerate(positions) if place is not None and np.isfinite(place).all()]
+    complete = [
+        row for row, position in enumerate(positions) if position is not None and np.isfinite(position).all()
+    ]
     alphas = sum(bool(residue.find_atom("CA", "*", gemmi.Element("C"))) for _, residue in residues)
     if not complete or len(complete) < _MIN_SHARE * alphas:
         return Assignment(_assign_by_trace(residues), BY_TRACE)
@@ -82,19 +84,19 @@ def _assign_by_trace(residues: Sequence[tuple[str, gemmi.Residue]]) -> dict[str,
     chains: dict[str, list[gemmi.Residue]] = {}
     for name, residue in residues:
         chains.setdefault(name, []).append(residue)
-    found: dict[str, str] = {}
+    letters_by_chain: dict[str, str] = {}
     for name, own in chains.items():
         atoms = [residue.find_atom("CA", "*", gemmi.Element("C")) for residue in own]
         letters = np.full(len(own), "C", dtype="<U1")
         has_alpha = np.array([bool(atom) for atom in atoms])
         trace = np.array([atom.pos.tolist() for atom in atoms if atom], dtype=np.float64).reshape(-1, 3)
         letters[has_alpha] = assign_secondary(trace)
-        found[name] = "".join(letters)
-    return found
+        letters_by_chain[name] = "".join(letters)
+    return letters_by_chain
 
 
 def _split(names: Sequence[str], letters: NDArray[np.str_]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    letters_by_chain: dict[str, str] = {}
     for name, letter in zip(names, letters, strict=True):
-        found[name] = found.get(name, "") + str(letter)
-    return found
+        letters_by_chain[name] = letters_by_chain.get(name, "") + str(letter)
+    return letters_by_chain

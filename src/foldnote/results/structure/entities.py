@@ -47,12 +47,12 @@ def gather_conformers(structure: gemmi.Structure) -> None:
     for chain in (chain for model in structure for chain in model):
         firsts: dict[tuple[str, int | None, str], int] = {}
         order: list[int] = []
-        for place, residue in enumerate(chain):
+        for index, residue in enumerate(chain):
             is_alternative = len(residue) > 0 and all(atom.has_altloc() for atom in residue)
             number = (residue.subchain, residue.seqid.num, residue.seqid.icode)
-            order.append(firsts.setdefault(number, place) if is_alternative else place)
+            order.append(firsts.setdefault(number, index) if is_alternative else index)
         if order != sorted(order):
-            residues = [chain[place].clone() for place in sorted(range(len(order)), key=order.__getitem__)]
+            residues = [chain[index].clone() for index in sorted(range(len(order)), key=order.__getitem__)]
             _refill(chain, residues)
 
 
@@ -63,15 +63,15 @@ def gather_hydrogens(structure: gemmi.Structure) -> None:
     and name in which one of them is bonded to a heavy atom.
     """
     for chain in (chain for model in structure for chain in model):
-        apart = [place for place, residue in enumerate(chain) if _is_bare(residue)]
-        if apart and len(apart) < len(chain):
+        bare_indices = [index for index, residue in enumerate(chain) if _is_bare(residue)]
+        if bare_indices and len(bare_indices) < len(chain):
             whole: dict[tuple[str, str], list[gemmi.Residue]] = {}
             for residue in chain:
                 if not _is_bare(residue):
                     whole.setdefault((str(residue.seqid), residue.name), []).append(residue)
-            joined = [place for place in apart if _join_hydrogens(chain[place], whole)]
-            for place in reversed(joined):
-                del chain[place]
+            absorbed = [index for index in bare_indices if _join_hydrogens(chain[index], whole)]
+            for index in reversed(absorbed):
+                del chain[index]
 
 
 def _join_hydrogens(bare: gemmi.Residue, whole: Mapping[tuple[str, str], Sequence[gemmi.Residue]]) -> bool:
@@ -91,7 +91,7 @@ def _is_bare(residue: gemmi.Residue) -> bool:
 def _is_bonded(bare: gemmi.Residue, residue: gemmi.Residue) -> bool:
     """Return whether a hydrogen of ``bare`` is bonded to a heavy atom of ``residue``."""
     heavy = [atom.pos for atom in residue if not atom.is_hydrogen()]
-    return any(hydrogen.pos.dist(place) < _HYDROGEN_BOND_A for hydrogen in bare for place in heavy)
+    return any(hydrogen.pos.dist(position) < _HYDROGEN_BOND_A for hydrogen in bare for position in heavy)
 
 
 def _refill(chain: gemmi.Chain, residues: list[gemmi.Residue]) -> None:
@@ -134,10 +134,10 @@ def _correct_chain(chain: gemmi.Chain, listed: set[str]) -> bool:
     for residue in residues:
         if element := find_ion_element(residue):
             residue[0].element = gemmi.Element(element)
-    if all(residue.entity_type == found for residue, found in zip(residues, types, strict=True)):
+    if all(residue.entity_type == entity_type for residue, entity_type in zip(residues, types, strict=True)):
         return False
-    for residue, found in zip(residues, types, strict=True):
-        residue.entity_type = found
+    for residue, entity_type in zip(residues, types, strict=True):
+        residue.entity_type = entity_type
     _put_polymer_first(chain)
     return True
 

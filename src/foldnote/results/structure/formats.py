@@ -47,13 +47,13 @@ def find_format(name: str, head: bytes = b"") -> str:
     plain = strip_packing(name)
     if head and is_receptor(head, name):
         return "pdb"
-    known = next((form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix)), "")
-    if known == "pdb" and _CIF_START.match(head):
+    form_by_name = next((form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix)), "")
+    if form_by_name == "pdb" and _CIF_START.match(head):
         return "mmcif"
-    if known == "mmcif" and _PDB_START.match(head):
+    if form_by_name == "mmcif" and _PDB_START.match(head):
         return "pdb"
-    if known:
-        return known
+    if form_by_name:
+        return form_by_name
     if _CIF_START.match(head) or b"BinaryCIF" in head[:200] or b"dataBlocks" in head[:200]:
         return "mmcif"
     if b"@<TRIPOS>" in head:

@@ -128,17 +128,19 @@ def _find_clashes(structure: gemmi.Structure) -> list[_Row]:
     }
     nearest: dict[_Row, _Row] = {}
     bonded: set[_Row] = set()
-    for found in contacts:
-        one, other = found.partner1, found.partner2
-        first_name = _name(one.chain.name, one.residue, one.atom.name)
-        second_name = _name(other.chain.name, other.residue, other.atom.name)
+    for close_contact in contacts:
+        first, second = close_contact.partner1, close_contact.partner2
+        first_name = _name(first.chain.name, first.residue, first.atom.name)
+        second_name = _name(second.chain.name, second.residue, second.atom.name)
         pair = (*first_name[:2], *second_name[:2])
-        if _is_bond(one.atom.element.name, other.atom.element.name, found.dist):
+        if _is_bond(first.atom.element.name, second.atom.element.name, close_contact.dist):
             bonded.add(pair)
         elif pair not in bonded and _is_clash(
-            one, other, found.dist, abs(indices[first_name[:2]] - indices[second_name[:2]])
+            first, second, close_contact.dist, abs(indices[first_name[:2]] - indices[second_name[:2]])
         ):
-            nearest.setdefault(pair, (CLASH, *first_name, *second_name, round(float(found.dist), 3), "Å"))
+            nearest.setdefault(
+                pair, (CLASH, *first_name, *second_name, round(float(close_contact.dist), 3), "Å")
+            )
     return list(nearest.values())
 
 
@@ -146,17 +148,18 @@ def _is_bond(first: str, second: str, distance: float) -> bool:
     return 1.0 < distance < _BONDS_A.get("".join(sorted((first, second))), 0.0)
 
 
-def _is_clash(one: gemmi.CRA, other: gemmi.CRA, distance: float, apart: int) -> bool:
+def _is_clash(first_atom: gemmi.CRA, second_atom: gemmi.CRA, distance: float, apart: int) -> bool:
     """Return whether two atoms clash that are ``distance`` Å apart, in residues ``apart`` positions apart."""
-    first, second = one.atom.element.name, other.atom.element.name
+    first, second = first_atom.atom.element.name, second_atom.atom.element.name
     if first not in _RADII_A or second not in _RADII_A:
         return False
     if {first, second} <= {"N", "O", "S"}:
         return distance < _HYDROGEN_BOND_A + (0.4 if "S" in (first, second) else 0)
-    names = {one.atom.name, other.atom.name}
-    numbers_apart = abs((one.residue.seqid.num or 0) - (other.residue.seqid.num or 0))
-    is_along_chain = one.chain.name == other.chain.name and numbers_apart <= apart <= 2
-    if is_along_chain and apart == 1 and not (_has_ends(one.residue) and _has_ends(other.residue)):
+    names = {first_atom.atom.name, second_atom.atom.name}
+    numbers_apart = abs((first_atom.residue.seqid.num or 0) - (second_atom.residue.seqid.num or 0))
+    is_along_chain = first_atom.chain.name == second_atom.chain.name and numbers_apart <= apart <= 2
+    has_ends = _has_ends(first_atom.residue) and _has_ends(second_atom.residue)
+    if is_along_chain and apart == 1 and not has_ends:
         return False  # the atoms that would show the peptide bond are missing, as in a file of Cα atoms
     if is_along_chain and apart == 2 and names == {"C", "N"}:
         return distance < _FOUR_BONDS_A
@@ -177,8 +180,8 @@ def measure_torsions(positions: Floats) -> Floats:
 
 def _read_positions(residues: Sequence[gemmi.Residue]) -> Floats:
     """Return the positions of N, Cα, C and Cβ, (n, 4, 3) in Å; NaN for missing or implausible ones."""
-    found = [[_read_position(residue.find_atom(name, "*")) for name in _ATOMS] for residue in residues]
-    positions = np.array(found, dtype=np.float64).reshape(-1, 4, 3)
+    rows = [[_read_position(residue.find_atom(name, "*")) for name in _ATOMS] for residue in residues]
+    positions = np.array(rows, dtype=np.float64).reshape(-1, 4, 3)
     return np.where(np.abs(positions) < _MAX_COORDINATE_A, positions, np.nan)
 
 

@@ -59,16 +59,16 @@ def cut_line_numbers(text: str) -> str:
     if start is None or not _NUMBERED.match(text[start.start() :].partition("\n")[0].rstrip()):
         return text
     lines = text.splitlines()
-    found = [_NUMBERED.match(line.rstrip()) for line in lines if line.startswith(("ATOM  ", "HETATM"))]
-    if len({one[1] if one else "" for one in found}) > 1:
+    matches = [_NUMBERED.match(line.rstrip()) for line in lines if line.startswith(("ATOM  ", "HETATM"))]
+    if len({match[1] if match else "" for match in matches}) > 1:
         return text
     return "\n".join([*(line[:_NUMBERED_COLUMN] for line in lines), ""])
 
 
 def end_models(text: str) -> str:
     """Insert ``ENDMDL`` where a model begins before the last one ended; other text is unchanged."""
-    found = [(line[0], line.start()) for line in _MODEL_LINES.finditer(text)]
-    begun = [place for (last, _), (this, place) in pairwise(found) if last == this == "MODEL"]
+    markers = [(line[0], line.start()) for line in _MODEL_LINES.finditer(text)]
+    begun = [line_start for (last, _), (this, line_start) in pairwise(markers) if last == this == "MODEL"]
     ends = [0, *begun, len(text)]
     return "ENDMDL\n".join(text[start:end] for start, end in pairwise(ends))
 
@@ -79,18 +79,20 @@ def _code_names(text: str) -> dict[str, str]:
     ``HISB`` may also be a histidine in chain ``BA``; it is taken for one if unknown names occupy that column
     too.
     """
-    found = set(_LONG_NAMES.findall(text))
-    known = {name for name in found if is_force_field_name(name)}
-    if known != found:
-        known = {name for name in known if not gemmi.find_tabulated_residue(name[:3]).is_standard()}
-    return {name: f"~{mark}~" for name, mark in zip(sorted(known), _MARKS, strict=False)}
+    names = set(_LONG_NAMES.findall(text))
+    force_field = {name for name in names if is_force_field_name(name)}
+    if force_field != names:
+        force_field = {
+            name for name in force_field if not gemmi.find_tabulated_residue(name[:3]).is_standard()
+        }
+    return {name: f"~{mark}~" for name, mark in zip(sorted(force_field), _MARKS, strict=False)}
 
 
 def _replace_names(text: str, codes: dict[str, str]) -> str:
     pattern = "|".join(map(re.escape, codes))
     return re.sub(
         rf"^((?:ATOM  |HETATM|ANISOU|TER   ).{{11}})({pattern})",
-        lambda found: f"{found[1]}{codes[found[2]]} ",
+        lambda match: f"{match[1]}{codes[match[2]]} ",
         text,
         flags=re.M,
     )

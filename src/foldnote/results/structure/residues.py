@@ -78,13 +78,13 @@ def find_role(residue: gemmi.Residue) -> str:
         ``lipid``; "" if the name is neither in the PDB nor in a known force field.
     """
     name = residue.name
-    known = _find_known_role(name)
-    if known in ("protein", "water"):
-        return known
+    role = _find_known_role(name)
+    if role in ("protein", "water"):
+        return role
     atoms = frozenset(atom.name.replace("*", "'").upper() for atom in residue)
-    if known in ("RNA", "DNA") and (len(name) < 3 or _has_ribose(atoms)):
-        return "DNA" if name in ("A", "C", "G", "I", "N") and _lacks_hydroxyl(atoms) else known
-    return ("" if known in ("RNA", "DNA") else known) or _find_force_field_role(name, atoms)
+    if role in ("RNA", "DNA") and (len(name) < 3 or _has_ribose(atoms)):
+        return "DNA" if name in ("A", "C", "G", "I", "N") and _lacks_hydroxyl(atoms) else role
+    return ("" if role in ("RNA", "DNA") else role) or _find_force_field_role(name, atoms)
 
 
 def find_ion_element(residue: gemmi.Residue) -> str:

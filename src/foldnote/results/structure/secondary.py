@@ -53,17 +53,17 @@ def assign_secondary(trace: NDArray[np.float64]) -> NDArray[np.str_]:
 
 def _within(piece: NDArray[np.int64], span: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return values measured from residue i-1 to i-1+span, NaN if the chain is broken between the two."""
-    kept = np.full(len(values), np.nan)
+    inside = np.full(len(values), np.nan)
     ends = slice(1, 1 + len(values) - span)
-    kept[ends] = np.where(piece[span:] == piece[:-span], values[ends], np.nan)
-    return kept
+    inside[ends] = np.where(piece[span:] == piece[:-span], values[ends], np.nan)
+    return inside
 
 
 def _distances(trace: NDArray[np.float64], step: int) -> NDArray[np.float64]:
     """Return the distance between residues i-1 and i-1+step, for each residue i; NaN if either is missing."""
     values = np.full(len(trace), np.nan)
-    found = np.linalg.norm(trace[step:] - trace[:-step], axis=1)
-    values[1 : 1 + len(found)] = found[: len(trace) - 1]
+    lengths = np.linalg.norm(trace[step:] - trace[:-step], axis=1)
+    values[1 : 1 + len(lengths)] = lengths[: len(trace) - 1]
     return values
 
 

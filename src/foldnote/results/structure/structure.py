@@ -109,9 +109,9 @@ class Structure(NotebookRepr):
         """
         file = Path(path).expanduser()
         if is_archive(file):
-            what = "a folder" if file.is_dir() else "an archive"
+            kind = "a folder" if file.is_dir() else "an archive"
             raise UnreadableFileError(
-                f"{file.name} is {what}, not a structure file. Open it with fn.open_result({str(path)!r}),"
+                f"{file.name} is {kind}, not a structure file. Open it with fn.open_result({str(path)!r}),"
                 " and give the result or one of its models."
             )
         if unsupported := explain_unsupported(file.name):
@@ -174,9 +174,9 @@ class Structure(NotebookRepr):
         """
         return self._derive(self.name, join_models(self._parsed))
 
-    def _derive(self, name: str, made: gemmi.Structure) -> Structure:
+    def _derive(self, name: str, parsed: gemmi.Structure) -> Structure:
         stated: StatedMeaning | None = "plddt" if self.b_column.meaning == "plddt" else self._stated
-        return Structure(name, "mmcif", made.make_mmcif_document().as_string(), stated=stated)
+        return Structure(name, "mmcif", parsed.make_mmcif_document().as_string(), stated=stated)
 
     def __repr__(self) -> str:
         return f"<Structure {self.name}>"
@@ -291,12 +291,12 @@ class Structure(NotebookRepr):
         return tuple(
             Ligand(
                 residue.name,
-                where.chain,
-                where.number,
+                owner.chain,
+                owner.number,
                 len(list_first_location(residue)),
                 find_ligand_kind(residue),
             )
-            for where, residue in walk_residues(self._parsed[0])
+            for owner, residue in walk_residues(self._parsed[0])
             if residue.entity_type not in (gemmi.EntityType.Polymer, gemmi.EntityType.Water)
         )
 
@@ -341,10 +341,10 @@ class Structure(NotebookRepr):
         Raises:
             UnreadableFileError: the file is damaged or holds no atoms.
         """
-        found = self.confidence
-        if found is None or found.atoms is None or not has_spread(self._parsed):
+        confidence = self.confidence
+        if confidence is None or confidence.atoms is None or not has_spread(self._parsed):
             return self._declared_column
-        return BColumn("plddt", found.source)
+        return BColumn("plddt", confidence.source)
 
     @cached_property
     def _declared_column(self) -> BColumn:
@@ -406,8 +406,8 @@ class Structure(NotebookRepr):
             UnreadableFileError: the file is damaged or holds no atoms.
         """
         letters = "".join(self.secondary_letters.values())
-        words = (("helix", "H"), ("strand", "E"), ("coil", "C"))
-        return {word: letters.count(letter) / len(letters) for word, letter in words} if letters else {}
+        names = (("helix", "H"), ("strand", "E"), ("coil", "C"))
+        return {kind: letters.count(letter) / len(letters) for kind, letter in names} if letters else {}
 
     @property
     def secondary_letters(self) -> Mapping[str, str]:

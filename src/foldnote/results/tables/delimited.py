@@ -82,15 +82,15 @@ def _find_separator(first: str, plain: str) -> str:
 
 def _count_preamble(lines: list[str], plain: str) -> int:
     """Return the number of comment lines before the table, without one that is the table's header."""
-    for place, line in enumerate(lines[:_MAX_PREAMBLE]):
+    for index, line in enumerate(lines[:_MAX_PREAMBLE]):
         if plain.endswith(".fxout"):
             if line.count("\t") > 1:
-                return place
+                return index
         elif line.strip() and not line.startswith("#"):
-            above = lines[place - 1] if place else ""
+            previous = lines[index - 1] if index else ""
             separator = _find_separator(line, plain)
-            counts = [len(re.split(separator, text.strip("\r\n"))) for text in (above, line)]
-            return place - 1 if above.startswith("#") and counts[0] == counts[1] > 1 else place
+            counts = [len(re.split(separator, text.strip("\r\n"))) for text in (previous, line)]
+            return index - 1 if previous.startswith("#") and counts[0] == counts[1] > 1 else index
     return 0
 
 
@@ -104,8 +104,8 @@ def _name_hits(cells: list[str]) -> list[str] | None:
 def _take_score_lines(data: bytes) -> bytes:
     """Return the SCORE lines of a Rosetta score file as tab-separated text, with one header line."""
     rows = [line.split()[1:] for line in data.splitlines() if line.startswith(b"SCORE:")]
-    kept = [rows[0], *(row for row in rows[1:] if len(row) == len(rows[0]) and row != rows[0])]
-    return b"\n".join(b"\t".join(row) for row in kept)
+    score_rows = [rows[0], *(row for row in rows[1:] if len(row) == len(rows[0]) and row != rows[0])]
+    return b"\n".join(b"\t".join(row) for row in score_rows)
 
 
 def is_json_lines(data: bytes) -> bool:

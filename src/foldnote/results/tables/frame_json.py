@@ -27,17 +27,19 @@ def write_frame(frame: pd.DataFrame) -> dict[str, Any]:
     is_plain = index.nlevels > 1 or isinstance(index, pd.RangeIndex)
     return {
         "index": None if is_plain else _write_column(index.name, index.to_series()),
-        "columns": [_write_column(name, frame.iloc[:, place]) for place, name in enumerate(frame.columns)],
+        "columns": [
+            _write_column(name, frame.iloc[:, position]) for position, name in enumerate(frame.columns)
+        ],
         "rows": len(frame),
     }
 
 
 def _write_column(name: Any, values: pd.Series[Any]) -> dict[str, Any]:
-    written: dict[str, Any] = {"name": None if name is None else str(name), "dtype": str(values.dtype)}
+    column: dict[str, Any] = {"name": None if name is None else str(name), "dtype": str(values.dtype)}
     if isinstance(values.dtype, pd.CategoricalDtype):
-        written["categories"] = [_write_value(value) for value in values.dtype.categories]
-        written["ordered"] = values.dtype.ordered
-    return written | {"values": [_write_value(value) for value in values]}
+        column["categories"] = [_write_value(value) for value in values.dtype.categories]
+        column["ordered"] = values.dtype.ordered
+    return column | {"values": [_write_value(value) for value in values]}
 
 
 def _write_value(value: Any) -> Any:
@@ -63,7 +65,7 @@ def read_frame(content: Any, name: str) -> pd.DataFrame:
     """
     try:
         size = int(content["rows"])
-        columns = [(each["name"], _read_column(each, size)) for each in content["columns"]]
+        columns = [(column["name"], _read_column(column, size)) for column in content["columns"]]
         index = None if content["index"] is None else _read_column(content["index"], size)
         frame = pd.DataFrame(dict(enumerate(values for _, values in columns)), index=range(size))
         frame.columns = pd.Index([str(title) for title, _ in columns], dtype="str")

@@ -45,19 +45,23 @@ def find_rows(
         structures: file names of the structures.
     """
     everything = list(structures)
-    found: dict[str, dict[str, Scalar]] = {}
+    rows_by_structure: dict[str, dict[str, Scalar]] = {}
     for name, table in tables:
         folder = str(PurePosixPath(name).parent)
-        near = [each for each in everything if folder == "." or each.startswith(f"{folder}/")] or everything
+        nearby = [
+            candidate for candidate in everything if folder == "." or candidate.startswith(f"{folder}/")
+        ] or everything
         by_stem: dict[str, list[str]] = defaultdict(list)
-        for each in near:
-            by_stem[find_stem(each)].append(each)
+        for candidate in nearby:
+            by_stem[find_stem(candidate)].append(candidate)
         column = _find_naming_column(table, set(by_stem))
         if column is None:
             by_stem = defaultdict(list)
-            designs = [each for each in near if is_chosen(each)]
-            for each in designs or [each for each in near if not is_side_structure(each)]:
-                by_stem[find_core(each)].append(each)
+            designs = [candidate for candidate in nearby if is_chosen(candidate)]
+            for candidate in designs or [
+                candidate for candidate in nearby if not is_side_structure(candidate)
+            ]:
+                by_stem[find_core(candidate)].append(candidate)
             column = _find_naming_column(table, set(by_stem))
         if column is None:
             continue
@@ -67,9 +71,9 @@ def find_rows(
         for meant, row in zip(meant_by, rows, strict=True):
             figures = find_figures({str(key): _plain(value) for key, value in row.items()})
             if meant is not None and counts[meant] == 1:
-                known = found.setdefault(meant, {})
-                known |= {key: value for key, value in figures.items() if key not in known}
-    return found
+                figures_of_row = rows_by_structure.setdefault(meant, {})
+                figures_of_row |= {key: value for key, value in figures.items() if key not in figures_of_row}
+    return rows_by_structure
 
 
 def _choose(cell: str, candidates: list[str]) -> str | None:
@@ -77,7 +81,9 @@ def _choose(cell: str, candidates: list[str]) -> str | None:
     if len(candidates) > 1:
         ending = "/" + cell.replace("\\", "/").lower().lstrip("./")
         ending = strip_packing(ending)
-        candidates = [each for each in candidates if f"/{strip_packing(each)}".endswith(ending)]
+        candidates = [
+            candidate for candidate in candidates if f"/{strip_packing(candidate)}".endswith(ending)
+        ]
     return candidates[0] if len(candidates) == 1 else None
 
 

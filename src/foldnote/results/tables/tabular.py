@@ -80,11 +80,11 @@ def _read_parquet(data: bytes, name: str) -> pd.DataFrame:
 def _read_lines(data: bytes, name: str) -> pd.DataFrame:
     """Return the JSON lines, one object per line; nested objects become columns ``outer.inner``."""
     records = []
-    for place, line in enumerate(data.splitlines(), 1):
+    for number, line in enumerate(data.splitlines(), 1):
         if line.strip():
-            record = read_json(line, f"Line {place} of {name}")
+            record = read_json(line, f"Line {number} of {name}")
             if not isinstance(record, Mapping):
-                raise UnreadableFileError(f"Line {place} of {name} is not a JSON object.")
+                raise UnreadableFileError(f"Line {number} of {name} is not a JSON object.")
             records.append(record)
     try:
         return pd.json_normalize(records)  # type: ignore[arg-type]

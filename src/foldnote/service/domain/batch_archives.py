@@ -73,7 +73,7 @@ class Aggregator:
             if row is None or row["result_sha256"] is not None:
                 return None if row is None else str(row["result_sha256"])
             subjobs = self._store.batches.subjobs(parent_id)
-            if not any(each.result_sha256 for each in subjobs):
+            if not any(subjob.result_sha256 for subjob in subjobs):
                 return None
             with self._objects.draft() as draft:
                 self._write(subjobs, draft, row["settings"])
@@ -93,11 +93,11 @@ class Aggregator:
 
     def _build(self, parent: Parent) -> None:
         subjobs = self._store.batches.subjobs(parent.job_id)
-        broken = next((each for each in subjobs if each.state != JobStatus.COMPLETE), None)
+        broken = next((subjob for subjob in subjobs if subjob.state != JobStatus.COMPLETE), None)
         if parent.is_pipeline and broken is not None:
             self._store.batches.fail(parent, _broken_sentence(parent, broken), BatchStatus.STOPPED)
             return
-        if not any(each.result_sha256 for each in subjobs):
+        if not any(subjob.result_sha256 for subjob in subjobs):
             error = f"No job of the batch produced a result; it has {count(len(subjobs), 'job')}."
             self._store.batches.fail(parent, error, BatchStatus.STOPPED)
             return
@@ -115,15 +115,15 @@ class Aggregator:
 
     def _write(self, subjobs: Sequence[Subjob], draft: ObjectDraft, settings: str) -> None:
         rank_by = json.loads(settings).get("rankBy")
-        folders = frozenset(each.name for each in subjobs)
+        folders = frozenset(subjob.name for subjob in subjobs)
         with zipfile.ZipFile(DraftStream(draft), "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(free_of(folders, TABLE), make_table(subjobs))
             if rank_by is not None:
                 archive.writestr(free_of(folders, RANKING), make_ranking(subjobs, rank_by))
-            for each in subjobs:
-                if each.result_sha256:
-                    source = self._objects.path(each.result_sha256)
-                    archives.copy_members(source, archive, f"{each.name}/")
+            for subjob in subjobs:
+                if subjob.result_sha256:
+                    source = self._objects.path(subjob.result_sha256)
+                    archives.copy_members(source, archive, f"{subjob.name}/")
 
 
 def _broken_sentence(parent: Parent, broken: Subjob) -> str:
@@ -158,7 +158,7 @@ def free_of(folders: Container[str], name: str) -> str:
 
 def make_table(subjobs: Sequence[Subjob]) -> str:
     """Make the merged table as CSV, with the union of all columns."""
-    rows = [_row(each) for each in subjobs]
+    rows = [_row(subjob) for subjob in subjobs]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     stream = io.StringIO()
     writer = csv.DictWriter(stream, columns, lineterminator="\n")
@@ -169,7 +169,7 @@ def make_table(subjobs: Sequence[Subjob]) -> str:
 
 def make_ranking(subjobs: Sequence[Subjob], rank_by: str) -> str:
     """Make the ranking of jobs with the score as CSV, lowest first."""
-    scores = [(json.loads(each.score or "{}").get(rank_by), each.name) for each in subjobs]
+    scores = [(json.loads(subjob.score or "{}").get(rank_by), subjob.name) for subjob in subjobs]
     ranked = sorted((score, name) for score, name in scores if isinstance(score, int | float))
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

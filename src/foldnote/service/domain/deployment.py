@@ -183,12 +183,12 @@ def check_schema(schema: dict[str, Any]) -> None:
 def _references(value: Any) -> Iterator[str]:
     waiting = [value]
     while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            yield from (str(each[key]) for key in ("$ref", "$dynamicRef") if key in each)
-            waiting.extend(each.values())
-        elif isinstance(each, list):
-            waiting.extend(each)
+        node = waiting.pop()
+        if isinstance(node, dict):
+            yield from (str(node[key]) for key in ("$ref", "$dynamicRef") if key in node)
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
 
 
 def make_tool(deployment: ModelDeployment) -> Tool:
@@ -216,8 +216,8 @@ def _as_object(field: dict[str, Any] | bool) -> dict[str, Any]:
     """Return the schema of a field as an object, without hints of the wrong type."""
     if isinstance(field, bool):
         field = {} if field else {"not": {}}
-    given = field.get(HINTS)
-    hints = given if isinstance(given, dict) else {}
+    noted = field.get(HINTS)
+    hints = noted if isinstance(noted, dict) else {}
     return {**field, HINTS: {key: value for key, value in hints.items() if _is_hint(key, value)}}
 
 
@@ -225,7 +225,7 @@ def _is_hint(key: str, value: Any) -> bool:
     """Return whether the value has the hint's type; unknown hints may have any."""
     kind, inner = _HINT_KINDS.get(key, (object, None))
     items = value.values() if isinstance(value, dict) else value
-    return isinstance(value, kind) and (inner is None or all(isinstance(each, inner) for each in items))
+    return isinstance(value, kind) and (inner is None or all(isinstance(item, inner) for item in items))
 
 
 def make_engine(deployment: ModelDeployment, folder: Path) -> Engine:

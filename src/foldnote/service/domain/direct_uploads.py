@@ -74,28 +74,28 @@ class DirectUploads:
         pending = self._store.direct_uploads.pending(account_id) if self._objects is not None else []
         if self._objects is None or not pending:
             return
-        arrived = {each.key for each in self._objects.bucket.list(f"{UPLOADS}/{account_id}")}
+        arrived = {item.key for item in self._objects.bucket.list(f"{UPLOADS}/{account_id}")}
         for upload in pending:
             if upload.key in arrived:
                 with suppress(RefusalError):
                     self._take_over(self._objects, upload)
 
     def _take_over(self, objects: ObjectBucket, upload: DirectUpload) -> None:
-        found = objects.bucket.find(upload.key)
-        if found is None:
+        stored = objects.bucket.find(upload.key)
+        if stored is None:
             return
         tier = self._store.accounts.tier_of(upload.account_id)
         try:
-            if not found.size_bytes:
+            if not stored.size_bytes:
                 raise bad_request(
                     f"The file {upload.name!r} is empty.", code="invalid_file", field="filename"
                 )
-            if found.size_bytes > self._limits.upload_bytes:
+            if stored.size_bytes > self._limits.upload_bytes:
                 raise too_large(self._limits.upload_bytes, f"The file {upload.name}")
-            with self._storage.upload(upload.account_id, tier, found.size_bytes):
+            with self._storage.upload(upload.account_id, tier, stored.size_bytes):
                 sha256 = objects.take_over(upload.key)
                 size_bytes = objects.size_bytes(sha256)
-                self._storage.require_still_fits(upload.account_id, tier, size_bytes, found.size_bytes)
+                self._storage.require_still_fits(upload.account_id, tier, size_bytes, stored.size_bytes)
                 self._store.direct_uploads.finish(upload, size_bytes, sha256)
         except RefusalError:
             self._store.direct_uploads.drop(upload)

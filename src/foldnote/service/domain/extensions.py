@@ -30,28 +30,28 @@ _DEFAULTS = {EXTERNAL: [], **POLICY_DEFAULTS, REUSE: False}
 
 
 def read_extensions(
-    given: Extensions | None, tool: Tool, toolbox: Toolbox, *, is_batch: bool = False
+    extensions: Extensions | None, tool: Tool, toolbox: Toolbox, *, is_batch: bool = False
 ) -> dict[str, Any] | None:
     """Return the given parts as stored with the job; None for none. Omit policies that are the default.
 
     Raises:
         RefusalError: 400 for a part that the tool does not accept.
     """
-    if given is None:
+    if extensions is None:
         return None
-    parts = {name: value for name, value in given.model_dump(by_alias=True).items() if value is not None}
+    parts = {name: value for name, value in extensions.model_dump(by_alias=True).items() if value is not None}
     parts = {name: value for name, value in parts.items() if value != _DEFAULTS.get(name)}
     parts.pop(WEBHOOK, None)  # not for the run: the URL may contain a secret, and is stored separately
     if EXTERNAL in parts:
         parts[EXTERNAL] = list(dict.fromkeys(parts[EXTERNAL]))
-    taken = toolbox.extensions(tool.type)
-    purposes = [name.partition(":")[2] for name in taken if name.startswith(f"{EXTERNAL}:")]
+    accepted = toolbox.extensions(tool.type)
+    purposes = [name.partition(":")[2] for name in accepted if name.startswith(f"{EXTERNAL}:")]
     for purpose in parts.get(EXTERNAL, ()):
-        if name_consent(purpose) not in taken:
-            known = f"It may for {', '.join(purposes)}." if purposes else "It never sends anything."
-            sentence = f"{tool.type} does not send inputs for {purpose[:100]!r}. {known}"
+        if name_consent(purpose) not in accepted:
+            permitted = f"It may for {', '.join(purposes)}." if purposes else "It never sends anything."
+            sentence = f"{tool.type} does not send inputs for {purpose[:100]!r}. {permitted}"
             raise bad_request(sentence, code="not_taken", field=f"{WIRE_NAME}.{EXTERNAL}")
-    if ALIGNMENT in parts and ALIGNMENT not in taken:
+    if ALIGNMENT in parts and ALIGNMENT not in accepted:
         sentence = f"{tool.type} does not accept an alignment besides its settings. Remove it."
         raise bad_request(sentence, code="not_taken", field=ALIGNMENT_PATH)
     if ON_FAILURE in parts and not is_batch:
@@ -103,5 +103,7 @@ class RunCheck:
         """Return the refusal by the tool's engine, installed or not; None if it accepts the job."""
         if self._configured is None:
             return None
-        found = find_refusal(self._refusals, settings, extensions, self._configured)
-        return None if found is None else bad_request(found.sentence, code=found.code, field=found.field)
+        refusal = find_refusal(self._refusals, settings, extensions, self._configured)
+        return (
+            None if refusal is None else bad_request(refusal.sentence, code=refusal.code, field=refusal.field)
+        )

@@ -56,11 +56,11 @@ class FileResolver:
         """Locate every file in the settings; return a problem for each that does not exist."""
         located, problems = [], []
         for field, path, value, extensions in file_values(tool, settings):
-            found = self._locate_one(caller, field, value, extensions)
-            if isinstance(found, ResolvedFile):
-                located.append(found)
+            outcome = self._locate_one(caller, field, value, extensions)
+            if isinstance(outcome, ResolvedFile):
+                located.append(outcome)
             else:
-                problems.append(Problem(field=path, message=found, code="file_not_uploaded"))
+                problems.append(Problem(field=path, message=outcome, code="file_not_uploaded"))
         return located, problems
 
     def locate_alignment(
@@ -70,10 +70,10 @@ class FileResolver:
         value = (extensions or {}).get(ALIGNMENT)
         if value is None:
             return ()
-        found = self._locate_one(caller, ALIGNMENT_PATH, value, ("a3m",))
-        if isinstance(found, ResolvedFile):
-            return (replace(found, name=f"{ALIGNMENT}.a3m") if found.text is not None else found,)
-        return Problem(field=ALIGNMENT_PATH, message=found, code="file_not_uploaded")
+        outcome = self._locate_one(caller, ALIGNMENT_PATH, value, ("a3m",))
+        if isinstance(outcome, ResolvedFile):
+            return (replace(outcome, name=f"{ALIGNMENT}.a3m") if outcome.text is not None else outcome,)
+        return Problem(field=ALIGNMENT_PATH, message=outcome, code="file_not_uploaded")
 
     def is_uploaded(self, caller: Caller, value: str) -> bool:
         """Return whether the caller has an upload of this name."""
@@ -114,12 +114,12 @@ class FileResolver:
             return ResolvedFile(field, stored.name, sha256=stored.sha256)
         job_name, _, member = value.strip("/").partition("/")
         row = self._store.jobs.find([caller.account_id], job_name) if member else None
-        found: ResolvedFile | str = _describe_absence(value, extensions)
+        outcome: ResolvedFile | str = _describe_absence(value, extensions)
         if row is not None:
-            found = self._locate_member(field, row["name"], row["state"], row["result_sha256"], member)
-        if isinstance(found, str) and SMILES in extensions and is_file_smiles(value, extensions):
+            outcome = self._locate_member(field, row["name"], row["state"], row["result_sha256"], member)
+        if isinstance(outcome, str) and SMILES in extensions and is_file_smiles(value, extensions):
             return ResolvedFile(field, f"{field}.{SMILES}", text=f"{value.strip()}\n")
-        return found
+        return outcome
 
     def _locate_member(
         self, field: str, job_name: str, state: str, sha256: str | None, member: str
@@ -128,12 +128,12 @@ class FileResolver:
             return f"the job {job_name!r} has no result; its status is {state}."
         archive = self._objects.path(sha256)
         try:
-            found = archives.find_member(archive, member)
+            member_name = archives.find_member(archive, member)
         except archives.DamagedArchiveError as exc:
             return f"the result of the job {job_name!r} is damaged: {exc}. Run it again."
-        if found is None:
+        if member_name is None:
             return f"the job {job_name!r} has no file {member[:200]!r}.{suggest_names(archive, member)}"
-        return ResolvedFile(field, found.rpartition("/")[2], sha256=sha256, member=found)
+        return ResolvedFile(field, member_name.rpartition("/")[2], sha256=sha256, member=member_name)
 
 
 def _describe_absence(value: str, extensions: tuple[str, ...]) -> str:
@@ -150,11 +150,11 @@ def _describe_absence(value: str, extensions: tuple[str, ...]) -> str:
     )
 
 
-def suggest_names(archive: Path, wanted: str) -> str:
+def suggest_names(archive: Path, requested: str) -> str:
     """Return a sentence with up to three similar names of the archive, or an empty string."""
     names = archives.member_names(archive)
-    near = get_close_matches(wanted[:200], names, 3, 0.4) or names[:3]
-    return f" It has {', '.join(near)}." if near else ""
+    similar = get_close_matches(requested[:200], names, 3, 0.4) or names[:3]
+    return f" It has {', '.join(similar)}." if similar else ""
 
 
 def file_values(tool: Tool, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
@@ -164,8 +164,8 @@ def file_values(tool: Tool, settings: Mapping[str, Any]) -> Iterator[tuple[str, 
         value = settings.get(field)
         if hints.get("role") not in FILE_ROLES or not value:
             continue
-        extensions = tuple(each.lstrip(".") for each in hints.get("extensions") or ["txt"])
-        many = isinstance(value, list)
-        for position, each in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(each, str):
-                yield field, f"{field}.{position}" if many else field, each, extensions
+        extensions = tuple(item.lstrip(".") for item in hints.get("extensions") or ["txt"])
+        is_list = isinstance(value, list)
+        for position, item in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(item, str):
+                yield field, f"{field}.{position}" if is_list else field, item, extensions

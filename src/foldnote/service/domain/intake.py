@@ -140,7 +140,7 @@ class Intake:
         ):
             self._allowance.require(caller, tool, rows)
         self._require_runnable(tool, rows, has_rows=True)
-        settings, kept = about or {}, rows[0].extensions
+        settings, batch_extensions = about or {}, rows[0].extensions
         rows = [replace(row, extensions=without_batch_parts(row.extensions)) for row in rows]
         parent = NewJob(
             batch.batch_name,
@@ -148,7 +148,7 @@ class Intake:
             settings,
             settings,
             batch.project_tag,
-            extensions=kept,
+            extensions=batch_extensions,
             webhook=webhook,
         )
         with refusals("batchName"):
@@ -258,8 +258,8 @@ class Intake:
         alignment = self._files.locate_alignment(caller, extensions)
         if isinstance(alignment, Problem):
             return CheckedSettings((alignment,), check.normalized, ())
-        kept = (*located, *alignment)
-        return CheckedSettings((), check.normalized, (), kept, extensions, webhook)
+        inputs = (*located, *alignment)
+        return CheckedSettings((), check.normalized, (), inputs, extensions, webhook)
 
     def _check_with_engine(
         self,
@@ -339,8 +339,8 @@ def budget_exceeded(error: BudgetError) -> RefusalError:
         f"Your organization has used {error.spent:.4g} of its {error.budget:g} weighted hours of this month."
         " Ask the administrator of the service, or wait for the next month."
     )
-    more = {"spentWeightedHours": error.spent, "budgetWeightedHours": error.budget}
-    return RefusalError(403, "budget_exceeded", sentence, more=more)
+    fields = {"spentWeightedHours": error.spent, "budgetWeightedHours": error.budget}
+    return RefusalError(403, "budget_exceeded", sentence, more=fields)
 
 
 def job_limit_reached(error: QuotaError) -> RefusalError:
@@ -354,8 +354,8 @@ def job_limit_reached(error: QuotaError) -> RefusalError:
         sentence = (
             f"The account is limited to {error.allowed} jobs per calendar month; {error.used} are used."
         )
-    more = {"jobsAllowed": error.allowed, "jobsUsed": error.used, "jobsWanted": error.wanted}
-    return RefusalError(403, "job_limit_reached", sentence, more=more)
+    fields = {"jobsAllowed": error.allowed, "jobsUsed": error.used, "jobsWanted": error.wanted}
+    return RefusalError(403, "job_limit_reached", sentence, more=fields)
 
 
 def name_taken(error: NameTakenError, field: str) -> RefusalError:
@@ -377,8 +377,8 @@ def _as_problem(refusal: RefusalError) -> Problem:
 
 def problem_sentence(problem: Problem, settings: Mapping[str, Any]) -> str:
     """Format a problem with its field's name as one sentence; items of lists are counted from 1."""
-    place = describe_path(problem.field, settings)
-    return f"{place}: {problem.message}" if problem.field else problem.message
+    path = describe_path(problem.field, settings)
+    return f"{path}: {problem.message}" if problem.field else problem.message
 
 
 def _first_problem(checked: CheckedSettings, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -67,8 +67,8 @@ class _Gathering(Generic[Key, Found]):
         if self._next is None:
             self._next = asyncio.create_task(self._read_next())
         self._keys.add(key)
-        found = await asyncio.shield(self._next)  # a cancelled request must not cancel it for others
-        return found.get(key)
+        results = await asyncio.shield(self._next)  # a cancelled request must not cancel it for others
+        return results.get(key)
 
     async def _read_next(self) -> Mapping[Key, Found]:
         async with self._is_reading:

@@ -66,7 +66,7 @@ def _parameter(name: str, field: Mapping[str, Any], *, is_required: bool) -> dic
         "required": is_required,
         "description": field.get("description", ""),
     }
-    row |= {word: field[word] for word in _SAME_WORDS if word in field}
+    row |= {keyword: field[keyword] for keyword in _SAME_WORDS if keyword in field}
     if options := _options_of(field):
         row["options"] = options
     if extensions := hints.get("extensions"):
@@ -85,7 +85,7 @@ def _type_of(field: Mapping[str, Any], hints: Mapping[str, Any]) -> str:
     if field.get("format") == "binary":
         return "file"
     kind = field.get("type", "string")
-    kinds = [each for each in kind if each != "null"] if isinstance(kind, list) else [kind]
+    kinds = [name for name in kind if name != "null"] if isinstance(kind, list) else [kind]
     return str(kinds[0]) if kinds else "string"
 
 
@@ -93,5 +93,5 @@ def _options_of(field: Mapping[str, Any]) -> list[Any]:
     if isinstance(field.get("enum"), list):
         return list(field["enum"])
     rows = field.get("oneOf", [])
-    named = [row["const"] for row in rows if isinstance(row, Mapping) and "const" in row]
-    return named if len(named) == len(rows) else []
+    constants = [row["const"] for row in rows if isinstance(row, Mapping) and "const" in row]
+    return constants if len(constants) == len(rows) else []

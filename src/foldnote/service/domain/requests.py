@@ -143,8 +143,8 @@ class JobsQuery(RequestBody):
     @property
     def is_own(self) -> bool:
         """Whether it lists the caller's own jobs, not a single job or one batch."""
-        given = (self.job_name, self.batch, self.organization, self.job_email)
-        return all(each is None for each in given)
+        values = (self.job_name, self.batch, self.organization, self.job_email)
+        return all(value is None for value in values)
 
 
 class NamedJob(RequestBody):
@@ -190,13 +190,13 @@ class ListedBatch(RequestBody):
         Raises:
             ValueError: some jobs have names and others have none.
         """
-        names = [each.job_name for each in self.jobs if each.job_name is not None]
+        names = [job.job_name for job in self.jobs if job.job_name is not None]
         if names and len(names) != len(self.jobs):
             raise ValueError("Either all jobs or none must have a jobName.")
         return BatchSubmission.model_construct(
             batch_name=self.batch_name,
             type=self.tool,
-            settings=[each.settings for each in self.jobs],
+            settings=[job.settings for job in self.jobs],
             job_names=names or None,
             project_tag=self.project_tag,
             max_runtime_seconds=self.max_runtime_seconds,

@@ -34,22 +34,22 @@ class ResultService:
         self._objects = objects
         self._links = links
 
-    def link(self, reader: int, account_ids: tuple[int, ...], wanted: ResultRequest) -> str:
+    def link(self, reader: int, account_ids: tuple[int, ...], request: ResultRequest) -> str:
         """Make the path and query of a link for the account `reader` to a job of one of the accounts.
 
         Raises:
             PreparingError: the archive of the batch is being built.
             RefusalError: 400 while the job is unfinished, 404 without the job, its result or the file.
         """
-        row = self._store.jobs.find(account_ids, wanted.job_name)
+        row = self._store.jobs.find(account_ids, request.job_name)
         if row is None:
-            raise job_not_found(wanted.job_name)
+            raise job_not_found(request.job_name)
         sha256 = self.find_result(row)
         name = f"{row['name']}.zip"
         try:
-            if wanted.file_name is not None:
-                name, sha256 = self._one_file(self._objects.path(sha256), wanted.file_name)
-            elif wanted.pdbs_only:
+            if request.file_name is not None:
+                name, sha256 = self._one_file(self._objects.path(sha256), request.file_name)
+            elif request.pdbs_only:
                 archive = self._objects.path(sha256)
                 name, sha256 = f"{row['name']}-structures.zip", self._structures(archive)
         except archives.DamagedArchiveError as exc:
@@ -95,10 +95,10 @@ class ResultService:
             raise PreparingError(row["name"])
         return self._aggregator.build_partial(row["id"])
 
-    def _one_file(self, archive: Path, wanted: str) -> tuple[str, str]:
-        member = archives.find_member(archive, wanted)
+    def _one_file(self, archive: Path, requested: str) -> tuple[str, str]:
+        member = archives.find_member(archive, requested)
         if member is None:
-            sentence = f"The result has no file {wanted[:200]!r}.{suggest_names(archive, wanted)}"
+            sentence = f"The result has no file {requested[:200]!r}.{suggest_names(archive, requested)}"
             raise not_found(sentence, code="file_not_found", field="fileName")
         with self._objects.draft() as draft:
             archives.read_member(archive, member, draft.write)

@@ -54,8 +54,8 @@ def plan_removals(store: Store, terms: RetentionTerms) -> list[Removal]:
     ended = [job for job in store.retention.ended() if _is_removable(job, terms)]
     ended.sort(key=attrgetter("account_id"))  # stable: oldest first within an account
     removals = []
-    for account_id, found in groupby(ended, key=attrgetter("account_id")):
-        jobs = list(found)
+    for account_id, rows in groupby(ended, key=attrgetter("account_id")):
+        jobs = list(rows)
         used = store.storage.used(account_id)
         to_remove = tuple(jobs if terms.keep_bytes is None else _oldest(jobs, used - terms.keep_bytes))
         if to_remove:

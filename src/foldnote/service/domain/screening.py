@@ -32,28 +32,28 @@ class ScreeningService:
         self._files = files
         self._most_ligands = max_ligands
 
-    def submit(self, caller: Caller, wanted: ScreeningSubmission) -> tuple[str, list[str]]:
+    def submit(self, caller: Caller, request: ScreeningSubmission) -> tuple[str, list[str]]:
         """Commit a batch with one job per ligand; return the tool and the jobs' names.
 
         Raises:
             RefusalError: 400 naming the invalid field (and as row the ligand's index), 403 above a limit.
         """
-        require_rows(wanted.ligands, self._most_ligands, "ligands")
-        tool = self._choose(wanted.tool)
+        require_rows(request.ligands, self._most_ligands, "ligands")
+        tool = self._choose(request.tool)
         batch = BatchSubmission.model_construct(
-            batch_name=wanted.batch_name,
+            batch_name=request.batch_name,
             type=tool.type,
             settings=[
-                {**wanted.settings, RECEPTOR: wanted.receptor, LIGAND: self._as_file(caller, each)}
-                for each in wanted.ligands
+                {**request.settings, RECEPTOR: request.receptor, LIGAND: self._as_file(caller, ligand)}
+                for ligand in request.ligands
             ],
-            job_names=wanted.job_names,
-            project_tag=wanted.project_tag,
+            job_names=request.job_names,
+            project_tag=request.project_tag,
             max_runtime_seconds=None,
             weighted_hours_budget=None,
             foldnote=None,
         )
-        names = self._intake.submit_batch(caller, batch, about={"rankBy": wanted.rank_by})
+        names = self._intake.submit_batch(caller, batch, about={"rankBy": request.rank_by})
         return tool.type, names
 
     def _choose(self, tool_type: str | None) -> Tool:

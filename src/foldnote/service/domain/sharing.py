@@ -91,11 +91,11 @@ class Sharing:
         row = self._find_job(shared)
         self._store.shares.note_opening(shared, caller.account_id)
         record = json.loads(row["record"])
-        kept = {name: record[name] for name in _KEPT if record.get(name) is not None}
-        if "batchStatus" in kept:
+        fields = {name: record[name] for name in _KEPT if record.get(name) is not None}
+        if "batchStatus" in fields:
             counts = self._store.jobs.child_counts([row["account_id"]], row["id"])
-            kept |= {"statuses": counts.statuses, "failed": counts.failed}
-        return kept
+            fields |= {"statuses": counts.statuses, "failed": counts.failed}
+        return fields
 
     def link(self, caller: Caller, token: str) -> str:
         """Return path and query of a signed link to the job's result; it ends with the link or after an hour.
@@ -127,10 +127,10 @@ class Sharing:
 
     def _find_job(self, shared: SharedJob) -> JobRow:
         row = self._store.jobs.find_by_id(shared.job_id)
-        found = None if row is None else self._store.jobs.find([row["account_id"]], row["name"])
-        if found is None:
+        job = None if row is None else self._store.jobs.find([row["account_id"]], row["name"])
+        if job is None:
             raise no_share()
-        return found
+        return job
 
 
 def _may_open(tier: str, organization_id: int | None, account_id: int, shared: SharedJob) -> bool:
@@ -159,7 +159,7 @@ def describe(row: ShareRow, organization: str | None) -> dict[str, Any]:
         "created": row.created,
         "expires": row.expires,
         "organization": organization,
-        "openings": [dict(each) for each in fields["openings"]],
+        "openings": [dict(opening) for opening in fields["openings"]],
     }
 
 

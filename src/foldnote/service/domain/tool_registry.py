@@ -95,11 +95,11 @@ class Toolbox:
 
     def _find_registered(self, tool_type: str) -> ToolWithEngine | None:
         """Return a tool that another process may just have registered, unless it is in the catalog."""
-        found = self._current_registered().get(tool_type)
-        if found is None and tool_type not in catalog.tools():
+        registered = self._current_registered().get(tool_type)
+        if registered is None and tool_type not in catalog.tools():
             self.refresh()
-            found = self._registered.get(tool_type)
-        return found
+            registered = self._registered.get(tool_type)
+        return registered
 
     def extensions(self, tool_type: str) -> tuple[str, ...]:
         """Return the extensions accepted besides the tool's settings: its own, and those of every tool."""
@@ -126,7 +126,7 @@ class Toolbox:
 
     def tools(self) -> list[Tool]:
         """Return every tool with its engine and availability."""
-        registered = [each.tool for each in self._current_registered().values()]
+        registered = [entry.tool for entry in self._current_registered().values()]
         return [self.describe(tool) for tool in (*catalog.tools().values(), *registered)]
 
     def registered_types(self) -> frozenset[str]:
@@ -152,7 +152,7 @@ class Toolbox:
         omitted = () if engine is None else engine.omits.get(tool.type, ())
         reason = self._unavailable_reason(tool.type, engine)
         update = {
-            "functions": tuple(word for word in tool.functions if word not in omitted),
+            "functions": tuple(function for function in tool.functions if function not in omitted),
             "available": reason is None,
             "unavailable_reason": reason,
             "engine": None if engine is None else engine.as_tool_engine(tool.type),
@@ -171,8 +171,8 @@ class Toolbox:
 def _as_row(tool: Tool) -> dict[str, Any]:
     """Convert to a row with the interface's keys only; citation and outputs go into the schema's notes."""
     row = tool.to_wire()
-    more = {key: value for key in ("citation", "outputs") if (value := row.pop(key, None))}
-    if more:
-        notes = row["schema"].get("x-foldnote", {}) | more
+    notes_of_tool = {key: value for key in ("citation", "outputs") if (value := row.pop(key, None))}
+    if notes_of_tool:
+        notes = row["schema"].get("x-foldnote", {}) | notes_of_tool
         row["schema"] = row["schema"] | {"x-foldnote": notes}
     return row

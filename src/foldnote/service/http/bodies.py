@@ -149,13 +149,13 @@ def _check_value(value: Any) -> None:
     level = [value]
     for _ in range(MAX_DEPTH):
         following: list[Any] = []
-        for each in level:
-            if isinstance(each, float) and not math.isfinite(each):
+        for item in level:
+            if isinstance(item, float) and not math.isfinite(item):
                 raise bad_request("A number in the body is too large.", code="invalid_json")
-            if isinstance(each, dict):
-                following.extend(each.values())
-            elif isinstance(each, list):
-                following.extend(each)
+            if isinstance(item, dict):
+                following.extend(item.values())
+            elif isinstance(item, list):
+                following.extend(item)
         if not following:
             return
         level = following
@@ -175,8 +175,8 @@ def read_model(value: Any, model: type[BodyModel]) -> BodyModel:
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        words = _describe(first["type"], first["msg"], first.get("ctx", {}))
-        raise field_refusal(field, first["type"], words, row=_row_of(first["loc"])) from exc
+        message = _describe(first["type"], first["msg"], first.get("ctx", {}))
+        raise field_refusal(field, first["type"], message, row=_row_of(first["loc"])) from exc
 
 
 def _row_of(path: Sequence[int | str]) -> int | None:
@@ -190,22 +190,22 @@ def _row_of(path: Sequence[int | str]) -> int | None:
 def parameter_refusal(problem: Mapping[str, Any]) -> RefusalError:
     """Build the refusal (400) for a validation error in a path or query parameter."""
     field = str(problem["loc"][-1])
-    words = _describe(problem["type"], problem["msg"], problem.get("ctx", {}))
-    return field_refusal(field, problem["type"], words)
+    message = _describe(problem["type"], problem["msg"], problem.get("ctx", {}))
+    return field_refusal(field, problem["type"], message)
 
 
-def field_refusal(field: str, kind: str, words: str, *, row: int | None = None) -> RefusalError:
+def field_refusal(field: str, kind: str, message: str, *, row: int | None = None) -> RefusalError:
     """Build the refusal (400) for one field of a body or query; `words` follow its name."""
     if kind == "extra_forbidden":
-        return bad_request(f"{field}: {words}.", code="unknown_field", field=field, row=row)
+        return bad_request(f"{field}: {message}.", code="unknown_field", field=field, row=row)
     if kind == "missing":
         return bad_request(f"{field} is required.", code="missing_field", field=field, row=row)
-    return bad_request(f"{field}: {words}.", code="invalid_field", field=field, row=row)
+    return bad_request(f"{field}: {message}.", code="invalid_field", field=field, row=row)
 
 
 def _describe(kind: str, message: str, context: Mapping[str, Any]) -> str:
     """Return the message for a pydantic error, to follow the field's name; pydantic's own by default."""
     if kind == "string_pattern_mismatch":
         return _PATTERNS.get(context["pattern"], f"this must match {context['pattern']}")
-    words = _WORDS.get(kind)
-    return message[:1].lower() + message[1:] if words is None else words.format(**context)
+    template = _WORDS.get(kind)
+    return message[:1].lower() + message[1:] if template is None else template.format(**context)

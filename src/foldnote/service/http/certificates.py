@@ -74,8 +74,8 @@ class Certificate:
         Raises:
             OSError: a file is missing.
         """
-        found = [path.stat() for path in (self.chain, self.key) if path is not None]
-        return tuple((each.st_mtime_ns, each.st_ino, each.st_size) for each in found)
+        states = [path.stat() for path in (self.chain, self.key) if path is not None]
+        return tuple((state.st_mtime_ns, state.st_ino, state.st_size) for state in states)
 
 
 def find_certificate(chain: Path | None, key: Path | None) -> Certificate | None:
@@ -92,7 +92,7 @@ def find_certificate(chain: Path | None, key: Path | None) -> Certificate | None
 
 
 async def follow_renewals(
-    certificate: Certificate, context: ssl.SSLContext, used: Version, asked: asyncio.Event
+    certificate: Certificate, context: ssl.SSLContext, used: Version, reload_requested: asyncio.Event
 ) -> None:
     """Use a renewed certificate for new connections, within seconds or when `asked` is set, until cancelled.
 
@@ -100,18 +100,18 @@ async def follow_renewals(
         certificate: the files.
         context: the context in use.
         used: the files' version before the context was created, so that a later renewal is noticed.
-        asked: set to load the files at once, even if their version is unchanged.
+        reload_requested: set to load the files at once, even if their version is unchanged.
     """
     while True:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asked.wait(), CHECK_INTERVAL_S)
-        must_load = asked.is_set()
-        asked.clear()
+            await asyncio.wait_for(reload_requested.wait(), CHECK_INTERVAL_S)
+        must_load = reload_requested.is_set()
+        reload_requested.clear()
         try:
-            found = certificate.version()
-            if found == used and not must_load:
+            version = certificate.version()
+            if version == used and not must_load:
                 continue
-            used = found  # a bad pair is reported once, not every few seconds
+            used = version  # a bad pair is reported once, not every few seconds
             certificate.require_usable()
             certificate.load(context)
         except (OSError, ConfigurationError) as exc:

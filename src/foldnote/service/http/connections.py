@@ -91,12 +91,12 @@ def plan_connections(connections: int | None = None, backlog: int | None = None)
     return ConnectionLimits(connections, min(connections, MAX_BACKLOG) if backlog is None else backlog)
 
 
-def _raise_file_limit(wanted: int) -> int:
+def _raise_file_limit(requested: int) -> int:
     """Raise the soft limit of open files to at most `wanted`, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    allowed = requested if hard == resource.RLIM_INFINITY else min(hard, requested)
     if soft == resource.RLIM_INFINITY:
-        return wanted
+        return requested
     if soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     return max(soft, allowed)
@@ -217,8 +217,10 @@ class Connection(HttpToolsProtocol):
         """Parse the request again as plain HTTP/1.1, because the parser skips the body of an upgrade."""
         self._is_upgrading = False
         method, version = self.parser.get_method(), self.parser.get_http_version().encode()
-        kept = [(name, _without_upgrade(name, value)) for name, value in self.headers if name not in _UPGRADE]
-        lines = [b"%s %s HTTP/%s" % (method, self.url, version), *(b"%s: %s" % pair for pair in kept)]
+        headers = [
+            (name, _without_upgrade(name, value)) for name, value in self.headers if name not in _UPGRADE
+        ]
+        lines = [b"%s %s HTTP/%s" % (method, self.url, version), *(b"%s: %s" % pair for pair in headers)]
         if any(_LINE_END.search(line) for line in lines):
             self.send_400_response("Invalid HTTP request received.")
             return
@@ -299,6 +301,6 @@ def _error_response(status: int, sentence: str) -> bytes:
         status, ("Service Unavailable", "temporarily_unavailable")
     )
     body = f'{{"error":"{sentence}","code":"{code}"}}'
-    more = "retry-after: 1\r\n" if status == 503 else ""
+    retry_header = "retry-after: 1\r\n" if status == 503 else ""
     head = f"HTTP/1.1 {status} {reason}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
-    return f"{head}{more}connection: close\r\n\r\n{body}".encode()
+    return f"{head}{retry_header}connection: close\r\n\r\n{body}".encode()

@@ -65,12 +65,12 @@ def _allowed(request: Request) -> list[str]:
     """Return all methods accepted by routes with this path."""
     scopes = {method: {**request.scope, "method": method} for method in METHODS}
     routes = request.app.routes
-    taken = {
+    methods = {
         method
         for method, scope in scopes.items()
         if any(route.matches(scope)[0] is Match.FULL for route in routes)
     }
-    return sorted(taken | ({"HEAD"} if "GET" in taken else set()))
+    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
 
 
 async def on_storage_fault(_: Request, fault: StorageFaultError) -> Response:
@@ -104,8 +104,8 @@ async def on_disconnect(_: Request, __: ClientDisconnect) -> Response:
 def busy() -> RefusalError:
     """Build a 503 response."""
     sentence = "The service cannot use its disk or database now. Nothing was changed; try again in a second."
-    more = {"retryAfterSeconds": 1}
-    return RefusalError(503, "temporarily_unavailable", sentence, more=more, headers={"Retry-After": "1"})
+    fields = {"retryAfterSeconds": 1}
+    return RefusalError(503, "temporarily_unavailable", sentence, more=fields, headers={"Retry-After": "1"})
 
 
 def internal() -> RefusalError:

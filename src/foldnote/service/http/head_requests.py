@@ -30,8 +30,8 @@ class HeadMiddleware:
         async def send_head(message: Message) -> None:
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
-        asked = {**scope, "method": "GET"}
+        get_scope = {**scope, "method": "GET"}
         try:
-            await self._app(asked, receive, send_head)
+            await self._app(get_scope, receive, send_head)
         finally:
-            scope["route"] = asked.get("route")  # for middleware that counts requests by route
+            scope["route"] = get_scope.get("route")  # for middleware that counts requests by route

@@ -52,6 +52,6 @@ def too_many_bodies() -> RefusalError:
     sentence = (
         "The service is reading as many large requests as it can. Nothing was changed; try again in 2 s."
     )
-    more = {"retryAfterSeconds": _RETRY_S}
+    fields = {"retryAfterSeconds": _RETRY_S}
     headers = {"Retry-After": str(_RETRY_S), "Connection": "close"}
-    return RefusalError(503, "temporarily_unavailable", sentence, more=more, headers=headers)
+    return RefusalError(503, "temporarily_unavailable", sentence, more=fields, headers=headers)

@@ -23,7 +23,7 @@ class PrefixMiddleware:
         """Route one request."""
         if scope["type"] == "http":
             path = "/" + scope["path"].lstrip("/")
-            prefix = next((each for each in PREFIXES if path.startswith(each + "/")), "")
+            prefix = next((candidate for candidate in PREFIXES if path.startswith(candidate + "/")), "")
             rest = path[len(prefix) :].lstrip("/")
             if not rest.startswith(NAMES_OF_FILES):
                 rest = rest.rstrip("/")

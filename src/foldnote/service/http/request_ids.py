@@ -19,5 +19,5 @@ _numbers = itertools.count(1)
 
 def choose_id(scope: Scope) -> str:
     """Return the identifier that a proxy sent if it is a plain word, else a new one."""
-    given = next((value for name, value in scope["headers"] if name == HEADER), b"")
-    return given.decode("ascii") if _ACCEPTED.fullmatch(given) else f"{_RUN}-{next(_numbers)}"
+    requested = next((value for name, value in scope["headers"] if name == HEADER), b"")
+    return requested.decode("ascii") if _ACCEPTED.fullmatch(requested) else f"{_RUN}-{next(_numbers)}"

@@ -196,7 +196,7 @@ class AttemptState:
 
 def as_content(record: AttemptSpec | Outcome) -> dict[str, Any]:
     """Return the record as a JSON object that shares its values."""
-    return {each.name: getattr(record, each.name) for each in fields(record)}
+    return {entry.name: getattr(record, entry.name) for entry in fields(record)}
 
 
 def now() -> str:
@@ -318,10 +318,10 @@ def read_spec(attempt_dir: Path) -> AttemptSpec:
         FileNotFoundError: the attempt was never completely prepared.
         ValueError: it is damaged, by a power cut or by the engine.
     """
-    found = read_regular(attempt_dir / SPEC, _SPEC_BYTES)
-    if found is None:
+    data = read_regular(attempt_dir / SPEC, _SPEC_BYTES)
+    if data is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(attempt_dir / SPEC))
-    content = json.loads(found)
+    content = json.loads(data)
     content["command"] = tuple(content["command"])
     content["worker"] = tuple(content.get("worker", ()))
     gpus = content.get("gpus")  # a number in attempts of earlier versions
@@ -382,10 +382,10 @@ def read_json(path: Path) -> dict[str, Any] | None:
         NotRegularError: it is not a regular file, or larger than any that a runner writes.
         ValueError: it is not JSON.
     """
-    found = read_regular(path, _JSON_BYTES)
-    if found is None:
+    data = read_regular(path, _JSON_BYTES)
+    if data is None:
         return None
-    text = found.decode("utf-8", "replace")
+    text = data.decode("utf-8", "replace")
     content: dict[str, Any] = json.loads(text)
     if _SURROGATE.search(text):
         content = json.loads(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))

@@ -57,8 +57,9 @@ class FoundGpus:
         """Return one sentence: the number of GPUs and the memory of each, or why there are none."""
         if not self.gpus:
             return f"No NVIDIA GPU can be used: {self.reason}."
-        each = [f"{gpu.identity} ({_format_memory(gpu.memory_mb)})" for gpu in self.gpus]
-        return f"{len(each)} NVIDIA GPU{'s' * (len(each) != 1)} can be used: {', '.join(each)}."
+        number = len(self.gpus)
+        listed = ", ".join(f"{gpu.identity} ({_format_memory(gpu.memory_mb)})" for gpu in self.gpus)
+        return f"{number} NVIDIA GPU{'s' * (number != 1)} can be used: {listed}."
 
 
 def list_gpus(environment: Mapping[str, str]) -> tuple[Gpu, ...]:
@@ -76,26 +77,30 @@ def find_gpus(environment: Mapping[str, str]) -> FoundGpus:
     if allowed is not None and not allowed.strip():
         return FoundGpus(reason=f"{ASSIGNED} is empty")
     try:
-        answer = _ask(environment, "--query-gpu=index,uuid,memory.total", _FORMAT)
+        output = _ask(environment, "--query-gpu=index,uuid,memory.total", _FORMAT)
     except FileNotFoundError:
         return FoundGpus(reason=f"{_PROGRAM}, which is part of the driver, is not on PATH")
     except subprocess.CalledProcessError as exc:
-        said = " ".join((exc.stdout or exc.stderr).split())[:_SAID]
+        message = " ".join((exc.stdout or exc.stderr).split())[:_SAID]
         return FoundGpus(
-            reason=f"{_PROGRAM} ended with exit code {exc.returncode}{said and ': '}{said.rstrip('.')}"
+            reason=f"{_PROGRAM} ended with exit code {exc.returncode}{message and ': '}{message.rstrip('.')}"
         )
     except subprocess.TimeoutExpired:
         return FoundGpus(reason=f"{_PROGRAM} did not answer within {_ANSWER_S:g} s")
     except (OSError, ValueError) as exc:
         return FoundGpus(reason=f"{_PROGRAM} cannot be run: {getattr(exc, 'strerror', None) or exc}")
-    rows = [row for line in answer.splitlines() if (row := _cells(line, 3)) and row[0].isdecimal()]
+    rows = [row for line in output.splitlines() if (row := _cells(line, 3)) and row[0].isdecimal()]
     if not rows:
         return FoundGpus(reason=f"{_PROGRAM} lists none")
     parts = _list_parts(environment)
     if allowed is None:
         whole = ((Gpu(index, _number(memory)),) for index, _, memory in rows)
         return FoundGpus(
-            tuple(gpu for row, one in zip(rows, whole, strict=True) for gpu in parts.get(row[1]) or one)
+            tuple(
+                gpu
+                for row, gpus_of_row in zip(rows, whole, strict=True)
+                for gpu in parts.get(row[1]) or gpus_of_row
+            )
         )
     return _choose_allowed(allowed, rows, parts)
 
@@ -119,17 +124,17 @@ def _list_parts(environment: Mapping[str, str]) -> dict[str, tuple[Gpu, ...]]:
     ``nvidia-smi -L`` reports their nominal memory, as in ``1g.5gb``; a part has at least 95 % of it.
     """
     try:
-        answer = _ask(environment, "-L")
+        output = _ask(environment, "-L")
     except (OSError, ValueError, subprocess.SubprocessError):
         return {}
     parts: dict[str, tuple[Gpu, ...]] = {}
     whole = ""
-    for line in answer.splitlines():
-        if (found := _WHOLE.match(line)) is not None:
-            whole = found[1]
-        elif (found := _PART.match(line)) is not None:
-            memory_mb = int(found[1]) * 1024 * 95 // 100
-            parts[whole] = (*parts.get(whole, ()), Gpu(found[2], memory_mb))
+    for line in output.splitlines():
+        if (match := _WHOLE.match(line)) is not None:
+            whole = match[1]
+        elif (match := _PART.match(line)) is not None:
+            memory_mb = int(match[1]) * 1024 * 95 // 100
+            parts[whole] = (*parts.get(whole, ()), Gpu(match[2], memory_mb))
     return parts
 
 
@@ -139,27 +144,31 @@ def _choose_allowed(
     """Return the GPUs that the value of ``CUDA_VISIBLE_DEVICES`` names, in its order."""
     gpus: dict[str, Gpu] = {}
     unknown = []
-    listed = {part.identity: part for each in parts.values() for part in each}
-    for word in filter(None, map(str.strip, allowed.split(","))):
-        if word.startswith("MIG-"):  # a driver that does not list it may still know it
-            gpus.setdefault(word, listed.get(word, Gpu(word)))
-        elif (named := _find(word, rows)) is not None:
-            for part in parts.get(named[1], ()):
+    listed = {part.identity: part for own_parts in parts.values() for part in own_parts}
+    for identity in filter(None, map(str.strip, allowed.split(","))):
+        if identity.startswith("MIG-"):  # a driver that does not list it may still know it
+            gpus.setdefault(identity, listed.get(identity, Gpu(identity)))
+        elif (row := _find(identity, rows)) is not None:
+            for part in parts.get(row[1], ()):
                 gpus.setdefault(part.identity, part)
-            if named[1] not in parts:
-                gpus.setdefault(named[1], Gpu(word, _number(named[2])))
+            if row[1] not in parts:
+                gpus.setdefault(row[1], Gpu(identity, _number(row[2])))
         else:
-            unknown.append(word)
+            unknown.append(identity)
     reason = "" if gpus else f"{ASSIGNED} names none of those that {_PROGRAM} lists"
     return FoundGpus(tuple(gpus.values()), tuple(unknown), reason)
 
 
-def _find(word: str, found: Sequence[Sequence[str]]) -> Sequence[str] | None:
+def _find(identity: str, listed: Sequence[Sequence[str]]) -> Sequence[str] | None:
     """Return number, identifier and memory of the GPU that a word of ``CUDA_VISIBLE_DEVICES`` names, if any.
 
     The word is a number, or an unambiguous prefix of an identifier.
     """
-    rows = [row for row in found if word == row[0] or (word.startswith("GPU-") and row[1].startswith(word))]
+    rows = [
+        row
+        for row in listed
+        if identity == row[0] or (identity.startswith("GPU-") and row[1].startswith(identity))
+    ]
     return rows[0] if len(rows) == 1 else None
 
 
@@ -189,13 +198,13 @@ def explain_shortage(name: str, line: str, gpus: Sequence[str]) -> str:
         line: the program's line, for which ``reports_shortage`` is true.
         gpus: the GPUs of the run, as ``CUDA_VISIBLE_DEVICES`` names them.
     """
-    where = f"GPU {', '.join(gpus)}" if len(gpus) == 1 else f"GPUs {', '.join(gpus)}"
-    wanted, free = _WANTED.search(line), _FREE.search(line)
-    parts = [f"it asked for {_format_amount(wanted[1], wanted[2])}"] if wanted else []
+    device = f"GPU {', '.join(gpus)}" if len(gpus) == 1 else f"GPUs {', '.join(gpus)}"
+    requested, free = _WANTED.search(line), _FREE.search(line)
+    parts = [f"it asked for {_format_amount(requested[1], requested[2])}"] if requested else []
     parts += [f"{free[2]} of {free[1]} were free"] if free else []
     amounts = f": {', and '.join(parts)}" if parts else ""
     return (
-        f"{name} ran out of memory on {where}{amounts}."
+        f"{name} ran out of memory on {device}{amounts}."
         " Try a smaller input, fewer results at a time, or a GPU with more memory."
     )
 
@@ -290,8 +299,8 @@ class GpuMeter:
         except OSError:
             self._is_possible = False
 
-    def _note(self, answer: str, own: Collection[int]) -> None:
-        rows = [row for line in answer.splitlines() if (row := _cells(line, 2))]
+    def _note(self, output: str, own: Collection[int]) -> None:
+        rows = [row for line in output.splitlines() if (row := _cells(line, 2))]
         used = sum(_number(memory) for pid, memory in rows if pid.isdecimal() and int(pid) in own)
         if used:  # "[N/A]" is no amount
             self.peak_mb = max(self.peak_mb or 0.0, float(used))

@@ -130,7 +130,7 @@ def _make_notifier(listeners: list[Callable[[Path], None]]) -> Callable[[Path], 
     """
 
     def notify(folder: Path) -> None:
-        for each in tuple(listeners):
-            each(folder)
+        for listener in tuple(listeners):
+            listener(folder)
 
     return notify

@@ -23,14 +23,14 @@ def read_tail(path: Path, max_lines: int, max_bytes: int = MAX_BYTES) -> str:
     try:
         status = os.fstat(descriptor)
         is_regular = stat.S_ISREG(status.st_mode)
-        found, is_cut = (
+        tail, is_cut = (
             _read_back(descriptor, status.st_size, max_lines, max_bytes) if is_regular else (b"", False)
         )
     finally:
         os.close(descriptor)
-    if is_cut and b"\n" in found[:-1]:
-        found = found[found.index(b"\n") + 1 :]
-    return "".join(found.decode("utf-8", "replace").splitlines(keepends=True)[-max_lines:])
+    if is_cut and b"\n" in tail[:-1]:
+        tail = tail[tail.index(b"\n") + 1 :]
+    return "".join(tail.decode("utf-8", "replace").splitlines(keepends=True)[-max_lines:])
 
 
 def _read_back(descriptor: int, size: int, max_lines: int, max_bytes: int) -> tuple[bytes, bool]:

@@ -54,12 +54,12 @@ class Used:
     databases: tuple[Mapping[str, Any], ...] = ()
     """Databases searched on this machine: ``name``, ``modified``, ``sizeBytes`` and ``program`` of each."""
 
-    def describe(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def describe(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the manifest's fields on settings; ``given`` are those of ``job.json``."""
         changed = {
-            name: {"given": given.get(name), "used": value}
+            name: {"given": settings.get(name), "used": value}
             for name, value in self.settings.items()
-            if name not in given or given[name] != value
+            if name not in settings or settings[name] != value
         }
         return {"settingsChanged": changed, "settingsIgnored": dict(self.ignored)}
 
@@ -68,13 +68,16 @@ class Used:
         if "addOns" not in engine:
             return dict(engine)
         silent = {"used": None, "reason": _NO_REPORT}
-        told = {name: each for name, each in self.add_ons.items() if isinstance(each, dict)}
-        return {**engine, "addOns": [each | told.get(each["name"], silent) for each in engine["addOns"]]}
+        used_add_ons = {name: record for name, record in self.add_ons.items() if isinstance(record, dict)}
+        return {
+            **engine,
+            "addOns": [record | used_add_ons.get(record["name"], silent) for record in engine["addOns"]],
+        }
 
 
 def has_stand_ins(spec: AttemptSpec) -> bool:
     """Return whether any weights of the engine are stand-ins."""
-    return any(each.get("state") == "stand-in" for each in spec.engine.get("weights", ()))
+    return any(weight.get("state") == "stand-in" for weight in spec.engine.get("weights", ()))
 
 
 def read_used(attempt_dir: Path) -> Used:
@@ -91,9 +94,9 @@ def read_used(attempt_dir: Path) -> Used:
         seed_note=None if is_seed else _NOT_REPORTED if takes_seed else _NO_SEED,
         takes_seed=takes_seed,
         settings=settings if isinstance(settings, dict) else {},
-        ignored={name: str(why) for name, why in ignored.items()} if isinstance(ignored, dict) else {},
+        ignored={name: str(reason) for name, reason in ignored.items()} if isinstance(ignored, dict) else {},
         add_ons=add_ons if isinstance(add_ons, dict) else {},
-        databases=tuple(each for each in databases if isinstance(each, dict))
+        databases=tuple(database for database in databases if isinstance(database, dict))
         if isinstance(databases, list)
         else (),
     )
@@ -142,15 +145,15 @@ def make_manifest(
 def _list_inputs(spec: AttemptSpec, check: Callable[[], None] | None) -> list[dict[str, Any]]:
     """Return the input files as they are after the run; one that the engine removed has no hash."""
     return [
-        {"field": field, "name": place.rpartition("/")[2], **_measure(spec, place, check)}
-        for field, places in spec.files.items()
-        for place in places
+        {"field": field, "name": path.rpartition("/")[2], **_measure(spec, path, check)}
+        for field, paths in spec.files.items()
+        for path in paths
     ]
 
 
-def _measure(spec: AttemptSpec, place: str, check: Callable[[], None] | None) -> dict[str, Any]:
+def _measure(spec: AttemptSpec, path: str, check: Callable[[], None] | None) -> dict[str, Any]:
     with untrusted.open_folder(spec.folder) as attempt:
-        descriptor = None if check is None else untrusted.open_file(f"{files.WORK}/{place}", attempt)
+        descriptor = None if check is None else untrusted.open_file(f"{files.WORK}/{path}", attempt)
     if check is None or descriptor is None:
         return {"sizeBytes": None, "sha256": None}
     digest, size = hashlib.sha256(), 0
@@ -165,7 +168,7 @@ def _measure(spec: AttemptSpec, place: str, check: Callable[[], None] | None) ->
 def _read_notes(attempt_dir: Path) -> list[str]:
     """Return the engine's notes on this result: a JSON array of sentences."""
     content = _read_json(attempt_dir, "notes.json", SMALL_BYTES)
-    return [str(each) for each in content] if isinstance(content, list) else []
+    return [str(note) for note in content] if isinstance(content, list) else []
 
 
 def read_small(attempt_dir: Path, name: str, max_bytes: int = SMALL_BYTES) -> bytes | None:

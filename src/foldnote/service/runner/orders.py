@@ -149,9 +149,9 @@ class OrderQueue:
             os.close(self._ready.order.lock)
             self._ready = None
 
-    def _report(self, word: bytes) -> None:
+    def _report(self, flag: bytes) -> None:
         with contextlib.suppress(OSError):  # the other end is closed, as the next read shows
-            self._orders.sendall(word)
+            self._orders.sendall(flag)
 
     def _receive(self, flags: int) -> None:
         order = receive_order(self._orders, flags)

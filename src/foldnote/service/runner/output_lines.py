@@ -74,8 +74,8 @@ class LineSorter:
         if len(rest) > _LINE_LIMIT_BYTES:
             lines, rest = [*lines, rest], b""
         self._rest[stream] = rest
-        kept = (line.removeprefix(ERROR_MARK) for line in lines if not self._is_progress(line))
-        self._write(b"".join(line + b"\n" for line in kept))
+        plain_lines = (line.removeprefix(ERROR_MARK) for line in lines if not self._is_progress(line))
+        self._write(b"".join(line + b"\n" for line in plain_lines))
 
     def _take_due_state(self, stream: int, state: bytes) -> list[bytes]:
         """Return the state of a line that is being redrawn, if it is time to log it."""
@@ -178,8 +178,8 @@ def read_progress_line(line: bytes) -> tuple[float | None, str | None] | None:
     if not isinstance(content, dict):
         return None
     message = content.get("message")
-    shown = None if message is None else str(message)[:_MESSAGE_LENGTH]
-    return _read_fraction(content.get("fraction")), shown
+    text = None if message is None else str(message)[:_MESSAGE_LENGTH]
+    return _read_fraction(content.get("fraction")), text
 
 
 def _read_fraction(value: object) -> float | None:

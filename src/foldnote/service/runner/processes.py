@@ -109,11 +109,11 @@ class ProcessGroupGuard:
 
 def find_marked(nonce: str) -> set[int]:
     """Return other processes of this user whose environment or working directory contains ``nonce``."""
-    mark, place = f"{NONCE_VARIABLE}={nonce}".encode(), f"{nonce}/{WORK}"
+    mark, work_folder = f"{NONCE_VARIABLE}={nonce}".encode(), f"{nonce}/{WORK}"
     return {
         pid
         for pid in _all_processes()
-        if pid != os.getpid() and (mark in _environment(pid) or _works_in(pid, place))
+        if pid != os.getpid() and (mark in _environment(pid) or _works_in(pid, work_folder))
     }
 
 
@@ -124,13 +124,13 @@ def find_descendants(ancestor: int, without: Collection[int] = ()) -> set[int]:
         fields = _stat(pid)
         if fields and fields[0] not in _ENDED and pid not in without:
             children.setdefault(int(fields[1]), []).append(pid)
-    found: set[int] = set()
+    descendants: set[int] = set()
     pending = [ancestor]
     while pending:
-        fresh = [pid for pid in children.get(pending.pop(), ()) if pid not in found]
-        found.update(fresh)
+        fresh = [pid for pid in children.get(pending.pop(), ()) if pid not in descendants]
+        descendants.update(fresh)
         pending.extend(fresh)
-    return found
+    return descendants
 
 
 def measure_memory_bytes(pids: Iterable[int]) -> int:
@@ -200,10 +200,10 @@ def remove_left_scratch() -> None:
     before = time.time() - _LEFT_S
     for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
         try:
-            found = folder.lstat()
+            status = folder.lstat()
         except OSError:
             continue
-        is_left = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_mtime < before
+        is_left = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and status.st_mtime < before
         nonce = folder.name.removeprefix(SCRATCH)
         if is_left and _NONCE.fullmatch(nonce) and not find_marked(nonce):
             shutil.rmtree(folder, ignore_errors=True)
@@ -261,10 +261,10 @@ def _environment(pid: int) -> list[bytes]:
         return []
 
 
-def _works_in(pid: int, place: str) -> bool:
+def _works_in(pid: int, work_folder: str) -> bool:
     """Return whether the process has such a working directory and, unlike a user's shell, no terminal."""
     try:
-        is_there = place in str((_PROC / str(pid) / "cwd").readlink())
+        is_there = work_folder in str((_PROC / str(pid) / "cwd").readlink())
     except OSError:
         return False
     return is_there and _stat(pid)[4:5] == [_NO_TERMINAL]

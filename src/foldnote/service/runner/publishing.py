@@ -157,8 +157,8 @@ def measure_left(spec: AttemptSpec) -> float:
                 if number > _FEW_FILES or entry.is_dir(follow_symlinks=False):
                     return math.inf
                 size += entry.stat(follow_symlinks=False).st_size
-        for place in (f"{work}/{each}" for places in spec.files.values() for each in places):
-            size += os.lstat(place).st_size
+        for path in (f"{work}/{name}" for names in spec.files.values() for name in names):
+            size += os.lstat(path).st_size
         if spec.has(files.LOG):
             size += os.lstat(f"{spec.attempt_dir}/{files.LOG}").st_size
     except OSError:
@@ -173,38 +173,38 @@ def find_outputs(spec: AttemptSpec, outputs: int) -> tuple[dict[str, str], list[
         NotKeptError: there are more files or bytes than are kept.
     """
     try:
-        found = untrusted.list_files(outputs)
+        listing = untrusted.list_files(outputs)
     except untrusted.TooManyFilesError as exc:
         raise NotKeptError(f"outputs/ has {exc}") from exc
-    size = sum(each.size_bytes for each in found.files)
+    size = sum(output.size_bytes for output in listing.files)
     if size > spec.output_limit_bytes:
         limit = format_size(spec.output_limit_bytes)
         raise NotKeptError(f"outputs/ holds {format_size(size)}; this service keeps {limit} of a job")
-    return name_members(each.place for each in found.files), [f"{place}/" for place in found.closed]
+    return name_members(output.place for output in listing.files), [f"{folder}/" for folder in listing.closed]
 
 
-def name_members(places: Iterable[str]) -> dict[str, str]:
+def name_members(paths: Iterable[str]) -> dict[str, str]:
     """Map each name in the archive, sorted, to its path; all names are portable."""
-    found: dict[str, str] = {}
-    taken: Counter[str] = Counter()
-    for place in sorted(places, key=lambda each: (plain_name(each) != each, each)):
-        plain = member = plain_name(place)
-        while member in found:  # continue counting from the last one, which keeps this linear
-            taken[plain] += 1
-            number = f"{taken[plain]}_" if taken[plain] > 1 else ""
+    members: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for path in sorted(paths, key=lambda candidate: (plain_name(candidate) != candidate, candidate)):
+        plain = member = plain_name(path)
+        while member in members:  # continue counting from the last one, which keeps this linear
+            counts[plain] += 1
+            number = f"{counts[plain]}_" if counts[plain] > 1 else ""
             member = "/".join(map(files.fit_name, f"_{number}{plain}".split("/")))
-        found[member] = place
-    for name in sorted(OWN_NAMES & found.keys()):
-        place, member = found.pop(name), f"outputs/{name}"
-        while member in found:
+        members[member] = path
+    for name in sorted(OWN_NAMES & members.keys()):
+        path, member = members.pop(name), f"outputs/{name}"
+        while member in members:
             member = f"outputs/{member}"
-        found[member] = place
-    return dict(sorted(found.items()))
+        members[member] = path
+    return dict(sorted(members.items()))
 
 
-def plain_name(place: str) -> str:
+def plain_name(path: str) -> str:
     """Return a portable path: without backslashes, drive, control characters or lone surrogates."""
-    plain = _STRANGE.sub("_", place)
+    plain = _STRANGE.sub("_", path)
     return plain.replace(":", "_", 1) if plain[1:2] == ":" else plain
 
 
@@ -257,7 +257,7 @@ class _Packer:
     def _write(
         self,
         draft: Path,
-        places: Mapping[str, str],
+        paths: Mapping[str, str],
         closed: Sequence[str],
         state: str,
         started: str,
@@ -267,17 +267,15 @@ class _Packer:
         draft.unlink(missing_ok=True)
         with draft.open("xb") as stream:
             with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-                rows = {
-                    place: self._add(archive, self._outputs, place, name) for name, place in places.items()
-                }
-                kept = [row for row in rows.values() if row is not None]
-                lost = [*(place for place, row in rows.items() if row is None), *closed]
-                if lost and not kept:
+                rows = {path: self._add(archive, self._outputs, path, name) for name, path in paths.items()}
+                packed = [row for row in rows.values() if row is not None]
+                lost = [*(path for path, row in rows.items() if row is None), *closed]
+                if lost and not packed:
                     raise NotKeptError(_explain_lost(lost, "none of outputs/ could be read"))
                 verb = "is" if len(lost) == 1 else "are"
-                what = f"{count(len(lost), 'output')} could not be read and {verb} not in the result"
-                note = f"{_explain_lost(lost, what)}." if lost else None
-                manifest = make_manifest(self._spec, state, started, kept, self._check, note)
+                problem = f"{count(len(lost), 'output')} could not be read and {verb} not in the result"
+                note = f"{_explain_lost(lost, problem)}." if lost else None
+                manifest = make_manifest(self._spec, state, started, packed, self._check, note)
                 archive.writestr("manifest.json", json.dumps(manifest))
                 if score.content is not None:
                     archive.writestr("score.json", score.content)
@@ -288,9 +286,9 @@ class _Packer:
                 os.fsync(stream.fileno())  # the service syncs small ones, several at a time
         return note
 
-    def _add(self, archive: zipfile.ZipFile, folder: int, place: str, name: str) -> dict[str, Any] | None:
+    def _add(self, archive: zipfile.ZipFile, folder: int, path: str, name: str) -> dict[str, Any] | None:
         """Add a regular file and return its row of the manifest; None if it no longer exists."""
-        descriptor = untrusted.open_file(place, folder)
+        descriptor = untrusted.open_file(path, folder)
         if descriptor is None:
             return None
         digest, size = hashlib.sha256(), 0
@@ -317,11 +315,11 @@ class _Packer:
         return digest.hexdigest()
 
 
-def _explain_lost(places: Sequence[str], what: str) -> str:
+def _explain_lost(paths: Sequence[str], problem: str) -> str:
     """Say what happened, with the first of the paths."""
-    names = [plain_name(place) for place in places[:_MAX_NAMED]]
-    named = ", ".join(name if len(name) <= _MAX_LETTERS else f"…{name[-_MAX_LETTERS:]}" for name in names)
-    return f"{what}: {named}{', …' if len(places) > _MAX_NAMED else ''}"
+    names = [plain_name(path) for path in paths[:_MAX_NAMED]]
+    listed = ", ".join(name if len(name) <= _MAX_LETTERS else f"…{name[-_MAX_LETTERS:]}" for name in names)
+    return f"{problem}: {listed}{', …' if len(paths) > _MAX_NAMED else ''}"
 
 
 def _describe_member(name: str, status: os.stat_result) -> zipfile.ZipInfo:

@@ -135,24 +135,24 @@ class Starter:
             self._queue_waiting()
             return
         try:
-            answer = f"{STARTED} {self._assign(order).pid}"
+            reply = f"{STARTED} {self._assign(order).pid}"
         except OSError as exc:
-            answer = f"ended {order.folder}" if order.at_once else f"refused {exc.strerror}"
+            reply = f"ended {order.folder}" if order.at_once else f"refused {exc.strerror}"
         finally:
             os.close(order.lock)
-        if not order.at_once or not answer.startswith(STARTED):
-            self._notify(answer)
+        if not order.at_once or not reply.startswith(STARTED):
+            self._notify(reply)
 
     def _must_wait(self, order: RunnerOrder) -> bool:
         """Return whether the maximum number of runners with this worker is busy."""
-        known = (each for each in self._runners.values() if each.worker_key == order.worker_key)
-        return 0 < order.at_once <= sum(each.folder is not None for each in known)
+        fitting = (runner for runner in self._runners.values() if runner.worker_key == order.worker_key)
+        return 0 < order.at_once <= sum(runner.folder is not None for runner in fitting)
 
     def _start_waiting(self) -> None:
         """Start the oldest order that need not wait any more."""
-        for place, (order, _) in enumerate(self._waiting):
+        for index, (order, _) in enumerate(self._waiting):
             if not self._must_wait(order):
-                del self._waiting[place]
+                del self._waiting[index]
                 try:
                     self._assign(order)
                 except OSError:  # treated as a timeout: the service tries again
@@ -169,14 +169,14 @@ class Starter:
                 continue
             if runner.orders.fileno() < 0 or runner.attempts >= MAX_ATTEMPTS:
                 continue
-            suitable = (each for each in self._waiting if each[0].worker_key == runner.worker_key)
-            found = next(suitable, None)
-            if found is not None:
-                order = found[0]
+            suitable = (entry for entry in self._waiting if entry[0].worker_key == runner.worker_key)
+            next_entry = next(suitable, None)
+            if next_entry is not None:
+                order = next_entry[0]
                 with contextlib.suppress(OSError):  # it has just died
                     send_order(runner.orders, order.folder, order.worker_key, order.lock)
-                    self._waiting.remove(found)
-                    runner.ready = found
+                    self._waiting.remove(next_entry)
+                    runner.ready = next_entry
                     runner.attempts += 1
 
     def _drop_expired(self, moment: float) -> None:
@@ -207,12 +207,14 @@ class Starter:
         A runner with another worker is used only if there are enough of them, and then the one that has been
         idle for longest.
         """
-        young = (each for each in self._runners.values() if each.attempts < MAX_ATTEMPTS)
-        free = sorted((each for each in young if each.is_free), key=_idle_since)
-        loaded = [each for each in free if each.worker_key]
-        fitting = [each for each in loaded if each.worker_key == worker_key]
-        spare = [each for each in loaded if each not in fitting][: 1 if len(loaded) >= MAX_LOADED else 0]
-        return [*spare, *(each for each in free if not each.worker_key), *fitting]
+        young = (runner for runner in self._runners.values() if runner.attempts < MAX_ATTEMPTS)
+        free = sorted((runner for runner in young if runner.is_free), key=_idle_since)
+        loaded = [runner for runner in free if runner.worker_key]
+        fitting = [runner for runner in loaded if runner.worker_key == worker_key]
+        spare = [runner for runner in loaded if runner not in fitting][
+            : 1 if len(loaded) >= MAX_LOADED else 0
+        ]
+        return [*spare, *(runner for runner in free if not runner.worker_key), *fitting]
 
     def _fork(self, lock: int) -> Runner:
         """Fork a runner, which must not inherit the lock that is about to be sent to it."""
@@ -235,14 +237,14 @@ class Starter:
     def _receive_report(self, runner: Runner) -> None:
         """Handle an ended attempt, a returned order, or a runner's death, which is reported when reaped."""
         try:
-            words = runner.orders.recv(_CHUNK_BYTES)
+            flags = runner.orders.recv(_CHUNK_BYTES)
         except OSError:
-            words = b""
-        if not words:
+            flags = b""
+        if not flags:
             self._dismiss(runner)
             return
-        for word in words:
-            if word == GIVEN_BACK[0]:
+        for flag in flags:
+            if flag == GIVEN_BACK[0]:
                 self._return_to_waiting(runner)
                 self._start_waiting()
                 continue
@@ -276,13 +278,17 @@ class Starter:
             is_old = runner.attempts >= MAX_ATTEMPTS or moment - runner.idle_since >= IDLE_LIMIT_S
             if runner.is_free and (is_old or self._is_closed):
                 self._dismiss(runner)
-        loaded = [each for each in self._runners.values() if each.is_free and each.worker_key]
+        loaded = [
+            loaded_runner
+            for loaded_runner in self._runners.values()
+            if loaded_runner.is_free and loaded_runner.worker_key
+        ]
         if loaded and processes.measure_free_memory() < MIN_FREE_MEMORY:
             for runner in loaded:
                 self._dismiss(runner)
 
     def _pause_s(self) -> float | None:
-        ends = [each.idle_since + IDLE_LIMIT_S for each in self._runners.values() if each.is_free]
+        ends = [runner.idle_since + IDLE_LIMIT_S for runner in self._runners.values() if runner.is_free]
         ends += [until for _, until in [*self._waiting][:1]]
         return max(0.0, min(ends) - time.monotonic()) if ends else None
 
@@ -333,15 +339,15 @@ class Starter:
             self._waker.close()
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             self._selector.close()
-            others = [each.orders for each in self._runners.values()]
-            for end in (self._requests, *others):
+            sockets = [other.orders for other in self._runners.values()]
+            for end in (self._requests, *sockets):
                 end.close()
-            ready = (each.ready for each in self._runners.values() if each.ready is not None)
+            ready = (other.ready for other in self._runners.values() if other.ready is not None)
             for order, _ in (*self._waiting, *ready):
                 os.close(order.lock)
-            for each in self._runners.values():
-                if each.lock is not None:
-                    os.close(each.lock)
+            for other in self._runners.values():
+                if other.lock is not None:
+                    os.close(other.lock)
             os.setsid()
             processes.name_process(RUNNER_NAME)
             code = serve(orders)

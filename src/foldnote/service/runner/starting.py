@@ -73,9 +73,9 @@ class StarterLink:
             if at_once:
                 running.send(folder, worker_key, lock, at_once=at_once)
                 return
-            answer = running.ask(folder, worker_key, lock)
-        word, _, rest = answer.partition(" ")
-        if word != STARTED:
+            reply = running.request(folder, worker_key, lock)
+        state, _, rest = reply.partition(" ")
+        if state != STARTED:
             raise EngineError(f"No runner could be started: {rest}.")
 
     def close(self) -> None:
@@ -123,7 +123,7 @@ class _Running:
             self._kill()
             raise StarterDiedError from exc
 
-    def ask(self, folder: Path, worker_key: str, lock: int) -> str:
+    def request(self, folder: Path, worker_key: str, lock: int) -> str:
         """Send an attempt and return the answer.
 
         Raises:
@@ -131,13 +131,13 @@ class _Running:
         """
         self.send(folder, worker_key, lock)
         try:
-            answer = self._answers.get(timeout=_ANSWER_S)
+            reply = self._answers.get(timeout=_ANSWER_S)
         except queue.Empty as exc:
             self._kill()
             raise StarterDiedError from exc
-        if answer is None:
+        if reply is None:
             raise StarterDiedError
-        return answer
+        return reply
 
     def end(self) -> None:
         """Close the connection."""
@@ -153,8 +153,8 @@ class _Running:
 
     def _listen(self) -> None:
         for sentence in self._sentences():
-            word, _, rest = sentence.partition(" ")
-            if word == "ended":
+            state, _, rest = sentence.partition(" ")
+            if state == "ended":
                 self._on_ended(Path(rest))
             else:
                 self._answers.put(sentence)

@@ -111,13 +111,13 @@ def is_refused(fault: OSError) -> bool:
     return fault.errno in _REFUSED
 
 
-def open_file(place: str, folder: int) -> int | None:
+def open_file(path: str, folder: int) -> int | None:
     """Return the descriptor of the regular file at ``place`` below ``folder``; None if there is none.
 
     Raises:
         OSError: the machine can open no more files, or its disk fails.
     """
-    *parents, name = place.split("/")
+    *parents, name = path.split("/")
     parent = None
     try:
         parent = _descend(parents, folder)
@@ -144,7 +144,7 @@ def list_files(folder: int) -> FoundFiles:
         TooManyFilesError: there are more than MAX_FILES, or they are nested deeper than MAX_DEPTH.
         OSError: the machine can open no more files, or its disk fails.
     """
-    found: list[FoundFile] = []
+    files: list[FoundFile] = []
     closed: list[str] = []
     pending: list[tuple[str, ...]] = [()]
     while pending:
@@ -152,19 +152,19 @@ def list_files(folder: int) -> FoundFiles:
         if len(parents) > MAX_DEPTH:
             raise TooManyFilesError(f"folders nested more than {MAX_DEPTH} deep")
         try:
-            _list_one(parents, folder, found, pending)
+            _list_one(parents, folder, files, pending)
         except OSError as exc:  # the engine may have made it unreadable
             if not is_absent(exc):
                 raise
             if is_refused(exc):
                 closed.append("/".join(parents))
-        if len(found) > MAX_FILES or len(pending) > MAX_FILES:
+        if len(files) > MAX_FILES or len(pending) > MAX_FILES:
             raise TooManyFilesError(f"more than {MAX_FILES:,} files or folders")
-    return FoundFiles(found, closed)
+    return FoundFiles(files, closed)
 
 
 def _list_one(
-    parents: tuple[str, ...], folder: int, found: list[FoundFile], pending: list[tuple[str, ...]]
+    parents: tuple[str, ...], folder: int, files: list[FoundFile], pending: list[tuple[str, ...]]
 ) -> None:
     descriptor = _descend(parents, folder)
     try:
@@ -174,8 +174,8 @@ def _list_one(
                     pending.append((*parents, entry.name))
                 elif entry.is_file(follow_symlinks=False):
                     size = entry.stat(follow_symlinks=False).st_size
-                    found.append(FoundFile("/".join((*parents, entry.name)), size))
-                if len(found) > MAX_FILES or len(pending) > MAX_FILES:
+                    files.append(FoundFile("/".join((*parents, entry.name)), size))
+                if len(files) > MAX_FILES or len(pending) > MAX_FILES:
                     return
     finally:
         os.close(descriptor)

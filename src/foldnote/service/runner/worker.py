@@ -155,8 +155,8 @@ class WorkerCopy:
             )
         except OSError:
             return False
-        for each in descriptors:
-            os.close(each)
+        for descriptor in descriptors:
+            os.close(descriptor)
         self._jobs -= bool(message)
         return bool(message)
 
@@ -245,8 +245,8 @@ class JobPipes:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in self.inherited:
-            os.close(each)
+        for descriptor in self.inherited:
+            os.close(descriptor)
         if not self._is_kept:
             self.close()
 
@@ -258,13 +258,13 @@ class JobPipes:
     def make_job(self, copy: WorkerCopy) -> WorkerJob:
         """Return the job that writes to these pipes and runs in ``copy``."""
         self._is_kept = True
-        output, errors = (os.fdopen(each, "rb", 0) for each in self._read)
+        output, errors = (os.fdopen(descriptor, "rb", 0) for descriptor in self._read)
         return WorkerJob(copy, output, errors)
 
     def close(self) -> None:
         """Close the ends for reading."""
-        for each in self._read:
-            os.close(each)
+        for descriptor in self._read:
+            os.close(descriptor)
 
 
 def _make_message(spec: AttemptSpec, scratch: Path, marks: tuple[str, ...] = ()) -> bytes:

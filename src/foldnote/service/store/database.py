@@ -66,7 +66,7 @@ def has_any(database: Database, query: str) -> bool:
 def pad_to_power_of_two(keys: Sequence[Found]) -> Sequence[Found]:
     """Pad keys to a power of two by repeating the last one, so that few distinct statements are prepared."""
     number = len(keys)
-    return [keys[min(each, number - 1)] for each in range(1 << (number - 1).bit_length())] if keys else []
+    return [keys[min(index, number - 1)] for index in range(1 << (number - 1).bit_length())] if keys else []
 
 
 class RawConnection(Protocol):

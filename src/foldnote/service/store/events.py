@@ -36,10 +36,10 @@ def read_state_tokens(database: Database, account_ids: Sequence[int]) -> dict[in
     Raises:
         StorageFaultError: the database cannot be read now.
     """
-    found: dict[int, str] = {}
+    tokens: dict[int, str] = {}
     with database.read_raw(is_single=True) as connection:
         for start in range(0, len(account_ids), KEYS_AT_ONCE):
             some = pad_to_power_of_two(account_ids[start : start + KEYS_AT_ONCE])
             for account_id, last in connection.execute(f"{_LAST} ({placeholders(some)})", some):
-                found[account_id] = str(last or 0)
-    return found
+                tokens[account_id] = str(last or 0)
+    return tokens

@@ -102,9 +102,9 @@ class FileStore:
             .distinct()
         )
         with self._database.read() as connection:
-            found = connection.execute(query).scalars().all()
-        parts = [folder.split("/") for folder in found]
-        return sorted({"/".join(each[: depth + 1]) for each in parts for depth in range(len(each))})
+            paths = connection.execute(query).scalars().all()
+        parts = [folder.split("/") for folder in paths]
+        return sorted({"/".join(steps[: depth + 1]) for steps in parts for depth in range(len(steps))})
 
     def delete(self, account_id: int, folder: str, name: str) -> bool:
         """Mark one file as deleted; return False if it does not exist."""
@@ -222,8 +222,8 @@ def _select(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 def _mark_deleted(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> int:
     live = (*conditions, files.c.deleted.is_(None))
-    found = connection.execute(sa.select(files.c.account_id, files.c.sha256, files.c.size).where(*live))
+    rows = connection.execute(sa.select(files.c.account_id, files.c.sha256, files.c.size).where(*live))
     release_contents(
-        connection, [{"account_id": owner, "sha256": each, "bytes": size} for owner, each, size in found]
+        connection, [{"account_id": owner, "sha256": sha256, "bytes": size} for owner, sha256, size in rows]
     )
     return connection.execute(sa.update(files).where(*live).values(deleted=clock.now())).rowcount

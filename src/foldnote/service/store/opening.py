@@ -75,8 +75,8 @@ def _log_belongs(database: Path) -> bool:
     if not _is_nonempty(database):
         return False
     names = _read_names(companion_file(database, "-run"))
-    found = _find_run(database)
-    return not names or not found or found in names
+    run = _find_run(database)
+    return not names or not run or run in names
 
 
 def _find_run(database: Path) -> str:
@@ -84,10 +84,10 @@ def _find_run(database: Path) -> str:
     try:
         address = f"file:{quote(str(database.absolute()))}?immutable=1"
         with closing(sqlite3.connect(address, uri=True)) as connection:
-            found: tuple[str] = connection.execute("SELECT run FROM identity").fetchone()
+            row: tuple[str] = connection.execute("SELECT run FROM identity").fetchone()
     except sqlite3.Error:  # of an earlier version, or interrupted while copying the log
         return ""
-    return found[0]
+    return row[0]
 
 
 def _set_log_aside(database: Path, wal: Path) -> None:
@@ -130,10 +130,10 @@ def _read_names(path: Path) -> list[str]:
 def _check_integrity(database: Path) -> None:
     try:
         with closing(sqlite3.connect(database, isolation_level=None)) as connection:
-            found: tuple[str] = connection.execute("PRAGMA quick_check(1)").fetchone()
+            row: tuple[str] = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.OperationalError:  # locked or unreadable; opening it reports the error
         return
     except sqlite3.DatabaseError as exc:
         raise DamagedDatabaseError(database, str(exc)) from exc
-    if found[0] != "ok":
-        raise DamagedDatabaseError(database, " ".join(found[0].split()))
+    if row[0] != "ok":
+        raise DamagedDatabaseError(database, " ".join(row[0].split()))

@@ -107,12 +107,12 @@ class PostgresDatabase:
         self._listener.start()
 
     def _engine(self) -> sa.Engine:
-        few = min(8, self._address.connections)
+        pool_size = min(8, self._address.connections)
         engine = sa.create_engine(
             self._address.parsed,
             poolclass=QueuePool,
-            pool_size=few,
-            max_overflow=self._address.connections - few - 1,  # the listener has one, too
+            pool_size=pool_size,
+            max_overflow=self._address.connections - pool_size - 1,  # the listener has one, too
             pool_timeout=_POOL_TIMEOUT_S,
             pool_recycle=1800,
             isolation_level="READ COMMITTED",
@@ -152,12 +152,12 @@ class PostgresDatabase:
 
     def _unusable(self, fault: BaseException | None) -> ConfigurationError:
         """Report the server's or driver's message, without the excerpt of a query, and what to do."""
-        told = " ".join(_EXCERPT.sub("", str(fault)).split()).rstrip(".")
+        reason = " ".join(_EXCERPT.sub("", str(fault)).split()).rstrip(".")
         if getattr(fault, "sqlstate", None) in _NOT_ALLOWED:
             advice = "Let its user own the database: ALTER DATABASE … OWNER TO …"
         else:
             advice = "Check its address, user and password (PGPASSFILE or PGPASSWORD), and that it runs"
-        return ConfigurationError(f"The database {self._address.shown} cannot be used: {told}. {advice}.")
+        return ConfigurationError(f"The database {self._address.shown} cannot be used: {reason}. {advice}.")
 
     def _require_usable(self, connection: psycopg.Connection[Any]) -> None:
         """Refuse a server that does not keep commits, or that lacks something.
@@ -165,11 +165,11 @@ class PostgresDatabase:
         Raises:
             ConfigurationError: the message says what is wrong and what to do.
         """
-        shown = self._address.shown
+        database = self._address.shown
         if connection.info.server_version < _OLDEST * 10_000:
-            found = connection.info.server_version // 10_000
+            version = connection.info.server_version // 10_000
             raise ConfigurationError(
-                f"The server of {shown} is PostgreSQL {found}; the service needs {_OLDEST} or later."
+                f"The server of {database} is PostgreSQL {version}; the service needs {_OLDEST} or later."
             )
         row = connection.execute(
             "SELECT current_setting('server_encoding'), current_setting('synchronous_commit'),"
@@ -179,15 +179,16 @@ class PostgresDatabase:
         encoding, synchronous, fsync, is_read_only = row or ("", "", "", True)
         if encoding != "UTF8":
             raise ConfigurationError(
-                f"The encoding of {shown} is {encoding}. Create a database with: createdb --encoding=UTF8"
-                " --template=template0 NAME"
+                f"The encoding of {database} is {encoding}. Create a database with: createdb"
+                " --encoding=UTF8 --template=template0 NAME"
             )
         if is_read_only:
-            raise ConfigurationError(f"{shown} can only be read. Give the address of the primary server.")
+            raise ConfigurationError(f"{database} can only be read. Give the address of the primary server.")
         if "off" in (synchronous, fsync):
             name = "fsync" if fsync == "off" else "synchronous_commit"
             raise ConfigurationError(
-                f"{name} is off at {shown}: a power cut would lose jobs that were acknowledged. Set it to on."
+                f"{name} is off at {database}: a power cut would lose jobs that were acknowledged. Set it"
+                " to on."
             )
 
     @contextmanager
@@ -346,11 +347,11 @@ class PostgresDatabase:
                     next_check_at = time.monotonic() + _CHECK_INTERVAL_S
                     self._count_changes(None)
                     self._on_change()
-                for each in raw.notifies(timeout=_LISTEN_S, stop_after=1):
-                    sender, _, accounts = each.payload.partition(" ")
+                for notice in raw.notifies(timeout=_LISTEN_S, stop_after=1):
+                    sender, _, accounts = notice.payload.partition(" ")
                     if sender != self._name:
                         self._count_changes(
-                            None if accounts == "*" else [int(each) for each in accounts.split(",")]
+                            None if accounts == "*" else [int(notice) for notice in accounts.split(",")]
                         )
                         self._on_change()
 

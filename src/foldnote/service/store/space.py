@@ -76,15 +76,15 @@ def reclaim(
     connection.execute(f"PRAGMA busy_timeout={_MAX_WAIT_MS}")
     is_possible = _read_pragma(connection, "auto_vacuum") == _INCREMENTAL
     pages = _FEW_PAGES if keeps_log else _PAGES_AT_ONCE
-    how = "RESTART" if keeps_log else "TRUNCATE"
+    mode = "RESTART" if keeps_log else "TRUNCATE"
     while is_possible and (left := _read_pragma(connection, "freelist_count")) and not stop.wait(_PAUSE_S):
         with lock:
             connection.executescript(f"PRAGMA incremental_vacuum({pages})")  # `execute` frees one page only
             if keeps_log:
-                empty_log(connection, how)
+                empty_log(connection, mode)
         if _read_pragma(connection, "freelist_count") >= left:
             break
-    is_empty = empty_log(connection, how)
+    is_empty = empty_log(connection, mode)
     return not keeps_log and is_empty and not (is_possible and _read_pragma(connection, "freelist_count"))
 
 
@@ -127,9 +127,9 @@ def rewrite(
     return True
 
 
-def empty_log(connection: sqlite3.Connection, how: str = "TRUNCATE") -> bool:
+def empty_log(connection: sqlite3.Connection, mode: str = "TRUNCATE") -> bool:
     """Copy the log into the database; return False if a reader still needs part of it."""
-    busy, *_ = connection.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
+    busy, *_ = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
     return not busy
 
 
@@ -138,5 +138,5 @@ def _size(connection: sqlite3.Connection) -> int:
 
 
 def _read_pragma(connection: sqlite3.Connection, pragma: str) -> int:
-    found: tuple[int] = connection.execute(f"PRAGMA {pragma}").fetchone()
-    return found[0]
+    row: tuple[int] = connection.execute(f"PRAGMA {pragma}").fetchone()
+    return row[0]

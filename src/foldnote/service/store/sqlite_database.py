@@ -182,15 +182,15 @@ class SqliteDatabase:
         """
         with self._watch_lock:
             try:
-                found: tuple[int] = self._watch.execute("PRAGMA data_version").fetchone()
+                row: tuple[int] = self._watch.execute("PRAGMA data_version").fetchone()
             except sqlite3.OperationalError as exc:
                 raise StorageFaultError(str(exc)) from exc
-            return found[0]
+            return row[0]
 
     def size_bytes(self) -> int:
         """Return the size of the files."""
-        beside = self.path.parent.glob(f"{self.path.name}-*")
-        return sum(each.stat().st_size for each in (self.path, *beside) if each.is_file())
+        companions = self.path.parent.glob(f"{self.path.name}-*")
+        return sum(path.stat().st_size for path in (self.path, *companions) if path.is_file())
 
     @contextmanager
     def read_raw(self, *, is_single: bool = False) -> Iterator[sqlite3.Connection]:

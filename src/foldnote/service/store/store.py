@@ -45,11 +45,11 @@ class Store:
 
     def __init__(
         self,
-        place: Path | StoreAddress,
+        location: Path | StoreAddress,
         quotas: Quotas | None = None,
         on_full: Callable[[], None] = lambda: None,
     ) -> None:
-        self.database = open_database(place, on_full)
+        self.database = open_database(location, on_full)
         self.accounts = AccountStore(self.database)
         self.organizations = OrganizationStore(self.database)
         self.trials = TrialStore(self.database)
@@ -77,18 +77,18 @@ class Store:
         self.database.close()
 
 
-def open_database(place: Path | StoreAddress, on_full: Callable[[], None]) -> Database:
+def open_database(location: Path | StoreAddress, on_full: Callable[[], None]) -> Database:
     """Open SQLite's file, or a PostgreSQL database, whose driver is only then imported.
 
     Raises:
         ConfigurationError: it cannot be used, or the driver is not installed.
     """
-    if isinstance(place, Path):
-        return SqliteDatabase(place, on_full)
+    if isinstance(location, Path):
+        return SqliteDatabase(location, on_full)
     if find_spec("psycopg") is None:
         raise ConfigurationError(
             "A store in PostgreSQL needs the package psycopg: pip install 'foldnote[postgres]'."
         )
     from foldnote.service.store.postgres_database import PostgresDatabase
 
-    return PostgresDatabase(place, on_full)
+    return PostgresDatabase(location, on_full)

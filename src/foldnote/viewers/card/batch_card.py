@@ -114,13 +114,13 @@ class BatchCard(JobCard):
             edit: returns what *Edit settings* shows below the card.
             advise: describes what *Run again* does, if the batch has ended without all results.
         """
-        self._batch, self._slot, self._note_end = batch, slot, on_final
+        self._batch, self._slot, self._on_final = batch, slot, on_final
         self._advise = advise
         self._jobs: dict[str, Job | None] = {}
         self._inputs: dict[str, Mapping[str, Any]] = {}
         self._table: LiveTable | None = None
-        self._gathering: asyncio.TimerHandle | None = None
-        self._followed: list[WatchedJob] = []
+        self._pending_refresh: asyncio.TimerHandle | None = None
+        self._watched_jobs: list[WatchedJob] = []
         self._graph = StageGraph() if isinstance(batch, PipelineRun) else None
         super().__init__(
             batch.record, source, on_final=self._end, find_result=lambda: slot.bundle or self._finish_table(),
@@ -129,8 +129,8 @@ class BatchCard(JobCard):
         )  # fmt: skip
         self.add_class("foldnote-batch")  # as wide as its table
         if self._graph is not None:
-            first, *others = self.children
-            self.set_trait("children", (first, self._graph, *others))
+            first, *following = self.children
+            self.set_trait("children", (first, self._graph, *following))
         if not self.job.is_final:
             self._begin()
 
@@ -143,14 +143,14 @@ class BatchCard(JobCard):
 
     def close(self) -> None:
         """Stop following the batch and its jobs, which continue."""
-        self._unfollow()
+        self._stop_watching()
         self._close_table()
         super().close()
 
     def _begin(self) -> None:
         """Show the live table, and follow the jobs that have not ended."""
         try:
-            self._take_rows(self._batch.list_rows())
+            self._set_rows(self._batch.list_rows())
         except FoldnoteError as exc:
             self._show_outage(f"The jobs cannot be listed: {exc.message}")
             return
@@ -161,19 +161,19 @@ class BatchCard(JobCard):
         for name, job in self._jobs.items():
             if job is not None and not job.is_final:
                 watched = WatchedJob(name, self._receive_row, lambda _reason, _last_good: None)
-                self._followed.append(watched)
+                self._watched_jobs.append(watched)
                 self._watcher.add(watched)
 
-    def _take_rows(self, rows: list[SheetRow]) -> None:
+    def _set_rows(self, rows: list[SheetRow]) -> None:
         self._jobs = {row.name: row.job for row in rows}
         self._inputs = {row.name: row.inputs for row in rows}
-        self._draw()
+        self._draw_graph()
 
     @property
     def _stages(self) -> list[StageNode]:
         return read_stages([SheetRow(name, self._inputs[name], job) for name, job in self._jobs.items()])
 
-    def _draw(self) -> None:
+    def _draw_graph(self) -> None:
         if self._graph is not None:
             self._graph.show(self._stages)
 
@@ -181,27 +181,28 @@ class BatchCard(JobCard):
         if self._jobs.get(job.job_name) is job:
             return
         self._jobs[job.job_name] = job
-        if self._gathering is None:
-            self._gathering = asyncio.get_running_loop().call_later(_GATHER_S, self._refresh)
+        if self._pending_refresh is None:
+            self._pending_refresh = asyncio.get_running_loop().call_later(_GATHER_S, self._refresh)
 
     def _refresh(self) -> None:
-        self._gathering = None
+        self._pending_refresh = None
         if self._table is not None and not self.job.is_final:
             self._table.show(self._make_rows())
-            self._draw()
+            self._draw_graph()
             self._redraw()
 
-    def _make_rows(self, found: Mapping[str, Result] | None = None) -> list[BatchRow]:
+    def _make_rows(self, results: Mapping[str, Result] | None = None) -> list[BatchRow]:
         """Return the rows; with the results by job name, also their figures."""
         rows = [make_row(name, job, self._inputs[name]) for name, job in self._jobs.items()]
-        found = found or {}
+        results = results or {}
         return [
-            replace(row, figures=read_figures(found[row.name])) if row.name in found else row for row in rows
+            replace(row, figures=read_figures(results[row.name])) if row.name in results else row
+            for row in rows
         ]
 
     def _end(self, record: Job) -> None:
-        self._unfollow()
-        self._note_end(record)
+        self._stop_watching()
+        self._on_final(record)
         self._finish_table()
         if self._advise is not None and describe_rerun(self._shown_record()):
             self._again = self._advise()
@@ -210,11 +211,13 @@ class BatchCard(JobCard):
 
     def _finish_table(self) -> Mapping[str, Any]:
         """Put the final table into the output, with the results that are saved with it."""
-        self._take_rows(self._batch.list_rows())
-        found = self._read_results()
-        shown = {name: found[name] for name in self._jobs if name in found}
-        rows = self._make_rows(shown)
-        self._slot.put(rows_bundle(rows, self.job.job_name, self._profile, lay_out_jobs(shown), shown))
+        self._set_rows(self._batch.list_rows())
+        results = self._read_results()
+        own_results = {name: results[name] for name in self._jobs if name in results}
+        rows = self._make_rows(own_results)
+        self._slot.put(
+            rows_bundle(rows, self.job.job_name, self._profile, lay_out_jobs(own_results), own_results)
+        )
         self._close_table()
         return self._slot.bundle
 
@@ -226,7 +229,7 @@ class BatchCard(JobCard):
 
     def _read_results(self) -> dict[str, Result]:
         """Return the results by job name, for a retry also those of the earlier batches."""
-        found: dict[str, Result] = {}
+        results: dict[str, Result] = {}
         earlier: list[BatchHandle] = (
             self._batch.list_earlier() if isinstance(self._batch, BatchHandle) else []
         )
@@ -234,14 +237,14 @@ class BatchCard(JobCard):
             with suppress(
                 FoldnoteError
             ):  # no job has a result, or no archive was built; the table says which
-                found |= batch.result().jobs
-        return found
+                results |= batch.result().jobs
+        return results
 
-    def _unfollow(self) -> None:
-        for watched in self._followed:
+    def _stop_watching(self) -> None:
+        for watched in self._watched_jobs:
             if self._watcher:
                 self._watcher.discard(watched)
-        self._followed = []
+        self._watched_jobs = []
 
     def _shown_record(self) -> Job:
         """Return the record with the number of failed jobs, which lists of jobs do not have.

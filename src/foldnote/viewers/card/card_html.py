@@ -95,10 +95,10 @@ def count_lost(job: Job) -> str:
     """
     if not job.is_batch:
         return ""
-    lost, word = (job.failed, "failed")
+    lost, description = (job.failed, "failed")
     if lost is None:
-        lost, word = (job.statuses.stopped if job.statuses else 0), "without a result"
-    return f"{lost:,} {word}" if lost else ""
+        lost, description = (job.statuses.stopped if job.statuses else 0), "without a result"
+    return f"{lost:,} {description}" if lost else ""
 
 
 def draw_icon(key: str) -> str:
@@ -144,8 +144,10 @@ def write_card(
         profile: the profile of its service, with which the page can request its result.
     """
     appearance = find_appearance(job)
-    place = f' data-fn-job="{escape(job.job_name)}" data-fn-profile="{escape(profile)}"' if profile else ""
-    shown, wide = escape(visible(job.label) or job.job_name), " fnc-batch" if job.is_batch else ""
+    attributes = (
+        f' data-fn-job="{escape(job.job_name)}" data-fn-profile="{escape(profile)}"' if profile else ""
+    )
+    title, wide = escape(visible(job.label) or job.job_name), " fnc-batch" if job.is_batch else ""
     parts = [
         _write_top(job, appearance),
         _paragraph("fnc-advice fnc-job", job.job_name if job.label else ""),
@@ -164,7 +166,7 @@ def write_card(
     ]
     return (
         f"<style>{read_asset('card.css')}</style>"
-        f'<div class="fnc fnc-{appearance.key}{wide}" role="group" aria-label="Job {shown}"{place}>'
+        f'<div class="fnc fnc-{appearance.key}{wide}" role="group" aria-label="Job {title}"{attributes}>'
         f"{''.join(parts)}</div>"
     )
 
@@ -172,8 +174,10 @@ def write_card(
 def _advise(job: Job, appearance: StateAppearance) -> str:
     """Return what happens next; for a stopped batch, also what remains and how it can be continued."""
     has_results = job.is_batch and job.statuses is not None and job.statuses.complete > 0
-    is_told = (job.is_failed and job.tool == PIPELINE) or (job.status is JobStatus.STOPPED and has_results)
-    return "" if is_told else appearance.advice
+    is_explained = (job.is_failed and job.tool == PIPELINE) or (
+        job.status is JobStatus.STOPPED and has_results
+    )
+    return "" if is_explained else appearance.advice
 
 
 def write_plain_card(job: Job, again: str | None = None, note: CardNote = NO_NOTE) -> str:
@@ -182,9 +186,9 @@ def write_plain_card(job: Job, again: str | None = None, note: CardNote = NO_NOT
     detail = (job.error if job.is_failed else job.message) or _count_jobs(job)
     again = again or describe_rerun(job).replace("`", "") if describe_rerun(job) else ""
     name = f"{visible(job.label)} [{job.job_name}]" if job.label else job.job_name
-    told = f"{name} ({name_tool(job.tool_type)}): {appearance.words}{': ' if detail else ''}{detail}"
+    state_line = f"{name} ({name_tool(job.tool_type)}): {appearance.words}{': ' if detail else ''}{detail}"
     tags = f"Tags: {visible(', '.join(note.tags))}" if note.tags else ""
-    return "\n".join(filter(None, [told, tags, visible(note.text), again]))
+    return "\n".join(filter(None, [state_line, tags, visible(note.text), again]))
 
 
 def _write_note(note: CardNote) -> str:
@@ -197,9 +201,9 @@ def _write_note(note: CardNote) -> str:
 def write_log(text: str) -> str:
     """Return the last lines of a log as HTML."""
     lines = text.splitlines()
-    cut = f"… {len(lines) - LOG_TAIL_LINES:,} earlier lines\n" if len(lines) > LOG_TAIL_LINES else ""
+    omitted = f"… {len(lines) - LOG_TAIL_LINES:,} earlier lines\n" if len(lines) > LOG_TAIL_LINES else ""
     tail = "\n".join(lines[-LOG_TAIL_LINES:])
-    body = escape(cut + tail) if lines else "The log is empty."
+    body = escape(omitted + tail) if lines else "The log is empty."
     return f'<pre class="fnc-log" tabindex="0" aria-label="Log">{body}</pre>'
 
 

@@ -188,11 +188,11 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
     def bundle(self) -> dict[str, str]:
         """Return the current state of the card as a static mime bundle."""
         job = self._shown_record()
-        gone = _DELETED if self._outage == _DELETED else ""
-        html = write_card(job, outage=gone, is_live=False, again=self._again, note=self._note)
+        outage = _DELETED if self._outage == _DELETED else ""
+        html = write_card(job, outage=outage, is_live=False, again=self._again, note=self._note)
         own = {"text/html": html, "text/plain": write_plain_card(job, self._again, self._note)}
-        later = self._following.bundle() if self._following else {}
-        return {kind: "\n".join(filter(None, [text, later.get(kind)])) for kind, text in own.items()}
+        following = self._following.bundle() if self._following else {}
+        return {kind: "\n".join(filter(None, [text, following.get(kind)])) for kind, text in own.items()}
 
     def close(self) -> None:
         """Stop following the job and remove the widget; the job continues."""
@@ -250,13 +250,13 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
         if isinstance(reason, NotFoundError):
             self._outage = _DELETED
         else:
-            seen = (
+            last_contact = (
                 f" It last answered at {last_good:%H:%M:%S} UTC."
                 if last_good
                 else " It has not answered yet."
             )
             self._outage = (
-                f"No update: {reason.message}{seen} The card keeps trying; the job itself continues."
+                f"No update: {reason.message}{last_contact} The card keeps trying; the job itself continues."
             )
         self._redraw()
 
@@ -294,8 +294,8 @@ class JobCard(widgets.VBox):  # type: ignore[misc]
             button.layout.display = "" if has_no_result and action is not None else "none"
         self._html.layout.width = "auto"
 
-    def _show_outage(self, words: str) -> None:
-        self._outage = words
+    def _show_outage(self, message: str) -> None:
+        self._outage = message
         self._redraw()
 
     def _show_result(self) -> None:

@@ -62,16 +62,16 @@ def read_stages(rows: Sequence[SheetRow]) -> list[StageNode]:
     previous one.
     """
     nodes: list[StageNode] = []
-    places: dict[str, int] = {}
+    indices: dict[str, int] = {}
     for row in rows:
         name = str(row.inputs.get("stage", row.name))
-        first = places.get(_stem(name), -1)
+        first = indices.get(_stem(name), -1)
         if first >= 0 and _is_variant(nodes[first], row.job):
             nodes[first] = replace(nodes[first], jobs=(*nodes[first].jobs, row.job))
             continue
         tool = str(row.inputs.get("tool", ""))
-        inputs = () if row.job is None else tuple(dict.fromkeys(_find_inputs(row.job, places)))
-        places[name] = len(nodes)
+        inputs = () if row.job is None else tuple(dict.fromkeys(_find_inputs(row.job, indices)))
+        indices[name] = len(nodes)
         nodes.append(StageNode(name, row.name, tool, (row.job,), inputs))
     if any(job is not None and job.settings for node in nodes for job in node.jobs):
         return nodes
@@ -82,8 +82,8 @@ def read_stages(rows: Sequence[SheetRow]) -> list[StageNode]:
 
 
 def _stem(name: str) -> str:
-    found = _NUMBERED.fullmatch(name)
-    return found[1] if found else ""
+    match = _NUMBERED.fullmatch(name)
+    return match[1] if match else ""
 
 
 def _is_variant(node: StageNode, job: Job | None) -> bool:
@@ -91,24 +91,26 @@ def _is_variant(node: StageNode, job: Job | None) -> bool:
     first = node.jobs[0]
     if first is None or job is None or job.tool_type != first.tool_type or not node.inputs:
         return False
-    theirs, ours = first.settings, job.settings
-    changed = [key for key in theirs.keys() | ours.keys() if theirs.get(key) != ours.get(key)]
-    pairs = [(str(theirs.get(key, "")), str(ours.get(key, ""))) for key in changed]
+    first_settings, settings = first.settings, job.settings
+    changed = [
+        key for key in first_settings.keys() | settings.keys() if first_settings.get(key) != settings.get(key)
+    ]
+    pairs = [(str(first_settings.get(key, "")), str(settings.get(key, ""))) for key in changed]
     return bool(pairs) and all("/" in a and a.partition("/")[0] == b.partition("/")[0] for a, b in pairs)
 
 
-def _find_inputs(job: Job, places: dict[str, int]) -> Iterator[StageInput]:
+def _find_inputs(job: Job, indices: dict[str, int]) -> Iterator[StageInput]:
     for text in texts_in([job.settings, (job.extensions or {}).get(ALIGNMENT, "")]):
         head, mark, path = text.partition("/")
-        if mark and head in places and "\n" not in text:
-            yield StageInput(places[head], path)
+        if mark and head in indices and "\n" not in text:
+            yield StageInput(indices[head], path)
 
 
 def write_graph(nodes: Sequence[StageNode]) -> str:
     """Return the graph as HTML; empty for fewer than two stages."""
     if len(nodes) < 2:
         return ""
-    sources = [sorted({each.stage for each in node.inputs}) for node in nodes]
+    sources = [sorted({source.stage for source in node.inputs}) for node in nodes]
     columns, lanes = place_columns(sources), assign_lanes(sources)
     rail_px = 14 + _LANE_PX * (max(lanes.values(), default=-1) + 1) if lanes else 0
     items = [
@@ -118,27 +120,27 @@ def write_graph(nodes: Sequence[StageNode]) -> str:
     layers = columns.count if columns.count <= _MAX_COLUMNS else 0
     height = _px((columns.height - 1) * _ROW_PX + _NODE_PX)
     style = f"--l:{max(columns.count, 1)};--h:{height};--c:{len(nodes)};--r:{rail_px}px"
-    drawn = _draw_rails(sources, lanes, rail_px) + ("" if not layers else _draw_gaps(columns))
+    connections = _draw_rails(sources, lanes, rail_px) + ("" if not layers else _draw_gaps(columns))
     return (
-        f'<div class="fnc-graph"><div class="fnc-plan fnc-layers-{layers}" style="{style}">{drawn}'
+        f'<div class="fnc-graph"><div class="fnc-plan fnc-layers-{layers}" style="{style}">{connections}'
         f'<ol aria-label="Stages of the pipeline">{"".join(items)}</ol></div></div>'
     )
 
 
 def _write_node(node: StageNode, nodes: Sequence[StageNode]) -> str:
-    key, words, share = _describe_state(node)
-    taken = [f"{each.path or 'files'} of {nodes[each.stage].name}" for each in node.inputs]
+    key, state, share = _describe_state(node)
+    inputs = [f"{source.path or 'files'} of {nodes[source.stage].name}" for source in node.inputs]
     tool = name_tool(node.tool)
-    said = f"{node.name}: {tool}, {words}" + (f"; takes {', '.join(taken)}" if taken else "")
+    description = f"{node.name}: {tool}, {state}" + (f"; takes {', '.join(inputs)}" if inputs else "")
     reason = next((job.reason for job in node.jobs if job is not None and job.reason), "")
-    title = escape(visible(". ".join(filter(None, [said, reason]))), quote=True)
+    title = escape(visible(". ".join(filter(None, [description, reason]))), quote=True)
     bar = "" if share is None else f'<i class="fnc-done" style="width:{round(100 * share)}%"></i>'
     number = f" · {count(len(node.jobs), 'job')}" if len(node.jobs) > 1 else ""
     return (
         f'<button type="button" class="fnc-node fnc-at-{key}" data-fn-stage="{escape(node.job_name)}"'
         f' title="{title}" aria-label="{title}">'
         f'<span class="fnc-state">{draw_icon(key)}</span><b>{escape(visible(node.name))}</b>'
-        f"<small>{escape(visible(words))}{number} · {escape(tool)}</small>{bar}</button>"
+        f"<small>{escape(visible(state))}{number} · {escape(tool)}</small>{bar}</button>"
     )
 
 
@@ -150,8 +152,8 @@ def _describe_state(node: StageNode) -> tuple[str, str, float | None]:
     if len(jobs) > 1 and len({job.word for job in jobs}) > 1:
         ended = sum(job.is_final for job in jobs)
         failed = sum(job.is_failed for job in jobs)
-        words = f"{ended} of {len(jobs)} ended" + (f", {failed} failed" if failed else "")
-        return "failed" if failed else "running", words, ended / len(jobs)
+        state = f"{ended} of {len(jobs)} ended" + (f", {failed} failed" if failed else "")
+        return "failed" if failed else "running", state, ended / len(jobs)
     job = jobs[0]
     appearance, seconds = find_appearance(job), job.duration_s
     if job.is_not_run:
@@ -160,12 +162,12 @@ def _describe_state(node: StageNode) -> tuple[str, str, float | None]:
         return appearance.key, (job.message or appearance.words).rstrip(".").replace("the stage ", ""), None
     if job.reused_from:
         return appearance.key, f"Reused from {job.reused_from}", None
-    words = appearance.words
+    state = appearance.words
     if job.status is JobStatus.RUNNING and job.progress is not None:
-        words = f"{words}, {round(100 * job.progress)} %"
+        state = f"{state}, {round(100 * job.progress)} %"
     elif seconds is not None:
-        words = f"{words}, {format_duration(seconds)}"
-    return appearance.key, words, job.progress if job.status is JobStatus.RUNNING else None
+        state = f"{state}, {format_duration(seconds)}"
+    return appearance.key, state, job.progress if job.status is JobStatus.RUNNING else None
 
 
 def _draw_rails(sources: Sequence[Sequence[int]], lanes: dict[int, int], rail_px: int) -> str:
@@ -173,35 +175,35 @@ def _draw_rails(sources: Sequence[Sequence[int]], lanes: dict[int, int], rail_px
     if not lanes:
         return ""
     lines = []
-    for target, own in enumerate(sources):
-        for source in own:
+    for target, own_sources in enumerate(sources):
+        for source in own_sources:
             x = rail_px - 10 - _LANE_PX * lanes[source]
             start, end = source * _ROW_PX + _NODE_PX - 16, target * _ROW_PX + 16
             lines.append(f"M{rail_px} {start}H{x + 4}q-4 0-4 4V{end - 4}q0 4 4 4H{rail_px - 5}")
             lines.append("m-1-3.5 5 3.5-5 3.5")
     height = len(sources) * _ROW_PX
-    drawn = f'<path d="{"".join(lines)}"/>'
-    return f'<svg class="fnc-rails" aria-hidden="true" width="{rail_px}" height="{height}">{drawn}</svg>'
+    path = f'<path d="{"".join(lines)}"/>'
+    return f'<svg class="fnc-rails" aria-hidden="true" width="{rail_px}" height="{height}">{path}</svg>'
 
 
 def _draw_gaps(columns: Columns) -> str:
     """Draw the connections of a wide page: curves in the gaps between columns, and lines through columns."""
     height = columns.height * _ROW_PX
-    drawn = []
+    parts = []
     for gap in range(columns.count - 1):
         lines = []
-        for before, start, end, target in columns.links:
-            if before == gap:
+        for column, start, end, target in columns.links:
+            if column == gap:
                 y, z, tip = _middle(start), _middle(end), _GAP_PX - 1 if target is None else _GAP_PX - 5
                 lines.append(f"M0 {y}C{_GAP_PX / 2:g} {y} {_GAP_PX / 2:g} {z} {tip} {z}")
                 lines.append("" if target is None else "m-1-3.5 5 3.5-5 3.5")
-        drawn.append(
+        parts.append(
             f'<svg class="fnc-gap" aria-hidden="true" style="--d:{gap}" width="{_GAP_PX}" height="{height}">'
             f'<path d="{"".join(lines)}"/></svg>'
         )
     for depth, row in columns.passes:
-        drawn.append(f'<i class="fnc-pass" style="--d:{depth};top:{_middle(row)}px"></i>')
-    return "".join(drawn)
+        parts.append(f'<i class="fnc-pass" style="--d:{depth};top:{_middle(row)}px"></i>')
+    return "".join(parts)
 
 
 def _middle(row: float) -> str:

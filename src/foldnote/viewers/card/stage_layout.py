@@ -41,8 +41,8 @@ class Columns:
 def find_depths(sources: Sources) -> list[int]:
     """Return the column of each stage: one after the last stage whose files it takes."""
     depths: list[int] = []
-    for own in sources:
-        depths.append(1 + max((depths[each] for each in own), default=-1))
+    for own_sources in sources:
+        depths.append(1 + max((depths[source] for source in own_sources), default=-1))
     return depths
 
 
@@ -53,50 +53,55 @@ def place_columns(sources: Sources) -> Columns:
     for stage, depth in enumerate(depths):
         slots[depth].append((stage, None))
     for source in range(len(sources)):  # connections of one source share their path
-        targets = [depths[target] for target, own in enumerate(sources) if source in own]
+        targets = [depths[target] for target, own_sources in enumerate(sources) if source in own_sources]
         for depth in range(depths[source] + 1, max(targets, default=0)):
             slots[depth].append((source, depth))
-    places: dict[tuple[int, int | None], float] = {}
+    slot_rows: dict[tuple[int, int | None], float] = {}
     height = max((len(column) for column in slots), default=0)
     for column in slots:
-        order = sorted(column, key=lambda slot: _mean_row(slot, sources, places, depths))
+        order = sorted(column, key=lambda slot: _mean_row(slot, sources, slot_rows, depths))
         start = (height - len(column)) / 2
-        places |= {slot: start + index for index, slot in enumerate(order)}
+        slot_rows |= {slot: start + index for index, slot in enumerate(order)}
     links: list[tuple[int, float, float, int | None]] = []
-    for target, own in enumerate(sources):
-        for source in own:
-            before = depths[target] - 1
+    for target, own_sources in enumerate(sources):
+        for source in own_sources:
+            column_before = depths[target] - 1
             links.append(
-                (before, _find_exit_row(places, depths, source, before), places[target, None], target)
+                (
+                    column_before,
+                    _find_exit_row(slot_rows, depths, source, column_before),
+                    slot_rows[target, None],
+                    target,
+                )
             )
-    passes = [(source, depth) for source, depth in places if depth is not None]
+    passes = [(source, depth) for source, depth in slot_rows if depth is not None]
     for source, depth in passes:
-        behind = _find_exit_row(places, depths, source, depth - 1)
-        links.append((depth - 1, behind, places[source, depth], None))
-    rows = tuple(places[stage, None] for stage in range(len(sources)))
-    through = tuple((depth, places[source, depth]) for source, depth in passes)
+        exit_row = _find_exit_row(slot_rows, depths, source, depth - 1)
+        links.append((depth - 1, exit_row, slot_rows[source, depth], None))
+    rows = tuple(slot_rows[stage, None] for stage in range(len(sources)))
+    through = tuple((depth, slot_rows[source, depth]) for source, depth in passes)
     return Columns(tuple(depths), rows, height, tuple(links), through)
 
 
 def _find_exit_row(
-    places: dict[tuple[int, int | None], float], depths: Sequence[int], source: int, depth: int
+    slot_rows: dict[tuple[int, int | None], float], depths: Sequence[int], source: int, depth: int
 ) -> float:
     """Return the row in which a connection of ``source`` leaves the column ``depth``."""
-    return places[source, None if depths[source] == depth else depth]
+    return slot_rows[source, None if depths[source] == depth else depth]
 
 
 def _mean_row(
     slot: tuple[int, int | None],
     sources: Sources,
-    places: dict[tuple[int, int | None], float],
+    slot_rows: dict[tuple[int, int | None], float],
     depths: Sequence[int],
 ) -> float:
     """Return the mean row of the connected predecessors, which keeps connections short with few crossings."""
     stage, depth = slot
     if depth is not None:
-        return _find_exit_row(places, depths, stage, depth - 1)
+        return _find_exit_row(slot_rows, depths, stage, depth - 1)
     before = depths[stage] - 1
-    rows = [_find_exit_row(places, depths, each, before) for each in sources[stage]]
+    rows = [_find_exit_row(slot_rows, depths, source, before) for source in sources[stage]]
     return sum(rows) / len(rows) if rows else float(stage)
 
 
@@ -105,11 +110,11 @@ def assign_lanes(sources: Sources) -> dict[int, int]:
 
     A lane is taken from its stage to the last one that takes its files.
     """
-    ends = {each: stage for stage, own in enumerate(sources) for each in own}
+    ends = {taken_stage: stage for stage, own_sources in enumerate(sources) for taken_stage in own_sources}
     lanes: dict[int, int] = {}
     free_from: list[int] = []
     for source in sorted(ends):
-        lane = next((place for place, free in enumerate(free_from) if free <= source), len(free_from))
+        lane = next((index for index, free_at in enumerate(free_from) if free_at <= source), len(free_from))
         free_from[lane : lane + 1] = [ends[source]]
         lanes[source] = lane
     return lanes

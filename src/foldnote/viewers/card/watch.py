@@ -109,17 +109,17 @@ class JobWatcher:
         afresh, self._afresh = self._afresh, set()
         watched = tuple(self._watched)
         try:
-            records = await self.source.poll({each.name for each in watched}, afresh=afresh)
+            records = await self.source.poll({job.name for job in watched}, afresh=afresh)
         except FoldnoteError as exc:
-            for each in watched:
-                each.on_outage(exc, each.last_good)
+            for job in watched:
+                job.on_outage(exc, job.last_good)
             return False
         except Exception:  # noqa: BLE001 - nothing awaits this task, and no error may end it
             _log.exception("Polling the jobs of the cards failed")
             return False
-        for each in watched:
-            if each.name in records:
-                await self._notify(each, records[each.name])
+        for job in watched:
+            if job.name in records:
+                await self._notify(job, records[job.name])
         return True
 
     async def _notify(self, watched: WatchedJob, job: Job | None) -> None:
@@ -158,13 +158,13 @@ def find_watcher(source: JobSource) -> JobWatcher | None:
     return watcher
 
 
-def read_record(answer: Any) -> Job:
+def read_record(response: Any) -> Job:
     """Return the job record in an answer: the record itself or the ``record`` of a handle.
 
     Raises:
         TypeError: the answer holds no job record.
     """
-    job = answer if isinstance(answer, Job) else answer.record
+    job = response if isinstance(response, Job) else response.record
     if not isinstance(job, Job):
-        raise TypeError(f"{type(answer).__name__} holds no job record")
+        raise TypeError(f"{type(response).__name__} holds no job record")
     return job

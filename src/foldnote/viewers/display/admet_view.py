@@ -67,14 +67,16 @@ def show_admet(result: Result) -> list[Any]:
         result.tables[name] for name in ("properties.csv", "percentiles.csv", "columns.csv")
     )
     unread = [message_bundle(note) for note in _describe_unread(values)]
-    about = table_bundle(columns, "Properties, with the quality of their predictions in cross-validation")
+    descriptions = table_bundle(
+        columns, "Properties, with the quality of their predictions in cross-validation"
+    )
     if len(values) <= _MAX_COLUMNS:
         tables = [table_bundle(_transpose(values, percentiles, columns), "Properties")]
-        folded = fold_bundles([about], "Description of each property")
+        folded = fold_bundles([descriptions], "Description of each property")
     else:
         tables = [table_bundle(values.dropna(axis="columns", how="all"), "Properties")]
         ranks = table_bundle(percentiles, "Percentiles among the approved drugs of DrugBank")
-        folded = fold_bundles([ranks, about], "Percentiles, and a description of each property")
+        folded = fold_bundles([ranks, descriptions], "Percentiles, and a description of each property")
     return [*unread, _draw_cards(values), *tables, folded, *default_view(result, without=_FILES)]
 
 
@@ -82,9 +84,9 @@ def _describe_unread(values: pd.DataFrame) -> list[str]:
     problems = values.loc[values["problem"].notna(), ["molecule", "problem"]]
     if problems.empty:
         return []
-    told = " ".join(f"Molecule {row.molecule}: {row.problem}" for row in problems.head(3).itertuples())
-    more = f" {count(len(problems) - 3, 'other')} in the table below." if len(problems) > 3 else ""
-    return [f"{len(problems)} of {len(values)} molecules have no prediction. {told}{more}"]
+    messages = " ".join(f"Molecule {row.molecule}: {row.problem}" for row in problems.head(3).itertuples())
+    ending = f" {count(len(problems) - 3, 'other')} in the table below." if len(problems) > 3 else ""
+    return [f"{len(problems)} of {len(values)} molecules have no prediction. {messages}{ending}"]
 
 
 def _transpose(values: pd.DataFrame, percentiles: pd.DataFrame, columns: pd.DataFrame) -> pd.DataFrame:
@@ -102,13 +104,13 @@ def _transpose(values: pd.DataFrame, percentiles: pd.DataFrame, columns: pd.Data
 
 def _draw_cards(values: pd.DataFrame) -> Bundle:
     """Return the first molecules as drawings with their key figures."""
-    shown = values.head(_MAX_DRAWN)
-    cards = "".join(_write_card(row) for _, row in shown.iterrows())
-    left = len(values) - len(shown)
-    legend = f"The first {len(shown)} of {len(values):,} molecules. {_LEGEND}" if left else _LEGEND
+    first = values.head(_MAX_DRAWN)
+    cards = "".join(_write_card(row) for _, row in first.iterrows())
+    hidden = len(values) - len(first)
+    legend = f"The first {len(first)} of {len(values):,} molecules. {_LEGEND}" if hidden else _LEGEND
     style = f"<style>{read_asset('molecules.css')}</style>"
     html = f'<div class="fnv-molecules">{style}<ul>{cards}</ul><p>{legend}</p></div>'
-    return {"text/html": html, "text/plain": "\n".join(_write_line(row) for _, row in shown.iterrows())}
+    return {"text/html": html, "text/plain": "\n".join(_write_line(row) for _, row in first.iterrows())}
 
 
 def _write_card(row: pd.Series[Any]) -> str:
@@ -143,7 +145,9 @@ def _write_line(row: pd.Series[Any]) -> str:
     head = f"{row['molecule']}  {row['smiles']}"
     if isinstance(row["problem"], str):
         return f"{head}  {row['problem']}"
-    told = [
-        f"{each.label} {_write_figure(row, each)}" for each in _KEY_FIGURES[:5] if each.property in row.index
+    figures = [
+        f"{figure.label} {_write_figure(row, figure)}"
+        for figure in _KEY_FIGURES[:5]
+        if figure.property in row.index
     ]
-    return "  ".join([head, ", ".join(told)])
+    return "  ".join([head, ", ".join(figures)])

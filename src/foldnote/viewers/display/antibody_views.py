@@ -32,10 +32,10 @@ def show_predicted_errors(result: Result) -> list[Any]:
     A result without errors, such as that of one model of ABodyBuilder2, uses the default layout.
     """
     scene = None if result.jobs else compose_result(result)
-    if scene is None or "error" not in {each.key for each in scene.colorings}:
+    if scene is None or "error" not in {item.key for item in scene.colorings}:
         return default_view(result)
     label = "Predicted error (Å)"
-    errors = next(each.predicted_error for each in result.structures if each.predicted_error is not None)
+    errors = next(item.predicted_error for item in result.structures if item.predicted_error is not None)
     return [
         scene if settings.option("view_colors") else scene.model_copy(update={"color": "error"}),
         plot_profile(errors.rename(columns={"error": label}), label, "Predicted error along the chains"),

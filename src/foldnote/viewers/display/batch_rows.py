@@ -30,7 +30,7 @@ _STOPPED = "Stopped"
 _STATES = ("Running", "In Queue", "Complete", FAILED, _STOPPED, NOT_RUN, "Deleted")
 _MAX_SHARED = 200
 """Maximum length in characters of a setting that is shown although all rows share it."""
-_WORDS = {"In Queue": "queued"}
+_STATE_WORDS = {"In Queue": "queued"}
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,13 @@ def read_rows(result: Result) -> list[BatchRow]:
     records = _read_table(result)
     if records is None:
         return [
-            BatchRow(job, JobStatus.COMPLETE, figures=read_figures(one), scores=_find_scores(one))
-            for job, one in result.jobs.items()
+            BatchRow(
+                job,
+                JobStatus.COMPLETE,
+                figures=read_figures(result_of_job),
+                scores=_find_scores(result_of_job),
+            )
+            for job, result_of_job in result.jobs.items()
         ]
     return [_read_table_row(record, result.jobs) for record in records]
 
@@ -106,8 +111,8 @@ def _read_table_row(row: Mapping[Any, Any], jobs: Mapping[str, Result]) -> Batch
         reason=reason or str(row.get("message") or ""),
         retries=int(row.get("retries") or 0),
         figures=read_figures(jobs[job]) if job in jobs else {},
-        scores=_take(row, "score."),
-        settings=_read_settings(_take(row, "settings.")),
+        scores=_select_prefix(row, "score."),
+        settings=_read_settings(_select_prefix(row, "settings.")),
     )
 
 
@@ -118,9 +123,9 @@ def _find_scores(result: Result) -> Mapping[str, Any]:
         return {}
 
 
-def _take(row: Mapping[Any, Any], prefix: str) -> dict[str, Any]:
-    named = {str(name): value for name, value in row.items()}
-    return {name[len(prefix) :]: value for name, value in named.items() if name.startswith(prefix)}
+def _select_prefix(row: Mapping[Any, Any], prefix: str) -> dict[str, Any]:
+    by_name = {str(name): value for name, value in row.items()}
+    return {name[len(prefix) :]: value for name, value in by_name.items() if name.startswith(prefix)}
 
 
 def make_row(name: str, job: Job | None, inputs: Mapping[str, Any]) -> BatchRow:
@@ -146,8 +151,8 @@ def _read_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     The text of a file with one line, such as the SMILES of a ligand, loses its line end.
     """
-    alone = {key: _read_setting(value) for key, value in settings.items()}
-    return {key: value for key, value in alone.items() if _is_plain(value)}
+    values = {key: _read_setting(value) for key, value in settings.items()}
+    return {key: value for key, value in values.items() if _is_plain(value)}
 
 
 def _read_setting(value: Any) -> Any:
@@ -181,10 +186,10 @@ def tabulate_rows(rows: Sequence[BatchRow]) -> pd.DataFrame:
     if any(row.retries for row in rows):
         columns["retries"] = [row.retries for row in rows]
     figures = dict(_collect([row.figures for row in rows]))
-    taken = {NAME, STATE, REASON, "retries", *figures}
+    used = {NAME, STATE, REASON, "retries", *figures}
     for name, values in _collect([row.inputs for row in rows]):
         if values != columns[NAME]:
-            columns[f"input.{name}" if name in taken else name] = values
+            columns[f"input.{name}" if name in used else name] = values
     columns |= {name: figures[name] for name in sorted(figures, key=lambda name: name.startswith("CDR"))}
     settings = {
         name: values
@@ -230,9 +235,9 @@ def _collect(parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any
 
 def count_states(states: Sequence[str]) -> str:
     """Count the jobs in each state, such as ``8 jobs: 7 complete, 1 failed``."""
-    known = [(state, states.count(state)) for state in _STATES]
-    told = [f"{number:,} {_WORDS.get(state, state.lower())}" for state, number in known if number]
-    return f"{count(len(states), 'job')}{': ' if told else ''}{', '.join(told)}"
+    counts = [(state, states.count(state)) for state in _STATES]
+    parts = [f"{number:,} {_STATE_WORDS.get(state, state.lower())}" for state, number in counts if number]
+    return f"{count(len(states), 'job')}{': ' if parts else ''}{', '.join(parts)}"
 
 
 def describe_opening(key: str, profile: str, saved: Mapping[str, str] | None = None) -> RowResults:

@@ -37,22 +37,24 @@ def list_tables(result: Result) -> Iterator[NamedTable]:
 
 def list_interactions(result: Result) -> list[NamedTable]:
     """Return the interactions of poses, without atom coordinates; empty where there are none."""
-    found = result.interaction_table
-    places = ["x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]
-    return [] if found.empty else [("Interactions of the poses", found.drop(columns=places))]
+    interactions = result.interaction_table
+    coordinates = ["x", "y", "z", "ligand_x", "ligand_y", "ligand_z"]
+    return (
+        [] if interactions.empty else [("Interactions of the poses", interactions.drop(columns=coordinates))]
+    )
 
 
 def _list_files(result: Result) -> Iterator[NamedTable]:
     """Yield one table per file name, joined from the jobs that have this file."""
     docked = {pose.file for pose in result.poses}
     names: dict[str, list[str]] = defaultdict(list)
-    for job, one in result.jobs.items():
-        for name in one.tables:
+    for job, job_result in result.jobs.items():
+        for name in job_result.tables:
             if not is_working_file(name) and f"{job}/{name}" not in docked:
                 names[name].append(job)
     for name in sorted(names, key=structure_order):
-        read = {job: read_table(result.jobs[job], name) for job in names[name]}
-        tables = {job: table for job, table in read.items() if table is not None}
+        job_tables = {job: read_table(result.jobs[job], name) for job in names[name]}
+        tables = {job: table for job, table in job_tables.items() if table is not None}
         if tables:
             jobs = list(tables)
             yield f"{name} of {jobs[0] if len(jobs) == 1 else count(len(jobs), 'job')}", stack_tables(tables)

@@ -91,7 +91,7 @@ def bundle(item: Item, *, title: str = "") -> Bundle:
     if isinstance(item, pd.DataFrame):
         return table_bundle(item, title)
     if not isinstance(item, Structure | Scene):
-        return _ask_bundle(item)
+        return _read_mimebundle(item)
     scene = item if isinstance(item, Scene) else compose_ensemble(item, title=title)
     html, plain = render(scene)._repr_mimebundle_().values()
     return {"text/html": html, "text/plain": plain}
@@ -106,21 +106,21 @@ def result_bundles(result: Result, inputs: Inputs | None = None) -> list[Bundle]
         result: the result.
         inputs: for a batch, columns of the user's table that its archive does not have, by job.
     """
-    marked = [message_bundle(_STAND_IN)] if result.manifest and result.manifest.has_stand_ins else []
-    shown = _batch_bundles(result, inputs=inputs) if result.jobs and inputs else _tool_bundles(result)
-    found = [part for part in [*marked, *shown] if part]
-    return [*(found or _explain_nothing(result)), _summary_bundle(result)]
+    warnings = [message_bundle(_STAND_IN)] if result.manifest and result.manifest.has_stand_ins else []
+    layout = _batch_bundles(result, inputs=inputs) if result.jobs and inputs else _tool_bundles(result)
+    parts = [part for part in [*warnings, *layout] if part]
+    return [*(parts or _explain_nothing(result)), _summary_bundle(result)]
 
 
 def _explain_nothing(result: Result) -> list[Bundle]:
     """Explain why nothing of a result is drawn; empty if its summary has content."""
     if result.problems or write_summary(result):
         return []
-    known = list(filter(None, (explain_unsupported(file.name) for file in result.files)))
-    told = known[:3] or [
+    reasons = list(filter(None, (explain_unsupported(file.name) for file in result.files)))
+    sentences = reasons[:3] or [
         "foldnote cannot display any of these files; result.read(name) returns the content of one"
     ]
-    return [text_bundle("\n".join(f"{sentence}." for sentence in told))]
+    return [text_bundle("\n".join(f"{sentence}." for sentence in sentences))]
 
 
 def show_result(result: Result) -> list[Bundle]:
@@ -149,9 +149,9 @@ def default_view(result: Result, without: Collection[str] = (), *, with_scene: b
     scene, structure = lay_out_structure(result) if with_scene else (None, {})
     parts = [structure, *_plot_bundles(result)]
     parts += _design_tables(result, without)
-    shown, tables = _molecule_tables(result, scene)
+    covered, tables = _molecule_tables(result, scene)
     parts += [table for table in tables if not without]
-    hidden = {*shown, *without, *filter(is_working_file, result.tables)}
+    hidden = {*covered, *without, *filter(is_working_file, result.tables)}
     parts += [_named_table(result, name) for name in result.tables if name not in hidden]
     parts.append(_score_table(result))
     return [part for part in parts if part]
@@ -160,30 +160,32 @@ def default_view(result: Result, without: Collection[str] = (), *, with_scene: b
 def _batch_bundles(result: Result, *, with_rows: bool = True, inputs: Inputs | None = None) -> list[Bundle]:
     """Return the table of jobs, and below it the tables and problems of all jobs."""
     problems = [
-        f"{name}/{each.name}: {each.message}" for name, job in result.jobs.items() for each in job.problems
+        f"{name}/{problem.name}: {problem.message}"
+        for name, job in result.jobs.items()
+        for problem in job.problems
     ]
     notes = [message_bundle("\n".join(problems))] if problems else []
-    place = result.origin.get("service", {}).get("address")
-    profile = EMBEDDED if place == EMBEDDED else ""  # other addresses may belong to several profiles
-    shown = _print_jobs(result) if is_paper() else [_joined_bundle(result)]
+    address = result.origin.get("service", {}).get("address")
+    profile = EMBEDDED if address == EMBEDDED else ""  # other addresses may belong to several profiles
+    joined = _print_jobs(result) if is_paper() else [_joined_bundle(result)]
     table = batch_table_bundle(result, profile, inputs) if with_rows else {}
-    return [part for part in [table, *shown, *notes] if part]
+    return [part for part in [table, *joined, *notes] if part]
 
 
 def _print_jobs(result: Result) -> list[Bundle]:
     """Show a batch on paper: few jobs in full; of many, small pictures and the joined tables."""
     if len(result.jobs) <= MAX_PRINTED_JOBS:
         parts = [[heading_bundle(name, 3), *result_bundles(job)] for name, job in result.jobs.items()]
-        return [part for own in parts for part in own]
+        return [part for bundles in parts for part in bundles]
     tables = [
         (title, table)
         for title, table in list_tables(result)
         if title == "Poses" or not _repeats(table, result.pose_table)
     ]
-    shown = [table_bundle(table, title) for title, table in tables if len(table) <= MAX_ROWS]
-    left = [f"{title} ({count(len(table), 'row')})" for title, table in tables if len(table) > MAX_ROWS]
-    told = f"Too long to print; see the result: {join_words(left, 'and')}."
-    return [_picture_jobs(result), *shown, *([text_bundle(told)] if left else [])]
+    printed = [table_bundle(table, title) for title, table in tables if len(table) <= MAX_ROWS]
+    omitted = [f"{title} ({count(len(table), 'row')})" for title, table in tables if len(table) > MAX_ROWS]
+    note = f"Too long to print; see the result: {join_words(omitted, 'and')}."
+    return [_picture_jobs(result), *printed, *([text_bundle(note)] if omitted else [])]
 
 
 def _repeats(table: pd.DataFrame, poses: pd.DataFrame) -> bool:
@@ -193,7 +195,7 @@ def _repeats(table: pd.DataFrame, poses: pd.DataFrame) -> bool:
 
 def _picture_jobs(result: Result) -> Bundle:
     """Return a small picture of each of the first jobs, with the score for comparing them."""
-    shown: list[tuple[str, str]] = []
+    pictures: list[tuple[str, str]] = []
     has_diagrams = False
     for name, job in list(result.jobs.items())[:MAX_PICTURED_JOBS]:
         with suppress(UnreadableFileError):
@@ -201,17 +203,19 @@ def _picture_jobs(result: Result) -> Bundle:
             caption = f"{name}{_write_score(job)}"
             if scene is not None:
                 has_diagrams = has_diagrams or bool(scene.steps)
-                shown.append((write_small_figure(scene, caption), caption))
-    if not shown:
+                pictures.append((write_small_figure(scene, caption), caption))
+    if not pictures:
         return {}
-    html = "".join(figure for figure, _ in shown)
-    left = len(result.jobs) - MAX_PICTURED_JOBS
-    more = (
-        f"<p>Pictures of the first {MAX_PICTURED_JOBS} of {len(result.jobs):,} jobs.</p>" if left > 0 else ""
+    html = "".join(figure for figure, _ in pictures)
+    omitted = len(result.jobs) - MAX_PICTURED_JOBS
+    note = (
+        f"<p>Pictures of the first {MAX_PICTURED_JOBS} of {len(result.jobs):,} jobs.</p>"
+        if omitted > 0
+        else ""
     )
     return {
-        "text/html": f'<div class="fnv-sheet{" fnv-diagrams" if has_diagrams else ""}">{html}{more}</div>',
-        "text/plain": "\n".join(caption for _, caption in shown),
+        "text/html": f'<div class="fnv-sheet{" fnv-diagrams" if has_diagrams else ""}">{html}{note}</div>',
+        "text/plain": "\n".join(caption for _, caption in pictures),
     }
 
 
@@ -282,7 +286,7 @@ def _picture_structures(frame: pd.DataFrame, results: Mapping[str, Result]) -> C
     """Return pictures of the first jobs' structures, adding their column to the frame; None without any."""
     if not results or _STRUCTURE in frame or find_molecule_column(frame) is not None:
         return None
-    drawn: dict[str, str] = {}
+    pictures: dict[str, str] = {}
     texts: dict[str, str] = {}
     for name in [name for name in frame[NAME] if name in results][:MAX_PICTURED_JOBS]:
         with suppress(UnreadableFileError):
@@ -290,12 +294,12 @@ def _picture_structures(frame: pd.DataFrame, results: Mapping[str, Result]) -> C
             png = None if scene is None else draw_row_picture(scene)
             if scene is not None and png is not None:
                 texts[name] = f"{name}/{scene.models[0].name}"
-                drawn[texts[name]] = base64.b64encode(png).decode("ascii")
-    if not drawn:
+                pictures[texts[name]] = base64.b64encode(png).decode("ascii")
+    if not pictures:
         return None
-    place = sum(column in frame for column in (NAME, STATE, REASON))
-    frame.insert(place, _STRUCTURE, [texts.get(name) for name in frame[NAME]])
-    return ColumnPictures(column=_STRUCTURE, width=ROW_WIDTH, height=ROW_HEIGHT, drawn=drawn)
+    position = sum(column in frame for column in (NAME, STATE, REASON))
+    frame.insert(position, _STRUCTURE, [texts.get(name) for name in frame[NAME]])
+    return ColumnPictures(column=_STRUCTURE, width=ROW_WIDTH, height=ROW_HEIGHT, drawn=pictures)
 
 
 def lay_out_jobs(jobs: Mapping[str, Result]) -> dict[str, str]:
@@ -332,11 +336,11 @@ def _tool_bundles(result: Result) -> list[Bundle]:
         return [message_bundle(note), *default_view(result)]
 
 
-def _ask_bundle(item: Displayable) -> Bundle:
+def _read_mimebundle(item: Displayable) -> Bundle:
     """Return the bundle of an object with ``_repr_mimebundle_``; its repr where that has no text."""
-    ask = getattr(item, "_repr_mimebundle_", None)
-    found = ask() if callable(ask) else None
-    data = found[0] if isinstance(found, tuple) else found
+    method = getattr(item, "_repr_mimebundle_", None)
+    returned = method() if callable(method) else None
+    data = returned[0] if isinstance(returned, tuple) else returned
     refusal = f"{type(item).__name__} has no HTML representation."
     return _check_bundle({"text/plain": repr(item), **(data or {})}, refusal)
 
@@ -416,7 +420,7 @@ def compose_result(result: Result) -> Scene | None:
 
 def list_molecules(result: Result) -> list[Molecule]:
     """Return the molecules of all readable files; ``result.problems`` lists the others."""
-    return [one for name in result.molecules for one in _read_molecules(result, name)]
+    return [molecule for name in result.molecules for molecule in _read_molecules(result, name)]
 
 
 def _read_molecules(result: Result, name: str) -> Sequence[Molecule]:
@@ -430,13 +434,13 @@ def _molecule_tables(result: Result, scene: Scene | None) -> tuple[set[str], lis
     """Return the files covered, and their tables: poses and interactions, or molecules."""
     if result.poses:
         poses = table_bundle(result.pose_table, "Poses", find_steps(result.pose_table, scene))
-        found = [table_bundle(table, title) for title, table in list_interactions(result)]
-        return {pose.file for pose in result.poses}, [poses, *found]
+        interactions = [table_bundle(table, title) for title, table in list_interactions(result)]
+        return {pose.file for pose in result.poses}, [poses, *interactions]
     molecules = list_molecules(result)
     if len(molecules) < 2:
         return set(), []
     table = make_property_table(molecules)
-    table.insert(0, "file", [one.file for one in molecules], allow_duplicates=True)
+    table.insert(0, "file", [molecule.file for molecule in molecules], allow_duplicates=True)
     return set(result.molecules), [table_bundle(table, "Molecules")]
 
 
@@ -459,8 +463,8 @@ def _title(result: Result, structure: Structure | None) -> str:
     if structure is None:
         return name
     structures = len(result.structures)
-    more = f" (first of {structures} structures)" if structures > 1 else ""
-    return f"{name} · {structure.name}{more}" if name != structure.name else f"{name}{more}"
+    suffix = f" (first of {structures} structures)" if structures > 1 else ""
+    return f"{name} · {structure.name}{suffix}" if name != structure.name else f"{name}{suffix}"
 
 
 def lay_out_structure(result: Result) -> tuple[Scene | None, Bundle]:
@@ -482,7 +486,7 @@ def find_steps(poses: pd.DataFrame, scene: Scene | None) -> RowSteps | None:
     steps = len(scene.steps) if scene is not None else 0
     if scene is None or steps < 2:
         return None
-    rows = tuple(int(place) if place < steps else -1 for place in poses.index)
+    rows = tuple(int(position) if position < steps else -1 for position in poses.index)
     return RowSteps(name_content(scene), rows)
 
 
@@ -502,9 +506,9 @@ def _plot_bundles(result: Result) -> list[Bundle]:
 
 def join_plots(plots: Sequence[Plot | None]) -> list[Bundle]:
     """Return one bundle with the plots side by side; empty without plots."""
-    found = [bundle(plot) for plot in plots if plot is not None]
-    joined = join_bundles(found)
-    return [joined | {"text/html": f'<div class="fnv-plots">{joined["text/html"]}</div>'}] if found else []
+    bundles = [bundle(plot) for plot in plots if plot is not None]
+    joined = join_bundles(bundles)
+    return [joined | {"text/html": f'<div class="fnv-plots">{joined["text/html"]}</div>'}] if bundles else []
 
 
 def _score_table(result: Result) -> Bundle:

@@ -54,7 +54,9 @@ def show_comparison(comparison: Comparison) -> Bundle:
         table, title = _drop_same(comparison.table), f"RMSD, superposed by {comparison.align}"
         parts.append(table_bundle(table, title, headings=_HEADINGS))
         parts.append(_text_bundle(_describe_table(comparison)))
-    parts += [_alignment_bundle(chain, each, comparison) for chain, each in comparison.alignments.items()]
+    parts += [
+        _alignment_bundle(chain, alignment, comparison) for chain, alignment in comparison.alignments.items()
+    ]
     parts += [_settings_bundle(comparison), _score_bundle(comparison)]
     return join_bundles([part for part in parts if part])
 
@@ -62,8 +64,8 @@ def show_comparison(comparison: Comparison) -> Bundle:
 def _note_bundle(comparison: Comparison) -> Bundle:
     """Return the title and a list of what was not compared."""
     names = comparison.names
-    few = join_words(names, "and") if len(names) <= _MAX_NAMED else f"{len(names)} jobs or structures"
-    title = f"Comparison of {few}"
+    subject = join_words(names, "and") if len(names) <= _MAX_NAMED else f"{len(names)} jobs or structures"
+    title = f"Comparison of {subject}"
     html = (
         f'<div class="fnv-view">{write_style("scene.css", "comparison.css")}'
         f'<p class="fnv-head">{escape(title)}</p>{write_notes(comparison.notes)}</div>'
@@ -85,11 +87,11 @@ def _drop_same(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _describe_table(comparison: Comparison) -> str:
-    ways = sorted(set(comparison.table["pairing"]))
+    methods = sorted(set(comparison.table["pairing"]))
     text = (
         "RMSD: Cα (C3' of nucleic acids) of the paired residues, under the superposition above; own fit: "
-        f"with the region superposed by itself. Pairs by {join_words(ways, 'or')}. TM-score: maximum of all "
-        f"superpositions, normalized by {comparison.reference} and by the structure's own length. "
+        f"with the region superposed by itself. Pairs by {join_words(methods, 'or')}. TM-score: maximum of "
+        f"all superpositions, normalized by {comparison.reference} and by the structure's own length. "
         "Identity: fraction of the pairs."
     )
     source = f" {comparison.region_source}." if comparison.regions else ""
@@ -105,22 +107,24 @@ def _alignment_bundle(chain: str, alignment: Alignment, comparison: Comparison) 
     """Return the aligned sequences of one chain in blocks, with the differences from the reference marked."""
     if alignment.depth < 2:
         return {}
-    first, *others = alignment.sequences
-    places = _list_numbers(chain, first, comparison)
-    above = _write_regions(chain, places, comparison)
-    different = sum(len({row[at] for row in alignment.sequences}) > 1 for at in range(alignment.length))
+    first, *other_rows = alignment.sequences
+    numbers = _list_numbers(chain, first, comparison)
+    region_line = _write_regions(chain, numbers, comparison)
+    different = sum(
+        len({row[column] for row in alignment.sequences}) > 1 for column in range(alignment.length)
+    )
     head = f"Sequences of chain {chain}: {count(different, 'column')} of {alignment.length} with differences"
     width = min(_MAX_NAME, max(map(len, alignment.names)))
     blocks, plain = [], []
     for start in range(0, alignment.length, _COLUMNS_PER_BLOCK):
         part = slice(start, start + _COLUMNS_PER_BLOCK)
-        numbers = [number for number in places[part] if number]
-        span = f"{numbers[0]}–{numbers[-1]}" if numbers else ""
-        rows = [f"<i>{' ' * width}  {escape(above[part])}</i>"] if above[part].strip() else []
+        own_numbers = [number for number in numbers[part] if number]
+        span = f"{own_numbers[0]}–{own_numbers[-1]}" if own_numbers else ""
+        rows = [f"<i>{' ' * width}  {escape(region_line[part])}</i>"] if region_line[part].strip() else []
         rows.append(f"{_fit_name(alignment.names[0], width)}  {escape(first[part])}  <i>{escape(span)}</i>")
         rows += [
             f"{_fit_name(name, width)}  {_mark(row[part], first[part])}"
-            for name, row in zip(alignment.names[1:], others, strict=True)
+            for name, row in zip(alignment.names[1:], other_rows, strict=True)
         ]
         blocks.append("<pre>" + "\n".join(rows) + "</pre>")
         plain += [
@@ -150,11 +154,11 @@ def _write_regions(chain: str, numbers: Sequence[str], comparison: Comparison) -
     line = [" "] * len(numbers)
     for region in comparison.regions:
         if region.is_cdr and region.chain == chain:
-            wanted = set(region.numbers)
-            columns = [place for place, number in enumerate(numbers) if number in wanted]
+            region_numbers = set(region.numbers)
+            columns = [column for column, number in enumerate(numbers) if number in region_numbers]
             if columns:
-                word = region.label.removeprefix("CDR-").ljust(columns[-1] - columns[0] + 1, "─")
-                line[columns[0] : columns[0] + len(word)] = word
+                label = region.label.removeprefix("CDR-").ljust(columns[-1] - columns[0] + 1, "─")
+                line[columns[0] : columns[0] + len(label)] = label
     return "".join(line)[: len(numbers)]
 
 
@@ -169,27 +173,27 @@ def _cut_name(name: str, width: int) -> str:
 
 def _mark(row: str, first: str) -> str:
     parts = []
-    for letter, own in zip(row, first, strict=True):
-        parts.append(escape(letter) if letter == own else f"<mark>{escape(letter)}</mark>")
+    for letter, reference in zip(row, first, strict=True):
+        parts.append(escape(letter) if letter == reference else f"<mark>{escape(letter)}</mark>")
     return "".join(parts).replace("</mark><mark>", "")
 
 
 def _settings_bundle(comparison: Comparison) -> Bundle:
-    known = [item for item in comparison.items if item.settings]
-    if len(known) < 2:
+    items = [item for item in comparison.items if item.settings]
+    if len(items) < 2:
         return {}
     if comparison.settings.empty:
-        return _text_bundle(f"Settings: the same in {join_words([item.name for item in known], 'and')}.")
-    shown = _write_substitutions(comparison.settings).map(_write_value)
-    return table_bundle(shown, f"Settings that differ ({len(shown)})")
+        return _text_bundle(f"Settings: the same in {join_words([item.name for item in items], 'and')}.")
+    table = _write_substitutions(comparison.settings).map(_write_value)
+    return table_bundle(table, f"Settings that differ ({len(table)})")
 
 
 def _write_substitutions(settings: pd.DataFrame) -> pd.DataFrame:
     """Write the settings; of long sequences of equal length only changes from the first (``T28A``)."""
     rows = []
-    for first, *others in settings.itertuples(index=False):
+    for first, *further in settings.itertuples(index=False):
         is_long = isinstance(first, str) and len(first) >= _LONG and first.isalpha()
-        rows.append([first, *(_find_substitutions(first, other) if is_long else other for other in others)])
+        rows.append([first, *(_find_substitutions(first, other) if is_long else other for other in further)])
     return pd.DataFrame(rows, index=settings.index, columns=settings.columns, dtype=object)
 
 
@@ -198,8 +202,8 @@ def _find_substitutions(first: str, other: object) -> object:
     if not isinstance(other, str) or len(other) != len(first):
         return other
     pairs = enumerate(zip(first, other, strict=True), start=1)
-    found = [f"{old}{place}{new}" for place, (old, new) in pairs if old != new]
-    return f"the first with {join_words(found, 'and')}" if len(found) <= len(first) // 10 else other
+    changes = [f"{old}{position}{new}" for position, (old, new) in pairs if old != new]
+    return f"the first with {join_words(changes, 'and')}" if len(changes) <= len(first) // 10 else other
 
 
 def _score_bundle(comparison: Comparison) -> Bundle:

@@ -34,12 +34,15 @@ def _describe(export: ExportedJob) -> Bundle:
         "Note": export.note,
         "Exported": " with foldnote ".join(filter(None, [write_time(export.exported), export.version])),
     }
-    shown = {term: visible(text) for term, text in rows.items() if text}
+    descriptions = {term: visible(text) for term, text in rows.items() if text}
     lines = "".join(
         f'<dt>{term}</dt><dd style="white-space: pre-line">{escape(text)}</dd>'
-        for term, text in shown.items()
+        for term, text in descriptions.items()
     )
     html = (
         f'<div class="fnv-view">{write_style("scene.css")}<div class="fnv-words"><dl>{lines}</dl></div></div>'
     )
-    return {"text/html": html, "text/plain": "\n".join(f"{term}: {text}" for term, text in shown.items())}
+    return {
+        "text/html": html,
+        "text/plain": "\n".join(f"{term}: {text}" for term, text in descriptions.items()),
+    }

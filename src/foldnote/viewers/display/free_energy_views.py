@@ -80,8 +80,8 @@ def _warn(energies: pd.DataFrame) -> list[Bundle]:
 def _show_table(frame: pd.DataFrame, title: str) -> Bundle:
     """Return the table with headings and units for its columns; columns of structures come last."""
     last = [name for name in ("smiles",) if name in frame.columns]
-    shown = frame[[*frame.columns.drop(last), *last]]
-    return table_bundle(shown, title, headings={name: _write_label(name) for name in shown.columns})
+    ordered = frame[[*frame.columns.drop(last), *last]]
+    return table_bundle(ordered, title, headings={name: _write_label(name) for name in ordered.columns})
 
 
 def _write_label(name: str) -> str:
@@ -89,8 +89,8 @@ def _write_label(name: str) -> str:
     stem, unit = next(
         ((name.removesuffix(end), unit) for end, unit in _UNITS.items() if name.endswith(end)), (name, "")
     )
-    words = stem.replace("_", " ").removeprefix("is ")
-    return words.replace("smiles", "SMILES").replace("sd of", "SD of").replace("mbar", "MBAR") + unit
+    label = stem.replace("_", " ").removeprefix("is ")
+    return label.replace("smiles", "SMILES").replace("sd of", "SD of").replace("mbar", "MBAR") + unit
 
 
 def _select(frame: pd.DataFrame, leg: pd.Series) -> pd.DataFrame:
@@ -111,7 +111,7 @@ def _plot_overlap(rows: pd.DataFrame, name: str) -> Plot:
 def _plot_convergence(rows: pd.DataFrame, name: str) -> Plot:
     """Plot the free energy of a leg from growing parts of its samples."""
     columns = {"forward_kcal_per_mol": "from the beginning", "reverse_kcal_per_mol": "from the end"}
-    errors = {each: each.replace("_kcal", "_error_kcal") for each in columns}
+    errors = {column: column.replace("_kcal", "_error_kcal") for column in columns}
     labels = ("Fraction of the samples", "Free energy (kcal/mol)")
     title = f"Convergence, with MBAR's errors: {name}"
     return plot_curves(rows, "fraction", columns, title, labels=labels, errors=errors)

@@ -46,35 +46,35 @@ def note_geometry(result: Result) -> tuple[str, ...]:
                 skipped += 1
                 continue
             checked += residues
-            words = (
+            outliers = (
                 list(_describe(model.structure.geometry, residues))
                 if not model.structure.is_experimental
                 else []
             )
         except UnreadableFileError:
             continue
-        if words:
-            warnings.append(f"{model.name}: {'; '.join(words)}.")
+        if outliers:
+            warnings.append(f"{model.name}: {'; '.join(outliers)}.")
     if not warnings:
         return ()
-    more = (
+    omitted = (
         [f"{count(len(warnings) - _MAX_MODELS, 'more model')} with outliers."]
         if len(warnings) > _MAX_MODELS
         else []
     )
     unchecked = [f"{count(skipped, 'model')} not checked; make_geometry_table checks all."] if skipped else []
-    first, *rest = warnings[:_MAX_MODELS]
-    return (f"Check the geometry of {first}", *rest, " ".join([*more, *unchecked, _LIMITS]))
+    first, *others = warnings[:_MAX_MODELS]
+    return (f"Check the geometry of {first}", *others, " ".join([*omitted, *unchecked, _LIMITS]))
 
 
 def _describe(outliers: pd.DataFrame, residues: int) -> Iterator[str]:
-    for kind, (one, form) in _NAMES.items():
+    for kind, (singular, form) in _NAMES.items():
         rows = outliers[outliers["kind"] == kind]
         if rows.empty or (kind == CLASH and not _is_notable(rows, residues)):
             continue
-        named = [_name(row, form) for row in rows.head(_MAX_NAMED).to_dict("records")]
-        more = f" and {len(rows) - _MAX_NAMED} more" if len(rows) > _MAX_NAMED else ""
-        yield f"{len(rows)} {one if len(rows) == 1 else _PLURALS[kind]}: {', '.join(named)}{more}"
+        names = [_name_outlier(row, form) for row in rows.head(_MAX_NAMED).to_dict("records")]
+        ending = f" and {len(rows) - _MAX_NAMED} more" if len(rows) > _MAX_NAMED else ""
+        yield f"{len(rows)} {singular if len(rows) == 1 else _PLURALS[kind]}: {', '.join(names)}{ending}"
 
 
 def _is_notable(clashes: pd.DataFrame, residues: int) -> bool:
@@ -82,9 +82,9 @@ def _is_notable(clashes: pd.DataFrame, residues: int) -> bool:
     return is_often or bool((clashes["value"] < _SEVERE_A).any())
 
 
-def _name(row: Mapping[Hashable, Any], form: str) -> str:
+def _name_outlier(row: Mapping[Hashable, Any], form: str) -> str:
     name = f"{row['chain']} {row['residue']} {row['number']}".strip()
     if row["kind"] == CLASH:
-        other = f"{row['other_chain']} {row['other_residue']} {row['other_number']}".strip()
-        name = f"{name} {row['atom']}–{other} {row['other_atom']}"
+        partner = f"{row['other_chain']} {row['other_residue']} {row['other_number']}".strip()
+        name = f"{name} {row['atom']}–{partner} {row['other_atom']}"
     return f"{name} ({form.format(row['value'])})" if form else name

@@ -28,10 +28,10 @@ class Grid:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
         parts = [bundle(scene) for scene in self.scenes]
         cells = "".join(f"<div>{part['text/html']}</div>" for part in parts)
-        least = 960 // self.columns - 20
-        columns = f"repeat(auto-fill,minmax(min(100%,{least}px),1fr))"
-        look = f"display:grid;gap:8px 16px;grid-template-columns:{columns}"
-        html = f'<div class="fnv-grid" style="{look}">{cells}</div>'
+        minimum = 960 // self.columns - 20
+        columns = f"repeat(auto-fill,minmax(min(100%,{minimum}px),1fr))"
+        style = f"display:grid;gap:8px 16px;grid-template-columns:{columns}"
+        html = f'<div class="fnv-grid" style="{style}">{cells}</div>'
         return {"text/html": html, "text/plain": "\n\n".join(part["text/plain"] for part in parts)}
 
 

@@ -46,10 +46,10 @@ def show_docking(result: Result) -> list[Any]:
     default = default_view(result, without=files, with_scene=False)
     plots = [plot_distribution(table, score)] if score and len(table) >= _MIN_PLOTTED else []
     poses = table_bundle(table.reset_index(drop=True), "Poses", find_steps(table, scene))
-    found = [table_bundle(frame, title) for title, frame in list_interactions(result)]
+    interactions = [table_bundle(frame, title) for title, frame in list_interactions(result)]
     notes = [message_bundle(note) for note in _list_run_notes(result)]
-    said = [join_bundles(notes)] if notes else []
-    return [*said, *([structure] if structure else []), poses, *found, *plots, *default]
+    note_bundles = [join_bundles(notes)] if notes else []
+    return [*note_bundles, *([structure] if structure else []), poses, *interactions, *plots, *default]
 
 
 def _list_run_notes(result: Result) -> list[str]:
@@ -87,5 +87,5 @@ def show_affinities(result: Result) -> list[Any]:
     if result.jobs or "affinity.csv" not in result.tables:
         return default_view(result)
     frame = result.tables["affinity.csv"]
-    shown = frame[["ligand", "name", "affinity_pk", "affinity_pk_sd", "reason"]]
-    return [table_bundle(shown, "Affinities"), *default_view(result)]
+    affinities = frame[["ligand", "name", "affinity_pk", "affinity_pk_sd", "reason"]]
+    return [table_bundle(affinities, "Affinities"), *default_view(result)]

@@ -39,10 +39,10 @@ def write_page(path: str | Path, title: str, items: Sequence[Item | str], *, aut
         UnreadableFileError: a structure's file is damaged or holds no atoms.
         ResultError: the file cannot be written; no partial file remains.
     """
-    place = Path(path)
-    is_pdf = place.suffix.lower() == _PDF
+    target = Path(path)
+    is_pdf = target.suffix.lower() == _PDF
     content = make_pdf_page(title, items, author=author) if is_pdf else make_page(title, items)
-    return save_file(place, content)
+    return save_file(target, content)
 
 
 def check_page_path(path: str | Path) -> Path:
@@ -52,20 +52,20 @@ def check_page_path(path: str | Path) -> Path:
         ConfigurationError: it does not end in ``.html`` or ``.pdf``, is a folder, or ends in ``.pdf`` while
             WeasyPrint or the library Pango is missing.
     """
-    place = Path(path).expanduser()
-    suffix = place.suffix.lower()
+    target = Path(path).expanduser()
+    suffix = target.suffix.lower()
     if suffix not in (*_HTML, _PDF):
         raise ConfigurationError(
-            f"{place.name or place}: a report is written to a file that ends in .html or .pdf, such as"
-            f" {place.with_suffix('.pdf').name if place.name else 'report.pdf'}."
+            f"{target.name or target}: a report is written to a file that ends in .html or .pdf, such as"
+            f" {target.with_suffix('.pdf').name if target.name else 'report.pdf'}."
         )
-    if place.is_dir():
+    if target.is_dir():
         raise ConfigurationError(
-            f"{place} is a folder: name a file inside it, such as {place / 'report.pdf'}."
+            f"{target} is a folder: name a file inside it, such as {target / 'report.pdf'}."
         )
     if suffix == _PDF:
         load_weasyprint()
-    return place
+    return target
 
 
 def make_pdf_page(

@@ -76,10 +76,10 @@ class ReportPath(_Path):
         if not self.is_file():  # such as the folder of a report, or a report that was moved
             return None
         size = format_size(self.stat().st_size)
-        absolute, here = self.resolve(), Path.cwd().resolve()
-        if not absolute.is_relative_to(here):
+        absolute, working_folder = self.resolve(), Path.cwd().resolve()
+        if not absolute.is_relative_to(working_folder):
             return f"<p>The report is in <code>{escape(str(self))}</code> ({size}).</p>"
-        address = quote(absolute.relative_to(here).as_posix())
+        address = quote(absolute.relative_to(working_folder).as_posix())
         return f'<p>Report: <a href="{address}" target="_blank">{escape(self.name)}</a> ({size})</p>'
 
 
@@ -108,8 +108,8 @@ def write_report(
             'foldnote[pdf]'``) or the system lacks Pango.
         ResultError: the file cannot be written; no partial file remains.
     """
-    place = check_page_path(path)
-    is_pdf = place.suffix.lower() == ".pdf"
+    target = check_page_path(path)
+    is_pdf = target.suffix.lower() == ".pdf"
     with on_paper() if is_pdf else nullcontext():
         items = list(_list_items(title, parts, notes, author))
     if is_pdf:
@@ -119,15 +119,15 @@ def write_report(
         content: str | bytes = make_pdf_page(title, items, author=author, attachments=attachments)
     else:
         content = make_page(title, items)
-    return ReportPath(save_file(place, content))
+    return ReportPath(save_file(target, content))
 
 
 def _list_items(title: str, parts: Sequence[ReportPart], notes: str, author: str) -> Iterator[Item | str]:
-    by = f"{' '.join(author.split())} · " if author else ""
-    yield f"{by}Written with foldnote {find_version()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
-    yield from (" ".join(each.split()) for each in notes.split("\n\n") if each.strip())
+    byline = f"{' '.join(author.split())} · " if author else ""
+    yield f"{byline}Written with foldnote {find_version()} on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
+    yield from (" ".join(paragraph.split()) for paragraph in notes.split("\n\n") if paragraph.strip())
     for part in parts:
-        if not (is_paper() and [part.title] == [each.title for each in parts] == [title]):
+        if not (is_paper() and [part.title] == [paragraph.title for paragraph in parts] == [title]):
             yield heading_bundle(part.title)
         if part.tags:
             yield f"Tags: {', '.join(part.tags)}"
@@ -159,7 +159,7 @@ def _show_references(references: Sequence[Publication]) -> Iterator[Item | str]:
     if not references:
         return
     yield heading_bundle("References")
-    rows = "".join(f"<li>{_link(each)}</li>" for each in references)
+    rows = "".join(f"<li>{_link(reference)}</li>" for reference in references)
     bibtex = to_bibtex(references)
     folded = "".join(
         f'<details class="fnv-words fnv-export"><summary>{name}</summary>{_write_entries(text)}</details>'
@@ -204,14 +204,14 @@ def _show_runs(results: Sequence[Result]) -> Iterator[Item | str]:
 
 def _show_packages(results: Sequence[Result]) -> Iterator[Bundle]:
     """Yield the versions of the packages of each method, folded."""
-    found: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for run in list_runs(results):
         engine = run.data.get("engine") if run is not None else None
         packages = engine.get("packages") if isinstance(engine, Mapping) else None
         if run is not None and isinstance(packages, Mapping):
-            named = ", ".join(f"{name} {version}" for name, version in packages.items())
-            found[f"{run.method_title}: {named}"] = None
-    if found:
-        rows = "".join(f"<li>{escape(visible(text))}</li>" for text in found)
+            versions = ", ".join(f"{name} {version}" for name, version in packages.items())
+            lines[f"{run.method_title}: {versions}"] = None
+    if lines:
+        rows = "".join(f"<li>{escape(visible(text))}</li>" for text in lines)
         folded = f"<summary>Versions of packages</summary><ul>{rows}</ul>"
-        yield {"text/html": f'<details class="fnv-words">{folded}</details>', "text/plain": "\n".join(found)}
+        yield {"text/html": f'<details class="fnv-words">{folded}</details>', "text/plain": "\n".join(lines)}

@@ -57,23 +57,25 @@ def show_properties(result: Result) -> list[Any]:
         return default_view(result)
     if figures.get("problem") is not None and figures["problem"].isna().all():
         figures = figures.drop(columns="problem")
-    shown = {"properties.csv", "motifs.csv"}
+    covered = {"properties.csv", "motifs.csv"}
     plots: list[Plot] = []
     charge, hydropathy = read_table(result, "charge.csv"), read_table(result, "hydropathy.csv")
     if charge is not None and hydropathy is not None and charge["name"].nunique() == 1:
-        at = result.scores.get("pH")
+        ph = result.scores.get("pH")
         labels = ("pH", "Net charge (e)")
-        place = float(at) if isinstance(at, int | float) else None
+        marked_ph = float(ph) if isinstance(ph, int | float) else None
         plots = [
             plot_profile(hydropathy, "hydropathy", "Hydropathy along the sequence", level=0.0),
-            plot_curves(charge, "ph", {"charge": "charge"}, "Net charge by pH", labels=labels, place=place),
+            plot_curves(
+                charge, "ph", {"charge": "charge"}, "Net charge by pH", labels=labels, place=marked_ph
+            ),
         ]
-        shown |= {"charge.csv", "hydropathy.csv"}
+        covered |= {"charge.csv", "hydropathy.csv"}
     return [
         table_bundle(figures, "Properties of the sequences"),
         *plots,
         table_bundle(motifs, "Motifs of possible modifications"),
-        *default_view(result, without=shown),
+        *default_view(result, without=covered),
     ]
 
 
@@ -100,9 +102,9 @@ def _plot_sequences(sequences: pd.DataFrame) -> Plot:
     Raises:
         ArgumentError: there are no principal components.
     """
-    others, query = sequences.iloc[1:], sequences.iloc[0]
-    step = max(1, -(-len(others) // _MAX_DOTS))
-    plot = plot_groups(others.iloc[::step], "pc1", "pc2", "cluster", "sequence")
+    members, query = sequences.iloc[1:], sequences.iloc[0]
+    step = max(1, -(-len(members) // _MAX_DOTS))
+    plot = plot_groups(members.iloc[::step], "pc1", "pc2", "cluster", "sequence")
     x, y = float(query["pc1"]), float(query["pc2"])
     drawing = replace(
         plot.drawing,
@@ -110,7 +112,7 @@ def _plot_sequences(sequences: pd.DataFrame) -> Plot:
         y=_extend(plot.drawing.y, y),
         marks=[*plot.drawing.marks, Dots([x], [y], _QUERY_COLOR, ["the query"], "query")],
     )
-    note = f" One in {step} of {count(len(others), 'sequence')} is drawn." if step > 1 else ""
+    note = f" One in {step} of {count(len(members), 'sequence')} is drawn." if step > 1 else ""
     title = "Principal components of the sequences, by cluster"
     return replace(plot, title=title, words=plot.words + note, drawing=drawing)
 
@@ -132,9 +134,9 @@ def show_designs(result: Result) -> list[Any]:
     matrix = rows[[column for column in rows.columns if len(column) == 1]].T
     matrix.columns = pd.Index(rows["chain"] + rows["residue"].astype(str), name="Residue")
     matrix.index.name = "Amino acid"
-    left = len(probabilities) - len(rows)
-    cut = f", the first {len(rows)} of {count(len(probabilities), 'residue')}" if left else ""
-    title = f"Mean probability of each amino acid in the designs{cut}"
+    omitted = len(probabilities) - len(rows)
+    note = f", the first {len(rows)} of {count(len(probabilities), 'residue')}" if omitted else ""
+    title = f"Mean probability of each amino acid in the designs{note}"
     try:
         plots = [plot_matrix(matrix, title, "Probability", 0.0, 1.0)]
     except ArgumentError:

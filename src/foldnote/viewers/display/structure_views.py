@@ -41,14 +41,18 @@ _REMOVED_COLORS = ("#9aa0a6", "#c2c8cf", "#6c737a")
 @builtin_view("align-pdbs")
 def show_superposed(result: Result) -> list[Any]:
     """Show the superposed structures in one scene, the fit of each, and the aligned residues."""
-    structures = [each for each in result.structures if PurePosixPath(each.name).parent.name == _SUPERPOSED]
+    structures = [
+        structure
+        for structure in result.structures
+        if PurePosixPath(structure.name).parent.name == _SUPERPOSED
+    ]
     table, pairs = read_table(result, "alignment.csv"), read_table(result, "pairs.csv")
     if table is None or len(structures) < 2 or "file" not in table:
         return default_view(result)
     drawn = structures[:_MAX_STRUCTURES]
     rows = {str(row["file"]): row for _, row in table.iterrows()}
-    names = [_name_structure(each, rows, str(table["reference"].iloc[0])) for each in drawn]
-    fits = ["reference", *(_describe_fit(rows, each) for each in drawn[1:])]
+    names = [_name_structure(structure, rows, str(table["reference"].iloc[0])) for structure in drawn]
+    fits = ["reference", *(_describe_fit(rows, structure) for structure in drawn[1:])]
     notes = ["RMSD: aligned Cα atoms after a least-squares fit. TM-score: maximum over all superpositions."]
     if len(structures) > len(drawn):
         notes.append(f"The first {len(drawn)} of {count(len(structures), 'structure')} are drawn.")
@@ -82,8 +86,8 @@ def show_aggregation(result: Result) -> list[Any]:
     structure = _find_structure(result, "aggrescan3d")
     if frame is None or structure is None:
         return default_view(result)
-    known = read_column(frame, _SCORE, structure.chains)
-    values = {chain: [_to_number(value) for value in row] for chain, row in known.items()}
+    scores = read_column(frame, _SCORE, structure.chains)
+    values = {chain: [_to_number(value) for value in row] for chain, row in scores.items()}
     limit = max(float(frame[_SCORE].abs().max()), 0.1)
     coloring = color_by_values(
         "A3D score",
@@ -97,8 +101,8 @@ def show_aggregation(result: Result) -> list[Any]:
     chains = [table_bundle(result.tables[name], "Chains") for name in result.tables if name == _CHAINS]
     worst = frame[frame[_SCORE] > 0].sort_values(_SCORE, ascending=False, kind="stable")
     prone = [table_bundle(worst.reset_index(drop=True), "Aggregation-prone residues")] if len(worst) else []
-    rest = default_view(result, without=[_CHAINS])
-    return [_compose_colored(result, structure, coloring), profile, *chains, *prone, *rest[1:]]
+    default = default_view(result, without=[_CHAINS])
+    return [_compose_colored(result, structure, coloring), profile, *chains, *prone, *default[1:]]
 
 
 @builtin_view("propka")
@@ -110,7 +114,7 @@ def show_ionisation(result: Result) -> list[Any]:
         return default_view(result)
     if not groups["pka_shift"].notna().any():
         return default_view(result)
-    at = _to_number(result.scores.get("pH"))
+    ph = _to_number(result.scores.get("pH"))
     plots = [
         plot_curves(
             charge,
@@ -118,7 +122,7 @@ def show_ionisation(result: Result) -> list[Any]:
             {"charge_folded": "folded", "charge_unfolded": "unfolded"},
             "Net charge by pH",
             labels=("pH", "Net charge (e)"),
-            place=at,
+            place=ph,
         ),
         plot_curves(
             stability,
@@ -126,16 +130,16 @@ def show_ionisation(result: Result) -> list[Any]:
             {"folding_energy_kcal_per_mol": "folding"},
             "Contribution of ionisation to the free energy of folding",
             labels=("pH", "kcal/mol"),
-            place=at,
+            place=ph,
         ),
     ]
     shifted = groups.reindex(groups["pka_shift"].abs().sort_values(ascending=False, kind="stable").index)
-    rest = default_view(result, without=["pka.csv", "charge.csv", "stability.csv"])
+    default = default_view(result, without=["pka.csv", "charge.csv", "stability.csv"])
     return [
         _compose_colored(result, structure, _color_by_shift(groups, structure)),
         *plots,
         table_bundle(shifted.reset_index(drop=True), "Ionisable groups, largest pKa shift first"),
-        *rest[1:],
+        *default[1:],
     ]
 
 
@@ -145,8 +149,8 @@ def _color_by_shift(groups: pd.DataFrame, structure: Structure) -> Coloring:
     frame = frame.dropna(subset=["pka_shift"])
     order = frame["pka_shift"].abs().sort_values(ascending=False, kind="stable").index
     frame = frame.loc[order].drop_duplicates(["chain", "number"])
-    known = read_column(frame, "pka_shift", structure.chains)
-    values = {chain: [_to_number(value) for value in row] for chain, row in known.items()}
+    shifts = read_column(frame, "pka_shift", structure.chains)
+    values = {chain: [_to_number(value) for value in row] for chain, row in shifts.items()}
     limit = max(float(frame["pka_shift"].abs().max()), 0.1)
     return color_by_values(
         "pKa shift",
@@ -168,7 +172,7 @@ def show_domains(result: Result) -> list[Any]:
     structure = _find_structure(result, "domains")
     if frame is None or structure is None or _REGIONS not in result.tables:
         return default_view(result)
-    coloring = _grey_removed(color_by_column(frame, _PART, structure.chains))
+    coloring = _color_domains(color_by_column(frame, _PART, structure.chains))
     regions = result.tables[_REGIONS].drop(columns="sequence", errors="ignore")
     numbered = [_format_domains(table) for table in (regions, frame)]
     bundles = [
@@ -190,23 +194,23 @@ def show_binding_sites(result: Result) -> list[Any]:
     baits = read_table(result, _BAITS)
     if frame is None or structure is None or baits is None:
         return default_view(result)
-    known = read_column(frame, _BINDING, structure.chains)
+    probabilities = read_column(frame, _BINDING, structure.chains)
     coloring = color_by_values(
         "p(bind)",
-        {chain: [_to_number(value) for value in row] for chain, row in known.items()},
+        {chain: [_to_number(value) for value in row] for chain, row in probabilities.items()},
         key="p-bind",
         source=_RESIDUES,
         scale=Scale(palette.ramp(palette.MAGNITUDE, _SHADES), 0.0, 1.0),
         ends=("", "", ", binds a small molecule"),
     )
     ordered = frame.sort_values(_BINDING, ascending=False, kind="stable")
-    rest = default_view(result, without=[_BAITS])
+    default = default_view(result, without=[_BAITS])
     return [
         _compose_colored(result, structure, coloring),
         plot_profile(frame, _BINDING, "p(bind) along the chain", level=0.5),
         table_bundle(ordered.reset_index(drop=True), "Residues, most likely to bind first"),
         _plot_baits(baits, ordered),
-        *rest[1:],
+        *default[1:],
     ]
 
 
@@ -228,11 +232,11 @@ def show_cyclic_designs(result: Result) -> list[Any]:
         return default_view(result)
     curves = course.pivot(index="step", columns="design", values="loss")
     names = [int(name.rpartition("_")[2]) for name in designs["design"].head(_MAX_CURVES)]
-    shown = curves[names].rename(columns=lambda number: f"design_{number}").reset_index()
-    columns = {name: str(name) for name in shown.columns if name != "step"}
+    table = curves[names].rename(columns=lambda number: f"design_{number}").reset_index()
+    columns = {name: str(name) for name in table.columns if name != "step"}
     return [
         table_bundle(designs, "Designs, lowest loss first"),
-        plot_curves(shown, "step", columns, "Loss by step", labels=("Step", "Loss")),
+        plot_curves(table, "step", columns, "Loss by step", labels=("Step", "Loss")),
         *default_view(result, without=["designs.csv"]),
     ]
 
@@ -265,8 +269,8 @@ def _find_structure(result: Result, stem: str) -> Structure | None:
 def _compose_colored(result: Result, structure: Structure, coloring: Coloring) -> Scene:
     """Compose a scene with this colouring in place of the B-factor column, which holds the same values."""
     scene = compose(structure, title=find_title(result))
-    others = [one for one in scene.colorings if one.key != "b-factor"]
-    return scene.model_copy(update={"colorings": (*others, coloring), "color": coloring.key})
+    kept = [scene_coloring for scene_coloring in scene.colorings if scene_coloring.key != "b-factor"]
+    return scene.model_copy(update={"colorings": (*kept, coloring), "color": coloring.key})
 
 
 def _format_domains(frame: pd.DataFrame) -> pd.DataFrame:
@@ -276,15 +280,15 @@ def _format_domains(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(domain=frame["domain"].astype("Int64").astype("string").fillna(""))
 
 
-def _grey_removed(coloring: Coloring) -> Coloring:
+def _color_domains(coloring: Coloring) -> Coloring:
     """Colour the domains, with greys for removed regions."""
     labels = [item.label for item in coloring.legend]
     removed = [label for label in labels if label.startswith("Removed")]
-    kept = [label for label in labels if label not in removed]
+    domains = [label for label in labels if label not in removed]
     colors = tuple(
         _REMOVED_COLORS[removed.index(label) % len(_REMOVED_COLORS)]
         if label in removed
-        else palette.chain_color(kept.index(label))
+        else palette.chain_color(domains.index(label))
         for label in labels
     )
     legend = tuple(

@@ -56,12 +56,12 @@ def _write_manifest(manifest: Manifest) -> dict[str, str]:
     return {
         "Method": method,
         "Add-on" if len(manifest.add_ons) == 1 else "Add-ons": ", ".join(
-            each.method_title for each in manifest.add_ons
+            add_on.method_title for add_on in manifest.add_ons
         ),
         "Databases": ", ".join(manifest.database_titles),
         "Note": " ".join(manifest.notes),
         "Seed": manifest.seed_note if manifest.seed is None else str(manifest.seed),
-        "Ignored settings": " ".join(f"{name}: {why}" for name, why in manifest.ignored.items()),
+        "Ignored settings": " ".join(f"{name}: {reason}" for name, reason in manifest.ignored.items()),
         "Started": write_time(manifest.started),
         "Took": "" if duration is None else format_duration(duration),
     }
@@ -79,9 +79,12 @@ def write_time(text: str) -> str:
 def label_scores(names: Iterable[str]) -> dict[str, str]:
     """The label of each score; those of one metric, as of Boltz's networks, have their names behind it."""
     labels = {name: label_score(name) for name in names}
-    often = Counter(labels.values())
-    words = {name: name.replace("_", " ") for name in labels}
-    return {name: f"{label} ({words[name]})" if often[label] > 1 else label for name, label in labels.items()}
+    counts = Counter(labels.values())
+    plain_names = {name: name.replace("_", " ") for name in labels}
+    return {
+        name: f"{label} ({plain_names[name]})" if counts[label] > 1 else label
+        for name, label in labels.items()
+    }
 
 
 def label_score(name: str) -> str:
@@ -90,10 +93,10 @@ def label_score(name: str) -> str:
     if metric is not None:
         first = metric.label.split()[0]
         return metric.label[:1].upper() + metric.label[1:] if first.islower() else metric.label
-    words = [word for part in name.split("_") for word in _HUMP.split(part) if word]
-    plain = [word.lower() if word[1:].islower() else word for word in words]
-    text = " ".join(plain)
-    return text[:1].upper() + text[1:] if words and words[0].islower() else text
+    parts = [word for part in name.split("_") for word in _HUMP.split(part) if word]
+    words = [word.lower() if word[1:].islower() else word for word in parts]
+    text = " ".join(words)
+    return text[:1].upper() + text[1:] if parts and parts[0].islower() else text
 
 
 def _figure(name: str, value: object) -> str:

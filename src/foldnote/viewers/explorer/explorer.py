@@ -81,21 +81,21 @@ class Explorer(LiveWidget):
         rows = []
         for chain in self._model.chains:
             for number, letter in zip(chain.numbers, chain.sequence, strict=True):
-                found = select_residues(0, chain.name, (number,))
-                rows.append([chain.name, number, letter, self._values.get((chain.name, number)), found])
+                atoms = select_residues(0, chain.name, (number,))
+                rows.append([chain.name, number, letter, self._values.get((chain.name, number)), atoms])
         return rows
 
     @traitlets.validate("selection")
     def _check_selection(self, proposal: Any) -> list[Residue]:
-        wanted = [(str(chain), str(number)) for chain, number in proposal["value"]]
-        known = set(self._keys)
-        unknown = [f"{chain} {number}" for chain, number in wanted if (chain, number) not in known]
+        pairs = [(str(chain), str(number)) for chain, number in proposal["value"]]
+        valid = set(self._keys)
+        unknown = [f"{chain} {number}" for chain, number in pairs if (chain, number) not in valid]
         if unknown:
             raise ArgumentError(
                 f"{self._model.name} has no residue {', '.join(unknown[:5])}. "
                 f"Give pairs of chain and number, such as {self._keys[0]!r}."
             )
-        return wanted
+        return pairs
 
     def select(self, chain: str, numbers: Iterable[object] | None = None) -> None:
         """Select residues of one chain, by default all of them.
@@ -184,20 +184,20 @@ class Explorer(LiveWidget):
             One row per residue, in the structure's order: ``chain``, ``number``, ``letter`` str, ``plddt``
             float64 (0 to 100; NaN where unknown).
         """
-        chosen = {tuple(pair) for pair in self.selection}
-        rows = [row[:4] for row in self._residues if (row[0], row[1]) in chosen]
+        selected_keys = {tuple(pair) for pair in self.selection}
+        rows = [row[:4] for row in self._residues if (row[0], row[1]) in selected_keys]
         frame = pd.DataFrame(rows, columns=["chain", "number", "letter", "plddt"])
         return frame.astype({"chain": "str", "number": "str", "letter": "str", "plddt": "float64"})
 
     @property
     def text(self) -> str:
         """The selected residues as text, such as ``H:30-32,35 L:50``."""
-        chosen = {tuple(pair) for pair in self.selection}
-        named = {
-            chain.name: _write_spans(chain.numbers, [(chain.name, n) in chosen for n in chain.numbers])
+        selected_keys = {tuple(pair) for pair in self.selection}
+        spans_by_chain = {
+            chain.name: _write_spans(chain.numbers, [(chain.name, n) in selected_keys for n in chain.numbers])
             for chain in self._model.chains
         }
-        return " ".join(f"{name}:{spans}" for name, spans in named.items() if spans)
+        return " ".join(f"{name}:{spans}" for name, spans in spans_by_chain.items() if spans)
 
 
 def explore(
@@ -228,11 +228,11 @@ def explore(
 
 
 def _find_confidence(scene: Scene) -> dict[Residue, float]:
-    known = next((c.values[0] for c in scene.colorings if c.key == "confidence" and c.values), {})
+    values_by_chain = next((c.values[0] for c in scene.colorings if c.key == "confidence" and c.values), {})
     return {
         (chain.name, number): value
         for chain in scene.models[0].chains
-        for number, value in zip(chain.numbers, known.get(chain.name, ()), strict=False)
+        for number, value in zip(chain.numbers, values_by_chain.get(chain.name, ()), strict=False)
         if value is not None
     }
 
@@ -241,8 +241,8 @@ def _pack_pae(pae: Pae | None, keys: list[Residue]) -> dict[str, Any]:
     """Return the PAE as an image with the residue index of each row; empty where these are unknown."""
     if pae is None or pae.tokens is None:
         return {}
-    places = {key: index for index, key in enumerate(keys)}
-    owners = [places.get(key, -1) for key in zip(pae.tokens["chain"], pae.tokens["number"], strict=True)]
+    positions = {key: index for index, key in enumerate(keys)}
+    owners = [positions.get(key, -1) for key in zip(pae.tokens["chain"], pae.tokens["number"], strict=True)]
     if not any(owner >= 0 for owner in owners):
         return {}
     png = base64.b64encode(shade_pae(pae).to_png()).decode("ascii")

@@ -19,13 +19,13 @@ def write_explorer_page(path: str | Path, title: str, state: Mapping[str, Any], 
         ArgumentError: the name does not end with ``.html``.
         ConfigurationError: the package was built without 3Dmol.js.
     """
-    place = Path(path).expanduser()
-    if place.suffix.lower() not in (".html", ".htm"):
-        raise ArgumentError(f"{place.name} is not the name of a page. An explorer is saved as .html.")
+    target = Path(path).expanduser()
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise ArgumentError(f"{target.name} is not the name of a page. An explorer is saved as .html.")
     program = "\n".join(read_asset(name) for name in ("explorer.js", "explorer_page.js"))
     body = (
         f'<style>{style}</style><div id="fne-page"></div>'
         f'<script type="application/json" id="fne-state">{write_json(dict(state))}</script>'
         f'<script type="module">{program}</script>'
     )
-    return save_file(place, make_document(title, body))
+    return save_file(target, make_document(title, body))

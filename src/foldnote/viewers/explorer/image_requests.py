@@ -49,44 +49,44 @@ class ImageRequester:
         """Receive the messages of the widget's page."""
         self._widget = widget
         self._waiting: dict[str, asyncio.Future[bytes]] = {}
-        self._heard: set[str] = set()
+        self._acknowledged: set[str] = set()
         widget.on_msg(self._receive)
 
-    async def request(self, wanted: ImageRequest, wait_s: float = _WAIT_S) -> bytes:
+    async def request(self, image: ImageRequest, wait_s: float = _WAIT_S) -> bytes:
         """Return the PNG drawn by the page.
 
         Raises:
             ResultError: no page responded in time, or drawing failed.
         """
         key = uuid.uuid4().hex
-        answer = self._waiting[key] = asyncio.get_running_loop().create_future()
-        asking = asyncio.create_task(
-            self._send_until_received({"kind": "picture", "key": key, "wish": wanted})
+        response = self._waiting[key] = asyncio.get_running_loop().create_future()
+        sending = asyncio.create_task(
+            self._send_until_received({"kind": "picture", "key": key, "wish": image})
         )
         try:
-            return await asyncio.wait_for(answer, wait_s)
+            return await asyncio.wait_for(response, wait_s)
         except TimeoutError as exc:
             raise ResultError(
                 f"No picture was drawn within {wait_s:g} s. "
                 "Show the explorer in a cell, and await its picture in a cell below."
             ) from exc
         finally:
-            asking.cancel()
+            sending.cancel()
             del self._waiting[key]
 
     async def _send_until_received(self, message: dict[str, Any]) -> None:
         """Send the request until a page responds, since the page may not show the widget yet."""
-        while message["key"] not in self._heard:
+        while message["key"] not in self._acknowledged:
             self._widget.send(message)
             await asyncio.sleep(_AGAIN_S)
-        self._heard.discard(message["key"])
+        self._acknowledged.discard(message["key"])
 
     def _receive(self, _widget: object, content: Mapping[str, Any], buffers: list[Any]) -> None:
-        answer = self._waiting.get(str(content.get("key")))
-        if answer is None or answer.done():
+        response = self._waiting.get(str(content.get("key")))
+        if response is None or response.done():
             return
-        self._heard.add(str(content["key"]))
+        self._acknowledged.add(str(content["key"]))
         if content.get("fault"):
-            answer.set_exception(ResultError(f"The page could not draw the picture: {content['fault']}"))
+            response.set_exception(ResultError(f"The page could not draw the picture: {content['fault']}"))
         elif buffers:
-            answer.set_result(bytes(buffers[0]))
+            response.set_result(bytes(buffers[0]))

@@ -57,34 +57,38 @@ class SelectionBinding:
         if field is None:
             raise ArgumentError(f"The form has no field {name!r}. It has: {', '.join(form.fields)}.")
         if field.spec.notes.get("role") != "residues":
-            fitting = [key for key, one in form.fields.items() if one.spec.notes.get("role") == "residues"]
+            fitting = [
+                key
+                for key, candidate in form.fields.items()
+                if candidate.spec.notes.get("role") == "residues"
+            ]
             advice = f"Residue fields: {', '.join(fitting)}." if fitting else "This form has none."
             raise ArgumentError(f"The field {name!r} is not a residue field. {advice}")
         self._explorer, self._chains, self._form, self._name = explorer, chains, form, name
         self._is_map = field.spec.type == "object"
         self._chain_name = field.spec.notes.get("chain")
         self._is_busy = False
-        if self._named():
+        if self._read_field():
             self._follow_form()
         else:
             self._follow_explorer()
         form.observe(self._follow_form)
         explorer.observe(lambda _: self._follow_explorer(), "selection")
 
-    def _named(self) -> list[Residue] | None:
+    def _read_field(self) -> list[Residue] | None:
         """Return the residues in the field; None while its value is invalid."""
         field = self._form.fields.get(self._name)
-        read = field.read() if field is not None else None
-        return None if read is None or read.errors else self._read(read.value)
+        reading = field.read() if field is not None else None
+        return None if reading is None or reading.errors else self._parse_value(reading.value)
 
     def _follow_form(self) -> None:
         """Select the field's residues."""
-        found = self._named()
-        if self._is_busy or found is None or found == list(self._explorer.selection):
+        residues = self._read_field()
+        if self._is_busy or residues is None or residues == list(self._explorer.selection):
             return
         self._is_busy = True
         try:
-            self._explorer.selection = found
+            self._explorer.selection = residues
         finally:
             self._is_busy = False
 
@@ -94,7 +98,7 @@ class SelectionBinding:
             return
         self._is_busy = True
         try:
-            for name, value in self._write(list(self._explorer.selection)).items():
+            for name, value in self._format_values(list(self._explorer.selection)).items():
                 if value:
                     self._form.set({name: value})
                 else:
@@ -103,53 +107,63 @@ class SelectionBinding:
             self._is_busy = False
         self._follow_form()
 
-    def _read(self, value: Any) -> list[Residue]:
+    def _parse_value(self, value: Any) -> list[Residue]:
         """Return the residues in a field's value, in the structure's order; unknown ones are left out."""
         texts: Mapping[str, Any]
         if isinstance(value, Mapping):
             texts = value
         elif isinstance(value, str):
-            texts = {self._held_chain(): value}
+            texts = {self._find_chain(): value}
         else:
             return []
-        named = {
+        numbers_by_chain = {
             chain: _expand(text, self._chains[chain])
             for chain, text in texts.items()
             if chain in self._chains and isinstance(text, str)
         }
-        return [(chain, n) for chain, all_ in self._chains.items() for n in all_ if n in named.get(chain, ())]
+        return [
+            (chain, n)
+            for chain, numbers in self._chains.items()
+            for n in numbers
+            if n in numbers_by_chain.get(chain, ())
+        ]
 
-    def _write(self, chosen: Sequence[Residue]) -> dict[str, Any]:
+    def _format_values(self, residues: Sequence[Residue]) -> dict[str, Any]:
         """Return the values of the field and of its chain field."""
-        wanted = set(chosen)
-        texts = {c: " ".join(n for n in all_ if (c, n) in wanted) for c, all_ in self._chains.items()}
-        named = {chain: text for chain, text in texts.items() if text}
+        selected = set(residues)
+        texts = {
+            name: " ".join(n for n in numbers if (name, n) in selected)
+            for name, numbers in self._chains.items()
+        }
+        texts_by_chain = {chain: text for chain, text in texts.items() if text}
         if self._is_map:
-            return {self._name: named}
-        held = self._held_chain()
-        chain = held if held in named or not named else next(iter(named))
-        found = {self._name: named.get(chain)}
-        return found | ({self._chain_name: chain} if named and self._has_chain_field() else {})
+            return {self._name: texts_by_chain}
+        form_chain = self._find_chain()
+        chain = (
+            form_chain if form_chain in texts_by_chain or not texts_by_chain else next(iter(texts_by_chain))
+        )
+        values = {self._name: texts_by_chain.get(chain)}
+        return values | ({self._chain_name: chain} if texts_by_chain and self._has_chain_field() else {})
 
     def _has_chain_field(self) -> bool:
         return isinstance(self._chain_name, str) and self._chain_name in self._form.fields
 
-    def _held_chain(self) -> str:
+    def _find_chain(self) -> str:
         """Return the chain of a field without chain names: that in the form, or the structure's first."""
         if self._has_chain_field():
-            held = self._form.fields[str(self._chain_name)].read().value
-            return held if isinstance(held, str) else ""
+            chain = self._form.fields[str(self._chain_name)].read().value
+            return chain if isinstance(chain, str) else ""
         return next(iter(self._chains), "")
 
 
 def _expand(text: str, numbers: Sequence[str]) -> set[str]:
     """Return the residues of one chain in a text of numbers and ranges."""
-    places = {number: place for place, number in enumerate(numbers)}
-    found: set[str] = set()
-    for word in text.replace(",", " ").split():
-        span = _SPAN.fullmatch(word)
-        if span and span[1] in places and span[2] in places:
-            found.update(numbers[places[span[1]] : places[span[2]] + 1])
-        elif word in places:
-            found.add(word)
-    return found
+    positions = {number: position for position, number in enumerate(numbers)}
+    residues: set[str] = set()
+    for entry in text.replace(",", " ").split():
+        span = _SPAN.fullmatch(entry)
+        if span and span[1] in positions and span[2] in positions:
+            residues.update(numbers[positions[span[1]] : positions[span[2]] + 1])
+        elif entry in positions:
+            residues.add(entry)
+    return residues

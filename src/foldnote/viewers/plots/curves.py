@@ -47,7 +47,7 @@ def plot_curves(
     if not values.notna().any(axis=None):
         raise ArgumentError(f"The columns {', '.join(columns)} have no numbers.")
     ends = [float(values.min(axis=None)), float(values.max(axis=None))]
-    ends += [end for each in bars.values() for _, *pair in each for end in pair]
+    ends += [end for column_bars in bars.values() for _, *pair in column_bars for end in pair]
     low, high = min(ends), max(ends)
     margin = (high - low) * 0.06 or max(abs(high) * 0.06, 0.5)
     marks: list[Mark] = [Border("y", 0.0)] if low < 0 < high else []
@@ -65,9 +65,9 @@ def plot_curves(
         for index, (column, name) in enumerate(columns.items())
     ]
     marks += [
-        Curve([at, at], [bottom, top], palette.chain_color(index), width=1.0)
+        Curve([position, position], [bottom, top], palette.chain_color(index), width=1.0)
         for index, column in enumerate(columns)
-        for at, bottom, top in bars.get(column, ())
+        for position, bottom, top in bars.get(column, ())
     ]
     drawing = Drawing(
         Axis(labels[0], float(data[x].min()), float(data[x].max())),
@@ -81,7 +81,7 @@ def _read_bars(
     frame: pd.DataFrame, data: pd.DataFrame, errors: Mapping[str, str]
 ) -> dict[str, list[tuple[float, float, float]]]:
     """Return for each column with errors the positions and the ends of the bars."""
-    found: dict[str, list[tuple[float, float, float]]] = {}
+    bars: dict[str, list[tuple[float, float, float]]] = {}
     for column, name in errors.items():
         if name not in frame.columns:
             continue
@@ -89,16 +89,16 @@ def _read_bars(
         rows = pd.DataFrame(
             {"at": data.iloc[:, 0], "low": data[column] - error, "high": data[column] + error}
         )
-        found[column] = [(float(a), float(b), float(c)) for a, b, c in rows.dropna().itertuples(index=False)]
-    return found
+        bars[column] = [(float(a), float(b), float(c)) for a, b, c in rows.dropna().itertuples(index=False)]
+    return bars
 
 
 def _describe(data: pd.DataFrame, x: str, columns: Mapping[str, str]) -> str:
     """Describe the ends of each curve in words."""
     parts = []
     for column, name in columns.items():
-        known = data.dropna(subset=[column])
-        if len(known):
-            first, last = known.iloc[0], known.iloc[-1]
+        present = data.dropna(subset=[column])
+        if len(present):
+            first, last = present.iloc[0], present.iloc[-1]
             parts.append(f"{name}: {first[column]:.4g} at {first[x]:g}, {last[column]:.4g} at {last[x]:g}")
     return "; ".join(parts) + "."

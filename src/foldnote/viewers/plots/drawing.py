@@ -133,8 +133,8 @@ class Raster:
 
     def to_png(self) -> bytes:
         """Return the matrix as a PNG of at most 400 × 400 pixels, each the mean of the cells in its place."""
-        shown = _average_blocks(self.matrix, MAX_PIXELS)
-        return _write_shades((shown - self.low) / (self.high - self.low), self.colors)
+        means = _average_blocks(self.matrix, MAX_PIXELS)
+        return _write_shades((means - self.low) / (self.high - self.low), self.colors)
 
     def scale_png(self) -> bytes:
         """Return the PNG of the colour bar from high to low, one pixel wide."""
@@ -166,8 +166,8 @@ def find_ticks(low: float, high: float, count: int = 5) -> list[float]:
     if high < low:
         return find_ticks(high, low, count)
     rough = (high - low) / count
-    least = max(np.finfo(float).tiny, _RESOLUTION * max(abs(low), abs(high)))
-    if not np.isfinite([low, high, rough]).all() or rough < least:
+    smallest_step = max(np.finfo(float).tiny, _RESOLUTION * max(abs(low), abs(high)))
+    if not np.isfinite([low, high, rough]).all() or rough < smallest_step:
         return [low]
     power = 10.0 ** np.floor(np.log10(rough))
     step = next((power * m for m in (1, 2, 5) if power * m >= rough), power * 10)
@@ -176,9 +176,9 @@ def find_ticks(low: float, high: float, count: int = 5) -> list[float]:
     return [round(float(step * i), decimals) + 0.0 for i in np.arange(first, last + 1)]
 
 
-def find_whole_ticks(most: float) -> list[float]:
-    """Return about five whole numbers from 0 to ``most``, for an axis of counts."""
-    return [tick for tick in find_ticks(0, most) if tick == round(tick)]
+def find_whole_ticks(maximum: float) -> list[float]:
+    """Return about five whole numbers from 0 to ``maximum``, for an axis of counts."""
+    return [tick for tick in find_ticks(0, maximum) if tick == round(tick)]
 
 
 def _write_ticks(ticks: Sequence[float]) -> list[str]:
@@ -189,16 +189,16 @@ def _write_ticks(ticks: Sequence[float]) -> list[str]:
     return [f"{tick:.{max(6, digits)}g}" for tick in ticks]
 
 
-def _average_blocks(matrix: NDArray[np.floating], most: int) -> NDArray[np.floating]:
-    """Average blocks of cells, leaving out NaN, so that at most ``most`` rows and columns remain."""
-    if max(matrix.shape) <= most:
+def _average_blocks(matrix: NDArray[np.floating], maximum: int) -> NDArray[np.floating]:
+    """Average blocks of cells, leaving out NaN, so that at most ``maximum`` rows and columns remain."""
+    if max(matrix.shape) <= maximum:
         return matrix
-    known = ~np.isnan(matrix)
-    sums, counts = np.where(known, matrix, 0.0), known.astype(float)
+    is_present = ~np.isnan(matrix)
+    sums, counts = np.where(is_present, matrix, 0.0), is_present.astype(float)
     for axis, size in enumerate(matrix.shape):
-        if size > most:
-            starts = np.arange(most) * size // most
-            sums, counts = (np.add.reduceat(each, starts, axis=axis) for each in (sums, counts))
+        if size > maximum:
+            starts = np.arange(maximum) * size // maximum
+            sums, counts = (np.add.reduceat(values, starts, axis=axis) for values in (sums, counts))
     means: NDArray[np.floating] = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
     return means
 

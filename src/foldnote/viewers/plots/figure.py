@@ -82,20 +82,20 @@ def save_figure(drawing: Drawing, title: str, path: Path, dpi: int, width_mm: fl
         save_drawn(figure, path, dpi=dpi)
 
 
-def save_drawn(figure: Figure, path: Path, **look: Any) -> None:
+def save_drawn(figure: Figure, path: Path, **options: Any) -> None:
     """Save a figure in the format of the file suffix.
 
     Args:
         figure: the figure.
         path: path of the file; an existing one is replaced.
-        look: arguments of matplotlib's ``savefig``.
+        options: arguments of matplotlib's ``savefig``.
 
     Raises:
         ResultError: the file cannot be written; no partial file remains.
     """
-    drawn = BytesIO()
-    figure.savefig(drawn, format=path.suffix[1:].lower(), **look)
-    save_file(path, drawn.getvalue())
+    buffer = BytesIO()
+    figure.savefig(buffer, format=path.suffix[1:].lower(), **options)
+    save_file(path, buffer.getvalue())
 
 
 def draw(drawing: Drawing, title: str, axes: Axes, scale: float = 1.0) -> None:
@@ -165,7 +165,7 @@ def _fit_labels(figure: Figure, axes: Axes) -> None:
     """Extend the x axis to the ends of the labels, and hide those left of their point that overlap others."""
     from matplotlib.text import Annotation
 
-    labels = [each for each in axes.texts if isinstance(each, Annotation)]
+    labels = [text for text in axes.texts if isinstance(text, Annotation)]
     tips = [label for label in labels if label.get_horizontalalignment() == "left"]
     ancestors = [label for label in labels if label not in tips]
     if not labels:
@@ -180,13 +180,13 @@ def _fit_labels(figure: Figure, axes: Axes) -> None:
             low = min(low, high - (high - x) * width / room)
     axes.set_xlim(low, high)
     figure.draw_without_rendering()
-    taken = [label.get_window_extent() for label in tips]
+    boxes = [label.get_window_extent() for label in tips]
     for label in ancestors:
         box = label.get_window_extent()
-        if any(box.overlaps(other) for other in taken):
+        if any(box.overlaps(other_box) for other_box in boxes):
             label.set_visible(False)
         else:
-            taken.append(box)
+            boxes.append(box)
 
 
 def _draw_mark(mark: Mark, axes: Axes, scale: float) -> None:

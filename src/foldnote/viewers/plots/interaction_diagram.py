@@ -60,16 +60,16 @@ class InteractionDiagram:
             ConfigurationError: matplotlib, which draws ``.png`` and ``.pdf``, is not installed.
             ResultError: the file cannot be written; no partial file remains.
         """
-        place = check_suffix(path, "diagram", _SUFFIXES)
-        suffix = place.suffix.lower()
+        target = check_suffix(path, "diagram", _SUFFIXES)
+        suffix = target.suffix.lower()
         check_width(width_mm, suffix)
         if suffix == ".svg":
-            return save_file(place, write_sketch(self.sketch, width_mm=width_mm))
+            return save_file(target, write_sketch(self.sketch, width_mm=width_mm))
         try:
-            save_sketch(self.sketch, place, dpi, width_mm)
+            save_sketch(self.sketch, target, dpi, width_mm)
         except ImportError as exc:
             raise ConfigurationError(MISSING) from exc
-        return place
+        return target
 
     def to_html(self) -> str:
         """Return the HTML of the title, the diagram, in light and dark themes, and buttons that save it."""
@@ -103,12 +103,12 @@ def draw_interactions(
         UnreadableFileError: the structure's file is damaged or holds no atoms, or RDKit cannot draw the
             molecule in 2D.
     """
-    own = molecule.molecule if isinstance(molecule, Pose) else molecule
-    found = detect_interactions(read_pocket(structure), own)
-    made = sketch(own, found)
-    if made is None:
-        raise UnreadableFileError(f"RDKit cannot draw {own.name or own.file} in 2D.")
-    names = [molecule.ligand if isinstance(molecule, Pose) else "", own.name, own.file]
+    ligand = molecule.molecule if isinstance(molecule, Pose) else molecule
+    interactions = detect_interactions(read_pocket(structure), ligand)
+    layout = sketch(ligand, interactions)
+    if layout is None:
+        raise UnreadableFileError(f"RDKit cannot draw {ligand.name or ligand.file} in 2D.")
+    names = [molecule.ligand if isinstance(molecule, Pose) else "", ligand.name, ligand.file]
     heading = title or f"{next(name for name in [*names, 'Molecule'] if name)} in {structure.name}"
-    words = describe(found, made.layout.omitted)
-    return InteractionDiagram(heading, words, make_interaction_table(found), made)
+    description = describe(interactions, layout.layout.omitted)
+    return InteractionDiagram(heading, description, make_interaction_table(interactions), layout)

@@ -26,11 +26,11 @@ _FINE = 4.0
 """Factor by which the picture of the molecule is larger than on a page."""
 
 
-def save_sketch(made: Sketch, path: Path, dpi: int, width_mm: float | None = None) -> None:
+def save_sketch(diagram: Sketch, path: Path, dpi: int, width_mm: float | None = None) -> None:
     """Save a diagram in the format of the file suffix; data coordinates are those of the layout.
 
     Args:
-        made: the diagram.
+        diagram: the diagram.
         path: path of the file; an existing one is replaced.
         dpi: resolution in dots per inch.
         width_mm: width of the figure, with text and lines in proportion; None for 96 pixels per inch.
@@ -43,18 +43,18 @@ def save_sketch(made: Sketch, path: Path, dpi: int, width_mm: float | None = Non
     from matplotlib.figure import Figure
     from matplotlib.image import imread
 
-    width = made.width / _PIXELS_PER_INCH if width_mm is None else width_mm / _MM_PER_INCH
-    points = 72 * width / made.width  # per pixel of the diagram
-    figure = Figure(figsize=(width, made.height * width / made.width))
+    width = diagram.width / _PIXELS_PER_INCH if width_mm is None else width_mm / _MM_PER_INCH
+    points = 72 * width / diagram.width  # per pixel of the diagram
+    figure = Figure(figsize=(width, diagram.height * width / diagram.width))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    low = made.layout.low
-    axes.set_xlim(low[0], low[0] + made.width)
-    axes.set_ylim(low[1] + made.height, low[1])
-    bars = [bar for label in made.layout.labels for bar in label.bars]
+    low = diagram.layout.low
+    axes.set_xlim(low[0], low[0] + diagram.width)
+    axes.set_ylim(low[1] + diagram.height, low[1])
+    bars = [bar for label in diagram.layout.labels for bar in label.bars]
     for bar in bars:
         _draw_line(axes, bar, points)
-    picture, _ = made.skeleton.draw(made.scale, is_png=True, zoom=_FINE)
+    picture, _ = diagram.skeleton.draw(diagram.scale, is_png=True, zoom=_FINE)
     pixels = imread(BytesIO(picture))
     height, width = pixels.shape[:2]
     axes.imshow(
@@ -62,14 +62,14 @@ def save_sketch(made: Sketch, path: Path, dpi: int, width_mm: float | None = Non
     )
     for bar in bars:
         _write_figure(axes, bar, points)
-    for label in made.layout.labels:
+    for label in diagram.layout.labels:
         x, y = label.center
         look = LOOKS[label.kind]
         is_dotted = label.kind == "hydrophobic"
         _write_pill(axes, x, y, label.width, look.color, points, is_dotted=is_dotted)
         axes.text(x, y, label.text, size=12 * points, weight="bold", color=INK, ha="center", va="center",
                   zorder=6)  # fmt: skip
-    _draw_legend(axes, made, points)
+    _draw_legend(axes, diagram, points)
     with matplotlib.rc_context({"pdf.fonttype": 42}):  # editable text
         save_drawn(figure, path, dpi=dpi, facecolor=GROUND)
 
@@ -116,9 +116,9 @@ def _write_pill(
     axes.add_patch(pill)
 
 
-def _draw_legend(axes: Any, made: Sketch, points: float) -> None:
-    left, top = made.layout.low[0], made.layout.high[1] + 4
-    for row, entries in enumerate(made.list_legend()):
+def _draw_legend(axes: Any, diagram: Sketch, points: float) -> None:
+    left, top = diagram.layout.low[0], diagram.layout.high[1] + 4
+    for row, entries in enumerate(diagram.list_legend()):
         y = top + (row + 0.5) * LEGEND_PX
         for kind, place in entries:
             axes.plot([left + place, left + place + SAMPLE_PX], [y, y], **_style(kind, points))

@@ -48,36 +48,39 @@ def plot_matrix(
         values = matrix.to_numpy(dtype=float)
     except (TypeError, ValueError) as exc:
         raise ArgumentError(f"The matrix has values that are not numbers: {exc}.") from exc
-    known = np.where(np.isfinite(values), values, np.nan)
-    if np.isnan(known).all():
+    finite = np.where(np.isfinite(values), values, np.nan)
+    if np.isnan(finite).all():
         raise ArgumentError("The matrix has no numbers.")
-    top, colors = float(np.nanmax(known)) if high is None else high, palette.SEQUENTIAL
+    top, colors = float(np.nanmax(finite)) if high is None else high, palette.SEQUENTIAL
     if is_signed:
-        top, colors = float(np.nanmax(np.abs(known))), palette.DIVERGING
+        top, colors = float(np.nanmax(np.abs(finite))), palette.DIVERGING
         low = -top
     has_more = bool(np.nanmax(values) > top)  # infinite values included
     marks: list[Mark] = [Raster(values, low, max(top, low + 1e-9), colors, label, has_more)]
     rows, columns = values.shape
     x = _make_axis(matrix.columns, columns)
     y = _make_axis(matrix.index, rows, is_downward=True)
-    row, column = divmod(int(np.nanargmax(known)), columns)
-    words = (
+    row, column = divmod(int(np.nanargmax(finite)), columns)
+    description = (
         f"{rows:,} × {columns:,} values; the highest, {values[row, column]:.3g}, is at {y.label.lower()}"
         f" {matrix.index[row]} and {x.label.lower()} {matrix.columns[column]}."
     )
     if max(values.shape) > MAX_PIXELS:
-        words += " In a cell of the notebook each pixel is the mean of neighbouring values."
-    return Plot(title, words, matrix, Drawing(x, y, marks, 570, 376))
+        description += " In a cell of the notebook each pixel is the mean of neighbouring values."
+    return Plot(title, description, matrix, Drawing(x, y, marks, 570, 376))
 
 
 def _make_axis(names: pd.Index, size: int, *, is_downward: bool = False) -> Axis:
     """Return an axis of cells: all are named if there is space, else every second, third, or about five."""
     label = str(names.name or ("Row" if is_downward else "Column"))
-    shown: Sequence[int] = range(size)
+    positions: Sequence[int] = range(size)
     if size > _MAX_NAMES:
-        shown = sorted({min(max(int(tick), 0), size - 1) for tick in find_ticks(0, size - 1)})
+        positions = sorted({min(max(int(tick), 0), size - 1) for tick in find_ticks(0, size - 1)})
     elif not is_downward:
         longest = max(len(str(name)) for name in names)
-        shown = range(0, size, ceil((longest * _LETTER_PX + _GAP_PX) * size / _WIDTH_PX))
-    ticks, words = [place + 0.5 for place in shown], [str(names[place]) for place in shown]
-    return Axis(label, size, 0, ticks, words) if is_downward else Axis(label, 0, size, ticks, words)
+        positions = range(0, size, ceil((longest * _LETTER_PX + _GAP_PX) * size / _WIDTH_PX))
+    ticks, tick_names = (
+        [position + 0.5 for position in positions],
+        [str(names[position]) for position in positions],
+    )
+    return Axis(label, size, 0, ticks, tick_names) if is_downward else Axis(label, 0, size, ticks, tick_names)

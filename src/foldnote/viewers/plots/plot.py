@@ -44,14 +44,14 @@ def check_suffix(path: str | Path, subject: str, suffixes: Sequence[str]) -> Pat
     Raises:
         ArgumentError: the suffix is not one of these.
     """
-    place = Path(path).expanduser()
-    suffix = place.suffix.lower()
+    target = Path(path).expanduser()
+    suffix = target.suffix.lower()
     if suffix not in suffixes:
         raise ArgumentError(
             f"A {subject} is saved as {', '.join(suffixes[:-1])} or {suffixes[-1]}, not as"
-            f" {suffix or 'a name without a suffix'}: save({str(place.with_suffix('.svg'))!r})."
+            f" {suffix or 'a name without a suffix'}: save({str(target.with_suffix('.svg'))!r})."
         )
-    return place
+    return target
 
 
 def check_width(width_mm: float | None, suffix: str) -> None:
@@ -128,18 +128,18 @@ class Plot:
                 is not installed.
             ResultError: the file cannot be written; no partial file remains.
         """
-        place = check_suffix(path, "plot", _SUFFIXES)
-        suffix = place.suffix.lower()
+        target = check_suffix(path, "plot", _SUFFIXES)
+        suffix = target.suffix.lower()
         check_width(width_mm, suffix)
         if suffix == ".html":
-            return save_file(place, self._write_page())
+            return save_file(target, self._write_page())
         try:
-            save_figure(self.drawing, self.title, place, dpi, width_mm)
+            save_figure(self.drawing, self.title, target, dpi, width_mm)
         except ImportError as exc:
             if suffix != ".svg" or width_mm is not None:
                 raise ConfigurationError(MISSING) from exc
-            save_file(place, self.svg)
-        return place
+            save_file(target, self.svg)
+        return target
 
     def to_html(self) -> str:
         """Return the HTML of title, drawing and description, with buttons that save drawing and data."""
@@ -154,10 +154,10 @@ class Plot:
         return {"text/html": self.to_html(), "text/plain": f"{self.title}: {self.words}"}
 
     def _write_page(self) -> str:
-        title, words = escape(self.title), escape(self.words)
+        title, description = escape(self.title), escape(self.words)
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{title}</title><style>{read_asset('page.css')}svg{{max-width:100%;height:auto}}</style></head>"
-            f"<body><main><h1>{title}</h1>{self.svg}<p>{words}</p></main></body></html>\n"
+            f"<body><main><h1>{title}</h1>{self.svg}<p>{description}</p></main></body></html>\n"
         )

@@ -60,19 +60,19 @@ def plot_plddt(models: Sequence[Model]) -> Plot | None:
     starts = list_chain_starts(groups[0][1])
     edges = (100.0, 90.0, 70.0, 50.0, 0.0)
     marks: list[Mark] = [
-        Band(edges[place + 1], edges[place], color) for place, (_, color, _) in enumerate(CONFIDENCE_BANDS)
+        Band(edges[index + 1], edges[index], color) for index, (_, color, _) in enumerate(CONFIDENCE_BANDS)
     ]
     marks += [Border("x", float(start) - 0.5) for start in starts["position"].iloc[1:]]
     marks += [
         Curve(
             rows["position"].tolist(),
             rows["plddt"].tolist(),
-            palette.chain_color(place) if place else TEXT_COLOR,
-            1.2 if place else 1.8,
-            _DASHES[place],
-            names[place],
+            palette.chain_color(index) if index else TEXT_COLOR,
+            1.2 if index else 1.8,
+            _DASHES[index],
+            names[index],
         )
-        for place, (_, rows) in reversed(list(enumerate(groups)))
+        for index, (_, rows) in reversed(list(enumerate(groups)))
     ]
     x = _make_residue_axis([rows for _, rows in groups], starts)
     drawing = Drawing(x, Axis("pLDDT (0 to 100)", 0, 100, (0, 50, 70, 90, 100)), marks)
@@ -120,26 +120,26 @@ def plot_coverage(alignment: Alignment) -> Plot:
     """
     coverage = make_coverage(alignment)
     columns = coverage.columns
-    deep = columns["sequences"]
-    least, most = int(deep.min()), int(deep.max())
+    depths = columns["sequences"]
+    minimum, maximum = int(depths.min()), int(depths.max())
     covering = (
-        f"{most:,} of them cover each column"
-        if least == most
-        else f"{least:,} to {most:,} of them cover a column (median {deep.median():,.0f})"
+        f"{maximum:,} of them cover each column"
+        if minimum == maximum
+        else f"{minimum:,} to {maximum:,} of them cover a column (median {depths.median():,.0f})"
     )
-    words = (
+    description = (
         f"{count(coverage.depth, 'sequence')} over {count(len(columns), 'column')}; {covering}. "
         "Rows are sequences, the most similar to the query at the top; the line counts those at each column."
     )
     marks: list[Mark] = [
         Raster(100 * coverage.rows, 0.0, 100.0, _IDENTITY_COLORS, "Identity to the query (%)"),
-        Curve(columns["position"].tolist(), deep.tolist(), width=2),
+        Curve(columns["position"].tolist(), depths.tolist(), width=2),
         *(Border("x", float(border) + 0.5) for border in coverage.borders),
     ]
     x = Axis("Column of the alignment", 0.5, len(columns) + 0.5)
     depth = max(coverage.depth, 1)
     drawing = Drawing(x, Axis("Sequences", 0, depth, find_whole_ticks(depth)), marks, 610)
-    return Plot(f"Alignment {alignment.name}", words, columns, drawing)
+    return Plot(f"Alignment {alignment.name}", description, columns, drawing)
 
 
 def plot_distribution(frame: pd.DataFrame, name: str) -> Plot:
@@ -150,26 +150,28 @@ def plot_distribution(frame: pd.DataFrame, name: str) -> Plot:
     Raises:
         FoldnoteError: there is no such column, or it holds no numbers.
     """
-    found = make_distribution(frame, name)
-    data = pd.DataFrame({"low": found.edges[:-1], "high": found.edges[1:], "rows": found.counts})
-    better = {True: "; higher is better", False: "; lower is better", None: ""}[found.higher_is_better]
+    distribution = make_distribution(frame, name)
+    data = pd.DataFrame(
+        {"low": distribution.edges[:-1], "high": distribution.edges[1:], "rows": distribution.counts}
+    )
+    better = {True: "; higher is better", False: "; lower is better", None: ""}[distribution.higher_is_better]
     numbers = pd.to_numeric(frame[name], errors="coerce")
     numbers = numbers[np.isfinite(numbers)]
-    most = float(max(int(found.counts.max()), 1))
-    words = (
-        f"{found.label}: {count(int(found.counts.sum()), 'value')} "
+    maximum = float(max(int(distribution.counts.max()), 1))
+    description = (
+        f"{distribution.label}: {count(int(distribution.counts.sum()), 'value')} "
         f"from {numbers.min():.4g} to {numbers.max():.4g}, median {numbers.median():.4g}{better}."
-        + (f" {count(found.missing, 'row')} without a value." if found.missing else "")
+        + (f" {count(distribution.missing, 'row')} without a value." if distribution.missing else "")
     )
     titles = [
         f"{low:.4g} to {high:.4g}: {count(rows, 'row')}" for low, high, rows in data.itertuples(index=False)
     ]
     drawing = Drawing(
-        Axis(found.label, float(found.edges[0]), float(found.edges[-1])),
-        Axis("Rows", 0, most, find_whole_ticks(most)),
-        [Bars(found.edges.tolist(), found.counts.tolist(), palette.CHAINS[0], titles)],
+        Axis(distribution.label, float(distribution.edges[0]), float(distribution.edges[-1])),
+        Axis("Rows", 0, maximum, find_whole_ticks(maximum)),
+        [Bars(distribution.edges.tolist(), distribution.counts.tolist(), palette.CHAINS[0], titles)],
     )
-    return Plot(found.label, words, data, drawing)
+    return Plot(distribution.label, description, data, drawing)
 
 
 def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) -> Plot:
@@ -189,7 +191,7 @@ def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) 
     data = _find_points(frame, [x, y, *([label] if label else [])])
     xs, ys = (data[name].astype(float) for name in (x, y))
     left_out = len(frame) - len(data)
-    words = (
+    description = (
         f"{count(len(data), 'row')}: {_name_metric(y)} against {_name_metric(x)}; "
         f"Spearman's rank correlation {_correlate(xs, ys)}."
         + (f" {count(left_out, 'row')} without a number in both." if left_out else "")
@@ -198,7 +200,7 @@ def plot_scatter(frame: pd.DataFrame, x: str, y: str, label: str | None = None) 
     titles = [f"{n}: {a:.4g}, {b:.4g}" for n, a, b in zip(names, xs, ys, strict=True)]
     dots = Dots(xs.tolist(), ys.tolist(), palette.CHAINS[0], titles)
     drawing = Drawing(_span(_name_metric(x), xs), _span(_name_metric(y), ys), [dots], 460, 340)
-    return Plot(f"{_name_metric(y)} against {_name_metric(x)}", words, data, drawing)
+    return Plot(f"{_name_metric(y)} against {_name_metric(x)}", description, data, drawing)
 
 
 def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> Plot:
@@ -221,9 +223,9 @@ def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> 
     names = data[group].map(_name_group)
     sizes = names[names != ""].value_counts(sort=False)
     largest = list(sizes.sort_values(ascending=False, kind="stable").index[: len(palette.CHAINS)])
-    rest = [name for name in sizes.index if name not in largest]
+    others = [name for name in sizes.index if name not in largest]
     parts = [("in none", palette.UNKNOWN, names == "")]
-    parts += [(count(len(rest), f"other {group}"), TEXT_COLOR, names.isin(rest))]
+    parts += [(count(len(others), f"other {group}"), TEXT_COLOR, names.isin(others))]
     parts += [
         (f"{group} {name}", color, names == name)
         for name, color in zip(largest[::-1], palette.CHAINS[: len(largest)][::-1], strict=True)
@@ -240,12 +242,12 @@ def plot_groups(frame: pd.DataFrame, x: str, y: str, group: str, label: str) -> 
         for rows in [data[selected]]
         if len(rows)
     ]
-    words = (
+    description = (
         f"{count(len(data), 'row')} in {count(len(sizes), group)}, {int((names == '').sum()):,} in none:"
         f" {_name_metric(y)} against {_name_metric(x)}."
     )
-    across, up = (_span(_name_metric(name), data[name].astype(float)) for name in (x, y))
-    return Plot(f"Rows by {group}", words, data, Drawing(across, up, marks, 570, 360))
+    x_axis, y_axis = (_span(_name_metric(name), data[name].astype(float)) for name in (x, y))
+    return Plot(f"Rows by {group}", description, data, Drawing(x_axis, y_axis, marks, 570, 360))
 
 
 def _name_group(value: str | float | None) -> str:
@@ -255,17 +257,17 @@ def _name_group(value: str | float | None) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _find_points(frame: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
+def _find_points(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Return the wanted columns of the rows that have numbers in the first two."""
-    missing = [name for name in wanted if name not in frame.columns]
+    missing = [name for name in columns if name not in frame.columns]
     if missing:
         raise ArgumentError(
             f"The table has no column {', '.join(missing)}; it has {', '.join(map(str, frame.columns))}."
         )
-    numbers = frame[list(dict.fromkeys(wanted[:2]))].apply(pd.to_numeric, errors="coerce")
-    data: pd.DataFrame = frame.loc[np.isfinite(numbers).all(axis=1), list(dict.fromkeys(wanted))]
+    numbers = frame[list(dict.fromkeys(columns[:2]))].apply(pd.to_numeric, errors="coerce")
+    data: pd.DataFrame = frame.loc[np.isfinite(numbers).all(axis=1), list(dict.fromkeys(columns))]
     if data.empty:
-        raise ArgumentError(f"No row has a number in both {wanted[0]!r} and {wanted[1]!r}.")
+        raise ArgumentError(f"No row has a number in both {columns[0]!r} and {columns[1]!r}.")
     return data
 
 
@@ -281,9 +283,9 @@ def _make_residue_axis(models: Sequence[pd.DataFrame], starts: pd.DataFrame) -> 
         is_common = all(rows["number"].tolist() == numbers[: len(rows)] for rows in models)
         numbered = number_axis(plain, numbers) if is_common else None
         return numbered or replace(plain, label="Position in the chain")
-    places = [float(place) for place in starts["position"]]
-    ends = [*places[1:], length + 1.0]
-    middles = [(a + b - 1) / 2 for a, b in zip(places, ends, strict=True)]
+    positions = [float(position) for position in starts["position"]]
+    ends = [*positions[1:], length + 1.0]
+    middles = [(a + b - 1) / 2 for a, b in zip(positions, ends, strict=True)]
     return Axis(
         "Residues, chain by chain", 1, max(length, 2), middles, [str(name) for name in starts["chain"]]
     )
@@ -320,15 +322,15 @@ def _drop_crowded(names: list[str], starts: list[float], ends: list[float], leng
 
 
 def _describe_pae(pae: Pae, data: pd.DataFrame) -> str:
-    known = pae.matrix[np.isfinite(pae.matrix)]
-    mean = f"mean {known.mean():.1f} Å" if len(known) else "no value"
+    errors = pae.matrix[np.isfinite(pae.matrix)]
+    mean = f"mean {errors.mean():.1f} Å" if len(errors) else "no value"
     text = f"{len(pae)} × {len(pae)} tokens; {mean}."
     between = data[data["aligned"] != data["scored"]]
     if between.empty:
         return text
     best = between.sort_values("mean").iloc[0]
-    where = f"{best['aligned']} to {best['scored']}"
-    return f"{text} Between chains the lowest mean is {best['mean']:.1f} Å ({where})."
+    pair = f"{best['aligned']} to {best['scored']}"
+    return f"{text} Between chains the lowest mean is {best['mean']:.1f} Å ({pair})."
 
 
 def _name_metric(name: str) -> str:
@@ -342,8 +344,8 @@ def _name_metric(name: str) -> str:
 
 def _span(label: str, values: pd.Series) -> Axis:
     low, high = float(values.min()), float(values.max())
-    room = (high - low) * 0.06 or max(abs(high) * 0.06, 0.5)
-    return Axis(label, low - room, high + room)
+    margin = (high - low) * 0.06 or max(abs(high) * 0.06, 0.5)
+    return Axis(label, low - margin, high + margin)
 
 
 def _correlate(xs: pd.Series, ys: pd.Series) -> str:

@@ -20,5 +20,5 @@ def write_saving(title: str, data: pd.DataFrame) -> str:
     if is_paper():
         return ""
     packed = pack(data.to_csv(index=not isinstance(data.index, pd.RangeIndex), lineterminator="\r\n"))
-    kept = packed if len(packed) <= _MAX_PACKED else ""
-    return f"<script>{read_asset('plot_save.js')}({write_json(title)},{write_json(kept)});</script>"
+    saved = packed if len(packed) <= _MAX_PACKED else ""
+    return f"<script>{read_asset('plot_save.js')}({write_json(title)},{write_json(saved)});</script>"

@@ -46,7 +46,7 @@ def write_image(drawing: Drawing, label: str) -> str:
     size = f'width="{drawing.width}" height="{drawing.height}"'
     source = encode("svg+xml", writer.write(_LIGHT + _DARK).encode())
     image = f'<img alt="{escape(label)}" {size} src="{source}">'
-    return f'<div class="fnv-plane">{image}{"".join(map(writer.write_words, drawing.marks))}</div>'
+    return f'<div class="fnv-plane">{image}{"".join(map(writer.write_tooltips, drawing.marks))}</div>'
 
 
 def encode(kind: str, data: bytes) -> str:
@@ -60,20 +60,22 @@ class _Writer:
     def __init__(self, drawing: Drawing) -> None:
         has_scale = any(isinstance(mark, Raster) for mark in drawing.marks)
         self._drawing = drawing
-        self._named = [
+        self._legend_marks = [
             mark
             for mark in drawing.marks
             if (isinstance(mark, Dots) or (isinstance(mark, Curve) and mark.is_listed)) and mark.name
         ]
-        longest = max((len(_shorten(mark.name)) for mark in self._named), default=0)
+        longest = max((len(_shorten(mark.name)) for mark in self._legend_marks), default=0)
         legend = max(_LEGEND_PX, round(longest * _LETTER_PX) + 26)
-        beside = _SCALE_PX if has_scale else legend if self._named else _RIGHT
+        right_space = _SCALE_PX if has_scale else legend if self._legend_marks else _RIGHT
         y_names, x_names = ([name for _, name in axis.marks] or [""] for axis in (drawing.y, drawing.x))
-        self._most = int(_NAMES_SHARE * drawing.width / _DIGIT_PX)
-        widest = min(self._most, max(map(len, y_names))) * _DIGIT_PX
+        self._max_letters = int(_NAMES_SHARE * drawing.width / _DIGIT_PX)
+        widest = min(self._max_letters, max(map(len, y_names))) * _DIGIT_PX
         self._left = max(_LEFT, round(widest) + _NAME_PX)
         self._width = (
-            drawing.width - self._left - max(beside, round(min(self._most, len(x_names[-1])) * _DIGIT_PX / 2))
+            drawing.width
+            - self._left
+            - max(right_space, round(min(self._max_letters, len(x_names[-1])) * _DIGIT_PX / 2))
         )
         self._height = drawing.height - _TOP - _BOTTOM
 
@@ -94,10 +96,10 @@ class _Writer:
         parts.append(f'<rect {size} fill="none" stroke="currentColor" opacity="0.5"/>')
         parts += [_text(name, self._x(value), bottom + 15) for value, name in x.marks]
         parts += [
-            _text(_shorten(name, self._most), self._left - 6, self._y(value) + 4, "end")
+            _text(_shorten(name, self._max_letters), self._left - 6, self._y(value) + 4, "end")
             for value, name in y.marks
         ]
-        parts += [self._write_name(place, mark) for place, mark in enumerate(reversed(self._named))]
+        parts += [self._write_name(row, mark) for row, mark in enumerate(reversed(self._legend_marks))]
         label = _shorten(x.label, int(width / _LETTER_PX))
         parts.append(_text(label, self._left + self._width / 2, height - 6))
         label = _shorten(y.label, int(height / _LETTER_PX))
@@ -112,13 +114,13 @@ class _Writer:
         match mark:
             case Band():
                 top, bottom = self._y(mark.high), self._y(mark.low)
-                place = f'x="{self._left}" y="{top}" width="{self._width}" height="{bottom - top:.1f}"'
-                return f'<rect {place} fill="{mark.color}" opacity="0.16"/>'
+                box = f'x="{self._left}" y="{top}" width="{self._width}" height="{bottom - top:.1f}"'
+                return f'<rect {box} fill="{mark.color}" opacity="0.16"/>'
             case Curve():
                 return self._write_curve(mark)
             case Dots():
-                places = zip(map(self._x, mark.xs), map(self._y, mark.ys), strict=True)
-                dots = (f'<circle cx="{x}" cy="{y}" r="{_DOT_PX}"/>' for x, y in places)
+                points = zip(map(self._x, mark.xs), map(self._y, mark.ys), strict=True)
+                dots = (f'<circle cx="{x}" cy="{y}" r="{_DOT_PX}"/>' for x, y in points)
                 return f'<g fill="{mark.color or "currentColor"}" opacity="0.8">{"".join(dots)}</g>'
             case Bars():
                 boxes = (
@@ -139,9 +141,9 @@ class _Writer:
             case Raster():
                 return self._write_raster(mark)
 
-    def _write_name(self, place: int, group: Dots | Curve) -> str:
+    def _write_name(self, row: int, group: Dots | Curve) -> str:
         """Return a line of the legend: a dot and the name of its group."""
-        left, middle = self._left + self._width + 12, _TOP + 8 + 16 * place
+        left, middle = self._left + self._width + 12, _TOP + 8 + 16 * row
         dot = f'<circle cx="{left}" cy="{middle}" r="{_DOT_PX}" fill="{group.color or "currentColor"}"/>'
         return dot + _text(_shorten(group.name), left + 9, middle + 4, "start")
 
@@ -153,8 +155,8 @@ class _Writer:
             elif runs[-1]:
                 runs.append([])
         dash = f' stroke-dasharray="{" ".join(map(str, curve.dash))}"' if curve.dash else ""
-        look = f'fill="none" stroke="{curve.color or "currentColor"}" stroke-width="{curve.width}"{dash}'
-        return "".join(f'<polyline points="{" ".join(run)}" {look}/>' for run in runs if run)
+        style = f'fill="none" stroke="{curve.color or "currentColor"}" stroke-width="{curve.width}"{dash}'
+        return "".join(f'<polyline points="{" ".join(run)}" {style}/>' for run in runs if run)
 
     def _write_raster(self, raster: Raster) -> str:
         """Return the matrix, and a colour bar labelled at low, middle and high."""
@@ -177,13 +179,13 @@ class _Writer:
     def _list_boxes(self, mark: Dots | Bars) -> list[tuple[float, float, float, float]]:
         """Return the left, top, width and height of each dot or bar in pixels."""
         if isinstance(mark, Dots):
-            places = zip(map(self._x, mark.xs), map(self._y, mark.ys), strict=True)
-            return [(x - _DOT_PX, y - _DOT_PX, 2 * _DOT_PX, 2 * _DOT_PX) for x, y in places]
+            points = zip(map(self._x, mark.xs), map(self._y, mark.ys), strict=True)
+            return [(x - _DOT_PX, y - _DOT_PX, 2 * _DOT_PX, 2 * _DOT_PX) for x, y in points]
         bottom, lefts = self._y(self._drawing.y.low), list(map(self._x, mark.edges))
         sides = zip(lefts, lefts[1:], map(self._y, mark.heights), strict=False)
         return [(left, top, max(1.0, right - left - 1), bottom - top) for left, right, top in sides]
 
-    def write_words(self, mark: Mark) -> str:
+    def write_tooltips(self, mark: Mark) -> str:
         """Return the HTML of the tooltips of dots and bars, positioned in per cent of the image."""
         if not isinstance(mark, Dots | Bars):
             return ""
@@ -195,8 +197,8 @@ class _Writer:
         )
 
 
-def _shorten(name: str, most: int = _NAME) -> str:
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+def _shorten(name: str, limit: int = _NAME) -> str:
+    return name if len(name) <= limit else f"{name[: limit - 1]}…"
 
 
 def _share(value: float, low: float, high: float) -> float:
@@ -204,5 +206,5 @@ def _share(value: float, low: float, high: float) -> float:
 
 
 def _text(text: str, x: float, y: float, anchor: str = "middle", *, turn: bool = False) -> str:
-    place = f'transform="translate({x} {y}) rotate(-90)"' if turn else f'x="{x}" y="{y}"'
-    return f'<text {place} text-anchor="{anchor}">{escape(text)}</text>'
+    position = f'transform="translate({x} {y}) rotate(-90)"' if turn else f'x="{x}" y="{y}"'
+    return f'<text {position} text-anchor="{anchor}">{escape(text)}</text>'

@@ -101,33 +101,33 @@ def plot_tree(nodes: pd.DataFrame, title: str = "Tree") -> Plot:
     )
     marks: list[Mark] = [_draw_branches(layout), dots]
     if is_named:
-        words = [_name_ancestor(nodes.iloc[row]) for row in ancestors]
-        marks += [*tips, *_place_labels(plane, tips, dots, words)]
+        labels = [_name_ancestor(nodes.iloc[row]) for row in ancestors]
+        marks += [*tips, *_place_labels(plane, tips, dots, labels)]
     drawing = Drawing(plane.x_axis, plane.y_axis, marks, _WIDTH, plane.height)
-    return Plot(title, _write_words(nodes, layout, ancestors), nodes, drawing)
+    return Plot(title, _write_description(nodes, layout, ancestors), nodes, drawing)
 
 
 def _lay_out(nodes: pd.DataFrame) -> _Layout:
     rows = {str(name): row for row, name in enumerate(nodes["node"])}
-    above = nodes["parent"].fillna("").astype(str).tolist()
+    parent_names = nodes["parent"].fillna("").astype(str).tolist()
     lengths = pd.to_numeric(nodes["branch_length"], errors="coerce").fillna(0.0).tolist()
     parents: list[int] = []
     depths: list[float] = []
-    for row, name in enumerate(above):
+    for row, name in enumerate(parent_names):
         parent = rows.get(name, -1) if name else -1
         if (name or row) and not -1 < parent < row:
             raise ArgumentError(f"Row {row} of the table of nodes has no parent above it: {name!r}.")
         parents.append(parent)
         depths.append(lengths[row] + (depths[parent] if parent >= 0 else 0.0))
     tips = _order_tips(parents)
-    lines = [0.0] * len(above)
+    lines = [0.0] * len(parent_names)
     for line, tip in enumerate(tips):
         lines[tip] = float(len(tips) - 1 - line)
-    below: dict[int, list[float]] = {}
-    for row in reversed(range(len(above))):
-        if row in below:
-            lines[row] = (min(below[row]) + max(below[row])) / 2
-        below.setdefault(parents[row], []).append(lines[row])
+    child_lines: dict[int, list[float]] = {}
+    for row in reversed(range(len(parent_names))):
+        if row in child_lines:
+            lines[row] = (min(child_lines[row]) + max(child_lines[row])) / 2
+        child_lines.setdefault(parents[row], []).append(lines[row])
     return _Layout(parents, depths, lines, tips)
 
 
@@ -157,23 +157,23 @@ def _draw_branches(layout: _Layout) -> Curve:
     return Curve(xs, ys, width=1.2)
 
 
-def _place_labels(plane: _Plane, tips: list[Label], dots: Dots, words: list[str]) -> list[Label]:
+def _place_labels(plane: _Plane, tips: list[Label], dots: Dots, texts: list[str]) -> list[Label]:
     """Place labels of ancestors left of their dots, above or below the branch, if they overlap no other."""
-    taken = [plane.find_box(tip) for tip in tips]
+    boxes = [plane.find_box(tip) for tip in tips]
     placed = []
-    for x, y, text in zip(dots.xs, dots.ys, words, strict=True):
+    for x, y, text in zip(dots.xs, dots.ys, texts, strict=True):
         for rise in _RISES:
             label = Label(x, y, text, "end", _SMALL_PX, rise)
             box = plane.find_box(label)
-            if box[0] >= 0 and not any(_do_overlap(box, other) for other in taken):
-                taken.append(box)
+            if box[0] >= 0 and not any(_do_overlap(box, placed_box) for placed_box in boxes):
+                boxes.append(box)
                 placed.append(label)
                 break
     return placed
 
 
-def _do_overlap(one: _Box, other: _Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _do_overlap(first: _Box, second: _Box) -> bool:
+    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
 
 
 def _name_ancestor(node: pd.Series) -> str:
@@ -184,10 +184,10 @@ def _name_ancestor(node: pd.Series) -> str:
 def _describe(node: pd.Series) -> str:
     """Return the tooltip of an ancestor."""
     support, probability = _read(node, "branch_support"), _read(node, "mean_posterior_probability")
-    words = [str(node["node"])]
-    words += [] if support is None else [f"support {support:g} %"]
-    words += [] if probability is None else [f"mean probability {probability:.3f}"]
-    return ", ".join(words)
+    parts = [str(node["node"])]
+    parts += [] if support is None else [f"support {support:g} %"]
+    parts += [] if probability is None else [f"mean probability {probability:.3f}"]
+    return ", ".join(parts)
 
 
 def _read(node: pd.Series, name: str) -> float | None:
@@ -204,13 +204,13 @@ def _shorten(name: str) -> str:
     return name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
 
 
-def _write_words(nodes: pd.DataFrame, layout: _Layout, ancestors: list[int]) -> str:
-    words = (
+def _write_description(nodes: pd.DataFrame, layout: _Layout, ancestors: list[int]) -> str:
+    description = (
         f"{count(len(layout.tips), 'sequence')} and {count(len(ancestors), 'ancestor')};"
         f" the longest path from {nodes['node'].iloc[0]} is {max(layout.depths):.3g} substitutions per site."
     )
     if any(_read(nodes.iloc[row], "branch_support") is not None for row in ancestors):
-        words += " Numbers after the names of ancestors are branch support in per cent."
+        description += " Numbers after the names of ancestors are branch support in per cent."
     if len(layout.tips) > _MAX_NAMED:
-        words += " There are too many tips to name them in the drawing."
-    return words
+        description += " There are too many tips to name them in the drawing."
+    return description

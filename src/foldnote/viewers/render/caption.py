@@ -26,7 +26,7 @@ _COLUMN = "17em"
 def write_plain(scene: Scene) -> str:
     """Describe a scene as plain text."""
     lines = [scene.title, *(f"  {term}: {text}" for term, text in scene.facts)]
-    lines += [f"  {name_interface(one)}" for one in scene.interfaces]
+    lines += [f"  {name_interface(interface)}" for interface in scene.interfaces]
     return "\n".join([*lines, *(f"  Note: {note}" for note in scene.notes)])
 
 
@@ -49,10 +49,10 @@ def write_legend(scene: Scene) -> str:
 
 def write_legends(scene: Scene) -> dict[str, str]:
     """Return the legend's inner HTML by colouring key: chains and highlights, or a property's colours."""
-    others = list(filter(None, (_write_others(model) for model in scene.described)))
+    other_lines = list(filter(None, (_write_others(model) for model in scene.described)))
     if scene.steps and not scene.is_stack:
-        others += _write_steps(scene)
-    legends = {"chain": _write_chain_legend(scene, others)}
+        other_lines += _write_steps(scene)
+    legends = {"chain": _write_chain_legend(scene, other_lines)}
     for coloring in scene.colorings:
         heading = coloring.name + (f" · {coloring.source}" if coloring.source else "")
         lines = [
@@ -61,7 +61,7 @@ def write_legends(scene: Scene) -> dict[str, str]:
         ]
         if lacks_values(scene, coloring):
             lines.append(f'<li class="fnv-unknown">{write_swatch(palette.UNKNOWN)}<span>no value</span></li>')
-        legends[coloring.key] = _write_section(heading, [*lines, *others], "fnv-row")
+        legends[coloring.key] = _write_section(heading, [*lines, *other_lines], "fnv-row")
     return legends
 
 
@@ -74,10 +74,13 @@ def lacks_values(scene: Scene, coloring: Coloring) -> bool:
     return False
 
 
-def _write_chain_legend(scene: Scene, others: Sequence[str]) -> str:
+def _write_chain_legend(scene: Scene, other_lines: Sequence[str]) -> str:
     chains = [_write_chain(chain) for model in scene.described for chain in model.chains]
     marks = [_write_mark(highlight) for model in scene.described for highlight in model.highlights]
-    heading, lines = f"Coloured by {scene.group}" if chains else "Coloured by element", [*chains, *others]
+    heading, lines = (
+        f"Coloured by {scene.group}" if chains else "Coloured by element",
+        [*chains, *other_lines],
+    )
     parts = [_write_section(heading, lines, in_columns=len(lines) > _FEW_LINES)]
     if marks:
         parts.append(_write_section(scene.marking or "Marked", marks, "fnv-columns"))
@@ -89,10 +92,10 @@ def write_interfaces(scene: Scene) -> str:
     if not scene.interfaces:
         return ""
     heads = ("Interface", "Residues", "Contacts", "Hydrogen bonds", "Salt bridges", "Buried area")
-    head = "".join(f'<th scope="col">{word}</th>' for word in heads)
-    rows = "".join(f"<tr>{_write_interface(one)}</tr>" for one in scene.interfaces)
-    few = len(scene.interfaces) <= _SEEN_INTERFACES
-    number = "" if few else f": {_count_interfaces(len(scene.interfaces))}"
+    head = "".join(f'<th scope="col">{heading}</th>' for heading in heads)
+    rows = "".join(f"<tr>{_write_interface(interface)}</tr>" for interface in scene.interfaces)
+    is_short = len(scene.interfaces) <= _SEEN_INTERFACES
+    number = "" if is_short else f": {_count_interfaces(len(scene.interfaces))}"
     return (
         '<div class="fnv-interfaces" tabindex="0" role="group" aria-label="Interfaces between chains">'
         f'<p class="fnv-sub">Interfaces between chains{number}</p>'
@@ -105,28 +108,30 @@ def _count_interfaces(number: int) -> str:
     return f"the {number} largest" if number >= MAX_ROWS else f"{number}"
 
 
-def _write_interface(one: Interface) -> str:
+def _write_interface(interface: Interface) -> str:
     figures = (
-        f"{len(one.numbers)} + {len(one.other_numbers)}",
-        f"{one.contacts}",
-        f"{len(one.hydrogen_bonds)}",
-        f"{one.bridges}",
-        f"{one.buried_area:,.0f} Å²",
+        f"{len(interface.numbers)} + {len(interface.other_numbers)}",
+        f"{interface.contacts}",
+        f"{len(interface.hydrogen_bonds)}",
+        f"{interface.bridges}",
+        f"{interface.buried_area:,.0f} Å²",
     )
-    return f'<th scope="row">{escape(f"{one.chain} – {one.other_chain}")}</th>' + "".join(
+    return f'<th scope="row">{escape(f"{interface.chain} – {interface.other_chain}")}</th>' + "".join(
         f"<td>{figure}</td>" for figure in figures
     )
 
 
-def name_interface(one: Interface) -> str:
+def name_interface(interface: Interface) -> str:
     """Return an interface in one line, such as ``Interface of H and L: 38 + 40 residues, …``."""
-    bonds = [count(len(one.hydrogen_bonds), "hydrogen bond"), count(one.bridges, "salt bridge")]
-    residues = f"{len(one.numbers)} + {len(one.other_numbers)} residues"
-    area = f"{one.buried_area:,.0f} Å² buried"
-    return f"Interface of {one.chain} and {one.other_chain}: {', '.join([residues, *bonds, area])}"
+    bonds = [count(len(interface.hydrogen_bonds), "hydrogen bond"), count(interface.bridges, "salt bridge")]
+    residues = f"{len(interface.numbers)} + {len(interface.other_numbers)} residues"
+    area = f"{interface.buried_area:,.0f} Å² buried"
+    return (
+        f"Interface of {interface.chain} and {interface.other_chain}: {', '.join([residues, *bonds, area])}"
+    )
 
 
-def write_words(scene: Scene) -> str:
+def write_description(scene: Scene) -> str:
     """Return the HTML of the description, expanded until the picture is drawn."""
     pairs = "".join(f"<dt>{escape(term)}</dt><dd>{mark_code(text)}</dd>" for term, text in scene.facts)
     return f'<details class="fnv-words" open><summary>Summary</summary><dl>{pairs}</dl></details>'
@@ -173,17 +178,17 @@ def _write_others(model: SceneModel) -> str:
 
 def _write_steps(scene: Scene) -> list[str]:
     """Return the legend entries of the steps, their contacts and their interactions, by kind."""
-    shown = scene.models[scene.steps[0].models[0]]
-    many = ", one at a time" if len(scene.steps) > 1 else ""
+    first = scene.models[scene.steps[0].models[0]]
+    ending = ", one at a time" if len(scene.steps) > 1 else ""
     noun = escape(count(len(scene.steps), scene.step_noun))
-    lines = [f"<li>{write_swatch(shown.color)}<span>{noun}{many}</span></li>"]
+    lines = [f"<li>{write_swatch(first.color)}<span>{noun}{ending}</span></li>"]
     if has_flexible(scene):
         lines.append(f"<li>{write_swatch(palette.FLEXIBLE)}<span>Flexible side chains</span></li>")
     if any(step.contacts for step in scene.steps):
         lines.append(f"<li>{write_swatch(palette.TOUCHED)}<span>Residues in contact</span></li>")
     for kind, color in list_kinds(scene).items():
-        look = "thin dashes" if kind == "hydrophobic" else "dashed"
-        lines.append(f"<li>{write_swatch(color)}<span>{TERMS[kind]}, {look}</span></li>")
+        pattern = "thin dashes" if kind == "hydrophobic" else "dashed"
+        lines.append(f"<li>{write_swatch(color)}<span>{TERMS[kind]}, {pattern}</span></li>")
     return lines
 
 

@@ -40,14 +40,14 @@ def pack(data: Any) -> str:
     return base64.b64encode(packer.compress(text.encode()) + packer.flush()).decode("ascii")
 
 
-def pack_view(words: dict[str, Any], columns: dict[str, Any]) -> str:
+def pack_view(texts: dict[str, Any], columns: dict[str, Any]) -> str:
     """Encode one object, of words and of transposed lines, as gzip-compressed JSON in base 85.
 
     In programs and words, short repetitions save space, so each part is compressed with its own settings.
     ``start.js`` decodes it.
     """
     head, tail = (
-        json.dumps(part, ensure_ascii=True, separators=(",", ":")).encode() for part in (words, columns)
+        json.dumps(part, ensure_ascii=True, separators=(",", ":")).encode() for part in (texts, columns)
     )
     head, tail = head[:-1], b"," + tail[1:]
     parts = [

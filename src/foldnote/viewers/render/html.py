@@ -28,13 +28,13 @@ from foldnote.viewers.render.caption import (
     has_flexible,
     list_kinds,
     name_interface,
+    write_description,
     write_interfaces,
     write_label,
     write_legend,
     write_legends,
     write_notes,
     write_panel,
-    write_words,
 )
 from foldnote.viewers.render.compression import pack, pack_view, transpose_lines
 from foldnote.viewers.render.library import SCRIPT_WRITER
@@ -125,7 +125,7 @@ def _write_view(scene: Scene, view_id: str, script: str) -> str:
     return (
         f'<div class="fnv-view" id="{view_id}">{write_style(*styles)}'
         f'<p class="fnv-head">{escape(scene.title)}</p>{stage}{write_legend(scene)}{write_interfaces(scene)}'
-        f"{write_notes(scene.notes)}{write_words(scene)}{script}</div>"
+        f"{write_notes(scene.notes)}{write_description(scene)}{script}</div>"
     )
 
 
@@ -150,12 +150,12 @@ def write_style(*names: str) -> str:
 @cache
 def _read_built() -> dict[str, dict[str, str]]:
     """Return the scripts minified by the build, with hashes of their sources; none without a build."""
-    place = files("foldnote").joinpath("static", "viewer-scripts.json")
+    asset = files("foldnote").joinpath("static", "viewer-scripts.json")
     try:
-        found: dict[str, dict[str, str]] = json.loads(place.read_text("utf-8"))
+        scripts: dict[str, dict[str, str]] = json.loads(asset.read_text("utf-8"))
     except FileNotFoundError:
         return {}
-    return found
+    return scripts
 
 
 def find_script_version() -> str:
@@ -168,8 +168,10 @@ def find_script_version() -> str:
 def _read_program() -> str:
     """Return the drawing program: ``scene.js`` within its surrounding parts, minified as one by the build."""
     assets = files("foldnote.viewers").joinpath("assets")
-    around = sorted(one.name for one in assets.iterdir() if re.fullmatch(r"scene_\w+\.js", one.name))
-    parts = [assets.joinpath(name).read_text("utf-8") for name in around]
+    part_names = sorted(
+        asset.name for asset in assets.iterdir() if re.fullmatch(r"scene_\w+\.js", asset.name)
+    )
+    parts = [assets.joinpath(name).read_text("utf-8") for name in part_names]
     last = assets.joinpath("scene.js").read_text("utf-8")
     lines = ["(function () {", *parts, "var draw =", f"{last};", "return draw;", "})()", ""]
     return _shorten("program", "\n".join(lines))
@@ -236,12 +238,12 @@ def _pack_assemblies(scene: Scene) -> list[Any]:
         return []
     return [
         [
-            one.label,
-            one.atoms,
-            one.is_too_large,
-            [[part.chain, part.numbers, part.copies] for part in one.parts],
+            assembly.label,
+            assembly.atoms,
+            assembly.is_too_large,
+            [[part.chain, part.numbers, part.copies] for part in assembly.parts],
         ]
-        for one in scene.assemblies
+        for assembly in scene.assemblies
     ]
 
 
@@ -286,7 +288,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
             "targets": _list_targets(scene),
         },
         "legends": write_legends(scene),
-        "looks": {each.key: each.model_dump(include=_COLORING) for each in scene.colorings},
+        "looks": {coloring.key: coloring.model_dump(include=_COLORING) for coloring in scene.colorings},
         "steps": [_pack_step(step, drawings) for step in scene.steps],
         "drawings": drawings,
         "noun": scene.step_noun,
@@ -301,7 +303,7 @@ def _make_payload(scene: Scene) -> dict[str, Any]:
         "waters": list_waters(scene),
         "rules": _list_rules(),
         "assemblies": _pack_assemblies(scene),
-        "interfaces": [_pack_interface(scene, one) for one in scene.interfaces],
+        "interfaces": [_pack_interface(scene, interface) for interface in scene.interfaces],
         "key": name_content(scene),
         "others": list_others(scene),
     }

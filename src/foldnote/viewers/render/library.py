@@ -22,11 +22,11 @@ def read_library() -> str:
         ConfigurationError: 3Dmol.js is missing from the installation.
     """
     # "<\/" is equivalent inside strings and regular expressions, the only places where "</script" occurs.
-    text = f"/*\n{read_licences()}*/\n{_read(_NAME)}\n;{_read(SCRIPT_WRITER)}"
+    text = f"/*\n{read_licences()}*/\n{_read_static(_NAME)}\n;{_read_static(SCRIPT_WRITER)}"
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _read(name: str) -> str:
+def _read_static(name: str) -> str:
     try:
         return files("foldnote").joinpath("static", name).read_text("utf-8")
     except FileNotFoundError as exc:
@@ -42,7 +42,7 @@ def read_licences() -> str:
     Raises:
         ConfigurationError: the licence file is missing from the installation.
     """
-    return _read(f"{_NAME}.LICENSE.txt")
+    return _read_static(f"{_NAME}.LICENSE.txt")
 
 
 def library_bundle() -> dict[str, str]:

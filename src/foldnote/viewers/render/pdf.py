@@ -70,11 +70,12 @@ def make_pdf(
     """
     weasyprint = load_weasyprint()
     maker = f"foldnote {find_version()}"
-    by = f'<meta name="author" content="{escape(author)}">' if author else ""
+    author_tag = f'<meta name="author" content="{escape(author)}">' if author else ""
     made_by = f'<p class="fnv-maker">{escape(maker)}</p>'
     document = (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>{by}'
-        f'<meta name="generator" content="{escape(maker)}"><style>{read_asset("print.css")}</style></head>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'{author_tag}<meta name="generator" content="{escape(maker)}">'
+        f"<style>{read_asset('print.css')}</style></head>"
         f"<body>{_prepare(f'<h1>{escape(title)}</h1>{made_by}{body}')}</body></html>"
     )
     fetcher = weasyprint.urls.URLFetcher(allowed_protocols={"data"})

@@ -6,12 +6,12 @@ import base64
 from html import escape
 
 from foldnote.viewers.render.caption import (
+    write_description,
     write_interfaces,
     write_label,
     write_legend,
     write_notes,
     write_panel,
-    write_words,
 )
 from foldnote.viewers.render.still_image import draw_printed_picture
 from foldnote.viewers.scene.model import Scene, Step
@@ -28,7 +28,7 @@ def write_printed_scene(scene: Scene) -> str:
     return (
         f'<div class="fnv-view"><figure class="fnv-figure"><p class="fnv-head">{escape(scene.title)}</p>'
         f"{picture}{legend}</figure>{first}{write_interfaces(scene)}"
-        f"{write_notes(scene.notes)}{write_words(scene)}</div>"
+        f"{write_notes(scene.notes)}{write_description(scene)}</div>"
     )
 
 
@@ -43,8 +43,8 @@ def write_printed_picture(scene: Scene, zoom: int) -> str:
 
 def write_small_figure(scene: Scene, caption: str) -> str:
     """Return a small figure of one of many scenes: the diagram of its first step, or else its still image."""
-    drawn = write_drawing(scene.steps[0]) if scene.steps and scene.steps[0].drawing else ""
-    picture = drawn or write_printed_picture(scene, SMALL_ZOOM)
+    diagram = write_drawing(scene.steps[0]) if scene.steps and scene.steps[0].drawing else ""
+    picture = diagram or write_printed_picture(scene, SMALL_ZOOM)
     return f"<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>" if picture else ""
 
 
@@ -53,8 +53,8 @@ def write_drawing(step: Step) -> str:
     if not step.drawing:
         return ""
     source = base64.b64encode(step.drawing.encode()).decode("ascii")
-    words = escape(step.drawing_words or f"2D drawing of {step.label}")
-    return f'<img alt="{words}" src="data:image/svg+xml;base64,{source}">'
+    description = escape(step.drawing_words or f"2D drawing of {step.label}")
+    return f'<img alt="{description}" src="data:image/svg+xml;base64,{source}">'
 
 
 def _write_step(step: Step) -> str:

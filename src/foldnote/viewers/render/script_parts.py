@@ -56,12 +56,12 @@ def write_name(name: str) -> str:
 def name_models(scene: Scene, script: Path) -> list[ScriptModel]:
     """Return the models of a scene with their files beside its script."""
     hidden = set(list_hidden(scene))
-    found = []
+    models = []
     for index, model in enumerate(scene.models):
         suffix = _SUFFIXES.get(model.format, model.format)
         name = f"{script.stem}-{index + 1}.{suffix}"
-        found.append(ScriptModel(index + 1, name, model, index not in hidden))
-    return found
+        models.append(ScriptModel(index + 1, name, model, index not in hidden))
+    return models
 
 
 def save_with_models(script: Path, lines: Sequence[str], models: Sequence[ScriptModel]) -> None:
@@ -70,23 +70,25 @@ def save_with_models(script: Path, lines: Sequence[str], models: Sequence[Script
     Raises:
         ResultError: a file cannot be written.
     """
-    files = {script.with_name(one.file): one.model.text for one in models}
+    files = {script.with_name(script_model.file): script_model.model.text for script_model in models}
     save_files(script, "\n".join([*lines, ""]), files)
 
 
-def list_colored_residues(scene: Scene, one: ScriptModel) -> Iterator[ColoredResidues]:
+def list_colored_residues(scene: Scene, script_model: ScriptModel) -> Iterator[ColoredResidues]:
     """Yield the colours of a model's chains in order of application: chains first, then their residues."""
     coloring = scene.coloring
-    for chain in one.model.chains:
+    for chain in script_model.model.chains:
         if coloring is None:
             yield ColoredResidues(chain.name, chain.color)
             continue
         yield ColoredResidues(chain.name, palette.UNKNOWN)
-        shades = coloring.shades[one.number - 1] if one.number <= len(coloring.shades) else {}
+        shades = (
+            coloring.shades[script_model.number - 1] if script_model.number <= len(coloring.shades) else {}
+        )
         own = shades.get(chain.name, ())
         for shade, color in enumerate(coloring.palette):
             yield from _color_residues(chain.name, color, _list_shaded(chain, own, shade))
-    for mark in one.model.highlights if coloring is None else ():
+    for mark in script_model.model.highlights if coloring is None else ():
         yield from _color_residues(mark.chain, mark.color, mark.numbers)
 
 

@@ -19,13 +19,13 @@ def save_script(scene: Scene, path: str | Path) -> Path:
         ArgumentError: the name has another suffix.
         ResultError: a file cannot be written.
     """
-    place = Path(path).expanduser()
-    write = _WRITERS.get(place.suffix.lower())
+    target = Path(path).expanduser()
+    write = _WRITERS.get(target.suffix.lower())
     if write is None:
         raise ArgumentError(
-            f"{place.name} has no suffix of a script. Use .pml for PyMOL or .cxc for ChimeraX. A page (.html,"
-            " .pdf) is written by foldnote.viewers.write_page; a picture (.png) is saved by *Save* above the"
-            " view."
+            f"{target.name} has no suffix of a script. Use .pml for PyMOL or .cxc for ChimeraX. A page"
+            " (.html, .pdf) is written by foldnote.viewers.write_page; a picture (.png) is saved by *Save*"
+            " above the view."
         )
-    write(scene, place)
-    return place
+    write(scene, target)
+    return target

@@ -88,15 +88,15 @@ class _DepthBuffer:
         """Return a surface with nothing on it."""
         return cls(np.full(count, -np.inf, np.float32), np.full(count, -1, np.int64), np.zeros(count))
 
-    def draw(self, where: Indices, z: Floats, owner: Indices | np.int64, light: Floats | np.float64) -> None:
+    def draw(self, pixels: Indices, z: Floats, owner: Indices | np.int64, light: Floats | np.float64) -> None:
         """Draw pixels that are nearer than existing ones; ``owner`` or ``light`` may be one for all."""
-        seen = np.flatnonzero(z > self.depth[where])
-        if not len(seen):
+        is_nearer = np.flatnonzero(z > self.depth[pixels])
+        if not len(is_nearer):
             return
-        where = where[seen]
-        self.depth[where] = z[seen]
-        self.owner[where] = owner[seen] if isinstance(owner, np.ndarray) else owner
-        self.light[where] = light[seen] if isinstance(light, np.ndarray) else light
+        pixels = pixels[is_nearer]
+        self.depth[pixels] = z[is_nearer]
+        self.owner[pixels] = owner[is_nearer] if isinstance(owner, np.ndarray) else owner
+        self.light[pixels] = light[is_nearer] if isinstance(light, np.ndarray) else light
 
 
 def draw_picture(scene: Scene) -> bytes | None:
@@ -160,14 +160,14 @@ def _read_spheres(scene: Scene, index: int, beads: int) -> list[_Spheres]:
 
 def _color_residues(scene: Scene, index: int, model: SceneModel, chain: str, base: str) -> Floats:
     """Return the initial colour of each residue of a chain, shape (n, 3), 0 to 255."""
-    found = next(own for own in model.chains if own.name == chain)
+    scene_chain = next(own for own in model.chains if own.name == chain)
     coloring = scene.coloring
     if coloring is not None and index < len(coloring.shades):
         shades = coloring.shades[index].get(chain, ())
         colors = [coloring.palette[shade] if shade >= 0 else palette.UNKNOWN for shade in shades]
-        return _to_rgb(colors or [palette.UNKNOWN] * len(found.numbers))
+        return _to_rgb(colors or [palette.UNKNOWN] * len(scene_chain.numbers))
     marks = {n: mark.color for mark in model.highlights if mark.chain == chain for n in mark.numbers}
-    return _to_rgb([marks.get(number, base) for number in found.numbers])
+    return _to_rgb([marks.get(number, base) for number in scene_chain.numbers])
 
 
 def _make_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spheres:
@@ -178,20 +178,20 @@ def _make_tube(trace: ChainTrace, colors: Floats, fine: int) -> _Spheres:
         return _Spheres(points, np.ones(count), colors)  # rejected by _draw_pixels
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     limit = np.where(trace.is_calpha[:-1] & trace.is_calpha[1:], _BREAK_A[True], _BREAK_A[False])
-    joined = np.flatnonzero(steps <= limit)
+    segments = np.flatnonzero(steps <= limit)
     radii = np.array([_RADIUS_A[letter] for letter in trace.secondary])
     radii[(colors == _to_rgb([palette.UNKNOWN])).all(axis=1)] *= _UNKNOWN_WIDTH
     share = np.linspace(0, 1, fine, endpoint=False)
-    i = np.repeat(joined, fine)
-    t = np.tile(share, len(joined))
+    i = np.repeat(segments, fine)
+    t = np.tile(share, len(segments))
     before, after = np.maximum(i - 1, 0), np.minimum(i + 2, count - 1)
     centres = _spline(points[before], points[i], points[i + 1], points[after], t)
-    near = np.where(t < 0.5, i, i + 1)
+    nearest = np.where(t < 0.5, i, i + 1)
     widths = radii[i] * (1 - t) + radii[i + 1] * t
     return _Spheres(
         np.concatenate([centres, points]),
         np.concatenate([widths, radii]),
-        np.concatenate([colors[near], colors]),
+        np.concatenate([colors[nearest], colors]),
     )
 
 
@@ -205,19 +205,19 @@ def _spline(a: Floats, b: Floats, c: Floats, d: Floats, share: Floats) -> Floats
 
 def _read_ligands(parsed: gemmi.Structure, model: SceneModel) -> _Spheres:
     names = {*model.ligands, *model.ions}
-    own = [
+    atoms = [
         (residue.name, a)
         for chain in parsed[0]
         for residue in chain
         if residue.name in names
         for a in residue
     ]
-    own = [(name, atom) for name, atom in own if not atom.is_hydrogen()]
+    atoms = [(name, atom) for name, atom in atoms if not atom.is_hydrogen()]
     elements = {name: _ELEMENTS | {"C": model.color} if name in model.guests else _ELEMENTS for name in names}
-    colors = [elements[name].get(atom.element.name, _OTHER_ELEMENT) for name, atom in own]
+    colors = [elements[name].get(atom.element.name, _OTHER_ELEMENT) for name, atom in atoms]
     return _Spheres(
-        np.array([atom.pos.tolist() for _, atom in own], dtype=np.float64).reshape(-1, 3),
-        np.full(len(own), _ATOM_RADIUS_A),
+        np.array([atom.pos.tolist() for _, atom in atoms], dtype=np.float64).reshape(-1, 3),
+        np.full(len(atoms), _ATOM_RADIUS_A),
         _to_rgb(colors).reshape(-1, 3),
     )
 
@@ -226,11 +226,11 @@ def _read_molecule(model: SceneModel) -> _Spheres:
     """Return the heavy atoms of a small molecule."""
     molecule = read_molecules(model.text.encode(), model.name).molecules[0]
     atoms = molecule.atoms[molecule.atoms["element"] != "H"]
-    places = atoms[["x", "y", "z"]].to_numpy(np.float64)
+    positions = atoms[["x", "y", "z"]].to_numpy(np.float64)
     elements = _ELEMENTS | {"C": model.color}
     return _Spheres(
-        places,
-        np.full(len(places), _ATOM_RADIUS_A),
+        positions,
+        np.full(len(positions), _ATOM_RADIUS_A),
         _to_rgb([elements.get(element, _OTHER_ELEMENT) for element in atoms["element"]]).reshape(-1, 3),
     )
 
@@ -266,9 +266,9 @@ def _rasterize(spheres: _Spheres, canvas: _Canvas) -> Image:
         pixels = _rasterize_sphere(int(size), canvas.light_steps)
         _draw_equal_spheres(buffer, pixels, width, middle, z, np.flatnonzero(sizes == size))
     image = np.zeros((width * height, 4), np.float32)
-    drawn = np.flatnonzero(buffer.owner >= 0)
-    image[drawn, :3] = spheres.colors[buffer.owner[drawn]] * buffer.light[drawn, None]
-    image[drawn, 3] = 1
+    covered = np.flatnonzero(buffer.owner >= 0)
+    image[covered, :3] = spheres.colors[buffer.owner[covered]] * buffer.light[covered, None]
+    image[covered, 3] = 1
     _shade_depth(image, buffer.depth, width, canvas.light_steps)
     return image.reshape(height, width, 4)
 
@@ -285,38 +285,39 @@ def _rasterize_sphere(size: int, light_steps: int) -> Floats:
 
 
 def _draw_equal_spheres(
-    buffer: _DepthBuffer, pixels: Floats, width: int, middle: Indices, z: Floats, own: Indices
+    buffer: _DepthBuffer, pixels: Floats, width: int, middle: Indices, z: Floats, spheres: Indices
 ) -> None:
-    """Draw the spheres ``own``, all with the same ``pixels``, where they are nearer than the existing pixels.
+    """Draw spheres with the same ``pixels`` where they are nearer than the existing pixels.
 
     The loop runs over the fewer of the two, spheres or pixels of a sphere; numpy handles the other.
     """
     steps = (pixels[:, 1] * width + pixels[:, 0]).astype(np.int64)
     rises, lights = pixels[:, 2], pixels[:, 3]
-    if len(own) < len(pixels):
-        for sphere in own[np.argsort(-z[own], kind="stable")]:  # nearest first: it hides the most
+    if len(spheres) < len(pixels):
+        for sphere in spheres[np.argsort(-z[spheres], kind="stable")]:  # nearest first: it hides the most
             buffer.draw(middle[sphere] + steps, z[sphere] + rises, sphere, lights)
         return
-    own = own[np.argsort(z[own], kind="stable")]  # of several spheres at a pixel the last one stays
-    middle, z = middle[own], z[own]
+    # Of several spheres at a pixel the last one stays.
+    spheres = spheres[np.argsort(z[spheres], kind="stable")]
+    middle, z = middle[spheres], z[spheres]
     for step, rise, light in zip(steps, rises, lights, strict=True):
-        buffer.draw(middle + step, z + rise, own, light)
+        buffer.draw(middle + step, z + rise, spheres, light)
 
 
 def _shade_depth(image: Image, depth: Image, width: int, light_steps: int) -> None:
     """Darken distant pixels, and edges in front of something much further away."""
-    drawn = np.isfinite(depth)
-    if not drawn.any():
+    is_covered = np.isfinite(depth)
+    if not is_covered.any():
         return
-    near, far = depth[drawn].max(), depth[drawn].min()
-    fog = np.clip((near - depth[drawn]) / max(near - far, 1e-6), 0, 1)
-    filled = np.where(drawn, depth, far - (near - far))
+    nearest, farthest = depth[is_covered].max(), depth[is_covered].min()
+    fog = np.clip((nearest - depth[is_covered]) / max(nearest - farthest, 1e-6), 0, 1)
+    filled = np.where(is_covered, depth, farthest - (nearest - farthest))
     jumps = np.zeros_like(filled)
     for step in (1, -1, width, -width):
         jumps = np.maximum(jumps, np.roll(filled, step) - filled)
-    edge = jumps[drawn] > 0.12 * max(near - far, 1e-6)
+    edge = jumps[is_covered] > 0.12 * max(nearest - farthest, 1e-6)
     factor = (1 - 0.28 * fog) * np.where(edge, 0.55, 1.0)
-    image[drawn, :3] *= (np.round(factor * light_steps) / light_steps)[:, None]
+    image[is_covered, :3] *= (np.round(factor * light_steps) / light_steps)[:, None]
 
 
 def _shrink(fine: Image) -> Pixels:

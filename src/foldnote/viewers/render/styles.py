@@ -63,15 +63,21 @@ def list_style_rules(scene: Scene, coloring: Coloring | None) -> list[StyleRule]
     """Return the style rules of all polymers, in order of application."""
     polymers = _list_polymers(scene)
     if coloring is not None:
-        return [rule for one in polymers for rule in _list_colored(one, coloring)]
+        return [rule for polymer in polymers for rule in _list_colored(polymer, coloring)]
     rules: list[StyleRule] = []
     for index, model in enumerate(scene.models):
-        own = {one.chain.name: one for one in polymers if one.index == index}
-        rules += [(one.selection, {"color": one.chain.color}, one.options) for one in own.values()]
+        by_chain = {polymer.chain.name: polymer for polymer in polymers if polymer.index == index}
+        rules += [
+            (polymer.selection, {"color": polymer.chain.color}, polymer.options)
+            for polymer in by_chain.values()
+        ]
         for mark in model.highlights:
-            if mark.chain in own and own[mark.chain].chain.color == mark.color:
+            if mark.chain in by_chain and by_chain[mark.chain].chain.color == mark.color:
                 continue  # superposed structures: only a tag
-            options = {**(own[mark.chain].options if mark.chain in own else {}), "thickness": _CDR_THICKNESS}
+            options = {
+                **(by_chain[mark.chain].options if mark.chain in by_chain else {}),
+                "thickness": _CDR_THICKNESS,
+            }
             rules.append((select_highlight(index, mark), {"color": mark.color}, options))
     return rules
 
@@ -85,15 +91,15 @@ def list_bases(scene: Scene) -> list[tuple[int, str, Selection, str, list[Any], 
     """
     return [
         (
-            one.index,
-            one.chain.name,
-            one.selection,
+            polymer.index,
+            polymer.chain.name,
+            polymer.selection,
             _NUMBER,
-            join_runs([_name_residue(number) for number in one.chain.numbers]),
-            one.options,
-            one.chain.sequence,
+            join_runs([_name_residue(number) for number in polymer.chain.numbers]),
+            polymer.options,
+            polymer.chain.sequence,
         )
-        for one in _list_polymers(scene)
+        for polymer in _list_polymers(scene)
     ]
 
 
@@ -102,12 +108,12 @@ def list_surfaces(scene: Scene, coloring: Coloring | None) -> list[tuple[Selecti
     if coloring is not None:
         rules = list_style_rules(scene, coloring)
         return [(selection, color) for selection, color, options in rules if "opacity" not in options]
-    found = []
-    for one in _list_polymers(scene):
-        marks = (mark for mark in one.model.highlights if mark.chain == one.chain.name)
+    surfaces = []
+    for polymer in _list_polymers(scene):
+        marks = (mark for mark in polymer.model.highlights if mark.chain == polymer.chain.name)
         colors = {_name_residue(number): mark.color for mark in marks for number in mark.numbers}
-        found.append((one.selection, _make_color(one.chain.color, colors)))
-    return found
+        surfaces.append((polymer.selection, _make_color(polymer.chain.color, colors)))
+    return surfaces
 
 
 def list_labels(scene: Scene) -> list[tuple[str, dict[str, Any], Selection]]:
@@ -122,11 +128,11 @@ def list_labels(scene: Scene) -> list[tuple[str, dict[str, Any], Selection]]:
 
 def list_others(scene: Scene) -> list[tuple[Selection, dict[str, Any]]]:
     """Return (selection, style) of ligands, ions and small molecules, the same in every colouring."""
-    found: list[tuple[Selection, dict[str, Any]]] = []
+    styles: list[tuple[Selection, dict[str, Any]]] = []
     for index, model in enumerate(scene.models):
         if model.is_molecule:
             style = {"stick": {"radius": 0.2, **_keep_elements({"color": model.color})}}
-            found.append(({"model": index}, style))
+            styles.append(({"model": index}, style))
         hosts = [name for name in model.ligands if name not in model.guests]
         for names, style in (
             (hosts, {"stick": {"radius": 0.22}}),
@@ -134,8 +140,8 @@ def list_others(scene: Scene) -> list[tuple[Selection, dict[str, Any]]]:
             (model.ions, {"sphere": {"scale": 0.5}}),
         ):
             if names:
-                found.append(({"model": index, "resn": _name_components(model, names)}, style))
-    return found
+                styles.append(({"model": index, "resn": _name_components(model, names)}, style))
+    return styles
 
 
 def list_waters(scene: Scene) -> list[tuple[int, list[str]]]:
@@ -194,34 +200,34 @@ class _Polymer:
 
 
 def _list_polymers(scene: Scene) -> list[_Polymer]:
-    found = []
+    polymers = []
     for index, model in enumerate(scene.models):
-        others = _name_components(model, [*model.ligands, *model.ions, *model.waters])
-        without = {"not": {"resn": others}} if others else {}
+        other_components = _name_components(model, [*model.ligands, *model.ions, *model.waters])
+        exclusion = {"not": {"resn": other_components}} if other_components else {}
         for chain in model.chains:
             trace = {"trace": True} if chain.is_trace else {}
-            alone = {"stick": _STICK_RADIUS_A} if chain.length == 1 else trace
-            options = {"beads": _BEAD_RADIUS_A} if model.is_reduced else alone
-            found.append(_Polymer(index, model, chain, select(index, chain.name) | without, options))
-    return found
+            stick_or_trace = {"stick": _STICK_RADIUS_A} if chain.length == 1 else trace
+            options = {"beads": _BEAD_RADIUS_A} if model.is_reduced else stick_or_trace
+            polymers.append(_Polymer(index, model, chain, select(index, chain.name) | exclusion, options))
+    return polymers
 
 
-def _list_colored(one: _Polymer, coloring: Coloring) -> list[StyleRule]:
+def _list_colored(polymer: _Polymer, coloring: Coloring) -> list[StyleRule]:
     """Return the rule of a chain, and that of its residues without a value, which are translucent."""
-    known = _shade_residues(one, coloring)
-    rules = [(one.selection, _make_color(palette.UNKNOWN, known), one.options)]
-    names = dict.fromkeys(_name_residue(number) for number in one.chain.numbers)
-    unknown = [name for name in names if name not in known]
+    colors = _shade_residues(polymer, coloring)
+    rules = [(polymer.selection, _make_color(palette.UNKNOWN, colors), polymer.options)]
+    names = dict.fromkeys(_name_residue(number) for number in polymer.chain.numbers)
+    unknown = [name for name in names if name not in colors]
     if unknown:
-        selection = one.selection | {_NUMBER: unknown}
-        rules.append((selection, {"color": palette.UNKNOWN}, one.options | {"opacity": UNKNOWN_OPACITY}))
+        selection = polymer.selection | {_NUMBER: unknown}
+        rules.append((selection, {"color": palette.UNKNOWN}, polymer.options | {"opacity": UNKNOWN_OPACITY}))
     return rules
 
 
-def _shade_residues(one: _Polymer, coloring: Coloring) -> dict[Any, str]:
+def _shade_residues(polymer: _Polymer, coloring: Coloring) -> dict[Any, str]:
     """Return the colours of the residues with a value."""
-    shades = coloring.shades[one.index] if one.index < len(coloring.shades) else {}
-    pairs = zip(one.chain.numbers, shades.get(one.chain.name, ()), strict=False)
+    shades = coloring.shades[polymer.index] if polymer.index < len(coloring.shades) else {}
+    pairs = zip(polymer.chain.numbers, shades.get(polymer.chain.name, ()), strict=False)
     return {_name_residue(number): coloring.palette[shade] for number, shade in pairs if shade >= 0}
 
 
@@ -243,16 +249,16 @@ def _name_residue(number: str) -> str:
 
 def join_runs(names: Sequence[str]) -> list[Any]:
     """Join runs of consecutive numbers to their first number and length; the page expands them."""
-    found: list[Any] = []
+    runs: list[Any] = []
     for name in names:
-        last = found[-1] if found and isinstance(found[-1], list) else None
+        last = runs[-1] if runs and isinstance(runs[-1], list) else None
         if not (name.isascii() and name.isdigit()):
-            found.append(name)
+            runs.append(name)
         elif last is not None and int(name) == int(last[0]) + last[1]:
             last[1] += 1
         else:
-            found.append([name, 1])
-    return found
+            runs.append([name, 1])
+    return runs
 
 
 def _tag_style(highlight: Highlight) -> dict[str, Any]:

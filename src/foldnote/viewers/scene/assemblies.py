@@ -15,36 +15,36 @@ MAX_ATOMS = 120_000
 _MAX_LISTED = 12
 
 
-def list_scene_assemblies(structure: Structure, drawn: int) -> tuple[SceneAssembly, ...]:
+def list_scene_assemblies(structure: Structure, drawn_atoms: int) -> tuple[SceneAssembly, ...]:
     """Return the assemblies that differ from the file's content, at most twelve.
 
     Args:
         structure: the displayed structure, in the coordinate frame of its file.
-        drawn: number of its atoms in the text of the scene.
+        drawn_atoms: number of its atoms in the text of the scene.
     """
-    known = structure.assemblies[:_MAX_LISTED]
-    if not known:
+    assemblies = structure.assemblies[:_MAX_LISTED]
+    if not assemblies:
         return ()
     parsed = structure.to_gemmi()
     total = parsed[0].count_atom_sites()
-    found = []
-    for one in known:
-        parts = list_parts(parsed, one.name)
+    scene_assemblies = []
+    for assembly in assemblies:
+        parts = list_parts(parsed, assembly.name)
         if not parts or _holds_file(parts, parsed[0]):
             continue
         atoms = sum(len(part.copies) * sum(map(len, list_residues(parsed[0], part))) for part in parts)
-        found.append(
+        scene_assemblies.append(
             SceneAssembly(
-                label=_write_label(one),
+                label=_write_label(assembly),
                 atoms=atoms,
-                is_too_large=atoms * drawn / max(total, 1) > MAX_ATOMS,
+                is_too_large=atoms * drawn_atoms / max(total, 1) > MAX_ATOMS,
                 parts=tuple(
                     AssemblyCopies(chain=part.chain, numbers=part.numbers, copies=part.copies)
                     for part in parts
                 ),
             )
         )
-    return tuple(found)
+    return tuple(scene_assemblies)
 
 
 def _holds_file(parts: Sequence[AssemblyPart], model: gemmi.Model) -> bool:
@@ -53,6 +53,6 @@ def _holds_file(parts: Sequence[AssemblyPart], model: gemmi.Model) -> bool:
     return len(parts) == len(whole) and whole == {chain.name for chain in model}
 
 
-def _write_label(one: Assembly) -> str:
-    state = f": {one.description}" if one.description else ""
-    return f"Assembly {one.name}{state}" + (f" ({one.source})" if one.source else "")
+def _write_label(assembly: Assembly) -> str:
+    state = f": {assembly.description}" if assembly.description else ""
+    return f"Assembly {assembly.name}{state}" + (f" ({assembly.source})" if assembly.source else "")

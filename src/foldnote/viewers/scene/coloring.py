@@ -58,7 +58,7 @@ class Scale:
     high: float
     unit: str = ""
 
-    def place(self, value: float | None) -> int:
+    def find_index(self, value: float | None) -> int:
         """Return the index of the colour of ``value``, clipped to the scale; -1 for a missing value."""
         if value is None or not math.isfinite(value):
             return -1
@@ -86,9 +86,9 @@ def find_colorings(structure: Structure, traces: Traces | None = None) -> tuple[
     """
     if not structure.chains:
         return ()
-    known = traces if traces is not None else read_traces(structure)
-    made = (make(structure, known) for make in _MAKERS)
-    return tuple(coloring for coloring in made if coloring is not None)
+    known_traces = traces if traces is not None else read_traces(structure)
+    colorings = (make(structure, known_traces) for make in _MAKERS)
+    return tuple(coloring for coloring in colorings if coloring is not None)
 
 
 def color_by_values(
@@ -112,8 +112,8 @@ def color_by_values(
         unit: suffix of values in the legend.
         ends: suffixes of the lowest, middle and highest value in the legend.
     """
-    known = [v for row in values.values() for v in row if v is not None and math.isfinite(v)]
-    span = (min(known), max(known)) if known else (0.0, 1.0)
+    numbers = [v for row in values.values() for v in row if v is not None and math.isfinite(v)]
+    span = (min(numbers), max(numbers)) if numbers else (0.0, 1.0)
     scale = scale or Scale(palette.ramp(palette.MAGNITUDE, _STEPS), *span, unit)
     return Coloring(
         key=key,
@@ -121,7 +121,7 @@ def color_by_values(
         source=source,
         palette=scale.colors,
         legend=scale.make_legend(ends),
-        shades=({chain: tuple(scale.place(v) for v in row) for chain, row in values.items()},),
+        shades=({chain: tuple(scale.find_index(v) for v in row) for chain, row in values.items()},),
         values=(_round(values),),
     )
 
@@ -155,15 +155,15 @@ def read_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered]) -
             "Colouring residues requires 'chain', 'number' and the column with the values."
         )
     keys = zip(frame["chain"].astype(str), frame["number"].astype(str).str.strip(), strict=True)
-    known = dict(zip(keys, frame[column], strict=True))
-    found = {chain.name: [known.get((chain.name, number)) for number in chain.numbers] for chain in chains}
-    if not any(value is not None for row in found.values() for value in row):
+    values = dict(zip(keys, frame[column], strict=True))
+    columns = {chain.name: [values.get((chain.name, number)) for number in chain.numbers] for chain in chains}
+    if not any(value is not None for row in columns.values() for value in row):
         names = ", ".join(chain.name for chain in chains)
         raise ArgumentError(
             f"No row of the table matches a residue of the structure, whose chains are {names}. "
             "Write 'chain' and 'number' as in the structure file."
         )
-    return found
+    return columns
 
 
 def color_by_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered]) -> Coloring:
@@ -175,16 +175,16 @@ def color_by_column(frame: pd.DataFrame, column: str, chains: Sequence[_Numbered
     rows = read_column(frame, column, chains)
     if pd.api.types.is_numeric_dtype(frame[column]) and not pd.api.types.is_bool_dtype(frame[column]):
         return color_by_values(str(column), _to_numbers(rows), key=str(column), source="the given table")
-    words = list(dict.fromkeys(str(v) for row in rows.values() for v in row if v is not None))
-    places = {word: place for place, word in enumerate(words)}
-    colors = tuple(palette.chain_color(index) for index in range(len(words)))
+    categories = list(dict.fromkeys(str(v) for row in rows.values() for v in row if v is not None))
+    positions = {category: position for position, category in enumerate(categories)}
+    colors = tuple(palette.chain_color(index) for index in range(len(categories)))
     return Coloring(
         key=str(column),
         name=str(column),
         source="the given table",
         palette=colors,
-        legend=_make_legend(words, colors),
-        shades=({name: tuple(places.get(str(v), -1) for v in row) for name, row in rows.items()},),
+        legend=_make_legend(categories, colors),
+        shades=({name: tuple(positions.get(str(v), -1) for v in row) for name, row in rows.items()},),
     )
 
 
@@ -210,24 +210,24 @@ def choose(
             raise ArgumentError("Name the column of the table to colour by: color='COLUMN'.")
         if len(scene.models) != 1:
             raise ArgumentError("A table can only colour a scene with one model; this scene has several.")
-        made = color_by_column(table, color, scene.models[0].chains)
-        others = [coloring for coloring in scene.colorings if coloring.key != made.key]
-        scene = scene.model_copy(update={"colorings": (*others, made)})
-    known = ["chain", *(coloring.key for coloring in scene.colorings)]
-    if color is not None and color not in known:
-        hint = _explain_no_confidence(known) if color == "confidence" else ""
+        table_coloring = color_by_column(table, color, scene.models[0].chains)
+        kept = [coloring for coloring in scene.colorings if coloring.key != table_coloring.key]
+        scene = scene.model_copy(update={"colorings": (*kept, table_coloring)})
+    keys = ["chain", *(coloring.key for coloring in scene.colorings)]
+    if color is not None and color not in keys:
+        hint = _explain_no_confidence(keys) if color == "confidence" else ""
         raise ArgumentError(
             f"This structure cannot be coloured by {color!r}.{hint} "
-            f"Choose one of {', '.join(known)}, or pass a table."
+            f"Choose one of {', '.join(keys)}, or pass a table."
         )
     changes = {"color": color, "style": style}
     return scene.model_copy(update={key: value for key, value in changes.items() if value is not None})
 
 
-def _explain_no_confidence(known: Sequence[str]) -> str:
-    if "error" in known:
+def _explain_no_confidence(keys: Sequence[str]) -> str:
+    if "error" in keys:
         return " It has no pLDDT, but it has a predicted error: color='error'."
-    advice = " If its B-factor column holds pLDDT, pass b_factors='plddt'." if "b-factor" in known else ""
+    advice = " If its B-factor column holds pLDDT, pass b_factors='plddt'." if "b-factor" in keys else ""
     return f" The result gives no confidence for it.{advice}"
 
 
@@ -250,7 +250,7 @@ def _by_confidence(structure: Structure, _: Traces) -> Coloring | None:
 
 
 def _find_band(value: float | None, floors: Sequence[float]) -> int:
-    return -1 if value is None else next(place for place, floor in enumerate(floors) if value > floor)
+    return -1 if value is None else next(index for index, floor in enumerate(floors) if value > floor)
 
 
 def _by_error(structure: Structure, _: Traces) -> Coloring | None:
@@ -273,7 +273,7 @@ def _by_position(structure: Structure, _: Traces) -> Coloring:
     for chain in structure.chains:
         length = len(chain)
         scale = Scale(colors, 0, max(length - 1, 1))
-        shades[chain.name] = tuple(scale.place(index) for index in range(length))
+        shades[chain.name] = tuple(scale.find_index(index) for index in range(length))
     ends = ("First residue of the chain", "Middle", "Last residue")
     return Coloring(
         key="rainbow",
@@ -304,7 +304,7 @@ def _by_hydropathy(structure: Structure, _: Traces) -> Coloring | None:
     proteins = [chain for chain in structure.chains if chain.kind == "protein"]
     if not proteins:
         return None
-    made = color_by_values(
+    coloring = color_by_values(
         "Hydrophobicity",
         {chain.name: [_HYDROPATHY.get(letter) for letter in chain.sequence] for chain in proteins},
         key="hydrophobicity",
@@ -312,7 +312,7 @@ def _by_hydropathy(structure: Structure, _: Traces) -> Coloring | None:
         scale=Scale(palette.ramp(palette.SIGNED, _STEPS), -4.5, 4.5),
         ends=(", hydrophilic", "", ", hydrophobic"),
     )
-    return made.model_copy(update={"values": ()})  # the residue name implies the value
+    return coloring.model_copy(update={"values": ()})  # the residue name implies the value
 
 
 def _by_b_factor(structure: Structure, traces: Traces) -> Coloring | None:
@@ -321,8 +321,8 @@ def _by_b_factor(structure: Structure, traces: Traces) -> Coloring | None:
     if structure.plddt is not None or column.meaning == "error":
         return None
     values = {name: trace.b_factors for name, trace in traces.items()}
-    known = [v for row in values.values() for v in row]
-    if not known or max(known) - min(known) < 1e-6:
+    numbers = [v for row in values.values() for v in row]
+    if not numbers or max(numbers) - min(numbers) < 1e-6:
         return None
     is_b_factor = column.meaning == "b-factor"
     name = "B-factor (Å²)" if is_b_factor else "B-factor column (meaning not stated)"

@@ -25,7 +25,7 @@ from foldnote.viewers.scene.model import Coloring, Highlight, Scene, SceneChain,
 from foldnote.viewers.scene.model_text import write_model_text
 from foldnote.viewers.scene.molecule_view import compose_molecule_file
 from foldnote.viewers.scene.orientation import find_axes, find_axis_angle, find_fill
-from foldnote.viewers.scene.traces import ChainTrace, Points, join_points, list_places, read_traces
+from foldnote.viewers.scene.traces import ChainTrace, Points, join_points, list_atom_positions, read_traces
 
 _ROLES = {"H": "Heavy chain", "L": "Light chain"}
 _TAG_OFFSET_A = 3.0
@@ -55,12 +55,12 @@ def compose(
     """
     if structure.format in MOLECULE_FORMATS:
         return compose_molecule_file(structure, title=title, height_px=height_px)
-    cdrs, notes = _place_cdrs(structure, regions)
+    cdrs, notes = _locate_cdrs(structure, regions)
     traces = read_traces(structure)
-    everything = join_points(traces) if traces else list_places(structure)
+    points = join_points(traces) if traces else list_atom_positions(structure)
     highlights = _mark_cdrs(cdrs, traces)
-    drawn = write_model_text(structure)
-    bare = frozenset(name for name, trace in traces.items() if trace.is_bare or drawn.is_reduced)
+    model_text = write_model_text(structure)
+    bare = frozenset(name for name, trace in traces.items() if trace.is_bare or model_text.is_reduced)
     numbered = {region.chain for region, _ in cdrs}
     chains = tuple(_make_chain(chain, i, numbered, bare) for i, chain in enumerate(structure.chains))
     _require_drawable(structure)
@@ -69,8 +69,8 @@ def compose(
     model = SceneModel(
         name=structure.name,
         format="mmcif" if structure.format == "mmcif" else "pdb",
-        text=drawn.text,
-        is_reduced=drawn.is_reduced,
+        text=model_text.text,
+        is_reduced=model_text.is_reduced,
         chains=chains,
         ligands=tuple(sorted({ligand.name for ligand in structure.ligands} - ions)),
         guests=() if chains else _find_guests(structure),
@@ -78,19 +78,19 @@ def compose(
         waters=structure.water_names,
         highlights=highlights,
     )
-    rotation = _find_rotation(everything, traces, highlights)
+    rotation = _find_rotation(points, traces, highlights)
     return Scene(
         models=(model,),
         title=title or structure.name,
         marking=find_marking([region for region, _ in cdrs]),
         facts=describe(structure, chains, cdrs),
-        notes=(*notes, *filter(None, [drawn.note])),
+        notes=(*notes, *filter(None, [model_text.note])),
         interfaces=list_interfaces(structure) if with_interfaces else (),
-        assemblies=list_scene_assemblies(structure, drawn.atoms),
+        assemblies=list_scene_assemblies(structure, model_text.atoms),
         colorings=colorings,
         color=_choose_coloring(colorings, bool(cdrs)),
         rotation=rotation,
-        fill=find_fill(_find_extent(structure, traces, everything), rotation),
+        fill=find_fill(_find_extent(structure, traces, points), rotation),
         height_px=height_px,
     )
 
@@ -99,10 +99,10 @@ def _require_drawable(structure: Structure) -> None:
     """Refuse a structure of which nothing would be drawn."""
     if not structure.chains and not structure.ligands:
         waters = count(structure.waters, "water molecule")
-        held = (
+        contents = (
             f": it holds {waters}, which are not drawn. `to_frame()` lists them" if structure.waters else ""
         )
-        raise UnreadableFileError(f"{structure.name} has no chain and no ligand to draw{held}.")
+        raise UnreadableFileError(f"{structure.name} has no chain and no ligand to draw{contents}.")
 
 
 def _mark_cdrs(
@@ -124,8 +124,8 @@ def _mark_cdrs(
 
 def _find_extent(structure: Structure, traces: Mapping[str, ChainTrace], trace: Points) -> Points:
     """Return the points that the first view must show: all atoms if there are bases, which are long."""
-    has_bases = any(not each.is_calpha.any() for each in traces.values())
-    return list_places(structure) if has_bases and len(trace) <= _MAX_RESIDUES else trace
+    has_bases = any(not chain_trace.is_calpha.any() for chain_trace in traces.values())
+    return list_atom_positions(structure) if has_bases and len(trace) <= _MAX_RESIDUES else trace
 
 
 def _find_guests(structure: Structure) -> tuple[str, ...]:
@@ -155,31 +155,33 @@ def _make_chain(chain: Chain, index: int, numbered: Collection[str], bare: froze
 def _choose_coloring(colorings: Sequence[Coloring], has_cdrs: bool) -> str:
     """Return the colouring from the user's options, else confidence or error unless CDRs are marked."""
     keys = [coloring.key for coloring in colorings]
-    wished = settings.option("view_colors")
-    if wished in keys:
-        return str(wished)
-    telling = [key for key in ("confidence", "error") if key in keys]
-    return telling[0] if telling and not has_cdrs else "chain"
+    preferred = settings.option("view_colors")
+    if preferred in keys:
+        return str(preferred)
+    by_quality = [key for key in ("confidence", "error") if key in keys]
+    return by_quality[0] if by_quality and not has_cdrs else "chain"
 
 
-def _place_cdrs(
+def _locate_cdrs(
     structure: Structure, regions: Sequence[Region]
 ) -> tuple[list[tuple[Region, tuple[str, ...]]], tuple[str, ...]]:
     """Return the CDRs of the first scheme with their residue numbers here, and a note on those not found."""
-    wanted = [region for region in regions if region.is_cdr and region.scheme == regions[0].scheme]
+    cdrs = [region for region in regions if region.is_cdr and region.scheme == regions[0].scheme]
     chains = {chain.name: chain for chain in structure.chains}
-    placed, lost = [], []
-    for region in wanted:
+    located, missing = [], []
+    for region in cdrs:
         numbers = locate_region(region, chains)
         if numbers:
-            placed.append((region, numbers))
+            located.append((region, numbers))
         else:
-            lost.append(region.label)
-    if not lost:
-        return placed, ()
-    verb = "are" if len(lost) > 1 else "is"
-    note = f"The numbering table does not fit {structure.name} at {', '.join(lost)}, which {verb} not marked."
-    return placed, (note,)
+            missing.append(region.label)
+    if not missing:
+        return located, ()
+    verb = "are" if len(missing) > 1 else "is"
+    note = (
+        f"The numbering table does not fit {structure.name} at {', '.join(missing)}, which {verb} not marked."
+    )
+    return located, (note,)
 
 
 def mark_region(
@@ -200,8 +202,8 @@ def mark_region(
         color: ``#rrggbb``.
         sequence: its residues, for the legend.
     """
-    trace, wanted = traces[chain], set(numbers)
-    own = trace.points[[name in wanted for name in trace.numbers]]
+    trace, marked = traces[chain], set(numbers)
+    points = trace.points[[name in marked for name in trace.numbers]]
     return Highlight(
         label=label,
         tag=label.removeprefix("CDR-"),
@@ -209,31 +211,31 @@ def mark_region(
         numbers=numbers,
         color=color,
         sequence=sequence,
-        centre=_find_tag_place(own, join_points(dict(traces)).mean(axis=0)) if len(own) else None,
+        centre=_find_tag_position(points, join_points(dict(traces)).mean(axis=0)) if len(points) else None,
     )
 
 
-def _find_tag_place(own: Points, centre: Points) -> tuple[float, float, float]:
+def _find_tag_position(points: Points, centre: Points) -> tuple[float, float, float]:
     """Return the position of a tag (Å): just outside the region's residue furthest from the centre."""
-    tip = own[np.argmax(np.linalg.norm(own - centre, axis=1))]
+    tip = points[np.argmax(np.linalg.norm(points - centre, axis=1))]
     outward = tip - centre
-    place = tip + outward / max(float(np.linalg.norm(outward)), 1e-6) * _TAG_OFFSET_A
-    return (round(float(place[0]), 1), round(float(place[1]), 1), round(float(place[2]), 1))
+    position = tip + outward / max(float(np.linalg.norm(outward)), 1e-6) * _TAG_OFFSET_A
+    return (round(float(position[0]), 1), round(float(position[1]), 1), round(float(position[2]), 1))
 
 
 def _find_rotation(
-    everything: Points, traces: Mapping[str, ChainTrace], highlights: Sequence[Highlight]
+    points: Points, traces: Mapping[str, ChainTrace], highlights: Sequence[Highlight]
 ) -> tuple[float, float, float, float] | None:
     """Return the rotation that puts highlights at the top, else the longest axis horizontally."""
-    found = find_axes(everything)
-    if found is None:
+    frame = find_axes(points)
+    if frame is None:
         return None
-    middle, axes = found
+    middle, axes = frame
     marks = np.array([highlight.centre for highlight in highlights if highlight.centre])
     if len(marks):
         up = marks.mean(axis=0) - middle
         ends = [traces[name].points.mean(axis=0) for name in ("H", "L") if name in traces]
-        across = ends[1] - ends[0] if len(ends) == 2 else axes[0]
+        right = ends[1] - ends[0] if len(ends) == 2 else axes[0]
     else:
-        across, up = axes[0], axes[1]
-    return find_axis_angle(across, up)
+        right, up = axes[0], axes[1]
+    return find_axis_angle(right, up)

@@ -56,17 +56,21 @@ def _describe_secondary(structure: Structure) -> str:
     shares = structure.secondary
     if not shares:
         return ""
-    words = [f"{word} {share:.0%}" for word, share in shares.items()]
-    return ", ".join(words) + f" of protein residues ({structure.secondary_method})"
+    parts = [f"{kind} {share:.0%}" for kind, share in shares.items()]
+    return ", ".join(parts) + f" of protein residues ({structure.secondary_method})"
 
 
 def _describe_assemblies(structure: Structure) -> str:
     """Describe the assemblies that differ from the file's content, with the call that shows one."""
-    found = structure.assemblies
-    if not any(one.copies > 1 for one in found):
+    assemblies = structure.assemblies
+    if not any(assembly.copies > 1 for assembly in assemblies):
         return ""
-    names = ", ".join(f"{one.name} ({one.description})" if one.description else one.name for one in found[:8])
-    return f"{names}; fn.view(…, assembly={next(one.name for one in found if one.copies > 1)!r}) shows one"
+    names = ", ".join(
+        f"{assembly.name} ({assembly.description})" if assembly.description else assembly.name
+        for assembly in assemblies[:8]
+    )
+    multiple = next(assembly.name for assembly in assemblies if assembly.copies > 1)
+    return f"{names}; fn.view(…, assembly={multiple!r}) shows one"
 
 
 def _describe_confidence(structure: Structure) -> str:
@@ -81,6 +85,6 @@ def _describe_confidence(structure: Structure) -> str:
 def list_counts(names: Iterable[str]) -> str:
     """Format names with their counts, such as ``ZN ×3, ATP``; at most eight."""
     counts = Counter(names)
-    shown = [name if number == 1 else f"{name} ×{number}" for name, number in counts.most_common(8)]
-    more = len(counts) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    listed = [name if number == 1 else f"{name} ×{number}" for name, number in counts.most_common(8)]
+    further = len(counts) - len(listed)
+    return ", ".join(listed) + (f" and {further} more" if further > 0 else "")

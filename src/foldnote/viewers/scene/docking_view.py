@@ -73,39 +73,50 @@ def compose_poses(
         UnreadableFileError: the receptor's file is damaged or holds no atoms.
     """
     scene = compose(structure, title=title, height_px=height_px, with_interfaces=False)
-    taken = list(poses[:MAX_POSES])
+    drawn_poses = list(poses[:MAX_POSES])
     pocket = read_pocket(structure)
-    contacts = [measure_contacts(pocket, pose) for pose in taken]
-    found = [detect_interactions(pocket, pose) for pose in taken]
-    sketches = sketch_all([pose.molecule for pose in taken], found)
-    receptor = scene.models[0].model_copy(update={"ligands": _drop_poses(structure, scene.models[0], taken)})
+    contacts = [measure_contacts(pocket, pose) for pose in drawn_poses]
+    interactions = [detect_interactions(pocket, pose) for pose in drawn_poses]
+    sketches = sketch_all([pose.molecule for pose in drawn_poses], interactions)
+    receptor = scene.models[0].model_copy(
+        update={"ligands": _drop_poses(structure, scene.models[0], drawn_poses)}
+    )
     names = [
-        pose.ligand or pose.molecule.name or f"Pose {place}" for place, pose in enumerate(taken, start=1)
+        pose.ligand or pose.molecule.name or f"Pose {number}"
+        for number, pose in enumerate(drawn_poses, start=1)
     ]
     ligands = [
         make_molecule_model(pose.molecule, i, name)
-        for i, (pose, name) in enumerate(zip(taken, names, strict=True))
+        for i, (pose, name) in enumerate(zip(drawn_poses, names, strict=True))
     ]
-    moved = [_make_side_chains(pose, name) for pose, name in zip(taken, names, strict=True)]
-    chains = [model for model in moved if model is not None]
+    side_chains = [_make_side_chains(pose, name) for pose, name in zip(drawn_poses, names, strict=True)]
+    chains = [model for model in side_chains if model is not None]
     steps = [
-        _make_step(pose, place, near, own).model_copy(update=_draw(sketch, own))
-        for place, (pose, near, own, sketch) in enumerate(zip(taken, contacts, found, sketches, strict=True))
+        _make_step(pose, number, pose_contacts, pose_interactions).model_copy(
+            update=_write_diagram(sketch, pose_interactions)
+        )
+        for number, (pose, pose_contacts, pose_interactions, sketch) in enumerate(
+            zip(drawn_poses, contacts, interactions, sketches, strict=True)
+        )
     ]
     steps = [
         step.model_copy(update={"models": (*step.models, 1 + len(ligands) + chains.index(model))})
         if model
         else step
-        for step, model in zip(steps, moved, strict=True)
+        for step, model in zip(steps, side_chains, strict=True)
     ]
-    left = len(poses) - len(taken)
-    more = [f"The result has {count(left, 'more pose')}."] if left else []
+    omitted = len(poses) - len(drawn_poses)
+    omission = [f"The result has {count(omitted, 'more pose')}."] if omitted else []
     return scene.model_copy(
         update={
             "models": (receptor, *ligands, *chains),
             "steps": tuple(steps),
-            "facts": (*scene.facts, *_describe_poses(taken, contacts, found), ("Criterion", CRITERION)),
-            "notes": (*scene.notes, *more, *_note_sketches(sketches)),
+            "facts": (
+                *scene.facts,
+                *_describe_poses(drawn_poses, contacts, interactions),
+                ("Criterion", CRITERION),
+            ),
+            "notes": (*scene.notes, *omission, *_note_sketches(sketches)),
             "color": "chain",
         }
     )
@@ -113,69 +124,80 @@ def compose_poses(
 
 def _make_side_chains(pose: Pose, name: str) -> SceneModel | None:
     """Return the flexible side chains of a pose as a separate model; None without any."""
-    found = list_side_chains(pose.molecule)
-    if not found:
+    side_chains = list_side_chains(pose.molecule)
+    if not side_chains:
         return None
     return SceneModel(
         name=f"side-chains-{pose.rank}.pdbqt",
         label=f"flexible side chains of {name}",
         format="pdbqt",
-        text="".join(one.text for one in found),
+        text="".join(side_chain.text for side_chain in side_chains),
         color=palette.FLEXIBLE,
     )
 
 
-def _make_step(pose: Pose, place: int, near: pd.DataFrame, found: Sequence[Interaction]) -> Step:
-    touched: dict[str, list[str]] = {}
-    flexible = {one.owner[:2] for one in list_side_chains(pose.molecule)}  # drawn as in the pose
-    for chain, number in near[["chain", "number"]].drop_duplicates().itertuples(index=False):
+def _make_step(
+    pose: Pose, position: int, contacts: pd.DataFrame, interactions: Sequence[Interaction]
+) -> Step:
+    residues: dict[str, list[str]] = {}
+    flexible = {item.owner[:2] for item in list_side_chains(pose.molecule)}  # drawn as in the pose
+    for chain, number in contacts[["chain", "number"]].drop_duplicates().itertuples(index=False):
         if (chain, number) in flexible:
             continue
-        touched.setdefault(str(chain), []).append(str(number))
+        residues.setdefault(str(chain), []).append(str(number))
     return Step(
         label=_name_pose(pose),
-        models=(place + 1,),
-        contacts=tuple((chain, tuple(numbers)) for chain, numbers in touched.items()),
-        lines=tuple(line for one in found if one.kind != "hydrophobic" for line in _make_lines(one)),
-        hydrophobic=tuple(line for one in found if one.kind == "hydrophobic" for line in _make_lines(one)),
-        facts=_describe_step(pose, near, found),
+        models=(position + 1,),
+        contacts=tuple((chain, tuple(numbers)) for chain, numbers in residues.items()),
+        lines=tuple(
+            line for item in interactions if item.kind != "hydrophobic" for line in _make_lines(item)
+        ),
+        hydrophobic=tuple(
+            line for item in interactions if item.kind == "hydrophobic" for line in _make_lines(item)
+        ),
+        facts=_describe_step(pose, contacts, interactions),
     )
 
 
-def _draw(made: Sketch | None, found: Sequence[Interaction]) -> dict[str, str]:
+def _write_diagram(diagram: Sketch | None, interactions: Sequence[Interaction]) -> dict[str, str]:
     """Return the diagram of a step, and its text alternative."""
-    if made is None:
+    if diagram is None:
         return {}
-    words = f"Interaction diagram. {describe(found, made.layout.omitted)}"
-    return {"drawing": write_sketch(made, has_dark=True), "drawing_words": words}
+    description = f"Interaction diagram. {describe(interactions, diagram.layout.omitted)}"
+    return {"drawing": write_sketch(diagram, has_dark=True), "drawing_words": description}
 
 
 def _note_sketches(sketches: Sequence[Sketch | None]) -> list[str]:
     if not any(sketches):
         return ["No interaction diagram: RDKit cannot draw this molecule in 2D."]
-    if not all(made is None or made.skeleton.has_orders for made in sketches):
+    if not all(diagram is None or diagram.skeleton.has_orders for diagram in sketches):
         return ["The file has no bond orders; the diagram shows all bonds as single."]
     return []
 
 
-def _make_lines(one: Interaction) -> list[Line]:
+def _make_lines(interaction: Interaction) -> list[Line]:
     """Return one line, or the two that meet at the water of a bridge."""
-    middle = [one.water.place] if one.water else []
-    places = [[round(float(part), 3) for part in place] for place in (one.place, *middle, one.ligand_place)]
-    lengths = [one.distance, *([one.water.ligand_distance] if one.water else [])]
-    look = {"kind": one.kind, "color": palette.INTERACTIONS[one.kind]}
+    middle = [interaction.water.place] if interaction.water else []
+    positions = [
+        [round(float(part), 3) for part in position]
+        for position in (interaction.place, *middle, interaction.ligand_place)
+    ]
+    lengths = [interaction.distance, *([interaction.water.ligand_distance] if interaction.water else [])]
+    appearance = {"kind": interaction.kind, "color": palette.INTERACTIONS[interaction.kind]}
     return [
-        Line.model_validate({"start": start, "end": end, "label": _write_length(one, length), **look})
-        for start, end, length in zip(places[:-1], places[1:], lengths, strict=True)
+        Line.model_validate(
+            {"start": start, "end": end, "label": _write_length(interaction, length), **appearance}
+        )
+        for start, end, length in zip(positions[:-1], positions[1:], lengths, strict=True)
     ]
 
 
-def _write_length(one: Interaction, length: float) -> str:
+def _write_length(interaction: Interaction, length: float) -> str:
     """Return the label of a line; hydrophobic contacts have none, since there are many."""
-    return "" if one.kind == "hydrophobic" else f"{length:.1f} Å"
+    return "" if interaction.kind == "hydrophobic" else f"{length:.1f} Å"
 
 
-def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction]) -> Facts:
+def _describe_step(pose: Pose, contacts: pd.DataFrame, interactions: Sequence[Interaction]) -> Facts:
     """Return the scores, interactions by kind and the residues in contact, nearest first."""
     name = pose.molecule.name or pose.ligand or name_molecule(pose.molecule)
     facts = [("Molecule", f"{name}, {write_size(pose.molecule)}")]
@@ -185,22 +207,22 @@ def _describe_step(pose: Pose, near: pd.DataFrame, found: Sequence[Interaction])
     scores = [(key, value) for key, value in pose.scores.items() if key != RMSD][:_MAX_SCORES]
     facts += [(labels[key], _write_score(key, value)[1]) for key, value in scores]
     if RMSD in pose.scores:
-        told = f" from {pose.reference}" if pose.reference else ""
-        facts.append((labels[RMSD], f"{_write_score(RMSD, pose.scores[RMSD])[1]}{told}"))
+        source = f" from {pose.reference}" if pose.reference else ""
+        facts.append((labels[RMSD], f"{_write_score(RMSD, pose.scores[RMSD])[1]}{source}"))
     for kind in KINDS:
-        own = [one for one in found if one.kind == kind]
+        of_kind = [row for row in interactions if row.kind == kind]
         if kind == "hydrogen bond":
-            lines = "\n".join(map(_write_bond, own))
-            facts.append((f"{TERMS[kind]} ({len(own)})", lines or "none by this criterion"))
-        elif own:
+            lines = "\n".join(map(_write_bond, of_kind))
+            facts.append((f"{TERMS[kind]} ({len(of_kind)})", lines or "none by this criterion"))
+        elif of_kind:
             separator = ", " if kind == "hydrophobic" else "\n"
-            facts.append((f"{TERMS[kind]} ({len(own)})", separator.join(map(_write_other, own))))
-    contacts = near[near["kind"] == "contact"]
+            facts.append((f"{TERMS[kind]} ({len(of_kind)})", separator.join(map(_write_other, of_kind))))
+    close = contacts[contacts["kind"] == "contact"]
     texts = (
-        f"{one.residue} {one.chain} {one.number} ({one.distance:.1f})"
-        for one in contacts.itertuples(index=False)
+        f"{row.residue} {row.chain} {row.number} ({row.distance:.1f})"
+        for row in close.itertuples(index=False)
     )
-    facts.append((f"Within {CONTACT_A:.0f} Å ({len(contacts)})", ", ".join(texts) or "no residue"))
+    facts.append((f"Within {CONTACT_A:.0f} Å ({len(close)})", ", ".join(texts) or "no residue"))
     return (*facts, ("Criterion", CRITERION))
 
 
@@ -211,16 +233,23 @@ def _write_bond(bond: Interaction) -> str:
     return f"{name_owner(bond)} {bond.atom} {arrow} {bond.ligand_atom}, {bond.distance:.1f} Å{angle}"
 
 
-def _write_other(one: Interaction) -> str:
+def _write_other(interaction: Interaction) -> str:
     """Describe another interaction: ``TYR A 253, 4.9 Å, 12°``; names single atoms only."""
-    if one.kind == "hydrophobic":
-        return f"{name_owner(one)} ({one.distance:.1f})"
-    if one.water:
-        ends = f"{name_owner(one)} {one.atom} – {one.water} – {one.ligand_atom}"
-        return f"{ends}, {one.distance:.1f} and {one.water.ligand_distance:.1f} Å, {one.angle:.0f}°"
-    angle = f", {one.angle:.0f}°" if np.isfinite(one.angle) else ""
-    atoms = f" {one.atom} – {one.ligand_atom}" if len(one.ligand_rows) == 1 and " " not in one.atom else ""
-    return f"{name_owner(one)}{atoms}, {one.distance:.1f} Å{angle}"
+    if interaction.kind == "hydrophobic":
+        return f"{name_owner(interaction)} ({interaction.distance:.1f})"
+    if interaction.water:
+        ends = (
+            f"{name_owner(interaction)} {interaction.atom} – {interaction.water} – {interaction.ligand_atom}"
+        )
+        lengths = f"{interaction.distance:.1f} and {interaction.water.ligand_distance:.1f} Å"
+        return f"{ends}, {lengths}, {interaction.angle:.0f}°"
+    angle = f", {interaction.angle:.0f}°" if np.isfinite(interaction.angle) else ""
+    atoms = (
+        f" {interaction.atom} – {interaction.ligand_atom}"
+        if len(interaction.ligand_rows) == 1 and " " not in interaction.atom
+        else ""
+    )
+    return f"{name_owner(interaction)}{atoms}, {interaction.distance:.1f} Å{angle}"
 
 
 def _name_pose(pose: Pose) -> str:
@@ -235,15 +264,27 @@ def _write_score(key: str, value: float) -> tuple[str, str]:
 
 
 def _describe_poses(
-    poses: Sequence[Pose], contacts: Sequence[pd.DataFrame], found: Sequence[Sequence[Interaction]]
+    poses: Sequence[Pose], contacts: Sequence[pd.DataFrame], interactions: Sequence[Sequence[Interaction]]
 ) -> Facts:
     facts = []
-    for place, (pose, touched, own) in enumerate(zip(poses, contacts, found, strict=True), start=1):
-        bonds = "; ".join(_write_bond(one) for one in own if one.kind == "hydrogen bond")
-        near = touched[touched["kind"] == "contact"].groupby("chain", sort=False)["number"].agg(" ".join)
-        where = ", ".join(f"{chain} {numbers}" for chain, numbers in near.items()) or "no residue"
+    for number, (pose, pose_contacts, pose_interactions) in enumerate(
+        zip(poses, contacts, interactions, strict=True), start=1
+    ):
+        bonds = "; ".join(
+            _write_bond(interaction)
+            for interaction in pose_interactions
+            if interaction.kind == "hydrogen bond"
+        )
+        close = (
+            pose_contacts[pose_contacts["kind"] == "contact"]
+            .groupby("chain", sort=False)["number"]
+            .agg(" ".join)
+        )
+        residues = ", ".join(f"{chain} {numbers}" for chain, numbers in close.items()) or "no residue"
         bonded = f"; hydrogen bonds {bonds}" if bonds else ""
-        facts.append((f"Pose {place}", f"{_name_pose(pose)}; within {CONTACT_A:.0f} Å of {where}{bonded}"))
+        facts.append(
+            (f"Pose {number}", f"{_name_pose(pose)}; within {CONTACT_A:.0f} Å of {residues}{bonded}")
+        )
     return tuple(facts)
 
 
@@ -251,20 +292,20 @@ def _drop_poses(structure: Structure, model: SceneModel, poses: Sequence[Pose]) 
     """Return the receptor's ligands except those that coincide with a pose, as in a complex."""
     atoms = [pose.molecule.atoms for pose in poses]
     heavy = [frame.loc[frame["element"] != "H", ["x", "y", "z"]].to_numpy(np.float64) for frame in atoms]
-    centres = [own.mean(axis=0) for own in heavy if len(own)]
-    same = {
+    centres = [positions.mean(axis=0) for positions in heavy if len(positions)]
+    coinciding = {
         name
         for name, centre in _list_ligands(structure)
-        if any(np.linalg.norm(centre - other) < _SAME_PLACE_A for other in centres)
+        if any(np.linalg.norm(centre - pose_centre) < _SAME_PLACE_A for pose_centre in centres)
     }
-    return tuple(name for name in model.ligands if name not in same)
+    return tuple(name for name in model.ligands if name not in coinciding)
 
 
 def _list_ligands(structure: Structure) -> list[tuple[str, Points]]:
-    found: list[tuple[str, Points]] = []
+    ligands: list[tuple[str, Points]] = []
     for chain in structure.to_gemmi()[0]:
         for residue in chain:
             heavy = [atom.pos.tolist() for atom in residue if not atom.is_hydrogen()]
             if heavy and residue.entity_type != gemmi.EntityType.Polymer:
-                found.append((residue.name, np.mean(heavy, axis=0)))
-    return found
+                ligands.append((residue.name, np.mean(heavy, axis=0)))
+    return ligands

@@ -58,8 +58,8 @@ def _list_rows(frame: pd.DataFrame) -> list[Any]:
     return list(frame.itertuples(index=False))
 
 
-def _list_numbers(members: pd.DataFrame, chain: str, other: str) -> tuple[str, ...]:
-    return tuple(members.loc[(members["chain"] == chain) & (members["other_chain"] == other), "number"])
+def _list_numbers(members: pd.DataFrame, chain: str, other_chain: str) -> tuple[str, ...]:
+    return tuple(members.loc[(members["chain"] == chain) & (members["other_chain"] == other_chain), "number"])
 
 
 def _list_lines(bonds: pd.DataFrame, pair: Any, kind: str) -> tuple[Line, ...]:
@@ -68,11 +68,11 @@ def _list_lines(bonds: pd.DataFrame, pair: Any, kind: str) -> tuple[Line, ...]:
     ]
     return tuple(
         Line(
-            start=(round(one.x, 2), round(one.y, 2), round(one.z, 2)),
-            end=(round(one.other_x, 2), round(one.other_y, 2), round(one.other_z, 2)),
-            label=f"{one.distance:.1f} Å",
+            start=(round(bond.x, 2), round(bond.y, 2), round(bond.z, 2)),
+            end=(round(bond.other_x, 2), round(bond.other_y, 2), round(bond.other_z, 2)),
+            label=f"{bond.distance:.1f} Å",
             kind=kind,
             color=palette.BOND if kind == "hydrogen bond" else palette.BRIDGE,
         )
-        for one in _list_rows(own)
+        for bond in _list_rows(own)
     )

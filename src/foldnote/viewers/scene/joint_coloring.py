@@ -29,16 +29,16 @@ def color_by_deviation(structures: Sequence[Structure], pairs: Sequence[pd.DataF
         pairs: for each of the others ``chain``, ``number``, ``mobile_chain``, ``mobile_number`` and
             ``distance`` in Å, as in :class:`foldnote.results.Superposition`.
     """
-    everything = pd.concat(pairs, ignore_index=True)
-    squares = everything.assign(square=everything["distance"] ** 2).groupby(["chain", "number"])["square"]
-    own = dict(zip(squares.groups, np.sqrt(squares.mean()), strict=True))
-    known = [own]
+    all_pairs = pd.concat(pairs, ignore_index=True)
+    squares = all_pairs.assign(square=all_pairs["distance"] ** 2).groupby(["chain", "number"])["square"]
+    reference_values = dict(zip(squares.groups, np.sqrt(squares.mean()), strict=True))
+    values_by_structure = [reference_values]
     for frame in pairs:
         keys = zip(frame["mobile_chain"], frame["mobile_number"], strict=True)
-        known.append(dict(zip(keys, frame["distance"], strict=True)))
-    limit = max(_LEAST_RANGE_A, math.ceil(everything["distance"].quantile(_QUANTILE)))
+        values_by_structure.append(dict(zip(keys, frame["distance"], strict=True)))
+    limit = max(_LEAST_RANGE_A, math.ceil(all_pairs["distance"].quantile(_QUANTILE)))
     scale = Scale(palette.ramp(palette.MAGNITUDE, _STEPS), 0.0, limit, " Å")
-    made = [
+    colorings = [
         color_by_values(
             "Deviation (Å)",
             {
@@ -50,21 +50,28 @@ def color_by_deviation(structures: Sequence[Structure], pairs: Sequence[pd.DataF
             scale=scale,
             ends=("", "", " or more"),
         )
-        for structure, values in zip(structures, known, strict=True)
+        for structure, values in zip(structures, values_by_structure, strict=True)
     ]
-    return _stack(made)
+    return _stack(colorings)
 
 
 def join_colorings(colorings: Sequence[Sequence[Coloring]]) -> list[Coloring]:
     """Join the colourings that all structures have with the same colours and legend."""
-    first, *others = colorings
-    found = []
+    first, *other_lists = colorings
+    joined = []
     for coloring in first:
-        same = [next((one for one in rest if one.key == coloring.key), None) for rest in others]
-        known = [coloring, *(one for one in same if one is not None)]
-        if len(known) == len(colorings) and len({one.name for one in known}) == 1:
-            found.append(_stack(known if len({one.legend for one in known}) == 1 else _rescale(known)))
-    return found
+        matches = [
+            next((candidate for candidate in own if candidate.key == coloring.key), None)
+            for own in other_lists
+        ]
+        matching = [coloring, *(candidate for candidate in matches if candidate is not None)]
+        if len(matching) == len(colorings) and len({candidate.name for candidate in matching}) == 1:
+            joined.append(
+                _stack(
+                    matching if len({candidate.legend for candidate in matching}) == 1 else _rescale(matching)
+                )
+            )
+    return joined
 
 
 def color_by_fluctuation(rmsf: pd.DataFrame, structure: Structure, models: int) -> Coloring:
@@ -75,12 +82,12 @@ def color_by_fluctuation(rmsf: pd.DataFrame, structure: Structure, models: int) 
         structure: the file of the ensemble.
         models: number of models in the scene.
     """
-    known = dict(zip(zip(rmsf["chain"], rmsf["number"], strict=True), rmsf["rmsf"], strict=True))
+    values = dict(zip(zip(rmsf["chain"], rmsf["number"], strict=True), rmsf["rmsf"], strict=True))
     limit = max(_LEAST_RANGE_A, math.ceil(rmsf["rmsf"].quantile(_QUANTILE)))
-    made = color_by_values(
+    coloring = color_by_values(
         "RMSF (Å)",
         {
-            chain.name: [known.get((chain.name, number)) for number in chain.numbers]
+            chain.name: [values.get((chain.name, number)) for number in chain.numbers]
             for chain in structure.chains
         },
         key="rmsf",
@@ -88,23 +95,28 @@ def color_by_fluctuation(rmsf: pd.DataFrame, structure: Structure, models: int) 
         scale=Scale(palette.ramp(palette.MAGNITUDE, _STEPS), 0.0, limit, " Å"),
         ends=("", "", " or more"),
     )
-    return _stack([made] * models)
+    return _stack([coloring] * models)
 
 
 def _rescale(colorings: Sequence[Coloring]) -> list[Coloring]:
     """Rescale colourings by numbers, such as predicted errors, to the range of all structures."""
-    known = [
-        v for one in colorings for rows in one.values for row in rows.values() for v in row if v is not None
+    numbers = [
+        v
+        for coloring in colorings
+        for rows in coloring.values
+        for row in rows.values()
+        for v in row
+        if v is not None
     ]
     first = colorings[0]
     unit = next((unit for unit in (" Å²", " Å") if f"({unit.strip()}" in first.name), "")
     ends = (", smallest error", "", ", largest error") if first.key == "error" else ("", "", "")
-    span = (min(known, default=0.0), max(known, default=1.0))
+    span = (min(numbers, default=0.0), max(numbers, default=1.0))
     scale = Scale(first.palette, *span, unit)
     return [
-        color_by_values(one.name, rows, key=one.key, source=one.source, scale=scale, ends=ends)
-        for one in colorings
-        for rows in one.values
+        color_by_values(coloring.name, rows, key=coloring.key, source=coloring.source, scale=scale, ends=ends)
+        for coloring in colorings
+        for rows in coloring.values
     ]
 
 

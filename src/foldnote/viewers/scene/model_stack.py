@@ -46,11 +46,11 @@ def compose_models(models: Sequence[Model], regions: Sequence[Region] = (), *, t
     """
     first = models[0].structure
     base = compose(first, regions, title=title)
-    taken, notes = _take(models)
+    selected, notes = _select_models(models)
     scenes = [base]
     fits: list[Superposition | None] = [None]
-    shown = [models[0]]
-    for model in taken[1:]:
+    readable = [models[0]]
+    for model in selected[1:]:
         try:
             fit = superpose(first, model.structure)
             scenes.append(compose(model.structure, regions))
@@ -58,23 +58,23 @@ def compose_models(models: Sequence[Model], regions: Sequence[Region] = (), *, t
             notes.append(f"{_name(model)} is not among the models that can be chosen: {exc.message}")
             continue
         fits.append(fit)
-        shown.append(model)
-    if len(shown) < 2:
+        readable.append(model)
+    if len(readable) < 2:
         return _add_notes(base, *notes)
-    drawn = [
-        _place(scene.models[0], model.structure, fits[place], place)
-        for place, (scene, model) in enumerate(zip(scenes, shown, strict=True))
+    drawn_models = [
+        _make_drawn_model(scene.models[0], model.structure, fits[index], index)
+        for index, (scene, model) in enumerate(zip(scenes, readable, strict=True))
     ]
-    first_name = "rank 1" if shown[0].ranked_by else shown[0].title
+    first_name = "rank 1" if readable[0].ranked_by else readable[0].title
     steps = [
-        Step(label=_write_label(model), models=(place,), facts=_describe(model, fits[place], first_name))
-        for place, model in enumerate(shown)
+        Step(label=_write_label(model), models=(index,), facts=_describe(model, fits[index], first_name))
+        for index, model in enumerate(readable)
     ]
     colorings = join_colorings([scene.colorings for scene in scenes])
     keys = [coloring.key for coloring in colorings]
     return base.model_copy(
         update={
-            "models": tuple(drawn),
+            "models": tuple(drawn_models),
             "notes": (*base.notes, *notes),
             "colorings": tuple(colorings),
             "color": base.color if base.color in keys else "chain",
@@ -124,24 +124,24 @@ def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, ti
     if number < 2:
         note = f"Only the first of {structure.models} models is drawn, since they are large."
         return _add_notes(base, note)
-    texts = [write_model_text(one).text for one in ensemble.split()[:number]]
+    texts = [write_model_text(item).text for item in ensemble.split()[:number]]
     model = base.models[0]
-    drawn = [
-        _drop_tags(model, place).model_copy(update={"text": text, "label": f"Model {place + 1}"})
-        for place, text in enumerate(texts)
+    drawn_models = [
+        _drop_tags(model, index).model_copy(update={"text": text, "label": f"Model {index + 1}"})
+        for index, text in enumerate(texts)
     ]
-    same = [one for one in base.colorings if one.key in ("rainbow", "hydrophobicity")]
+    kept = [item for item in base.colorings if item.key in ("rainbow", "hydrophobicity")]
     rmsf = color_by_fluctuation(ensemble.rmsf, structure, number)
-    left = len(ensemble) - number
-    notes = [f"The first {number} of {len(ensemble)} models can be chosen."] if left else []
+    omitted = len(ensemble) - number
+    notes = [f"The first {number} of {len(ensemble)} models can be chosen."] if omitted else []
     return base.model_copy(
         update={
-            "models": tuple(drawn),
+            "models": tuple(drawn_models),
             "notes": (*base.notes, *notes),
-            "colorings": (rmsf, *join_colorings([same] * number)),
+            "colorings": (rmsf, *join_colorings([kept] * number)),
             "color": "rmsf",
             "facts": (*base.facts, ("RMSF", describe_fluctuation(ensemble))),
-            "steps": tuple(Step(label=f"Model {place + 1}", models=(place,)) for place in range(number)),
+            "steps": tuple(Step(label=f"Model {index + 1}", models=(index,)) for index in range(number)),
             "step_noun": "model",
             "is_stack": True,
             "is_played": True,
@@ -164,32 +164,34 @@ def describe_fluctuation(ensemble: Ensemble) -> str:
     )
 
 
-def _take(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
+def _select_models(models: Sequence[Model]) -> tuple[list[Model], list[str]]:
     """Return the models to draw, and a note if there are more."""
-    taken: list[Model] = []
+    selected: list[Model] = []
     atoms = 0
     for model in models[:MAX_MODELS]:
         try:
             atoms += model.structure.to_gemmi()[0].count_atom_sites()
         except UnreadableFileError:
             continue
-        if taken and atoms > MAX_ATOMS:
+        if selected and atoms > MAX_ATOMS:
             break
-        taken.append(model)
-    left = len(models) - len(taken)
-    which = "best" if models[0].ranked_by else "first"
-    note = f"The {which} {len(taken)} of {count(len(models), 'model')} can be chosen."
-    return taken, [note] if left else []
+        selected.append(model)
+    omitted = len(models) - len(selected)
+    order = "best" if models[0].ranked_by else "first"
+    note = f"The {order} {len(selected)} of {count(len(models), 'model')} can be chosen."
+    return selected, [note] if omitted else []
 
 
-def _place(model: SceneModel, structure: Structure, fit: Superposition | None, place: int) -> SceneModel:
+def _make_drawn_model(
+    model: SceneModel, structure: Structure, fit: Superposition | None, index: int
+) -> SceneModel:
     """Return a model as drawn: superposed, and with tags only in the first."""
     changes = {"text": write_moved(fit, structure)} if fit is not None else {}
-    return _drop_tags(model, place).model_copy(update={**changes, "label": structure.name})
+    return _drop_tags(model, index).model_copy(update={**changes, "label": structure.name})
 
 
-def _drop_tags(model: SceneModel, place: int) -> SceneModel:
-    if place == 0:
+def _drop_tags(model: SceneModel, index: int) -> SceneModel:
+    if index == 0:
         return model
     marks = tuple(mark.model_copy(update={"tag": "", "centre": None}) for mark in model.highlights)
     return model.model_copy(update={"highlights": marks})

@@ -76,8 +76,8 @@ def list_other_locations(text: str, form: str) -> list[int]:
     first: dict[tuple[str, ...], tuple[str, str]] = {}
     rows = _walk_pdb(text) if form == "pdb" else _walk_mmcif(text) if form == "mmcif" else ()
     return [
-        place
-        for place, (owner, residue, location) in enumerate(rows)
+        index
+        for index, (owner, residue, location) in enumerate(rows)
         if location and first.setdefault(owner, (residue, location)) != (residue, location)
     ]
 
@@ -92,16 +92,16 @@ def list_insertion_codes(text: str, form: str) -> list[tuple[int, int, str]]:
     Returns:
         Index of the first atom in the first model, number of atoms, code.
     """
-    found: list[tuple[int, int, str]] = []
-    for place, ((*_, code), _, _) in enumerate(_walk_mmcif(text) if form == "mmcif" else ()):
+    runs: list[tuple[int, int, str]] = []
+    for index, ((*_, code), _, _) in enumerate(_walk_mmcif(text) if form == "mmcif" else ()):
         if code in ("", ".", "?"):
             continue
-        first, count, last = found[-1] if found else (0, 0, "")
-        if last == code and first + count == place:
-            found[-1] = (first, count + 1, code)
+        first, count, last = runs[-1] if runs else (0, 0, "")
+        if last == code and first + count == index:
+            runs[-1] = (first, count + 1, code)
         else:
-            found.append((place, 1, code))
-    return found
+            runs.append((index, 1, code))
+    return runs
 
 
 def _walk_pdb(text: str) -> Iterator[tuple[tuple[str, ...], str, str]]:
@@ -136,41 +136,45 @@ def _count_atoms(model: gemmi.Model) -> dict[str, int]:
 def _reduce(parsed: gemmi.Structure, form: str, counts: dict[str, int]) -> ModelText:
     is_trace = counts["polymer"] + counts["other"] > MAX_ATOMS
     has_others = counts["other"] <= MAX_ATOMS
-    alone = gemmi.Structure()
-    alone.add_model(gemmi.Model(1))
+    reduced = gemmi.Structure()
+    reduced.add_model(gemmi.Model(1))
     for chain in parsed[0]:
-        kept = gemmi.Chain(chain.name)
+        reduced_chain = gemmi.Chain(chain.name)
         for residue in chain:
             if residue.entity_type == _Type.Polymer:
-                kept.add_residue(_trace(residue) if is_trace else residue)
+                reduced_chain.add_residue(_trace(residue) if is_trace else residue)
             elif residue.entity_type != _Type.Water and has_others:
-                kept.add_residue(residue)
-        if len(kept):
-            alone[0].add_chain(kept)
-    alone.setup_entities()
+                reduced_chain.add_residue(residue)
+        if len(reduced_chain):
+            reduced[0].add_chain(reduced_chain)
+    reduced.setup_entities()
     note = _describe(counts, has_others) if is_trace else ""
-    return ModelText(_write(alone, form), alone[0].count_atom_sites(), is_trace, note)
+    return ModelText(_write(reduced, form), reduced[0].count_atom_sites(), is_trace, note)
 
 
 def _write_first(parsed: gemmi.Structure, structure: Structure) -> str:
     """Return the text of the first of several models; of a PDB file unchanged, with the bonds."""
     if structure.format == "pdb":
-        own, _, others = structure.text.partition("\nENDMDL")
-        bonds = [line for line in others.splitlines() if line.startswith("CONECT")]
-        return "\n".join([own, "ENDMDL", *bonds, "END", ""])
+        first, _, following = structure.text.partition("\nENDMDL")
+        bonds = [line for line in following.splitlines() if line.startswith("CONECT")]
+        return "\n".join([first, "ENDMDL", *bonds, "END", ""])
     del parsed[1:]
     return _write(parsed, structure.format)
 
 
 def _trace(residue: gemmi.Residue) -> gemmi.Residue:
     """Copy a residue with only its Cα or C4', else its first atom."""
-    kept = gemmi.Residue()
-    kept.name, kept.seqid, kept.het_flag = residue.name, residue.seqid, residue.het_flag
-    kept.entity_type, kept.subchain, kept.label_seq = residue.entity_type, residue.subchain, residue.label_seq
+    reduced = gemmi.Residue()
+    reduced.name, reduced.seqid, reduced.het_flag = residue.name, residue.seqid, residue.het_flag
+    reduced.entity_type, reduced.subchain, reduced.label_seq = (
+        residue.entity_type,
+        residue.subchain,
+        residue.label_seq,
+    )
     atom = residue.find_atom("CA", "*", gemmi.Element("C")) or residue.find_atom("C4'", "*")
     if atom is not None or len(residue):
-        kept.add_atom(atom or residue[0])
-    return kept
+        reduced.add_atom(atom or residue[0])
+    return reduced
 
 
 def _write(structure: gemmi.Structure, form: str) -> str:
@@ -188,16 +192,16 @@ def _unquote(text: str, names: Iterable[str]) -> str:
     3Dmol.js keeps the quotes as part of the name, so that the chain is not found and not drawn. gemmi and
     other programs quote names such as ``chain_A``.
     """
-    bare = [re.escape(name) for name in names if "_" in name and _BARE.fullmatch(name)]
-    return re.sub(rf"""(?<!\S)(['"])({"|".join(bare)})\1(?!\S)""", r"\2", text) if bare else text
+    patterns = [re.escape(name) for name in names if "_" in name and _BARE.fullmatch(name)]
+    return re.sub(rf"""(?<!\S)(['"])({"|".join(patterns)})\1(?!\S)""", r"\2", text) if patterns else text
 
 
 def _describe(counts: dict[str, int], has_others: bool) -> str:
     total = sum(counts.values())
-    others = "" if has_others else f"; the {counts['other']:,} atoms outside polymers are not drawn"
+    omission = "" if has_others else f"; the {counts['other']:,} atoms outside polymers are not drawn"
     return (
         f"This structure has {total:,} atoms. Above {MAX_ATOMS:,} only one atom per residue is drawn, as a "
-        f"sphere{others}. Values and tables are computed from all atoms."
+        f"sphere{omission}. Values and tables are computed from all atoms."
     )
 
 
@@ -206,13 +210,13 @@ def _list_renamed(structure: Structure) -> dict[str, str]:
     kinds = {chain.name: chain.kind for chain in structure.chains}
     if not any("NA" in kind for kind in kinds.values()):
         return {}
-    found = {
+    names = {
         residue.name
         for chain in structure.to_gemmi()[0]
         if "NA" in kinds.get(chain.name, "")
         for residue in chain.get_polymer()
     }
-    return {name: find_parent(name) for name in found if find_parent(name) != name}
+    return {name: find_parent(name) for name in names if find_parent(name) != name}
 
 
 def _rename(text: str, names: dict[str, str]) -> str:

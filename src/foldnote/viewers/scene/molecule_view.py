@@ -38,23 +38,25 @@ def compose_molecules(molecules: Sequence[Molecule], *, title: str = "", height_
     Raises:
         UnreadableFileError: ``molecules`` is empty.
     """
-    taken = list(molecules[:MAX_MOLECULES])
-    if not taken:
+    selected = list(molecules[:MAX_MOLECULES])
+    if not selected:
         raise UnreadableFileError("There is no molecule to show.")
-    drawings = draw_molecules(taken)
+    drawings = draw_molecules(selected)
     steps = [
-        Step(label=name_molecule(one), models=(place,), drawing=drawing, facts=describe_molecule(one))
-        for place, (one, drawing) in enumerate(zip(taken, drawings, strict=True))
+        Step(
+            label=name_molecule(molecule), models=(index,), drawing=drawing, facts=describe_molecule(molecule)
+        )
+        for index, (molecule, drawing) in enumerate(zip(selected, drawings, strict=True))
     ]
     facts = [(step.label, "; ".join(f"{term} {text}" for term, text in step.facts)) for step in steps]
-    left = len(molecules) - len(taken)
-    more = [f"Only the first {len(taken)} of {len(molecules)} molecules are shown."] if left else []
+    omitted = len(molecules) - len(selected)
+    omission = [f"Only the first {len(selected)} of {len(molecules)} molecules are shown."] if omitted else []
     return Scene(
-        models=tuple(make_molecule_model(one, place) for place, one in enumerate(taken)),
-        title=title or (taken[0].file if len(taken) > 1 else name_molecule(taken[0])),
-        rotation=find_rotation(taken[0].coordinates),
+        models=tuple(make_molecule_model(molecule, index) for index, molecule in enumerate(selected)),
+        title=title or (selected[0].file if len(selected) > 1 else name_molecule(selected[0])),
+        rotation=find_rotation(selected[0].coordinates),
         facts=tuple(facts),
-        notes=(*more, *_note_shapes(taken), *note_drawings(taken, drawings)),
+        notes=(*omission, *_note_shapes(selected), *note_drawings(selected, drawings)),
         steps=tuple(steps),
         step_noun="molecule",
         height_px=height_px,
@@ -67,18 +69,18 @@ def compose_molecule_file(structure: Structure, *, title: str = "", height_px: i
     Raises:
         UnreadableFileError: no molecule in the file can be read.
     """
-    found = read_molecules(structure.text.encode(), structure.name)
-    scene = compose_molecules(found.molecules, title=title or structure.name, height_px=height_px)
-    return scene.model_copy(update={"notes": (*scene.notes, *found.problems[:5])})
+    contents = read_molecules(structure.text.encode(), structure.name)
+    scene = compose_molecules(contents.molecules, title=title or structure.name, height_px=height_px)
+    return scene.model_copy(update={"notes": (*scene.notes, *contents.problems[:5])})
 
 
-def make_molecule_model(molecule: Molecule, place: int, label: str = "") -> SceneModel:
+def make_molecule_model(molecule: Molecule, index: int, label: str = "") -> SceneModel:
     """Convert a molecule to a model of a scene, with green carbons; ``place`` is its 0-based index."""
     form = molecule.format if molecule.format in _FORMATS else "sdf"
     text = _write_molfile(molecule) if molecule.format == "pdb" else molecule.text
     return SceneModel.model_validate(
         {
-            "name": f"molecule-{place + 1}.{form}",
+            "name": f"molecule-{index + 1}.{form}",
             "label": label or name_molecule(molecule),
             "format": form,
             "text": _list_atom_lines(text) if form == "pdbqt" else text,
@@ -96,8 +98,13 @@ def _write_molfile(molecule: Molecule) -> str:
     """Write a residue of a structure (up to 999 atoms) as a molfile (V2000) with single bonds by distance."""
     atoms = zip(molecule.elements, molecule.coordinates, strict=True)
     lines = [f"{x:10.4f}{y:10.4f}{z:10.4f} {element:<3} 0  0" for element, (x, y, z) in atoms]
-    near = enumerate(list_neighbours(molecule), start=1)
-    bonds = [f"{row:3}{other + 1:3}  1  0" for row, own in near for other in own if row <= other]
+    rows = enumerate(list_neighbours(molecule), start=1)
+    bonds = [
+        f"{row:3}{neighbour + 1:3}  1  0"
+        for row, neighbours in rows
+        for neighbour in neighbours
+        if row <= neighbour
+    ]
     counts = f"{len(lines):3}{len(bonds):3}  0  0  0  0  0  0  0  0999 V2000"
     return "\n".join([molecule.name, "", "", counts, *lines, *bonds, "M  END", "$$$$", ""])
 
@@ -124,8 +131,8 @@ def describe_molecule(molecule: Molecule) -> Facts:
     properties = list(molecule.properties.items())
     labels = label_figures([key for key, _ in properties])
     facts += [(labels[key], _write(key, value)) for key, value in properties[:_MAX_PROPERTIES]]
-    left = len(properties) - _MAX_PROPERTIES
-    return tuple([*facts, ("More", f"{left} in the table of molecules")] if left > 0 else facts)
+    omitted = len(properties) - _MAX_PROPERTIES
+    return tuple([*facts, ("More", f"{omitted} in the table of molecules")] if omitted > 0 else facts)
 
 
 def note_drawings(molecules: Sequence[Molecule], drawings: Sequence[str]) -> tuple[str, ...]:
@@ -140,9 +147,13 @@ def note_drawings(molecules: Sequence[Molecule], drawings: Sequence[str]) -> tup
 
 
 def _note_shapes(molecules: Sequence[Molecule]) -> tuple[str, ...]:
-    if any(one.properties.get("coordinates") == MADE for one in molecules if one.format == "smiles"):
+    if any(
+        molecule.properties.get("coordinates") == MADE
+        for molecule in molecules
+        if molecule.format == "smiles"
+    ):
         return ("The 3D conformer was generated by RDKit (ETKDGv3) from the SMILES; it is one of many.",)
-    if all(one.is_flat and _is_drawing(one) for one in molecules):
+    if all(molecule.is_flat and _is_drawing(molecule) for molecule in molecules):
         return ("The file has 2D coordinates only: all atoms lie in one plane.",)
     return ()
 
@@ -161,7 +172,7 @@ def _find_charge(molecule: Molecule) -> str:
 def label_figures(keys: Sequence[str]) -> dict[str, str]:
     """Return labels of properties that begin a line, by key; ambiguous ones as named in the file."""
     metrics = {key: find_metric(key) for key in keys}
-    labels = {key: _begin(metric.label) if metric else key for key, metric in metrics.items()}
+    labels = {key: _capitalise(metric.label) if metric else key for key, metric in metrics.items()}
     counts = Counter(labels.values())
     return {
         key: label if counts[label] == 1 else _make_unique_label(key, label) for key, label in labels.items()
@@ -174,10 +185,10 @@ def _make_unique_label(key: str, label: str) -> str:
     return first + words[len(first) :] if words.lower().startswith(first.lower()) else words
 
 
-def _begin(label: str) -> str:
+def _capitalise(label: str) -> str:
     """Capitalise a label, unless its first word is a symbol, such as ``pLDDT`` or ``p(bind)``."""
-    word = label.partition(" ")[0]
-    return label[:1].upper() + label[1:] if word.isalpha() and word.islower() else label
+    first_word = label.partition(" ")[0]
+    return label[:1].upper() + label[1:] if first_word.isalpha() and first_word.islower() else label
 
 
 def _write(key: str, value: object) -> str:

@@ -29,8 +29,8 @@ def find_axes(points: Points) -> tuple[Points, Points] | None:
 
 def find_rotation(points: Points) -> Rotation | None:
     """Return the rotation that turns the longest principal axis to x and the shortest towards the viewer."""
-    found = find_axes(points)
-    return None if found is None else find_axis_angle(found[1][0], found[1][1])
+    frame = find_axes(points)
+    return None if frame is None else find_axis_angle(frame[1][0], frame[1][1])
 
 
 def find_fill(points: Points, rotation: Rotation | None) -> float:
@@ -57,10 +57,10 @@ def find_fill(points: Points, rotation: Rotation | None) -> float:
     return round(min(_MOST_FILL, max(1.0, radius / height)), 3)
 
 
-def find_axis_angle(across: Points, up: Points) -> Rotation | None:
+def find_axis_angle(right: Points, up: Points) -> Rotation | None:
     """Return the rotation that maps ``up`` to y and ``across`` close to x; None if none is needed."""
     y = up / np.linalg.norm(up)
-    x = across - np.dot(across, y) * y
+    x = right - np.dot(right, y) * y
     if np.linalg.norm(x) < 1e-6:
         return None
     x = x / np.linalg.norm(x)

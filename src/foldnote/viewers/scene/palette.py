@@ -75,14 +75,14 @@ RAINBOW = ("#4466e8", "#008fc0", "#289c6b", "#bd8b00", "#d0342c")
 def ramp(anchors: tuple[str, ...], steps: int) -> tuple[str, ...]:
     """Interpolate ``steps`` colours (``#rrggbb``) linearly between the anchors."""
     rows = [[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in anchors]
-    made = []
+    colors = []
     for step in range(steps):
-        place = step * (len(rows) - 1) / max(steps - 1, 1)
-        left = min(int(place), len(rows) - 2)
-        part = place - left
-        mixed = (round(a + (b - a) * part) for a, b in zip(rows[left], rows[left + 1], strict=True))
-        made.append("#" + "".join(f"{channel:02x}" for channel in mixed))
-    return tuple(made)
+        position = step * (len(rows) - 1) / max(steps - 1, 1)
+        index = min(int(position), len(rows) - 2)
+        part = position - index
+        mixed = (round(a + (b - a) * part) for a, b in zip(rows[index], rows[index + 1], strict=True))
+        colors.append("#" + "".join(f"{channel:02x}" for channel in mixed))
+    return tuple(colors)
 
 
 def chain_color(index: int) -> str:
@@ -92,8 +92,8 @@ def chain_color(index: int) -> str:
 
 def cdr_color(chain: str, number: str) -> str:
     """Return the colour of CDR ``1``, ``2`` or ``3`` of a chain, or of another region, as ``#rrggbb``."""
-    known = CDRS.get(f"CDR-{_COUNTERPARTS.get(chain)}{number}")
-    return known or _OTHER_CDRS.get(number, _OTHER_CDRS["2"])
+    standard = CDRS.get(f"CDR-{_COUNTERPARTS.get(chain)}{number}")
+    return standard or _OTHER_CDRS.get(number, _OTHER_CDRS["2"])
 
 
 def receptor_color(chain: str) -> str | None:

@@ -46,11 +46,13 @@ def overlay(
     structures = [find_structure(item) for item in items]
     if len(structures) < 2:
         raise ArgumentError("Give at least two structures to superpose.")
-    first, *others = structures
-    fits = [superpose(first, other, pairing=pairing) for other in others]
+    first, *mobile = structures
+    fits = [superpose(first, structure, pairing=pairing) for structure in mobile]
     names = name_sources(items)
-    said = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
-    scene = compose_superposed(structures, names, said, fits, title=title, notes=_list_notes(names, fits))
+    descriptions = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
+    scene = compose_superposed(
+        structures, names, descriptions, fits, title=title, notes=_list_notes(names, fits)
+    )
     return scene.model_copy(update={"height_px": height_px})
 
 
@@ -64,11 +66,11 @@ def compose_comparison(comparison: Comparison) -> Scene | None:
     if not fits:
         return None
     names = list(structures)
-    said = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
+    descriptions = ["reference", *(_describe_fit(fit, names[0]) for fit in fits)]
     scene = compose_superposed(
         list(structures.values()),
         names,
-        said,
+        descriptions,
         fits,
         title=f"{count(len(names), 'structure')} superposed on {names[0]}, by {comparison.align}",
         notes=_list_notes(names, fits),
@@ -111,7 +113,7 @@ def _is_covered(fit: Superposition) -> bool:
 def compose_superposed(
     structures: Sequence[Structure],
     names: Sequence[str],
-    said: Sequence[str],
+    descriptions: Sequence[str],
     fits: Sequence[Superposition] = (),
     *,
     title: str = "",
@@ -123,7 +125,7 @@ def compose_superposed(
     Args:
         structures: at least one.
         names: the name of each.
-        said: a description of each fit.
+        descriptions: a description of each fit.
         fits: superpositions of the others on the first; without them the structures are drawn in their own
             coordinates.
         title: heading.
@@ -133,14 +135,19 @@ def compose_superposed(
     scenes = [compose(structure, with_interfaces=False) for structure in structures]
     texts = [scene.models[0].text for scene in scenes]
     if fits:
-        moved = [write_moved(fit, other) for fit, other in zip(fits, structures[1:], strict=True)]
+        moved = [write_moved(fit, mobile) for fit, mobile in zip(fits, structures[1:], strict=True)]
         texts = [texts[0], *moved]
     models = tuple(
-        _color_model(scene.models[0], place, name, "" if is_brief else words, text)
-        for place, (scene, name, words, text) in enumerate(zip(scenes, names, said, texts, strict=True))
+        _color_model(scene.models[0], index, name, "" if is_brief else description, text)
+        for index, (scene, name, description, text) in enumerate(
+            zip(scenes, names, descriptions, texts, strict=True)
+        )
     )
     lengths = [count(sum(chain.length for chain in model.chains), "residue") for model in models]
-    facts = [(name, f"{length}; {words}") for name, length, words in zip(names, lengths, said, strict=True)]
+    facts = [
+        (name, f"{length}; {description}")
+        for name, length, description in zip(names, lengths, descriptions, strict=True)
+    ]
     deviation = [color_by_deviation(structures, [fit.pairs for fit in fits])] if fits else []
     return Scene(
         models=models,
@@ -188,14 +195,14 @@ def write_moved(fit: Superposition, structure: Structure) -> str:
     return write_model_text(Structure(structure.name, structure.format, text)).text
 
 
-def _color_model(model: SceneModel, place: int, name: str, words: str, text: str) -> SceneModel:
+def _color_model(model: SceneModel, index: int, name: str, description: str, text: str) -> SceneModel:
     """Colour a model, place it, and add the fit to the legend entry of its first chain."""
-    color = palette.structure_color(place)
+    color = palette.structure_color(index)
     chains = tuple(
         chain.model_copy(
             update={
                 "color": color,
-                "label": f"{name} · {chain.label}" + (f" · {words}" if words and not i else ""),
+                "label": f"{name} · {chain.label}" + (f" · {description}" if description and not i else ""),
             }
         )
         for i, chain in enumerate(model.chains)

@@ -41,14 +41,14 @@ def read_traces(structure: Structure) -> dict[str, ChainTrace]:
         UnreadableFileError: the structure's file is damaged or holds no atoms.
     """
     letters = structure.secondary_letters
-    found = ((c.name, _read_trace(c, letters.get(c.name, ""))) for c in structure.to_gemmi()[0])
-    return {name: trace for name, trace in found if trace is not None}
+    traces = ((c.name, _read_trace(c, letters.get(c.name, ""))) for c in structure.to_gemmi()[0])
+    return {name: trace for name, trace in traces if trace is not None}
 
 
-def list_places(structure: Structure) -> Points:
+def list_atom_positions(structure: Structure) -> Points:
     """Return the coordinates of all atoms of the first model, (n, 3), Å, for structures without polymers."""
     model = structure.to_gemmi()[0]
-    return np.array([each.atom.pos.tolist() for each in model.all()]).reshape(-1, 3)
+    return np.array([site.atom.pos.tolist() for site in model.all()]).reshape(-1, 3)
 
 
 def join_points(traces: dict[str, ChainTrace]) -> Points:

@@ -12,8 +12,8 @@ from foldnote.viewers.scene.drawings.thumbnails import HEIGHT, WIDTH, Thumbnail,
 
 MAX_DRAWN: Final = 1000
 """Maximum number of different molecules of a table that are drawn."""
-_MEANT: Final = re.compile(r"smiles|ligand|molecule|compound", re.I)
-_PROBED: Final = 20
+_MOLECULE_NAMES: Final = re.compile(r"smiles|ligand|molecule|compound", re.I)
+_MAX_SAMPLED: Final = 20
 """Number of values that are read to decide whether a column holds molecules."""
 
 
@@ -33,8 +33,8 @@ class ColumnPictures(TypedDict):
 def find_molecule_column(frame: pd.DataFrame) -> str | None:
     """Return the first column with a name for molecules whose texts are SMILES; None if there is none."""
     for name, values in frame.items():
-        if _MEANT.search(str(name)) and not pd.api.types.is_numeric_dtype(values):
-            texts = [text for text in dict.fromkeys(values.dropna().astype(str)) if text][:_PROBED]
+        if _MOLECULE_NAMES.search(str(name)) and not pd.api.types.is_numeric_dtype(values):
+            texts = [text for text in dict.fromkeys(values.dropna().astype(str)) if text][:_MAX_SAMPLED]
             if texts and _are_smiles(texts):
                 return str(name)
     return None
@@ -44,8 +44,8 @@ def _are_smiles(texts: list[str]) -> bool:
     """Return whether at least half of the texts are SMILES; a batch may have invalid ones."""
     chem: Any = import_module("rdkit.Chem")
     with import_module("rdkit.rdBase").BlockLogs():
-        read = sum(chem.MolFromSmiles(text, sanitize=False) is not None for text in texts)
-    return 2 * read >= len(texts)
+        valid = sum(chem.MolFromSmiles(text, sanitize=False) is not None for text in texts)
+    return 2 * valid >= len(texts)
 
 
 def draw_column(frame: pd.DataFrame, *, time_limit_s: float | None = None) -> ColumnPictures | None:

@@ -49,25 +49,27 @@ def write_printed_table(
         rows: number of rows to write.
         note: text next to the heading, such as the number of omitted rows.
     """
-    shown = [
-        place
-        for place, (column, values) in enumerate(zip(table["columns"], table["values"], strict=True))
-        if not column["same"] and any(value not in (None, "") for value in values[:rows])
+    columns = [
+        position
+        for position, (described, values) in enumerate(zip(table["columns"], table["values"], strict=True))
+        if not described["same"] and any(value not in (None, "") for value in values[:rows])
     ]
-    texts = {place: _write_values(table, place, rows) for place in shown}
-    widths = {place: _measure(table, place, texts[place], pictures) for place in shown}
-    room = _LANDSCAPE_PT if rows > _MANY_ROWS and sum(widths.values()) > _PORTRAIT_PT else _PORTRAIT_PT
-    groups = _split(shown, widths, room)
+    texts = {position: _write_values(table, position, rows) for position in columns}
+    widths = {position: _measure(table, position, texts[position], pictures) for position in columns}
+    available = _LANDSCAPE_PT if rows > _MANY_ROWS and sum(widths.values()) > _PORTRAIT_PT else _PORTRAIT_PT
+    groups = _split(columns, widths, available)
     parts: list[str] = []
     for group in groups:
-        told = f' <span class="fnt-part">{_name_part(group, groups, len(shown))}</span>' if groups[1:] else ""
+        part_name = (
+            f' <span class="fnt-part">{_name_part(group, groups, len(columns))}</span>' if groups[1:] else ""
+        )
         head = f"<b>{escape(title)}</b> " if title else ""
-        said = f"<span>{escape(note)}</span>" if note else ""
-        caption = f"<p>{head}{said}{told}</p>" if head or said or told else ""
+        note_html = f"<span>{escape(note)}</span>" if note else ""
+        caption = f"<p>{head}{note_html}{part_name}</p>" if head or note_html or part_name else ""
         same = "" if parts else _write_same(table)
         parts.append(caption + same + _write_group(table, group, texts, widths, pictures, rows))
-    place = " fnv-wide" if room == _LANDSCAPE_PT else ""
-    return f'<div class="fnv-table{place}">{"".join(parts)}</div>'
+    position = " fnv-wide" if available == _LANDSCAPE_PT else ""
+    return f'<div class="fnv-table{position}">{"".join(parts)}</div>'
 
 
 def write_value(value: Any, decimals: int | None) -> str:
@@ -83,9 +85,9 @@ def write_value(value: Any, decimals: int | None) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else format_figure(value)
 
 
-def _write_values(table: Mapping[str, Any], place: int, rows: int) -> list[str]:
-    decimals = table["columns"][place]["decimals"]
-    return [write_value(value, decimals) for value in table["values"][place][:rows]]
+def _write_values(table: Mapping[str, Any], column: int, rows: int) -> list[str]:
+    decimals = table["columns"][column]["decimals"]
+    return [write_value(value, decimals) for value in table["values"][column][:rows]]
 
 
 def _write_same(table: Mapping[str, Any]) -> str:
@@ -97,9 +99,9 @@ def _write_same(table: Mapping[str, Any]) -> str:
             for column, values in zip(table["columns"], table["values"], strict=True)
             if column["same"] == kind
         ]
-        told = "; ".join(f"{escape(name)} <b>{escape(value)}</b>" for name, value in put_long_last(pairs))
-        if told:
-            lines.append(f'<p class="fnt-same">{heading}: {told}.</p>')
+        listed = "; ".join(f"{escape(name)} <b>{escape(value)}</b>" for name, value in put_long_last(pairs))
+        if listed:
+            lines.append(f'<p class="fnt-same">{heading}: {listed}.</p>')
     return "".join(lines)
 
 
@@ -118,42 +120,42 @@ def _name(column: Mapping[str, Any]) -> str:
 
 
 def _measure(
-    table: Mapping[str, Any], place: int, texts: Sequence[str], pictures: ColumnPictures | None
+    table: Mapping[str, Any], position: int, texts: Sequence[str], pictures: ColumnPictures | None
 ) -> float:
     """Return the least width of a column in points."""
-    column = table["columns"][place]
+    column = table["columns"][position]
     if pictures and column["name"] == pictures["column"]:
         return _PICTURE_PT + _GAP_PT
     heading = f"{column['label']} {column['unit']}".replace("_", " ").replace(".", " ")
-    word = max(map(len, heading.split()), default=1) * _WIDE_LETTER_PT
+    longest_word = max(map(len, heading.split()), default=1) * _WIDE_LETTER_PT
     longest = max(map(len, texts), default=0)
     if not column["isNumber"]:
         longest = max(min(longest, _MIN_LETTERS), min(_find_longest_word(texts), _MAX_LETTERS))
-    return max(word, longest * _LETTER_PT) + _GAP_PT
+    return max(longest_word, longest * _LETTER_PT) + _GAP_PT
 
 
 def _find_longest_word(texts: Sequence[str]) -> int:
     return max((len(word) for text in texts for word in text.split()), default=0)
 
 
-def _split(shown: Sequence[int], widths: Mapping[int, float], room: float) -> list[list[int]]:
+def _split(columns: Sequence[int], widths: Mapping[int, float], available: float) -> list[list[int]]:
     """Return the columns of each table; all begin with the first column."""
-    if sum(widths.values()) <= room or len(shown) < 3:
-        return [list(shown)]
-    first, *others = shown
-    groups, left = [[first]], room - widths[first]
-    for place in others:
-        if widths[place] > left and len(groups[-1]) > 1:
+    if sum(widths.values()) <= available or len(columns) < 3:
+        return [list(columns)]
+    first, *following = columns
+    groups, remaining = [[first]], available - widths[first]
+    for column in following:
+        if widths[column] > remaining and len(groups[-1]) > 1:
             groups.append([first])
-            left = room - widths[first]
-        groups[-1].append(place)
-        left -= widths[place]
+            remaining = available - widths[first]
+        groups[-1].append(column)
+        remaining -= widths[column]
     return groups
 
 
 def _name_part(group: Sequence[int], groups: Sequence[Sequence[int]], columns: int) -> str:
     """Name the columns of a partial table, beside the first, such as ``columns 8 to 13 of 20``."""
-    before = sum(len(each) - 1 for each in groups[: list(groups).index(group)])
+    before = sum(len(part) - 1 for part in groups[: list(groups).index(group)])
     start, end = before + 2, before + len(group)
     start = 1 if before == 0 else start
     return f"columns {start} to {end} of {columns}" if start < end else f"column {end} of {columns}"
@@ -169,16 +171,17 @@ def _write_group(
 ) -> str:
     columns = table["columns"]
     head = "".join(
-        _write_heading(columns[place], widths[place] if _is_long(texts[place]) else None) for place in group
+        _write_heading(columns[column], widths[column] if _is_long(texts[column]) else None)
+        for column in group
     )
-    drawn = {place for place in group if pictures and columns[place]["name"] == pictures["column"]}
+    pictured = {column for column in group if pictures and columns[column]["name"] == pictures["column"]}
     body = []
     for row in range(rows):
         cells = (
-            _draw(texts[place][row], pictures)
-            if place in drawn
-            else _write_cell(columns[place], texts[place][row])
-            for place in group
+            _write_molecule_cell(texts[column][row], pictures)
+            if column in pictured
+            else _write_cell(columns[column], texts[column][row])
+            for column in group
         )
         body.append(f"<tr>{''.join(cells)}</tr>")
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
@@ -203,12 +206,12 @@ def _write_cell(column: Mapping[str, Any], text: str) -> str:
     return f"<td{kind}>{escape(text)}</td>"
 
 
-def _draw(text: str, pictures: ColumnPictures | None) -> str:
+def _write_molecule_cell(text: str, pictures: ColumnPictures | None) -> str:
     """Return the cell of a molecule: its drawing, or its text if there is none."""
-    drawn = pictures["drawn"].get(text) if pictures else None
-    if drawn is None:
+    drawing = pictures["drawn"].get(text) if pictures else None
+    if drawing is None:
         return f"<td>{escape(text)}</td>"
-    assert not isinstance(drawn, str)  # structures of jobs are printed separately, and larger
-    source = base64.b64encode(write_thumbnail(drawn).encode()).decode("ascii")
-    words = escape(f"2D drawing of {text}")
-    return f'<td><img class="fnt-molecule" alt="{words}" src="data:image/svg+xml;base64,{source}"></td>'
+    assert not isinstance(drawing, str)  # structures of jobs are printed separately, and larger
+    source = base64.b64encode(write_thumbnail(drawing).encode()).decode("ascii")
+    description = escape(f"2D drawing of {text}")
+    return f'<td><img class="fnt-molecule" alt="{description}" src="data:image/svg+xml;base64,{source}"></td>'

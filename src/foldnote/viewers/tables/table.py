@@ -118,22 +118,22 @@ def write_table(
         pictures: pictures of a column, on a screen; by default drawings of a column of molecules.
     """
     headings = headings or {}
-    shown = _name_index(frame)
+    indexed = _name_index(frame)
     is_subject = is_subject or opens is not None
     if is_paper():
         return _print_frame(frame, title, opens, headings, is_subject=is_subject)
-    same = _find_same(shown, opens) if is_subject else {}
+    same = _find_same(indexed, opens) if is_subject else {}
     heading = f"<p><b>{escape(title)}</b> <span>{escape(_write_shape(frame, rows))}</span></p>"
-    heading += "".join(f"<p>{escape(line)}</p>" for line in _describe_same(shown, same, headings))
-    first = _drop(shown, same).rename(columns=headings)
-    body = first.head(rows).to_html(
+    heading += "".join(f"<p>{escape(line)}</p>" for line in _describe_same(indexed, same, headings))
+    visible = _drop(indexed, same).rename(columns=headings)
+    body = visible.head(rows).to_html(
         max_cols=SHOWN_COLUMNS,
         border=0,
         escape=True,
         index=False,
         na_rep="",
         float_format=format_figure,
-        formatters=_make_formatters(first),
+        formatters=_make_formatters(visible),
     )
     packed = _pack_frame(frame, title, opens, steps, same, headings, pictures)
     return (
@@ -173,12 +173,12 @@ def _describe_frame(
     headings: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the title, shape, columns and the values of ``part``, the first rows of ``frame``."""
-    apart = _make_unique_labels(part, same, headings)
+    unique_labels = _make_unique_labels(part, same, headings)
     return {
         "title": title,
         "shape": _count_shape(frame, len(part)),
         "columns": [
-            {**_describe_column(name, column, headings, apart), "same": same.get(name, "")}
+            {**_describe_column(name, column, headings, unique_labels), "same": same.get(name, "")}
             for name, column in part.items()
         ],
         "values": [_list_values(column) for _, column in part.items()],
@@ -193,14 +193,14 @@ def write_plain_table(
     headings: Mapping[str, str] | None = None,
 ) -> str:
     """Return the first ``SHOWN_ROWS`` rows as plain text; for the arguments, see :func:`write_table`."""
-    named = _name_index(frame)
-    same = _find_same(named, opens) if opens else {}
-    shown = _drop(named.head(SHOWN_ROWS), same).rename(columns=headings or {})
-    body = shown.to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
+    indexed = _name_index(frame)
+    same = _find_same(indexed, opens) if opens else {}
+    visible = _drop(indexed.head(SHOWN_ROWS), same).rename(columns=headings or {})
+    body = visible.to_string(max_cols=SHOWN_COLUMNS, index=False, na_rep="")
     return "\n".join(
         [
             f"{title} {_write_shape(frame, SHOWN_ROWS)}".strip(),
-            *_describe_same(named, same, headings or {}),
+            *_describe_same(indexed, same, headings or {}),
             body,
         ]
     ).strip()
@@ -219,13 +219,13 @@ def _print_frame(
     *,
     is_subject: bool,
 ) -> str:
-    shown = _name_index(frame)
-    same = _find_same(shown, opens) if is_subject else {}
-    kept = len(shown) if is_subject or len(shown) <= MAX_ROWS else FIRST_ROWS
-    note = "" if kept == len(shown) else f"the first {kept} of {len(shown):,} rows"
-    pictures = draw_column(_drop(shown, same)) if is_subject else None
-    table = _describe_frame(frame, shown.head(kept), title, same, headings)
-    return write_printed_table(title, table, pictures, kept, note)
+    indexed = _name_index(frame)
+    same = _find_same(indexed, opens) if is_subject else {}
+    printed = len(indexed) if is_subject or len(indexed) <= MAX_ROWS else FIRST_ROWS
+    note = "" if printed == len(indexed) else f"the first {printed} of {len(indexed):,} rows"
+    pictures = draw_column(_drop(indexed, same)) if is_subject else None
+    table = _describe_frame(frame, indexed.head(printed), title, same, headings)
+    return write_printed_table(title, table, pictures, printed, note)
 
 
 def _find_same(frame: pd.DataFrame, opens: RowResults | None) -> dict[Any, str]:
@@ -234,18 +234,18 @@ def _find_same(frame: pd.DataFrame, opens: RowResults | None) -> dict[Any, str]:
     A column with the label and value of an earlier one is ``said``. A value that few rows have may still
     differ in others, whose jobs have not ended. Job, state and reason are never included.
     """
-    own = {opens.column, opens.state, opens.reason} if opens else set()
+    excluded = {opens.column, opens.state, opens.reason} if opens else set()
     if len(frame) < 2 or not frame.columns.is_unique:
         return {}
-    found, said = {}, set()
+    kinds, seen = {}, set()
     for name, values in frame.items():
-        known = values.dropna()
-        if name in own or len(known) < min(_FEW, len(values)) or known.astype(str).nunique() != 1:
+        present = values.dropna()
+        if name in excluded or len(present) < min(_FEW, len(values)) or present.astype(str).nunique() != 1:
             continue
-        told = (_write_label(str(name))[0].casefold(), _write_first(known))
-        found[name] = SAID if told in said else "all" if len(known) == len(values) else "known"
-        said.add(told)
-    return found if len(found) < len(frame.columns) else {}
+        description = (_write_label(str(name))[0].casefold(), _write_first(present))
+        kinds[name] = SAID if description in seen else "all" if len(present) == len(values) else "known"
+        seen.add(description)
+    return kinds if len(kinds) < len(frame.columns) else {}
 
 
 def _drop(frame: pd.DataFrame, same: Mapping[Any, str]) -> pd.DataFrame:
@@ -259,8 +259,8 @@ def _describe_same(frame: pd.DataFrame, same: Mapping[Any, str], headings: Mappi
     for kind, heading in SAME.items():
         pairs = [
             (labels.get(name) or _write_label(str(name))[0], _write_first(frame[name].dropna()))
-            for name, found in same.items()
-            if found == kind
+            for name, found_kind in same.items()
+            if found_kind == kind
         ]
         if pairs:
             lines.append(f"{heading}: {'; '.join(' '.join(pair) for pair in put_long_last(pairs))}.")
@@ -271,13 +271,13 @@ def _make_unique_labels(
     frame: pd.DataFrame, same: Mapping[Any, str], headings: Mapping[str, str]
 ) -> dict[str, str]:
     """Return unique labels for settings and scores with the same label: ``scheme (setting)``."""
-    bare = [str(name) for name in frame.columns if same.get(name) != SAID]
-    labels = {name: headings.get(name) or _write_label(name)[0] for name in bare}
-    often = Counter(label.casefold() for label in labels.values())
+    names = [str(name) for name in frame.columns if same.get(name) != SAID]
+    labels = {name: headings.get(name) or _write_label(name)[0] for name in names}
+    counts = Counter(label.casefold() for label in labels.values())
     return {
         name: f"{label} ({_ROLES[role[1]]})"
         for name, label in labels.items()
-        if name not in headings and often[label.casefold()] > 1 and (role := _JOB_PREFIX.match(name))
+        if name not in headings and counts[label.casefold()] > 1 and (role := _JOB_PREFIX.match(name))
     }
 
 
@@ -296,54 +296,54 @@ def _pack_frame(
 ) -> str:
     """Pack the frame, or as many of its first rows as fit into `MAX_BYTES`."""
     code = write_program(opens_rows=opens is not None)
-    shown = _name_index(frame)
+    indexed = _name_index(frame)
     if pictures is None and opens:
-        pictures = draw_column(_drop(shown, same))
-    kept = len(shown)
+        pictures = draw_column(_drop(indexed, same))
+    rows = len(indexed)
     while True:
-        part = shown.head(kept)
+        part = indexed.head(rows)
         packed = pack(
             {
                 "program": "foldnoteTable" + hashlib.sha256(code.encode()).hexdigest()[:8],
                 "code": code,
                 **_describe_frame(frame, part, title, same, headings),
-                "note": "" if kept == len(shown) else _describe_cut(kept, len(shown)),
+                "note": "" if rows == len(indexed) else _describe_cut(rows, len(indexed)),
                 "opens": _describe_opens(opens),
                 "steps": None if steps is None else vars(steps),
                 "pictures": pictures,
             }
         )
-        if len(packed) <= MAX_BYTES or kept <= SHOWN_ROWS:
+        if len(packed) <= MAX_BYTES or rows <= SHOWN_ROWS:
             return packed
-        kept = max(SHOWN_ROWS, int(kept * 0.9 * MAX_BYTES / len(packed)))
+        rows = max(SHOWN_ROWS, int(rows * 0.9 * MAX_BYTES / len(packed)))
 
 
-def _describe_cut(kept: int, rows: int) -> str:
+def _describe_cut(shown: int, rows: int) -> str:
     return (
-        f"This table has only the first {kept:,} of {rows:,} rows, to keep the notebook small. "
+        f"This table has only the first {shown:,} of {rows:,} rows, to keep the notebook small. "
         "Sort or filter the DataFrame itself to see others."
     )
 
 
 def _describe_column(
-    name: object, values: pd.Series[Any], headings: Mapping[str, str], apart: Mapping[str, str]
+    name: object, values: pd.Series[Any], headings: Mapping[str, str], unique_labels: Mapping[str, str]
 ) -> Mapping[str, Any]:
     metric = find_metric(str(name))
-    better, about = "", ""
+    better, explanation = "", ""
     if metric is not None:
         better = {True: "higher", False: "lower", None: ""}[metric.higher_is_better]
         unit = f" ({metric.unit})" if metric.unit else ""
         direction = f" {better.capitalize()} is better." if better else ""
-        about = f"{metric.label}{unit}: {metric.definition}{direction}"
+        explanation = f"{metric.label}{unit}: {metric.definition}{direction}"
     label, unit = (headings[str(name)], "") if str(name) in headings else _write_label(str(name))
     return {
         "name": str(name),
-        "label": apart.get(str(name), label),
+        "label": unique_labels.get(str(name), label),
         "unit": unit,
         "isNumber": _is_number(values),
         "decimals": _count_decimals(values),
         "better": better,
-        "about": about,
+        "about": explanation,
     }
 
 
@@ -356,9 +356,9 @@ def _write_label(name: str) -> tuple[str, str]:
     if metric is not None:
         arrow = {True: "↑", False: "↓", None: ""}[metric.higher_is_better]
         unit = metric.unit if len(metric.unit) <= MAX_UNIT_LENGTH else ""  # shown in the tooltip instead
-        return metric.label, ", ".join(part for part in (unit, arrow) if part)
-    words = [word if word.isupper() else word.lower() for word in _WORDS.split(bare) if word]
-    return " ".join(words), ""
+        return metric.label, ", ".join(item for item in (unit, arrow) if item)
+    parts = [part if part.isupper() else part.lower() for part in _WORDS.split(bare) if part]
+    return " ".join(parts), ""
 
 
 def _is_number(values: pd.Series[Any]) -> bool:
@@ -391,23 +391,23 @@ def _count_decimals(values: pd.Series[Any]) -> int | None:
     largest, smallest = numbers.max(), numbers.min()
     if largest >= 1e7 or (not is_distance and (smallest < 1e-3 or largest > 1e4 * smallest)):
         return None
-    places = np.floor(np.log10(numbers))
-    most = int(max(3 - places.max(), 1 - places.min(), 1))
-    most = min(most, _DISTANCE_DECIMALS) if is_distance else most
-    tolerances = 0.5 * 10 ** (places - 3)
-    least = 2 if is_measured else 1
-    for decimals in range(least, most):
+    magnitudes = np.floor(np.log10(numbers))
+    maximum = int(max(3 - magnitudes.max(), 1 - magnitudes.min(), 1))
+    maximum = min(maximum, _DISTANCE_DECIMALS) if is_distance else maximum
+    tolerances = 0.5 * 10 ** (magnitudes - 3)
+    minimum = 2 if is_measured else 1
+    for decimals in range(minimum, maximum):
         if np.all(np.abs(np.round(numbers, decimals) - numbers) <= tolerances):
             return decimals
-    return max(most, least)
+    return max(maximum, minimum)
 
 
 def _make_formatters(frame: pd.DataFrame) -> dict[Any, Any]:
     """Return pandas formatters for the columns whose figures have equal decimals."""
     if not frame.columns.is_unique:
         return {}
-    found = {name: _count_decimals(column) for name, column in frame.items()}
-    return {name: f"{{:.{each}f}}".format for name, each in found.items() if each is not None}
+    decimals = {name: _count_decimals(column) for name, column in frame.items()}
+    return {name: f"{{:.{number}f}}".format for name, number in decimals.items() if number is not None}
 
 
 def _list_values(values: pd.Series[Any]) -> list[Any]:
@@ -415,7 +415,7 @@ def _list_values(values: pd.Series[Any]) -> list[Any]:
         numbers = values.to_numpy(np.float64, na_value=np.nan)
         return [_plain_number(number) for number in numbers]
     missing = values.isna()
-    return [None if gone else str(value) for value, gone in zip(values, missing, strict=True)]
+    return [None if is_missing else str(value) for value, is_missing in zip(values, missing, strict=True)]
 
 
 def _plain_number(value: float) -> float | int | None:
@@ -436,9 +436,9 @@ def _name_index(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.set_axis([" ".join(filter(None, map(str, levels))) for levels in frame.columns], axis=1)
 
 
-def _count_shape(frame: pd.DataFrame, kept: int | None = None) -> str:
-    """Rows and columns, such as ``9 rows × 2 columns``, and how many of the rows were ``kept``."""
-    part = "" if kept in (None, len(frame)) else f"the first {kept:,} of "
+def _count_shape(frame: pd.DataFrame, shown: int | None = None) -> str:
+    """Rows and columns, such as ``9 rows × 2 columns``, and how many of the rows were ``shown``."""
+    part = "" if shown in (None, len(frame)) else f"the first {shown:,} of "
     return f"{part}{count(len(frame), 'row')} × {count(len(frame.columns), 'column')}"
 
 

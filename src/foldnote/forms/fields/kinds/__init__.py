@@ -36,10 +36,10 @@ __all__ = ["FieldKind", "kind_for", "kinds", "register_kind"]
 
 def _build(name: str) -> Callable[[FieldSpec, FieldHost], Field]:
     """Builds fields of a class, given as ``module.Class``."""
-    home, _, kind = name.partition(".")
+    module_name, _, kind = name.partition(".")
 
     def build(spec: FieldSpec, host: FieldHost) -> Field:
-        field: Field = getattr(import_module(f"{__name__}.{home}"), kind)(spec, host)
+        field: Field = getattr(import_module(f"{__name__}.{module_name}"), kind)(spec, host)
         return field
 
     return build

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _AXES: Final = "xyz"
 BLIND, RESIDUES, NUMBERS = "blind", "residues", "numbers"
-_ASKED: Final = {RESIDUES: "Write the residues of the site.", NUMBERS: "Give the centre of the box."}
+_PROMPTS: Final = {RESIDUES: "Write the residues of the site.", NUMBERS: "Give the centre of the box."}
 _MAX_SITES: Final = 12
 _ROUND: Final = 3
 Triple = tuple[float, float, float]
@@ -44,13 +44,15 @@ class PointField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """Return a title, three number boxes side by side, and the lines below them."""
-        looks = self.host.looks
-        self._head = looks.html("", "foldnote-part")
-        self._foot = looks.html("", "foldnote-part")
+        styles = self.host.styles
+        self._head = styles.html("", "foldnote-part")
+        self._foot = styles.html("", "foldnote-part")
         self.boxes = tuple(self._make_box(axis) for axis in _AXES)
         self.control = self.boxes[0]
-        self._row = looks.box(list(self.boxes), "foldnote-point")
-        return looks.box([self._head, *self.above(), self._row, *self.below(), self._foot], "foldnote-object")
+        self._row = styles.box(list(self.boxes), "foldnote-point")
+        return styles.box(
+            [self._head, *self.above(), self._row, *self.below(), self._foot], "foldnote-object"
+        )
 
     def above(self) -> list[widgets.Widget]:
         """Return further controls between the title and the numbers."""
@@ -63,21 +65,21 @@ class PointField(Field):
     def _make_box(self, axis: str) -> widgets.Text:
         box = compact_widgets.Text(
             description=f'<span class="fn-name">{self.noun} {axis}</span>{self._parts.marks}',
-            style=self.host.looks.text,
+            style=self.host.styles.text,
             **self.look("path", "number"),
         )
-        box.observe(self._typed, "value")
+        box.observe(self._handle_typed, "value")
         return box
 
-    def _typed(self, change: Any) -> None:
+    def _handle_typed(self, change: Any) -> None:
         """Distribute three numbers that were pasted into one box, as text or as a list in code."""
-        text = str(change["new"]).strip()
-        inner = text[1:-1] if text[:1] + text[-1:] in ("[]", "()") else text
-        words = inner.replace(",", " ").replace(";", " ").split()
-        if not self._is_writing and len(words) == len(_AXES):
+        typed = str(change["new"]).strip()
+        inner = typed[1:-1] if typed[:1] + typed[-1:] in ("[]", "()") else typed
+        texts = inner.replace(",", " ").replace(";", " ").split()
+        if not self._is_writing and len(texts) == len(_AXES):
             with self.writing():
-                for box, word in zip(self.boxes, words, strict=True):
-                    box.value = word
+                for box, text in zip(self.boxes, texts, strict=True):
+                    box.value = text
         self.changed()
 
     def parse(self) -> Reading:
@@ -85,8 +87,10 @@ class PointField(Field):
         texts = [str(box.value).strip() for box in self.boxes]
         if not any(texts):
             return Reading(self.blank)
-        found = [read_number(text) if text else None for text in texts]
-        wrong = next((text for text, number in zip(texts, found, strict=True) if text and number is None), "")
+        numbers = [read_number(text) if text else None for text in texts]
+        wrong = next(
+            (text for text, number in zip(texts, numbers, strict=True) if text and number is None), ""
+        )
         if wrong:
             return Reading(errors=(explain_number(wrong, self.spec.unit),))
         lacking = [axis for axis, text in zip(_AXES, texts, strict=True) if not text]
@@ -95,7 +99,7 @@ class PointField(Field):
             return Reading(
                 errors=(f"{self.noun} {' and '.join(lacking)} {verb} missing: give all three numbers.",)
             )
-        return self.describe(found)
+        return self.describe(numbers)
 
     def render(self, value: Any) -> None:
         """Show one number in each box."""
@@ -133,30 +137,30 @@ class BoxCenterField(PointField):
 
     def above(self) -> list[widgets.Widget]:
         """Return a choice of what to search, and a line for residues."""
-        looks = self.host.looks
+        styles = self.host.styles
         self._mode = BLIND
         self._is_dragged = False
-        self._drawn_of: StructureSource | None = None
+        self._editor_source: StructureSource | None = None
         self._listed: tuple[str, ...] = ()
         self.places = choice_widgets.Dropdown(
             description='<span class="fn-name">Where to search</span>',
-            style=looks.description,
+            style=styles.description,
             **self.look("path"),
         )
-        self.places.observe(self._chosen, "index")
+        self.places.observe(self._handle_choice, "index")
         self.residues = compact_widgets.Text(
             description='<span class="fn-name">Residues of the site</span>',
             placeholder="e.g. A:315-320 381 or, with one chain, 99 102 118",
-            style=looks.text,
+            style=styles.text,
             **self.look("path"),
         )
-        self.residues.observe(self._residues_typed, "value")
+        self.residues.observe(self._handle_residues, "value")
         self.residues.add_class("foldnote-hidden")
         self.editor: Any = None
         """The 3D view of receptor and box while it is open, else None."""
-        self.opener = looks.button("Show the box in 3D", "foldnote-link", "foldnote-hidden")
+        self.opener = styles.button("Show the box in 3D", "foldnote-link", "foldnote-hidden")
         self.opener.on_click(lambda _button: self._close() if self.editor is not None else self._open())
-        self._stage = looks.box([self.opener], "foldnote-file")
+        self._stage = styles.box([self.opener], "foldnote-file")
         return [self.places, self.residues]
 
     def below(self) -> list[widgets.Widget]:
@@ -170,32 +174,34 @@ class BoxCenterField(PointField):
 
     def parse(self) -> Reading:
         """Return the centre; an error if the choice lacks its residues or numbers."""
-        read = super().parse()
-        if read.errors or read.value is not MISSING or self._mode not in _ASKED:
-            return read
-        return Reading(errors=(self._find_residues()[1] or _ASKED[self._mode],))
+        reading = super().parse()
+        if reading.errors or reading.value is not MISSING or self._mode not in _PROMPTS:
+            return reading
+        return Reading(errors=(self._find_residues()[1] or _PROMPTS[self._mode],))
 
     def describe(self, value: Any) -> Reading:
         """Return the centre; an error for a box that does not touch the receptor."""
         fault = ""
         box, receptor = self.find_box(value), self.find_receptor()
         if box and receptor and not receptor.overlaps(box):
-            low, high = (f"({', '.join(f'{each:.1f}' for each in corner)})" for corner in receptor.extent)
+            low, high = (
+                f"({', '.join(f'{coordinate:.1f}' for coordinate in corner)})" for corner in receptor.extent
+            )
             fault = f"The box does not touch the receptor, which extends from {low} to {high} Å."
         return Reading(value, (fault,) if fault else ())
 
-    def express(self, read: Reading, problems: Any) -> None:
+    def express(self, reading: Reading, problems: Any) -> None:
         """Offer the sites of the receptor, and describe the box that will be searched."""
-        self._offer(read.value)
-        self._draw(read.value)
-        said = "" if read.errors else self.say(read.value)
-        super().express(Reading(read.value, read.errors, None, said), problems)
+        self._offer(reading.value)
+        self._draw(reading.value)
+        readout = "" if reading.errors else self.describe_search(reading.value)
+        super().express(Reading(reading.value, reading.errors, None, readout), problems)
 
     @property
     def rule(self) -> Mapping[str, Any]:
         """The note ``box``."""
-        found = self.spec.notes.get("box")
-        return found if isinstance(found, Mapping) else {}
+        note = self.spec.notes.get("box")
+        return note if isinstance(note, Mapping) else {}
 
     def find_receptor(self) -> ReceptorOutline | None:
         """Return the receptor in the field that the note ``of`` names; None while it is not available."""
@@ -234,9 +240,9 @@ class BoxCenterField(PointField):
             if receptor is None:
                 return None
             if size is None:
-                return widen(receptor.extent, self._number("margin"))
+                return widen(receptor.extent, self._read_rule_number("margin"))
             center = middle(receptor.extent)
-        return make_extent(center, size or (self._number("edge"),) * 3)
+        return make_extent(center, size or (self._read_rule_number("edge"),) * 3)
 
     def _find_size(self) -> Triple | None:
         return read_point(self.host.raw_value(str(self.rule.get("size"))))
@@ -248,17 +254,17 @@ class BoxCenterField(PointField):
 
     def _has_flexible(self) -> bool:
         """Return whether residues are flexible, which the box surrounds if it has no centre."""
-        held = self.host.raw_value(str(self.rule.get("flexible")))
-        return isinstance(held, Mapping) and bool(held)
+        current = self.host.raw_value(str(self.rule.get("flexible")))
+        return isinstance(current, Mapping) and bool(current)
 
-    def say(self, value: Any) -> str:
+    def describe_search(self, value: Any) -> str:
         """Describe which box will be searched, its size, and better choices."""
         box, receptor = self.find_box(value), self.find_receptor()
-        about = self._name_place(value)
+        region = self._name_region(value)
         if self._has_no_inside():
             return ""
         if value is MISSING and self._has_flexible():
-            return self._say_flexible()
+            return self._describe_flexible()
         if box is None:
             if value is not MISSING:
                 return ""
@@ -269,34 +275,34 @@ class BoxCenterField(PointField):
             unknown = "its file is not on this computer, so its extent is not known here"
             return f"Blind docking: the whole receptor is searched; {unknown}."
         edges = [high - low for low, high in zip(*box, strict=True)]
-        volume, advised = math.prod(edges), self._number("advised")
-        words = [f"Searched: {format_edges(edges)} {about}, {format_volume(volume)}"]
+        volume, advised = math.prod(edges), self._read_rule_number("advised")
+        sentences = [f"Searched: {format_edges(edges)} {region}, {format_volume(volume)}"]
         if receptor is not None:
             inside = receptor.count_inside(box)
-            words[0] += f", {inside} of {count(len(receptor.residues), 'residue')}"
+            sentences[0] += f", {inside} of {count(len(receptor.residues), 'residue')}"
         if value is MISSING:
-            words.append("Blind docking: no site was chosen")
+            sentences.append("Blind docking: no site was chosen")
         if advised and volume > advised:
-            words.append(
+            sentences.append(
                 f"This is {volume / advised:.1f} times the advised maximum of {format_volume(advised)};"
                 f" better: {self._advise(receptor)}"
             )
-        return ". ".join(words) + "."
+        return ". ".join(sentences) + "."
 
-    def _say_flexible(self) -> str:
+    def _describe_flexible(self) -> str:
         edges = self._find_size()
         if edges is None:
-            edge = self._number("edge")
+            edge = self._read_rule_number("edge")
             return f"Searched: a box around the flexible residues, {edge:.0f} Å or more along each edge."
         volume = format_volume(math.prod(edges))
         return f"Searched: {format_edges(edges)} around the flexible residues, {volume}."
 
     def _advise(self, receptor: ReceptorOutline | None) -> str:
         site = f"the ligand {receptor.sites[0].name}" if receptor and receptor.sites else ""
-        ways = [site, "residues of the site", "a higher exhaustiveness"]
-        return " or ".join(filter(None, ways))
+        options = [site, "residues of the site", "a higher exhaustiveness"]
+        return " or ".join(filter(None, options))
 
-    def _name_place(self, value: Any) -> str:
+    def _name_region(self, value: Any) -> str:
         if value is MISSING:
             return "around the whole receptor"
         if self._mode == RESIDUES:
@@ -323,9 +329,9 @@ class BoxCenterField(PointField):
 
     def _follow(self, value: Any, receptor: ReceptorOutline | None) -> None:
         """Infer what the box surrounds if the value was not set by the choice."""
-        wanted = self._find_extent(self._mode, receptor)
+        expected = self._find_extent(self._mode, receptor)
         is_open = self._mode in (RESIDUES, NUMBERS) and value is MISSING
-        is_kept = is_open if value is MISSING else self._mode == NUMBERS or self._is_about(wanted, value)
+        is_kept = is_open if value is MISSING else self._mode == NUMBERS or self._is_about(expected, value)
         if is_kept:
             return
         if value is MISSING and not any(box.value for box in self.boxes):
@@ -341,8 +347,8 @@ class BoxCenterField(PointField):
         center, size = read_point(value), self._find_size()
         if extent is None or center is None or size is None:
             return False
-        wanted = self._surround(extent)
-        return all(map(math.isclose, (*center, *size), (*wanted[0], *wanted[1])))
+        expected = self._surround(extent)
+        return all(map(math.isclose, (*center, *size), (*expected[0], *expected[1])))
 
     def _find_extent(self, mode: str, receptor: ReceptorOutline | None) -> Extent | None:
         if receptor is None or mode in (BLIND, NUMBERS):
@@ -350,7 +356,12 @@ class BoxCenterField(PointField):
         if mode == RESIDUES:
             return self._find_residues()[0]
         return next(
-            (widen(site.extent, self._number("margin")) for site in receptor.sites if site.name == mode), None
+            (
+                widen(site.extent, self._read_rule_number("margin"))
+                for site in receptor.sites
+                if site.name == mode
+            ),
+            None,
         )
 
     def _find_residues(self) -> tuple[Extent | None, str]:
@@ -364,27 +375,31 @@ class BoxCenterField(PointField):
 
         outline = find_outline(self._receptor_value(), self.host.known_uploads())
         chains = {chain for chain, _ in receptor.residues}
-        found: list[Extent] = []
+        extents: list[Extent] = []
         chain = next(iter(chains)) if len(chains) == 1 else ""
-        for word in text.replace(",", " ").replace(";", " ").split():
-            head, colon, rest = word.rpartition(":")
+        for entry in text.replace(",", " ").replace(";", " ").split():
+            head, colon, numbers = entry.rpartition(":")
             chain = head if colon else chain
             if chain not in chains:
-                return None, f"{word}: {_explain_chains(chains, receptor.name)}"
-            read = read_residues(rest, outline.find(chain) if outline else None, receptor.name)
-            if read.fault:
-                return None, read.fault
-            found += [
-                receptor.residues[chain, one] for one in read.residues if (chain, one) in receptor.residues
+                return None, f"{entry}: {_explain_chains(chains, receptor.name)}"
+            reading = read_residues(numbers, outline.find(chain) if outline else None, receptor.name)
+            if reading.fault:
+                return None, reading.fault
+            extents += [
+                receptor.residues[chain, number]
+                for number in reading.residues
+                if (chain, number) in receptor.residues
             ]
         return (
-            (join_extents(found), "") if found else (None, "None of these residues is part of the receptor.")
+            (join_extents(extents), "")
+            if extents
+            else (None, "None of these residues is part of the receptor.")
         )
 
     def _draw(self, value: Any) -> None:
         """Offer the 3D view if the receptor is available, and move the drawn box."""
         source = self._find_source()
-        if self.editor is not None and source != self._drawn_of:
+        if self.editor is not None and source != self._editor_source:
             self._close()
         can_open = self.editor is not None or (source is not None and self.find_receptor() is not None)
         set_class(self.opener, "foldnote-hidden", not can_open)
@@ -400,9 +415,9 @@ class BoxCenterField(PointField):
         size = (self.spec.root.get("properties") or {}).get(self.rule.get("size")) or {}
         items = size.get("items") or {}
         limits = (items.get("minimum", 1), items.get("maximum", 1000))
-        self._drawn_of = source
+        self._editor_source = source
         self.editor = late.load("edit_box")(source.read(), _write_box(box) if box else (), limits)
-        self.editor.observe(self._dragged, "box")
+        self.editor.observe(self._handle_drag, "box")
         self.opener.description = "Hide the 3D view"
         self._stage.children = (self.opener, self.editor)
 
@@ -414,10 +429,10 @@ class BoxCenterField(PointField):
             editor.close()
 
     @compact_widgets.locked
-    def _dragged(self, change: Any) -> None:
+    def _handle_drag(self, change: Any) -> None:
         """Apply the box that a person moved in 3D."""
-        box, held = list(change["new"]), self.find_box(self.read().value)
-        if len(box) != 2 * len(_AXES) or (held is not None and box == _write_box(held)):
+        box, current = list(change["new"]), self.find_box(self.read().value)
+        if len(box) != 2 * len(_AXES) or (current is not None and box == _write_box(current)):
             return
         self._mode = NUMBERS
         with self.writing():
@@ -429,13 +444,13 @@ class BoxCenterField(PointField):
         finally:
             self._is_dragged = False
 
-    def _chosen(self, change: Any) -> None:
+    def _handle_choice(self, change: Any) -> None:
         if self._is_writing or change["new"] is None:
             return
         self._mode = self._listed[change["new"]]
         self._apply()
 
-    def _residues_typed(self, _change: Any) -> None:
+    def _handle_residues(self, _change: Any) -> None:
         if not self._is_writing:
             self._apply()
 
@@ -457,12 +472,14 @@ class BoxCenterField(PointField):
     def _surround(self, extent: Extent) -> tuple[list[float], list[float]]:
         """Return the centre and edges of the box around an extent; no edge is below the minimum."""
         low, high = extent
-        edges = [max(self._number("edge"), b - a) for a, b in zip(low, high, strict=True)]
-        return [round(each, _ROUND) for each in middle(extent)], [round(edge, 1) for edge in edges]
+        edges = [max(self._read_rule_number("edge"), b - a) for a, b in zip(low, high, strict=True)]
+        return [round(coordinate, _ROUND) for coordinate in middle(extent)], [
+            round(edge, 1) for edge in edges
+        ]
 
-    def _number(self, word: str) -> float:
-        found = self.rule.get(word, 0)
-        return float(found) if isinstance(found, int | float) else 0.0
+    def _read_rule_number(self, key: str) -> float:
+        value = self.rule.get(key, 0)
+        return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _explain_chains(chains: Collection[str], name: str) -> str:
@@ -494,26 +511,30 @@ def read_point(value: Any) -> Triple | None:
 
 def middle(extent: Extent) -> Triple:
     """Return the centre of a box."""
-    return _each(lambda low, high: (low + high) / 2, extent)
+    return _combine_axes(lambda low, high: (low + high) / 2, extent)
 
 
 def widen(extent: Extent, margin: float) -> Extent:
     """Return a box that is larger by ``margin`` Å on each side."""
-    return _each(lambda low, _: low - margin, extent), _each(lambda _, high: high + margin, extent)
+    return _combine_axes(lambda low, _: low - margin, extent), _combine_axes(
+        lambda _, high: high + margin, extent
+    )
 
 
 def make_extent(center: Triple, size: Triple) -> Extent:
     """Return the box with this centre and these edges."""
     pair = (center, size)
-    return _each(lambda at, edge: at - edge / 2, pair), _each(lambda at, edge: at + edge / 2, pair)
+    return _combine_axes(lambda position, edge: position - edge / 2, pair), _combine_axes(
+        lambda position, edge: position + edge / 2, pair
+    )
 
 
 def _write_box(box: Extent) -> list[float]:
     """Return the centre and edges of a box in the format of the 3D view."""
     edges = (round(high - low, _ROUND) for low, high in zip(*box, strict=True))
-    return [*(round(each, _ROUND) for each in middle(box)), *edges]
+    return [*(round(coordinate, _ROUND) for coordinate in middle(box)), *edges]
 
 
-def _each(combine: Callable[[float, float], float], pair: Extent) -> Triple:
-    x, y, z = (combine(one, other) for one, other in zip(*pair, strict=True))
+def _combine_axes(combine: Callable[[float, float], float], pair: Extent) -> Triple:
+    x, y, z = (combine(first, second) for first, second in zip(*pair, strict=True))
     return (x, y, z)

@@ -31,14 +31,14 @@ def outline_for(field: Field) -> Outline | None:
         return None
     from foldnote.forms.files.structure_outline import find_outline  # deferred: often not needed
 
-    found = find_outline(value, field.host.known_uploads())
-    return found if found is not None and found.chains else None
+    outline = find_outline(value, field.host.known_uploads())
+    return outline if outline is not None and outline.chains else None
 
 
 def describe_chain(chain: OutlineChain) -> str:
     """Return the first residues of a polymer chain, and the scheme that numbers its CDRs."""
-    more = "…" if len(chain.letters) > _SHOWN_LETTERS else ""
-    start = f"begins {chain.letters[:_SHOWN_LETTERS]}{more}" if chain.is_polymer else ""
+    ellipsis = "…" if len(chain.letters) > _SHOWN_LETTERS else ""
+    start = f"begins {chain.letters[:_SHOWN_LETTERS]}{ellipsis}" if chain.is_polymer else ""
     cdrs = f"{chain.stretches[0].numbering} numbering" if chain.stretches else ""
     return ", ".join(filter(None, (start, cdrs)))
 
@@ -74,7 +74,7 @@ class ChainsField(WordsField):
     def build(self) -> widgets.DOMWidget:
         """Return the line; checkboxes are added once a structure is known."""
         self.ticks = CheckboxList[str](
-            self.make_line("e.g. H, L", "path", "words"), self.host.looks, self._tick
+            self.make_line("e.g. H, L", "path", "words"), self.host.styles, self._tick
         )
         return self.ticks.widget
 
@@ -84,36 +84,38 @@ class ChainsField(WordsField):
         if not isinstance(value, list) or not value or outline is None:
             return super().describe(value)
         names = [name for entry in value for name in str(entry).split()]
-        found = [outline.find(name) for name in names]
-        for name, chain in zip(names, found, strict=True):
+        chains = [outline.find(name) for name in names]
+        for name, chain in zip(names, chains, strict=True):
             if chain is None:
                 known = ", ".join(chain.name for chain in outline.chains) or "none"
                 fault = f"{begin_sentence(outline.name)} has no chain {name[:20]!r}. It has: {known}."
                 return Reading(value, (fault,))
-        total = sum(len(chain.residues) for chain in found if chain is not None)
+        total = sum(len(chain.residues) for chain in chains if chain is not None)
         pairs = [str(entry) for entry in value if " " in str(entry)]
         paired = f", {count(len(pairs), 'pair')}: {', '.join(pairs)}" if pairs else ""
-        return Reading(value, readout=f"{count(len(found), 'chain')}, {count(total, 'residue')}{paired}")
+        return Reading(value, readout=f"{count(len(chains), 'chain')}, {count(total, 'residue')}{paired}")
 
-    def express(self, read: Reading, problems: Any) -> None:
+    def express(self, reading: Reading, problems: Any) -> None:
         """Update the checkboxes, then show readout and errors."""
-        self._offer(read.value)
-        super().express(read, problems)
+        self._offer(reading.value)
+        super().express(reading, problems)
 
     def _offer(self, value: Any) -> None:
         outline = outline_for(self)
         chains = [chain for chain in outline.chains if chain.is_polymer] if outline else []
-        named = {name for entry in value for name in str(entry).split()} if isinstance(value, list) else set()
-        self.ticks.show([(chain.name, chain.label) for chain in chains[:_MAX_TICKS]], named)
+        selected = (
+            {name for entry in value for name in str(entry).split()} if isinstance(value, list) else set()
+        )
+        self.ticks.show([(chain.name, chain.label) for chain in chains[:_MAX_TICKS]], selected)
 
     def _tick(self, name: str, is_on: bool) -> None:
-        held = self.read().value
-        entries = [str(entry) for entry in held] if isinstance(held, list) else []
+        current = self.read().value
+        entries = [str(entry) for entry in current] if isinstance(current, list) else []
         if is_on:
             entries.append(name)
         else:
-            left = [" ".join(one for one in entry.split() if one != name) for entry in entries]
-            entries = [entry for entry in left if entry]
+            shortened = [" ".join(part for part in entry.split() if part != name) for entry in entries]
+            entries = [entry for entry in shortened if entry]
         with self.writing():
             self.render(entries or MISSING)
         self.changed()

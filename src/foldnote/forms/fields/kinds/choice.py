@@ -37,7 +37,7 @@ class ChoiceField(Field):
         box = choice_widgets.Dropdown(
             options=enumerate_labels(labels),
             index=0,
-            style=self.host.looks.description,
+            style=self.host.styles.description,
             **self.look("choice"),
         )
         box.observe(self.changed, "index")
@@ -50,15 +50,15 @@ class ChoiceField(Field):
 
     def render(self, value: Any) -> None:
         """Choose ``value``; one that is not allowed is added as an entry."""
-        found = [index for index, known in enumerate(self._values) if is_same(known, value)]
-        if value is MISSING and not found:
-            found = [0]
-        if not found:
+        positions = [index for index, allowed in enumerate(self._values) if is_same(allowed, value)]
+        if value is MISSING and not positions:
+            positions = [0]
+        if not positions:
             self._values.append(value)
             self._labels.append(f"{in_one_line(value, 60)} (not allowed)")
             self.widget.options = enumerate_labels(self._labels)
-            found = [len(self._values) - 1]
-        self.widget.index = found[0]
+            positions = [len(self._values) - 1]
+        self.widget.index = positions[0]
 
 
 class ConstField(Field):
@@ -67,7 +67,7 @@ class ConstField(Field):
     def build(self) -> widgets.DOMWidget:
         """Return a disabled text box."""
         return compact_widgets.Text(
-            self.spec.choices[0].label, disabled=True, style=self.host.looks.text, **self.look()
+            self.spec.choices[0].label, disabled=True, style=self.host.styles.text, **self.look()
         )
 
     def parse(self) -> Reading:
@@ -88,29 +88,29 @@ class ManyChoicesField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """Return the checkboxes between the field's name and its help."""
-        looks = self.host.looks
+        styles = self.host.styles
         self._choices = read_item_choices(self.spec)
         labels = _distinct_labels(self._choices)
-        self._head = looks.html("", "foldnote-part")
-        self._foot = looks.html("", "foldnote-part")
+        self._head = styles.html("", "foldnote-part")
+        self._foot = styles.html("", "foldnote-part")
         if len(labels) > _MAX_BOXES:
             self.control = rare_widgets.SelectMultiple(
-                options=enumerate_labels(labels), layout=looks.layout, style=looks.description
+                options=enumerate_labels(labels), layout=styles.layout, style=styles.description
             )
             self.control.observe(self.changed, "index")
             self.boxes: list[widgets.Checkbox] = []
-            return looks.box([self._head, self.control, self._foot], "foldnote-many")
+            return styles.box([self._head, self.control, self._foot], "foldnote-many")
         self.boxes = [
             rare_widgets.Checkbox(
-                False, description=label, indent=False, layout=looks.layout, style=looks.checkbox
+                False, description=label, indent=False, layout=styles.layout, style=styles.checkbox
             )
             for label in labels
         ]
         self.control = self.boxes[0] if self.boxes else None
         for box in self.boxes:
             box.observe(self.changed, "value")
-        ticks = looks.box(list(self.boxes), "foldnote-ticks")
-        return looks.box([self._head, ticks, self._foot], "foldnote-many")
+        ticks = styles.box(list(self.boxes), "foldnote-ticks")
+        return styles.box([self._head, ticks, self._foot], "foldnote-many")
 
     def parse(self) -> Reading:
         """Return the ticked values in the schema's order."""
@@ -125,13 +125,13 @@ class ManyChoicesField(Field):
 
     def render(self, value: Any) -> None:
         """Tick the values in ``value``."""
-        wanted = value if isinstance(value, list | tuple) else []
-        on = [any(is_same(choice.value, item) for item in wanted) for choice in self._choices]
+        selected = value if isinstance(value, list | tuple) else []
+        states = [any(is_same(choice.value, item) for item in selected) for choice in self._choices]
         if self.boxes:
-            for box, is_on in zip(self.boxes, on, strict=True):
+            for box, is_on in zip(self.boxes, states, strict=True):
                 box.value = is_on
         else:
-            self.control.index = tuple(index for index, is_on in enumerate(on) if is_on)
+            self.control.index = tuple(index for index, is_on in enumerate(states) if is_on)
 
     def show(self, notice: Notice) -> None:
         """Write the title above the checkboxes, help and errors below."""
@@ -145,13 +145,13 @@ class SwitchField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """Return the checkbox, and a line below it for help and errors."""
-        looks = self.host.looks
+        styles = self.host.styles
         self.control = rare_widgets.Checkbox(
-            False, description=self.spec.title, indent=False, layout=looks.layout, style=looks.checkbox
+            False, description=self.spec.title, indent=False, layout=styles.layout, style=styles.checkbox
         )
         self.control.observe(self.changed, "value")
-        self._foot = looks.html("", "foldnote-part")
-        return looks.box([self.control, self._foot], "foldnote-switch")
+        self._foot = styles.html("", "foldnote-part")
+        return styles.box([self.control, self._foot], "foldnote-switch")
 
     def parse(self) -> Reading:
         """Return True or False; `MISSING` if unticked, optional and without a default."""

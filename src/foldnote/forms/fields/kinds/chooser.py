@@ -49,36 +49,36 @@ class FileChooser:
         self._field = field
         self._job = job
         self._take = take
-        looks = field.host.looks
+        styles = field.host.styles
         title = field.spec.title
         accept = ",".join(f".{name}" for name in field.spec.extensions)
         self._from_browser = widgets.FileUpload(
-            description="Upload from your computer", accept=accept, multiple=is_several, layout=looks.layout
+            description="Upload from your computer", accept=accept, multiple=is_several, layout=styles.layout
         )
         self._from_browser.add_class("foldnote-second")
         self._from_browser.observe(self._read_browser, "value")
-        self._here, self._uploads = (
+        self._local_files, self._uploads = (
             choice_widgets.Dropdown(
-                description=place,
-                tooltip=f"{place}, for {title}",
-                layout=looks.layout,
-                style=looks.description,
+                description=label,
+                tooltip=f"{label}, for {title}",
+                layout=styles.layout,
+                style=styles.description,
                 _dom_classes=("foldnote-path",),
             )
-            for place in ("Files beside the notebook", "Uploads at the service")
+            for label in ("Files beside the notebook", "Uploads at the service")
         )
-        self._here.observe(lambda change: self._chose_here(change["new"] or 0), "index")
-        self._uploads.observe(lambda change: self._chose_upload(change["new"] or 0), "index")
+        self._local_files.observe(lambda change: self._choose_local(change["new"] or 0), "index")
+        self._uploads.observe(lambda change: self._choose_upload(change["new"] or 0), "index")
         self._paths: list[str] = []
-        self._jobs = looks.html("", "foldnote-part")
-        self._status = looks.html("", "foldnote-part")
+        self._jobs = styles.html("", "foldnote-part")
+        self._status = styles.html("", "foldnote-part")
         self._names: list[str] = []
         lead = (
             f'<style>{read_style("science")}</style><span data-accept="{accept}"></span>'
             f'<div class="fn-limit">{_LIMIT}</div>'
         )
-        self._lead = looks.html(lead, "foldnote-part", "foldnote-lead")
-        self.widget = looks.box([self._from_browser, self._lead, self._status], "foldnote-chooser")
+        self._lead = styles.html(lead, "foldnote-part", "foldnote-lead")
+        self.widget = styles.box([self._from_browser, self._lead, self._status], "foldnote-chooser")
         self._show_folder()
         self._show_uploads()
         if field.host.client is not None:
@@ -90,8 +90,8 @@ class FileChooser:
 
     def close(self) -> None:
         """Close the panel's widgets."""
-        shown = (self._from_browser, self._here, self._uploads, self._jobs, self._status)
-        for part in (self._lead, *shown, self.widget):
+        parts = (self._from_browser, self._local_files, self._uploads, self._jobs, self._status)
+        for part in (self._lead, *parts, self.widget):
             part.close()
 
     async def list_files(self, job: str) -> str:
@@ -104,32 +104,34 @@ class FileChooser:
             return f"<p>The files of {escape(job)} could not be read: {escape(str(error))}.</p>"
         return write_members(job, members, self._field.spec.extensions)
 
-    def _place(self, part: widgets.Widget) -> None:
+    def _add_part(self, part: widgets.Widget) -> None:
         self.widget.children = (*self.widget.children[:-1], part, self._status)
 
     def _show_folder(self) -> None:
         """Offer the files of the kernel's folder, which is the notebook's, and of `FOLDER` in it."""
-        wanted = self._field.spec.extensions
-        offered = [*suggest_paths("", wanted), *suggest_paths(f"{FOLDER}/", wanted)]
-        found = {path: file.stat().st_size for path in offered if (file := local_path(path)) is not None}
-        self._paths = ["", *found]
-        if found:
-            labels = [_label(path, size_bytes) for path, size_bytes in found.items()]
-            self._here.options = enumerate_labels([f"choose one of {count(len(labels), 'file')}…", *labels])
-            self._here.index = 0
-            self._place(self._here)
+        extensions = self._field.spec.extensions
+        paths = [*suggest_paths("", extensions), *suggest_paths(f"{FOLDER}/", extensions)]
+        sizes = {path: file.stat().st_size for path in paths if (file := local_path(path)) is not None}
+        self._paths = ["", *sizes]
+        if sizes:
+            labels = [_label(path, size_bytes) for path, size_bytes in sizes.items()]
+            self._local_files.options = enumerate_labels(
+                [f"choose one of {count(len(labels), 'file')}…", *labels]
+            )
+            self._local_files.index = 0
+            self._add_part(self._local_files)
 
     def _show_uploads(self) -> None:
-        known = self._field.host.known_uploads()
-        fitting = [name for name in known if has_extension(name, self._field.spec.extensions)]
-        if fitting:
-            labels = [_label(original_name(name), size_of(name, known)) for name in fitting]
-            self._names = ["", *fitting]
+        uploads = self._field.host.known_uploads()
+        accepted = [name for name in uploads if has_extension(name, self._field.spec.extensions)]
+        if accepted:
+            labels = [_label(original_name(name), size_of(name, uploads)) for name in accepted]
+            self._names = ["", *accepted]
             self._uploads.options = enumerate_labels(
                 [f"choose one of {count(len(labels), 'upload')}…", *labels]
             )
             self._uploads.index = 0  # a drop-down list created without options has no selection
-            self._place(self._uploads)
+            self._add_part(self._uploads)
 
     def _read_browser(self, change: Any) -> None:
         for file in change["new"]:
@@ -142,11 +144,11 @@ class FileChooser:
         if change["new"]:
             self._from_browser.value = ()  # drops the contents from the widget
 
-    def _chose_here(self, index: int) -> None:
+    def _choose_local(self, index: int) -> None:
         if index:
             self._take(LocalFile(self._paths[index]))
 
-    def _chose_upload(self, index: int) -> None:
+    def _choose_upload(self, index: int) -> None:
         if index:
             self._take(FileValue(self._names[index]))
 
@@ -163,7 +165,7 @@ class FileChooser:
         tree = write_tree(f"<details open><summary>{name}</summary>{files}</details>", self._field.spec.title)
         self._jobs.value = f'<span class="fn-name">Files of {name}</span>{tree}'
         self._status.value = ""
-        self._place(self._jobs)
+        self._add_part(self._jobs)
 
     async def _load_jobs(self) -> None:
         found = await call(self._field.host.client.jobs, "list", limit=_MAX_JOBS)
@@ -174,7 +176,7 @@ class FileChooser:
         name = "the newest jobs" if len(done) > 1 else "the newest job"
         head = f'<span class="fn-name">Files of {name}</span>'
         self._jobs.value = head + write_jobs(done, self._field.spec.title)
-        self._place(self._jobs)
+        self._add_part(self._jobs)
 
     def _show_status(self, message: str) -> None:
         self._status.value = f'<span class="fn-readout" role="status">{escape(message)}</span>'

@@ -40,9 +40,9 @@ class PastedTexts:
         self._texts[name] = value
         return name
 
-    def reveal(self, shown: str) -> str:
-        """Return the text with the short name ``shown``; any other text is returned unchanged."""
-        return self._texts.get(shown, shown)
+    def reveal(self, short_name: str) -> str:
+        """Return the text with the short name ``short_name``; any other text is returned unchanged."""
+        return self._texts.get(short_name, short_name)
 
 
 class ChoosingField(Field):
@@ -74,7 +74,9 @@ class ChoosingField(Field):
 
     def read(self) -> Reading:
         """Return the field's value; a text once recognised as a local file or an upload remains one."""
-        self._kept = resolve_file(self._kept, self.host.known_uploads(), self.spec.extensions)
+        self._assigned_value = resolve_file(
+            self._assigned_value, self.host.known_uploads(), self.spec.extensions
+        )
         return super().read()
 
     @abstractmethod
@@ -83,14 +85,14 @@ class ChoosingField(Field):
 
     def make_box(self, line: widgets.Widget, *links: widgets.Widget) -> widgets.Box:
         """Return the line and its links, as a drop target for files."""
-        looks = self.host.looks
-        self._choose = looks.button(
+        styles = self.host.styles
+        self._choose = styles.button(
             "choose…", "foldnote-link", tooltip="Choose a file from your computer, the uploads or a job"
         )
         self._choose.on_click(self._toggle_choose)
-        self.links = looks.box([self._choose, *links], "foldnote-links")
+        self.links = styles.box([self._choose, *links], "foldnote-links")
         several = ("foldnote-several",) if self.is_several else ()
-        return looks.box([line, self.links], "foldnote-file", "foldnote-drop", self.mark, *several)
+        return styles.box([line, self.links], "foldnote-file", "foldnote-drop", self.mark, *several)
 
     @property
     def panel(self) -> list[widgets.Widget]:
@@ -122,7 +124,7 @@ class ChoosingField(Field):
             self.open_chooser()
 
 
-_PLACES = {
+_ORIGINS = {
     "local": "on this computer",
     "upload": "at the service",
     "job": "from jobs",
@@ -142,13 +144,15 @@ def _at_service(value: Any, is_job: Callable[[str], bool]) -> Any:
     return JobFile(value) if slash and is_job(head) else FileValue(value)
 
 
-def _match(texts: list[str], seen: list[Any]) -> list[Any]:
-    """Replace each of ``texts`` by the equal item of ``seen``, which has a known kind of file."""
-    left = list(seen)
+def _match(texts: list[str], known_files: list[Any]) -> list[Any]:
+    """Replace each of ``texts`` by the equal item of ``known_files``, which has a known kind of file."""
+    remaining = list(known_files)
     matched = []
     for text in texts:
-        position = next((number for number, file in enumerate(left) if file in (text, f"{text}\n")), None)
-        matched.append(text if position is None else left.pop(position))
+        position = next(
+            (number for number, file in enumerate(remaining) if file in (text, f"{text}\n")), None
+        )
+        matched.append(text if position is None else remaining.pop(position))
     return matched
 
 
@@ -160,7 +164,7 @@ class FileField(ChoosingField):
 
     def build(self) -> widgets.DOMWidget:
         """Return a line with suggestions, and a link for pasting the contents."""
-        looks = self.host.looks
+        styles = self.host.styles
         self._pasted = PastedTexts()
         self._typed_value: Any = ""
         """The text of the line, with the kind of file as which it was first recognised."""
@@ -168,11 +172,13 @@ class FileField(ChoosingField):
         self.control = choice_widgets.Combobox(
             options=self._suggest(""),
             placeholder=f"path or upload{f' ({endings})' if endings else ''}",
-            style=looks.text,
+            style=styles.text,
             **self.look("path"),
         )
-        self.control.observe(self._typed, "value")
-        self._paste = looks.button("paste text", "foldnote-link", tooltip="Paste the file's contents instead")
+        self.control.observe(self._handle_typed, "value")
+        self._paste = styles.button(
+            "paste text", "foldnote-link", tooltip="Paste the file's contents instead"
+        )
         self._paste.on_click(self._toggle_paste)
         self._area: list[widgets.Widget] = []
         return self.make_box(self.control, self._paste)
@@ -190,14 +196,14 @@ class FileField(ChoosingField):
         if not isinstance(value, str) or not value:
             return Reading(value)
         uploads = self.host.known_uploads()
-        found = read_reference(value, uploads, self.spec.extensions)
-        if found.error:
-            return Reading(value, (found.error,), None, found.words)
+        reference = read_reference(value, uploads, self.spec.extensions)
+        if reference.error:
+            return Reading(value, (reference.error,), None, reference.words)
         from foldnote.forms.files.file_insight import inspect_file
 
-        seen = inspect_file(value, found, self.spec, uploads)
-        words = "; ".join(filter(None, (found.words, seen.words)))
-        return Reading(value, (seen.fault,) if seen.fault else (), None, words)
+        insight = inspect_file(value, reference, self.spec, uploads)
+        readout = "; ".join(filter(None, (reference.words, insight.words)))
+        return Reading(value, (insight.fault,) if insight.fault else (), None, readout)
 
     def write(self, value: Any) -> None:
         """Hold ``value``: a path, text, or an object that can be written as a file, such as a DataFrame."""
@@ -211,7 +217,7 @@ class FileField(ChoosingField):
         """Suggest the uploads and local files that exist now."""
         self.control.options = self._suggest(self.control.value)
 
-    def _typed(self, change: Any) -> None:
+    def _handle_typed(self, change: Any) -> None:
         if not self._is_writing:
             self.control.options = self._suggest(str(change["new"]))
         self.changed()
@@ -224,17 +230,17 @@ class FileField(ChoosingField):
         if self._area:
             self._close_paste()
             return
-        looks = self.host.looks
+        styles = self.host.styles
         area = compact_widgets.Textarea(
             rows=5,
             placeholder="Paste the contents of the file here",
-            style=looks.text,
+            style=styles.text,
             continuous_update=True,
             tooltip=f"Contents of {self.spec.title}",
-            layout=looks.layout,
+            layout=styles.layout,
             _dom_classes=("foldnote-paste",),
         )
-        use = looks.button("Use this text", "foldnote-small")
+        use = styles.button("Use this text", "foldnote-small")
         use.on_click(lambda _button: self._use_text(area))
         self._area = [area, use]
         self._paste.description = "close"
@@ -279,14 +285,14 @@ class FilesField(ChoosingField, LinesField):
     def build(self) -> widgets.DOMWidget:
         """Return a text area, and a link for choosing files."""
         self._pasted = PastedTexts()
-        self._seen: list[Any] = []
+        self._known_files: list[Any] = []
         """The files as last read, so that an unchanged line keeps its kind of file."""
         return self.make_box(self.make_line(self.hint(), "path", "lines", rows=3))
 
     def take(self, value: str) -> None:
         """Add the chosen file."""
-        held = self.read().value
-        files = list(held) if isinstance(held, list) else []
+        current = self.read().value
+        files = list(current) if isinstance(current, list) else []
         if not any(is_same(value, file) for file in files):
             self._hold([*files, value])
 
@@ -300,12 +306,14 @@ class FilesField(ChoosingField, LinesField):
 
     def parse(self) -> Reading:
         """Return the files that the lines name."""
-        shown = super().parse().value
-        if not isinstance(shown, list):
-            return Reading(shown)
-        texts = [self._pasted.reveal(item) for item in shown]
-        self._seen = resolve_file(_match(texts, self._seen), self.host.known_uploads(), self.spec.extensions)
-        return self.describe(self._seen)
+        lines = super().parse().value
+        if not isinstance(lines, list):
+            return Reading(lines)
+        texts = [self._pasted.reveal(item) for item in lines]
+        self._known_files = resolve_file(
+            _match(texts, self._known_files), self.host.known_uploads(), self.spec.extensions
+        )
+        return self.describe(self._known_files)
 
     def describe(self, value: Any) -> Reading:
         """Return the number of files by place, and an error for each line that cannot be used."""
@@ -315,14 +323,14 @@ class FilesField(ChoosingField, LinesField):
 
         uploads = self.host.known_uploads()
         files = [item if isinstance(item, str) else str(item) for item in value]
-        found = [read_reference(file, uploads, self.spec.extensions) for file in files]
+        references = [read_reference(file, uploads, self.spec.extensions) for file in files]
         faults = [
             reference.error or inspect_file(file, reference, self.spec, uploads).fault
-            for file, reference in zip(files, found, strict=True)
+            for file, reference in zip(files, references, strict=True)
         ]
         errors = tuple(f"Line {line}: {fault}" for line, fault in enumerate(faults, 1) if fault)
-        places = [reference.place for reference in found]
-        counts = [f"{places.count(place)} {words}" for place, words in _PLACES.items() if place in places]
+        places = [reference.place for reference in references]
+        counts = [f"{places.count(place)} {label}" for place, label in _ORIGINS.items() if place in places]
         readout = f"{count(len(value), 'file')}: {', '.join(counts)}" if counts else ""
         return Reading(value, errors, None, readout)
 
@@ -331,7 +339,7 @@ class FilesField(ChoosingField, LinesField):
         value = make_plain(value)
         is_list = isinstance(value, list | tuple)
         files = [read_object(item, self.spec) for item in value] if is_list else value
-        self._seen = files if isinstance(files, list) else []
+        self._known_files = files if isinstance(files, list) else []
         super().write(files)
 
     def render(self, value: Any) -> None:

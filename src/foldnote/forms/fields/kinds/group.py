@@ -27,24 +27,24 @@ class ObjectField(ContainerField):
 
     def build(self) -> widgets.DOMWidget:
         """Return a title, which can be folded if the object is optional, and the fields below it."""
-        looks = self.looks
+        styles = self.styles
         self._section: Section | None = None
         self._is_given = False
-        self._is_there = False
+        self._has_initial = False
         self._is_open = False
-        self._head = looks.html("", "foldnote-part")
-        self._body = looks.box([], "foldnote-group", "foldnote-inner")
+        self._head = styles.html("", "foldnote-part")
+        self._body = styles.box([], "foldnote-group", "foldnote-inner")
         self.fold: widgets.Button | None = None
         is_row = self.spec.name.isdecimal()
         parts: list[widgets.Widget] = [] if is_row else [self._head]
         self._is_recursive = self._recurs()
         if self._is_recursive or not (self.spec.required or is_row):
-            self.fold = looks.button("", "foldnote-subfold", tooltip=f"Open or close {self.spec.title}")
+            self.fold = styles.button("", "foldnote-subfold", tooltip=f"Open or close {self.spec.title}")
             self.fold.on_click(self._toggle)
             parts.insert(0, self.fold)
-        widget = looks.box([*parts, self._body], "foldnote-object")
+        widget = styles.box([*parts, self._body], "foldnote-object")
         if self.fold is None:
-            self._make()
+            self._build_section()
             self._is_open = True
         else:
             self._body.add_class("foldnote-hidden")
@@ -73,20 +73,20 @@ class ObjectField(ContainerField):
         """Return the object; blank if nothing in it was set."""
         if self._section is None:
             return Reading({} if self.spec.required and not self.spec.nullable else self.blank)
-        read = self._section.read()
+        reading = self._section.read()
         is_needed = self.spec.required and not self.spec.nullable
-        if not (is_needed or self._is_given or self._is_there or self._is_begun()):
+        if not (is_needed or self._is_given or self._has_initial or self._is_edited()):
             return Reading(self.blank)
         unknown = list(self._section.extra)
         readout = f"also contains {join_words(unknown[:6], 'and')}" if unknown else ""
-        return Reading(read.value, readout=readout, inner=read.inner)
+        return Reading(reading.value, readout=readout, inner=reading.inner)
 
     def render(self, value: Any) -> None:
         """Pass the object's values to the fields inside."""
-        held = self.as_object(value)
-        self._is_given = isinstance(held, Mapping)
-        if isinstance(held, Mapping) and self._is_at_hand(held):
-            self._make().write(held)
+        current = self.as_object(value)
+        self._is_given = isinstance(current, Mapping)
+        if isinstance(current, Mapping) and self._is_at_hand(current):
+            self._build_section().write(current)
         elif self._section is not None:
             self._section.reset({})
 
@@ -96,22 +96,22 @@ class ObjectField(ContainerField):
 
     def start_with(self, value: Any) -> None:
         """Begin with ``value``, and the defaults of the fields that it does not name."""
-        held = self.as_object(value)
-        self._is_there = isinstance(held, Mapping)
+        current = self.as_object(value)
+        self._has_initial = isinstance(current, Mapping)
         with self.writing():
-            if isinstance(held, Mapping) and self._is_at_hand(held):
-                self._make().reset(held)
+            if isinstance(current, Mapping) and self._is_at_hand(current):
+                self._build_section().reset(current)
             elif self._section is not None:
                 self._section.reset({})
         self._is_given = self._is_cleared = self.is_touched = False
         self.is_at_start = True
-        is_shown = isinstance(held, Mapping) and self._section is not None
-        self._kept = MISSING if is_shown or value is MISSING else value
+        is_shown = isinstance(current, Mapping) and self._section is not None
+        self._assigned_value = MISSING if is_shown or value is MISSING else value
         self.initial = self.read().value
 
-    def express(self, read: Reading, problems: Sequence[Problem]) -> None:
+    def express(self, reading: Reading, problems: Sequence[Problem]) -> None:
         """Show the object's own problems at the title, the others at the fields inside."""
-        notice = self.notice_of(read, problems)
+        notice = self.notice_of(reading, problems)
         self.set_class("foldnote-wrong", bool(notice.errors))
         head = "" if self.fold is not None else self.write_head(notice)
         self._head.value = head + self.write_foot(notice)
@@ -121,7 +121,7 @@ class ObjectField(ContainerField):
         if self.fold is not None:
             wrong, _ = self.count(inside)
             attention = f" · {count(wrong, 'field needs', 'fields need')} attention" if wrong else ""
-            is_set = read.value is not MISSING and read.value is not None
+            is_set = reading.value is not MISSING and reading.value is not None
             self.fold.description = f"{self.spec.title}{attention or (' · set' if is_set else '')}"
             self.fold.icon = "caret-down" if self._is_open else "caret-right"
 
@@ -130,9 +130,9 @@ class ObjectField(ContainerField):
         wrong, pristine = super().count([problem for problem in problems if not problem.field])
         section = self._section
         names = section.names if section is not None else ()
-        for name, found in share((item for item in problems if item.field), names).items():
+        for name, inner in share((item for item in problems if item.field), names).items():
             field = (section.find(name) or section.more) if section is not None else None
-            counted = field.count(found) if field is not None else (1, 0)
+            counted = field.count(inner) if field is not None else (1, 0)
             wrong, pristine = wrong + counted[0], pristine + counted[1]
         return wrong, pristine
 
@@ -161,9 +161,9 @@ class ObjectField(ContainerField):
         if self._section is not None:
             return True
         names = self.spec.schema.get("properties") or ()
-        return bool(value or not self._is_recursive) and len(names) <= self.looks.eager_fields_left
+        return bool(value or not self._is_recursive) and len(names) <= self.styles.eager_fields_left
 
-    def _make(self) -> Section:
+    def _build_section(self) -> Section:
         """Return the fields with the defaults of their schemas, building them if necessary."""
         if self._section is None:
             self._section = self.make_section()
@@ -178,27 +178,27 @@ class ObjectField(ContainerField):
 
     def _open(self) -> Section:
         """Return the fields with the value kept for them, building them if necessary."""
-        held = self.as_object(self._kept)
-        if self._section is not None or not isinstance(held, Mapping):
-            return self._make()
-        section = self._make()
+        current = self.as_object(self._assigned_value)
+        if self._section is not None or not isinstance(current, Mapping):
+            return self._build_section()
+        section = self._build_section()
         if self._is_given:
-            self.write(self._kept)
+            self.write(self._assigned_value)
         else:
-            self.start_with(self._kept)
+            self.start_with(self._assigned_value)
         return section
 
     def _recurs(self) -> bool:
         """Return whether an enclosing object has the same properties, i.e. the schema is recursive."""
         names = self.spec.schema.get("properties")
-        around: Any = self.host
-        while names and isinstance(around, ContainerField):
-            if around.spec.schema.get("properties") is names:
+        ancestor: Any = self.host
+        while names and isinstance(ancestor, ContainerField):
+            if ancestor.spec.schema.get("properties") is names:
                 return True
-            around = around.host
+            ancestor = ancestor.host
         return bool(names) and names is self.spec.root.get("properties")
 
-    def _is_begun(self) -> bool:
+    def _is_edited(self) -> bool:
         if self._section is None:
             return False
         last = self._section.last
@@ -223,17 +223,17 @@ class TupleField(ObjectField):
 
     def parse(self) -> Reading:
         """Return the list up to the last position with a value; an empty position before it is a problem."""
-        read = super().parse()
-        if not isinstance(read.value, Mapping):
-            return read
-        last = max((int(name) for name in read.value), default=-1)
-        names = [str(place) for place in range(last + 1)]
-        gaps = [require(name) for name in names if name not in read.value]
-        more = len(names) - len(list_item_schemas(self.spec.schema))
+        reading = super().parse()
+        if not isinstance(reading.value, Mapping):
+            return reading
+        last = max((int(name) for name in reading.value), default=-1)
+        names = [str(position) for position in range(last + 1)]
+        gaps = [require(name) for name in names if name not in reading.value]
+        further = len(names) - len(list_item_schemas(self.spec.schema))
         return Reading(
-            [read.value.get(name) for name in names],
-            readout=f"and {count(more, 'more item')}, kept unchanged" if more > 0 else "",
-            inner=(*read.inner, *gaps),
+            [reading.value.get(name) for name in names],
+            readout=f"and {count(further, 'more item')}, kept unchanged" if further > 0 else "",
+            inner=(*reading.inner, *gaps),
         )
 
     def parts(self, value: Any) -> dict[Any, Field]:
@@ -245,13 +245,16 @@ class TupleField(ObjectField):
     def as_object(self, value: Any) -> Any:
         """Return the items by position, as strings."""
         is_list = isinstance(value, list | tuple)
-        return {str(place): item for place, item in enumerate(value)} if is_list else MISSING
+        return {str(position): item for position, item in enumerate(value)} if is_list else MISSING
 
     def make_section(self) -> Section:
         """Build a section whose field names are the positions."""
-        places = list_item_schemas(self.spec.schema)
-        least = self.spec.schema.get("minItems")
-        needed = range(min(len(places), least if isinstance(least, int) else 0))
-        names = {str(place): {"title": f"Item {place + 1}", **schema} for place, schema in enumerate(places)}
-        schema = {"properties": names, "required": [str(place) for place in needed]}
+        item_schemas = list_item_schemas(self.spec.schema)
+        minimum = self.spec.schema.get("minItems")
+        required = range(min(len(item_schemas), minimum if isinstance(minimum, int) else 0))
+        names = {
+            str(position): {"title": f"Item {position + 1}", **schema}
+            for position, schema in enumerate(item_schemas)
+        }
+        schema = {"properties": names, "required": [str(position) for position in required]}
         return Section(read_plan(schema, self.spec.root, self.spec.path), self)

@@ -38,7 +38,7 @@ class LigandField(FileField, DrawableField):
 
     def build(self) -> widgets.DOMWidget:
         """Return the line of a file field; the 2D drawing is added once there is a molecule."""
-        self._drawn: list[widgets.HTML] = []
+        self._pictures: list[widgets.HTML] = []
         box = super().build()
         box.add_class("foldnote-draws")
         self.control.placeholder = f"SMILES, {self.control.placeholder}"
@@ -51,8 +51,8 @@ class LigandField(FileField, DrawableField):
             return []
         if smiles := self._find_smiles(value):
             return [smiles]
-        found = self._find_molecules(value)
-        return [*found.smiles] if found is not None and found.total == 1 and found.smiles[0] else []
+        outline = self._find_molecules(value)
+        return [*outline.smiles] if outline is not None and outline.total == 1 and outline.smiles[0] else []
 
     def _find_molecules(self, value: str) -> MoleculeOutline | None:
         """Return the molecules of a given file."""
@@ -60,7 +60,7 @@ class LigandField(FileField, DrawableField):
 
         return find_molecules(value, self.host.known_uploads(), self.spec.extensions)
 
-    def take_molecule(self, smiles: str, _place: int | None) -> None:
+    def take_molecule(self, smiles: str, _index: int | None) -> None:
         """Hold the SMILES of the drawn molecule."""
         self.control.value = smiles
 
@@ -72,15 +72,15 @@ class LigandField(FileField, DrawableField):
         fault = locate_fault(smiles) if smiles else None
         if smiles and fault is not None:
             return Reading(value, (fault.sentence,), cut_excerpt(smiles, fault))
-        read = super().describe(value)
-        if read.errors:
-            return read
-        found = self._find_molecules(value)
-        if found is None:
-            return read
-        words = "; ".join(filter(None, (read.readout, found.words)))
-        problem = found.fault or self._find_excess(found.total)
-        return Reading(value, (problem,) if problem else (), None, words)
+        reading = super().describe(value)
+        if reading.errors:
+            return reading
+        outline = self._find_molecules(value)
+        if outline is None:
+            return reading
+        readout = "; ".join(filter(None, (reading.readout, outline.words)))
+        problem = outline.fault or self._find_excess(outline.total)
+        return Reading(value, (problem,) if problem else (), None, readout)
 
     def _find_excess(self, total: int) -> str:
         """Explain why a file has too many molecules for the field; empty if it does not."""
@@ -90,33 +90,33 @@ class LigandField(FileField, DrawableField):
 
         return explain_several(total)
 
-    def express(self, read: Reading, problems: Any) -> None:
+    def express(self, reading: Reading, problems: Any) -> None:
         """Draw the molecules."""
-        is_drawn = isinstance(read.value, str) and bool(read.value) and not read.errors
-        found = self._find_molecules(read.value) if is_drawn else None
-        self._draw([smiles for smiles in found.smiles if smiles] if found else [])
-        super().express(read, problems)
+        is_drawn = isinstance(reading.value, str) and bool(reading.value) and not reading.errors
+        outline = self._find_molecules(reading.value) if is_drawn else None
+        self._draw([smiles for smiles in outline.smiles if smiles] if outline else [])
+        super().express(reading, problems)
 
     def arrange(self) -> None:
         """Show the line, its links, what is open below them, and the drawing."""
         super().arrange()
-        self.widget.children = (*self.widget.children, *self._drawn)
+        self.widget.children = (*self.widget.children, *self._pictures)
 
     def _draw(self, molecules: list[str]) -> None:
-        drawn = write_drawings(molecules) if molecules else ""
-        if drawn and not self._drawn:
-            self._drawn = [self.host.looks.html("", "foldnote-part")]
+        html = write_drawings(molecules) if molecules else ""
+        if html and not self._pictures:
+            self._pictures = [self.host.styles.html("", "foldnote-part")]
             self.arrange()
-        for picture in self._drawn:
-            if picture.value != drawn:
-                picture.value = drawn
+        for picture in self._pictures:
+            if picture.value != html:
+                picture.value = html
 
     def _find_smiles(self, value: str) -> str:
         """Return a text that is, or was meant as, a SMILES; empty for a file, its name or its contents."""
         uploads, extensions = self.host.known_uploads(), self.spec.extensions
-        held = resolve_file(value, uploads, extensions)
-        text = str(held).strip()
-        is_named = isinstance(held, FileValue | LocalFile) and not isinstance(held, Contents)
+        current = resolve_file(value, uploads, extensions)
+        text = str(current).strip()
+        is_named = isinstance(current, FileValue | LocalFile) and not isinstance(current, Contents)
         if is_named or "\n" in text or local_path(text) is not None:
             return ""
         if not text or has_extension(text, extensions):

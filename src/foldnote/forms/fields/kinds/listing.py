@@ -70,10 +70,10 @@ class WordsField(Field):
         text = self.control.value
         if self.spec.items.get("type") != "string":
             return self._parse_numbers(text.replace(",", " ").replace(";", " ").split())
-        words = [word.strip() for word in re.findall(_WORD, text) if word.strip()]
-        if not words:
+        entries = [entry.strip() for entry in re.findall(_WORD, text) if entry.strip()]
+        if not entries:
             return Reading([] if isinstance(self.spec.default, list) else self.blank)
-        return self.describe([_unquote(word) for word in words])
+        return self.describe([_unquote(entry) for entry in entries])
 
     def describe(self, value: Any) -> Reading:
         """Return a readout of the entries if there are several, or one with spaces."""
@@ -88,11 +88,11 @@ class WordsField(Field):
         items = value if isinstance(value, list | tuple) else [] if value is MISSING else [value]
         self.control.value = ", ".join(_quote(item, _SEPARATORS) for item in items)
 
-    def _parse_numbers(self, words: list[str]) -> Reading:
-        if not words:
+    def _parse_numbers(self, entries: list[str]) -> Reading:
+        if not entries:
             return Reading([] if isinstance(self.spec.default, list) else self.blank)
-        numbers = [_number(word) for word in words]
-        wrong = [word for word, number in zip(words, numbers, strict=True) if number is None]
+        numbers = [_number(entry) for entry in entries]
+        wrong = [entry for entry, number in zip(entries, numbers, strict=True) if number is None]
         return Reading(errors=(f"{wrong[0]!r} is not a number.",)) if wrong else Reading(numbers)
 
 
@@ -108,19 +108,19 @@ class MappingField(Field):
 
     def parse(self) -> Reading:
         """Return the map; an error for the first line that is not ``name: value``."""
-        found: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         for number, key, value in _read_map(self.control.value):
             if key is None:
                 return Reading(errors=(f"Line {number}: write a name, a colon and a value, e.g. H: 26 27",))
-            if key in found:
+            if key in mapping:
                 return Reading(errors=(f"Line {number}: {key} is given twice.",))
-            read = self._read_value(value)
-            if read is MISSING:
+            parsed = self._read_value(value)
+            if parsed is MISSING:
                 return Reading(errors=(f"Line {number}: {value!r} is not a {self._value_type}.",))
-            found[key] = read
-        if not found:
+            mapping[key] = parsed
+        if not mapping:
             return Reading({} if isinstance(self.spec.default, dict) else self.blank)
-        return Reading(found)
+        return Reading(mapping)
 
     def render(self, value: Any) -> None:
         """Show one name per line."""
@@ -153,27 +153,27 @@ class JsonField(Field):
 
     def build(self) -> widgets.DOMWidget:
         """Return a text area."""
-        self._why = explain_json(self.spec)
+        self._explanation = explain_json(self.spec)
         return self.make_line("JSON", "lines", rows=3)
 
     def parse(self) -> Reading:
         """Return the JSON value, or where it is invalid; the readout says why no form is available."""
         text = self.widget.value.strip()
         if not text:
-            return Reading(self.blank, readout=self._why)
+            return Reading(self.blank, readout=self._explanation)
         try:
-            return Reading(json.loads(text), readout=self._why)
+            return Reading(json.loads(text), readout=self._explanation)
         except ValueError as error:
-            place = (
+            position = (
                 f": look at line {error.lineno}, column {error.colno}"
                 if isinstance(error, json.JSONDecodeError)
                 else ""
             )
-            return Reading(errors=(f"This is not valid JSON{place}.",), readout=self._why)
+            return Reading(errors=(f"This is not valid JSON{position}.",), readout=self._explanation)
 
     def describe(self, value: Any) -> Reading:
         """Return a readout that says why no form is available."""
-        return Reading(value, readout=self._why)
+        return Reading(value, readout=self._explanation)
 
     def render(self, value: Any) -> None:
         """Show indented JSON."""
@@ -192,9 +192,9 @@ def explain_json(spec: FieldSpec) -> str:
         return "Written as JSON: its schema does not say which names it has."
     if spec.type == "array":
         return "Written as JSON: its schema does not say what the items are."
-    words = [word for word in ("oneOf", "anyOf", "allOf", "not") if word in schema]
-    if words:
-        return f"Written as JSON: there is no form for this {words[0]}."
+    combiners = [keyword for keyword in ("oneOf", "anyOf", "allOf", "not") if keyword in schema]
+    if combiners:
+        return f"Written as JSON: there is no form for this {combiners[0]}."
     return "Written as JSON: its schema allows any value."
 
 

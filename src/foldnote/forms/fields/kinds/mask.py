@@ -29,7 +29,7 @@ class MaskField(TextField):
     def build(self) -> widgets.DOMWidget:
         """Return a line; the sequence is shown below it once there is one."""
         self._strip: widgets.HTML | None = None
-        return self.host.looks.box([self.make_line(self.hint(), "path")], "foldnote-file")
+        return self.host.styles.box([self.make_line(self.hint(), "path")], "foldnote-file")
 
     def hint(self) -> str:
         """Return the placeholder text."""
@@ -37,49 +37,49 @@ class MaskField(TextField):
 
     def describe(self, value: Any) -> Reading:
         """Return the range as ``start-end``, with a readout of the masked residues."""
-        found = _RANGE.fullmatch(value.strip()) if isinstance(value, str) else None
-        if found is None:
+        match = _RANGE.fullmatch(value.strip()) if isinstance(value, str) else None
+        if match is None:
             return Reading(value)
-        first, last, sequence = int(found[1]), int(found[2]), self._sequence()
-        read = f"{first}-{last}"
+        first, last, sequence = int(match[1]), int(match[2]), self._sequence()
+        mask = f"{first}-{last}"
         if not 1 <= first <= last <= len(sequence):
-            return Reading(read)
+            return Reading(mask)
         masked = sequence[first - 1 : last]
         readout = f"{count(len(masked), 'residue')} of {len(sequence)} masked: {_cut(masked)}"
-        return Reading(read, readout=readout)
+        return Reading(mask, readout=readout)
 
     def keep(self, value: Any) -> Any:
         """Return the range in its standard spelling, as for typed text."""
         return self.describe(value).value
 
-    def express(self, read: Reading, problems: Any) -> None:
+    def express(self, reading: Reading, problems: Any) -> None:
         """Mark the range on the sequence, then show readout and errors."""
         sequence = self._sequence()
         if sequence and len(sequence) <= _MAX_SHOWN_LENGTH:
             if self._strip is None:
-                self._strip = self.host.looks.html("", "foldnote-part")
+                self._strip = self.host.styles.html("", "foldnote-part")
                 self.widget.children = (self.control, self._strip)
-            drawn = f"<style>{read_style('science')}</style>" + draw_mask(
-                sequence, read.value if isinstance(read.value, str) else ""
+            html = f"<style>{read_style('science')}</style>" + draw_mask(
+                sequence, reading.value if isinstance(reading.value, str) else ""
             )
-            if self._strip.value != drawn:
-                self._strip.value = drawn
+            if self._strip.value != html:
+                self._strip.value = html
         elif self._strip is not None:
             self.widget.children = (self.control,)
             self._strip.close()
             self._strip = None
-        super().express(read, problems)
+        super().express(reading, problems)
 
     def _sequence(self) -> str:
         name = self.spec.notes.get("of")
-        held = self.host.raw_value(name) if isinstance(name, str) else MISSING
-        return clean_sequence(held) if isinstance(held, str) else ""
+        current = self.host.raw_value(name) if isinstance(name, str) else MISSING
+        return clean_sequence(current) if isinstance(current, str) else ""
 
 
 def draw_mask(sequence: str, text: str) -> str:
     """Return the HTML of the sequence in numbered blocks of ten, the masked letters marked."""
-    found = _RANGE.fullmatch(text.strip())
-    first, last = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = _RANGE.fullmatch(text.strip())
+    first, last = (int(match[1]), int(match[2])) if match else (0, 0)
     blocks = []
     for start in range(0, len(sequence), _BLOCK):
         letters = sequence[start : start + _BLOCK]
@@ -92,8 +92,8 @@ def draw_mask(sequence: str, text: str) -> str:
             marked = escape(letters)
         blocks.append(f"<span>{marked}<sub>{start + len(letters)}</sub></span>")
     label = _describe_mask(sequence, first, last)
-    drawn = "".join(blocks)
-    return f'<div class="fn-strip" dir="ltr" role="img" aria-label="{label}">{drawn}</div>'
+    content = "".join(blocks)
+    return f'<div class="fn-strip" dir="ltr" role="img" aria-label="{label}">{content}</div>'
 
 
 def _describe_mask(sequence: str, first: int, last: int) -> str:

@@ -51,12 +51,12 @@ def locate_fault(smiles: str) -> SmilesFault | None:
 
 def cut_excerpt(smiles: str, fault: SmilesFault) -> Excerpt | None:
     """Return the wrong character of a SMILES with its context; None if no single position is at fault."""
-    smiles, place = smiles.strip(), fault.position
-    if place is None:
+    smiles, position = smiles.strip(), fault.position
+    if position is None:
         return None
-    start, end = max(0, place - _AROUND), place + 1 + _AROUND
-    before = ("…" if start else "") + smiles[start:place]
-    return Excerpt(before, smiles[place], smiles[place + 1 : end] + ("…" if end < len(smiles) else ""))
+    start, end = max(0, position - _AROUND), position + 1 + _AROUND
+    before = ("…" if start else "") + smiles[start:position]
+    return Excerpt(before, smiles[position], smiles[position + 1 : end] + ("…" if end < len(smiles) else ""))
 
 
 @lru_cache(maxsize=4096)
@@ -73,31 +73,32 @@ def _check_with_rdkit(smiles: str) -> SmilesFault | None:
         return None
     problem, atoms = problems[0], list_atom_positions(smiles)
     if hasattr(problem, "GetAtomIndices"):  # a ring without a Kekulé structure
-        place = atoms[min(problem.GetAtomIndices())]
+        position = atoms[min(problem.GetAtomIndices())]
         return SmilesFault(
-            f"{in_one_line(smiles, 40)}: the aromatic atoms from position {place + 1} on have no alternating"
-            " single and double bonds. Write [nH] for a nitrogen with hydrogen, or capital letters.",
-            place,
+            f"{in_one_line(smiles, 40)}: the aromatic atoms from position {position + 1} on have no"
+            " alternating single and double bonds. Write [nH] for a nitrogen with hydrogen, or"
+            " capital letters.",
+            position,
         )
     message = problem.Message().rstrip(".")
     if not hasattr(problem, "GetAtomIdx"):
         return SmilesFault(f"{in_one_line(smiles, 40)}: {message}.")
-    place = atoms[problem.GetAtomIdx()]
+    position = atoms[problem.GetAtomIdx()]
     symbol = molecule.GetAtomWithIdx(problem.GetAtomIdx()).GetSymbol()
-    found = re.search(r"valence for atom # \d+ \w+, (\d+)", message)
-    what = f"{symbol} with the valence {found[1]}, which is too high" if found else message
-    return SmilesFault(f"Position {place + 1} of {in_one_line(smiles, 40)}: {what}.", place)
+    valence = re.search(r"valence for atom # \d+ \w+, (\d+)", message)
+    fault = f"{symbol} with the valence {valence[1]}, which is too high" if valence else message
+    return SmilesFault(f"Position {position + 1} of {in_one_line(smiles, 40)}: {fault}.", position)
 
 
 def _find_wrong_atom(chem: Any, smiles: str) -> SmilesFault:
     """Return the first atom in brackets that RDKit cannot read, or else the whole text."""
     from foldnote.catalog.checks.molecule import SmilesFault, list_atom_positions
 
-    for place in list_atom_positions(smiles):
-        atom = smiles[place : smiles.index("]", place) + 1] if smiles[place] == "[" else ""
+    for position in list_atom_positions(smiles):
+        atom = smiles[position : smiles.index("]", position) + 1] if smiles[position] == "[" else ""
         if atom and chem.MolFromSmiles(atom, sanitize=False) is None:
-            sentence = f"Position {place + 1} of {in_one_line(smiles, 40)}: {atom} is not an atom."
-            return SmilesFault(sentence, place)
+            sentence = f"Position {position + 1} of {in_one_line(smiles, 40)}: {atom} is not an atom."
+            return SmilesFault(sentence, position)
     return SmilesFault(f"{in_one_line(smiles, 40)} is not a valid SMILES.")
 
 
@@ -116,34 +117,34 @@ def draw_svg(smiles: str) -> str:
     pen.drawOptions().setAtomPalette({number: _split_color(ink) for number, ink in _ATOM_COLORS.items()})
     pen.DrawMolecule(molecule)
     pen.FinishDrawing()
-    head, end, rest = str(pen.GetDrawingText()).partition("<!-- END OF HEADER -->")
-    return head + end + _STYLE + rest.replace(_BLACK, "currentColor")
+    head, end, body = str(pen.GetDrawingText()).partition("<!-- END OF HEADER -->")
+    return head + end + _STYLE + body.replace(_BLACK, "currentColor")
 
 
 def _split_color(color: str) -> tuple[float, ...]:
     """Return red, green and blue of ``#rrggbb``, each 0 to 1."""
-    return tuple(int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    return tuple(int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
 
 
 def write_drawings(molecules: list[str]) -> str:
     """Return the HTML of the first 12 molecules side by side; empty if none can be drawn."""
-    drawn = []
+    figures = []
     for number, smiles in enumerate(molecules[:_MAX_DRAWN], 1):
         svg = draw_svg(smiles.strip()) if find_fault(smiles) is None else ""
         if svg:
             source = f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
             label = escape_html(in_one_line(smiles, 60))
             name = f"Molecule {number}" if len(molecules) > 1 else "2D drawing"
-            under = f"<figcaption>{number}</figcaption>" if len(molecules) > 1 else ""
-            drawn.append(
+            caption = f"<figcaption>{number}</figcaption>" if len(molecules) > 1 else ""
+            figures.append(
                 f'<figure><img src="{source}" alt="{name}: {label}" '
                 f'width="{_WIDTH}" height="{_HEIGHT}">'
-                f"{under}</figure>"
+                f"{caption}</figure>"
             )
-    rest = len(molecules) - _MAX_DRAWN
-    more = f"<figcaption>and {rest} more</figcaption>" if rest > 0 and drawn else ""
+    hidden = len(molecules) - _MAX_DRAWN
+    note = f"<figcaption>and {hidden} more</figcaption>" if hidden > 0 and figures else ""
     style = f"<style>{read_style('science')}</style>"
-    return f'{style}<div class="fn-molecules">{"".join(drawn)}{more}</div>' if drawn else ""
+    return f'{style}<div class="fn-molecules">{"".join(figures)}{note}</div>' if figures else ""
 
 
 class _Drawing:
@@ -156,12 +157,12 @@ class _Drawing:
 
     def show(self, molecules: list[str]) -> None:
         """Draw ``molecules``."""
-        drawn = write_drawings(molecules) if molecules else ""
-        if drawn and self._picture is None:
-            self._picture = self._field.host.looks.html("", "foldnote-part")
+        html = write_drawings(molecules) if molecules else ""
+        if html and self._picture is None:
+            self._picture = self._field.host.styles.html("", "foldnote-part")
             self.widget.children = (*self.widget.children, self._picture)
-        if self._picture is not None and self._picture.value != drawn:
-            self._picture.value = drawn
+        if self._picture is not None and self._picture.value != html:
+            self._picture.value = html
 
 
 class DrawableField(Field):
@@ -174,19 +175,19 @@ class DrawableField(Field):
         """Return the SMILES of the molecules that the field holds, valid or not."""
 
     @abstractmethod
-    def take_molecule(self, smiles: str, place: int | None) -> None:
+    def take_molecule(self, smiles: str, index: int | None) -> None:
         """Hold a molecule that a person drew.
 
         Args:
             smiles: a valid SMILES.
-            place: 0-based index of the molecule that it replaces; None for a new one.
+            index: 0-based index of the molecule that it replaces; None for a new one.
         """
 
     def make_links(self, line: widgets.Widget) -> widgets.Box:
         """Return the line, with a placeholder for the link that the page adds."""
-        looks = self.host.looks
-        return looks.box(
-            [line, looks.box([], "foldnote-links")], "foldnote-file", "foldnote-draws", self.mark
+        styles = self.host.styles
+        return styles.box(
+            [line, styles.box([], "foldnote-links")], "foldnote-file", "foldnote-draws", self.mark
         )
 
 
@@ -206,7 +207,7 @@ class MoleculeField(DrawableField, TextField):
         value = self.read().value
         return [value] if isinstance(value, str) and value else []
 
-    def take_molecule(self, smiles: str, _place: int | None) -> None:
+    def take_molecule(self, smiles: str, _index: int | None) -> None:
         """Hold the drawn molecule."""
         self.control.value = smiles
 
@@ -219,10 +220,10 @@ class MoleculeField(DrawableField, TextField):
         fault = locate_fault(value) if isinstance(value, str) and value else None
         return Reading(value, (fault.sentence,), cut_excerpt(value, fault)) if fault else Reading(value)
 
-    def express(self, read: Reading, problems: Any) -> None:
+    def express(self, reading: Reading, problems: Any) -> None:
         """Draw the molecule."""
-        self._drawing.show([read.value] if isinstance(read.value, str) and read.value else [])
-        super().express(read, problems)
+        self._drawing.show([reading.value] if isinstance(reading.value, str) and reading.value else [])
+        super().express(reading, problems)
 
 
 class MoleculesField(DrawableField, LinesField):
@@ -240,13 +241,13 @@ class MoleculesField(DrawableField, LinesField):
         value = self.read().value
         return [str(item) for item in value] if isinstance(value, list) else []
 
-    def take_molecule(self, smiles: str, place: int | None) -> None:
+    def take_molecule(self, smiles: str, index: int | None) -> None:
         """Add the drawn molecule as a line, or replace another molecule."""
         molecules = self.list_molecules()
-        if place is None or place >= len(molecules):
+        if index is None or index >= len(molecules):
             molecules.append(smiles)
         else:
-            molecules[place] = smiles
+            molecules[index] = smiles
         with self.writing():
             self.render(molecules)
         self.changed()
@@ -267,10 +268,10 @@ class MoleculesField(DrawableField, LinesField):
         errors = tuple(f"Line {number}: {fault}" for number, fault in faults if fault)
         return Reading(value, errors, readout=count(len(value), "molecule"))
 
-    def express(self, read: Reading, problems: Any) -> None:
+    def express(self, reading: Reading, problems: Any) -> None:
         """Draw the molecules."""
-        self._drawing.show([str(item) for item in read.value] if isinstance(read.value, list) else [])
-        super().express(read, problems)
+        self._drawing.show([str(item) for item in reading.value] if isinstance(reading.value, list) else [])
+        super().express(reading, problems)
 
 
 def read_column(value: Any) -> Any:

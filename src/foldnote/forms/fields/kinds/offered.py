@@ -46,7 +46,7 @@ class FileChoiceField(TextField):
         self._line = self.make_line(self.hint(), "path")
         self._list: widgets.Dropdown | None = None
         self._listed: tuple[str, ...] = ()
-        return self.host.looks.box([self._line], "foldnote-file")
+        return self.host.styles.box([self._line], "foldnote-file")
 
     def parse(self) -> Reading:
         """Return the text without surrounding white space."""
@@ -55,38 +55,38 @@ class FileChoiceField(TextField):
 
     def describe(self, value: Any) -> Reading:
         """Return a readout of the choice, or an error that lists the valid ones."""
-        found = self.find_choices() if isinstance(value, str) and value.strip() else None
-        if found is None:
+        choices = self.find_choices() if isinstance(value, str) and value.strip() else None
+        if choices is None:
             return Reading(value)
-        if value in found.values:
-            return Reading(value, readout=found.notes[found.values.index(value)])
-        known = ", ".join(found.values[:20]) or "none"
-        fault = f"{begin_sentence(found.source)} has no {self.noun} {value[:40]!r}. It has: {known}."
+        if value in choices.values:
+            return Reading(value, readout=choices.notes[choices.values.index(value)])
+        listed = ", ".join(choices.values[:20]) or "none"
+        fault = f"{begin_sentence(choices.source)} has no {self.noun} {value[:40]!r}. It has: {listed}."
         return Reading(value, (fault,))
 
     def render(self, value: Any) -> None:
         """Show the value as text."""
         self._line.value = "" if value is MISSING else value if isinstance(value, str) else in_one_line(value)
 
-    def express(self, read: Reading, problems: Any) -> None:
+    def express(self, reading: Reading, problems: Any) -> None:
         """Update the choices, then show readout and errors."""
         self._offer()
-        super().express(read, problems)
+        super().express(reading, problems)
 
     def _offer(self) -> None:
-        found = self.find_choices()
-        if found is None or not found.values:
+        choices = self.find_choices()
+        if choices is None or not choices.values:
             self._show(self._line)
             return
         if self._list is None:
-            self._list = choice_widgets.Dropdown(style=self.host.looks.description, **self.look("path"))
-            self._list.observe(self._chosen, "index")
+            self._list = choice_widgets.Dropdown(style=self.host.styles.description, **self.look("path"))
+            self._list.observe(self._handle_choice, "index")
         text = self._line.value.strip()
-        labels = ["choose…" if self.is_required else "not set", *found.labels]
-        self._listed = ("", *found.values)
+        labels = ["choose…" if self.is_required else "not set", *choices.labels]
+        self._listed = ("", *choices.values)
         if text not in self._listed:
             self._listed += (text,)
-            labels.append(f"{in_one_line(text, 40)} (not in {found.source})")
+            labels.append(f"{in_one_line(text, 40)} (not in {choices.source})")
         with self.writing():
             options = tuple(enumerate_labels(labels))
             if tuple(self._list.options) != options:
@@ -100,7 +100,7 @@ class FileChoiceField(TextField):
             self.control = control
             self.widget.children = (control,)
 
-    def _chosen(self, change: Any) -> None:
+    def _handle_choice(self, change: Any) -> None:
         if self._is_writing or change["new"] is None:
             return
         with self.writing():
@@ -135,10 +135,10 @@ class ColumnField(FileChoiceField):
 
     def _table(self) -> TableHead | None:
         name = self.spec.notes.get("of")
-        held: Any = self.host.raw_value(name) if isinstance(name, str) else MISSING
+        current: Any = self.host.raw_value(name) if isinstance(name, str) else MISSING
         from foldnote.forms.files.table_head import find_table  # deferred: few forms have a table
 
-        return find_table(held, self.host.known_uploads())
+        return find_table(current, self.host.known_uploads())
 
 
 def _label(name: str, example: str) -> str:

@@ -41,17 +41,17 @@ class ResiduesField(TextField):
         from foldnote.forms.biology.residue_text import read_residues  # deferred: often not needed
 
         outline, chain = outline_for(self), self._chain()
-        read = read_residues(value, chain, outline.name if outline else "")
-        if read.fault:
-            return Reading(value, (read.fault,))
-        return Reading(" ".join(read.residues), readout=describe_residues(read.residues, chain))
+        parsed = read_residues(value, chain, outline.name if outline else "")
+        if parsed.fault:
+            return Reading(value, (parsed.fault,))
+        return Reading(" ".join(parsed.residues), readout=describe_residues(parsed.residues, chain))
 
     def keep(self, value: Any) -> Any:
         """Return the value with ranges expanded, as for typed text."""
-        read = self.describe(value)
-        return value if read.errors else read.value
+        reading = self.describe(value)
+        return value if reading.errors else reading.value
 
-    def express(self, read: Reading, problems: Any) -> None:
+    def express(self, reading: Reading, problems: Any) -> None:
         """Show the chain's numbering as the placeholder."""
         chain = self._chain()
         self.widget.placeholder = (
@@ -59,7 +59,7 @@ class ResiduesField(TextField):
             if (chain is not None)
             else self.hint()
         )
-        super().express(read, problems)
+        super().express(reading, problems)
 
     def _chain(self) -> OutlineChain | None:
         """Return the chain in the field that the note ``chain`` names, else the structure's only chain."""
@@ -67,8 +67,8 @@ class ResiduesField(TextField):
         if outline is None:
             return None
         if isinstance(name, str):
-            held = self.host.raw_value(name)
-            return outline.find(held) if isinstance(held, str) else None
+            current = self.host.raw_value(name)
+            return outline.find(current) if isinstance(current, str) else None
         return outline.chains[0] if len(outline.chains) == 1 else None
 
 
@@ -78,13 +78,15 @@ class ResidueMapField(MappingField):
     def build(self) -> widgets.DOMWidget:
         """Return the text area; checkboxes are added once a structure is known."""
         line = self.make_line("H: 26-33 52A\nL: 50 51", "path", "lines", rows=2)
-        self.ticks: CheckboxList[tuple[str, ChainRegion]] = CheckboxList(line, self.host.looks, self._tick)
+        self.ticks: CheckboxList[tuple[str, ChainRegion]] = CheckboxList(line, self.host.styles, self._tick)
         return self.ticks.widget
 
     def parse(self) -> Reading:
         """Return the map with its ranges expanded, or the first error."""
-        read = super().parse()
-        return read if read.errors or not isinstance(read.value, dict) else self.describe(read.value)
+        reading = super().parse()
+        return (
+            reading if reading.errors or not isinstance(reading.value, dict) else self.describe(reading.value)
+        )
 
     def describe(self, value: Any) -> Reading:
         """Return the residues of each chain, ranges expanded; an error for one that the structure lacks."""
@@ -95,8 +97,8 @@ class ResidueMapField(MappingField):
             return Reading(value, readout=_describe_extents(outline))
         from foldnote.forms.biology.residue_text import read_residues
 
-        found: dict[str, str] = {}
-        turning: list[tuple[str, str]] = []
+        expanded: dict[str, str] = {}
+        side_chains: list[tuple[str, str]] = []
         readouts: list[str] = []
         for name, text in value.items():
             chain = outline.find(name) if outline is not None else None
@@ -104,58 +106,60 @@ class ResidueMapField(MappingField):
                 known = ", ".join(chain.name for chain in outline.chains)
                 fault = f"{begin_sentence(outline.name)} has no chain {name[:20]!r}. It has: {known}."
                 return Reading(value, (fault,))
-            read = read_residues(text, chain, outline.name if outline else "")
-            if read.fault:
-                return Reading(value, (f"{name}: {read.fault}" if chain is None else read.fault,))
-            found[name] = " ".join(read.residues)
-            readouts.append(f"{name}: {describe_residues(read.residues, chain)}")
-            turning += _list_names(read.residues, chain)
-        return self._judge_turning(Reading(found, readout="; ".join(readouts)), turning)
+            parsed = read_residues(text, chain, outline.name if outline else "")
+            if parsed.fault:
+                return Reading(value, (f"{name}: {parsed.fault}" if chain is None else parsed.fault,))
+            expanded[name] = " ".join(parsed.residues)
+            readouts.append(f"{name}: {describe_residues(parsed.residues, chain)}")
+            side_chains += _list_names(parsed.residues, chain)
+        return self._check_rotatable(Reading(expanded, readout="; ".join(readouts)), side_chains)
 
-    def _judge_turning(self, read: Reading, residues: list[tuple[str, str]]) -> Reading:
+    def _check_rotatable(self, reading: Reading, residues: list[tuple[str, str]]) -> Reading:
         """Return the reading with the verdict of the note ``turning`` on side chains in a known structure."""
         rule = self.spec.notes.get("turning")
         if not isinstance(rule, Mapping) or not residues:
-            return read
+            return reading
         from foldnote.catalog.checks.structure import count_turning_bonds, find_turning_fault
 
         fault = find_turning_fault(residues, rule)
         if fault:
-            return Reading(read.value, (fault,))
+            return Reading(reading.value, (fault,))
         bonds = count(count_turning_bonds((name for _, name in residues), rule), "bond")
-        most = rule.get("most")
-        words = f"{read.readout}; {bonds} of the side chains can rotate, at most {most} with the ligand's"
-        return Reading(read.value, readout=words)
+        maximum = rule.get("most")
+        readout = (
+            f"{reading.readout}; {bonds} of the side chains can rotate, at most {maximum} with the ligand's"
+        )
+        return Reading(reading.value, readout=readout)
 
     def keep(self, value: Any) -> Any:
         """Return the value with ranges expanded, as for typed text."""
-        read = self.describe(value)
-        return value if read.errors else read.value
+        reading = self.describe(value)
+        return value if reading.errors else reading.value
 
-    def express(self, read: Reading, problems: Any) -> None:
+    def express(self, reading: Reading, problems: Any) -> None:
         """Update the checkboxes, then show readout and errors."""
-        self._offer(read.value)
-        if read.value is MISSING and not read.readout and not read.errors:
-            read = Reading(MISSING, readout=_describe_extents(outline_for(self)))
-        super().express(read, problems)
+        self._offer(reading.value)
+        if reading.value is MISSING and not reading.readout and not reading.errors:
+            reading = Reading(MISSING, readout=_describe_extents(outline_for(self)))
+        super().express(reading, problems)
 
     def _offer(self, value: Any) -> None:
-        outline, held = outline_for(self), _split(value)
+        outline, current = outline_for(self), _split(value)
         offered = [
             ((chain.name, stretch), _label(chain, stretch))
             for chain in (outline.chains if outline else ())
             for stretch in chain.stretches
         ]
-        on = {key for key, _ in offered if set(held.get(key[0], ())).issuperset(key[1].residues)}
-        self.ticks.show(offered, on)
+        ticked = {key for key, _ in offered if set(current.get(key[0], ())).issuperset(key[1].residues)}
+        self.ticks.show(offered, ticked)
 
     def _tick(self, key: tuple[str, ChainRegion], is_on: bool) -> None:
         name, stretch = key
-        held = _split(self.read().value)
-        others = [residue for residue in held.get(name, []) if residue not in stretch.residues]
-        held[name] = [*others, *stretch.residues] if is_on else others
+        current = _split(self.read().value)
+        outside = [residue for residue in current.get(name, []) if residue not in stretch.residues]
+        current[name] = [*outside, *stretch.residues] if is_on else outside
         with self.writing():
-            self.render({chain: " ".join(residues) for chain, residues in held.items() if residues})
+            self.render({chain: " ".join(residues) for chain, residues in current.items() if residues})
         self.changed()
 
 
@@ -176,8 +180,8 @@ def describe_residues(residues: tuple[str, ...], chain: OutlineChain | None) -> 
     from foldnote.forms.biology.residue_text import letters_of
 
     letters = letters_of(residues, chain) if chain is not None else ""
-    shown = letters if len(letters) <= _SHOWN_LETTERS else f"{letters[:_SHOWN_LETTERS]}…"
-    return ", ".join(filter(None, (count(len(residues), "residue"), shown)))
+    start = letters if len(letters) <= _SHOWN_LETTERS else f"{letters[:_SHOWN_LETTERS]}…"
+    return ", ".join(filter(None, (count(len(residues), "residue"), start)))
 
 
 def _list_names(residues: tuple[str, ...], chain: OutlineChain | None) -> list[tuple[str, str]]:
@@ -190,7 +194,7 @@ def _list_names(residues: tuple[str, ...], chain: OutlineChain | None) -> list[t
 
     letters = letters_of(residues, chain)
     names = [gemmi.expand_one_letter(letter, gemmi.ResidueKind.AA) or "" for letter in letters]
-    return [(f"{name} {chain.name}:{one}", name) for one, name in zip(residues, names, strict=True)]
+    return [(f"{name} {chain.name}:{number}", name) for number, name in zip(residues, names, strict=True)]
 
 
 def _describe_extents(outline: Outline | None) -> str:

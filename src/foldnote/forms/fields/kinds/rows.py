@@ -24,19 +24,19 @@ class ItemRow:
     """One item: its field, its number and the buttons that move or remove it."""
 
     def __init__(self, field: Field, holder: RowsField) -> None:
-        looks = holder.looks
+        styles = holder.styles
         self.field = field
-        self.number = looks.html("", "foldnote-row-number")
+        self.number = styles.html("", "foldnote-row-number")
         self.key: widgets.Text | None = None
         self.is_nameless = False
-        self.up = looks.button("", "foldnote-tool", icon="arrow-up")
-        self.down = looks.button("", "foldnote-tool", icon="arrow-down")
-        self.remove = looks.button("", "foldnote-tool", icon="times")
+        self.up = styles.button("", "foldnote-tool", icon="arrow-up")
+        self.down = styles.button("", "foldnote-tool", icon="arrow-down")
+        self.remove = styles.button("", "foldnote-tool", icon="times")
         for button, step in ((self.up, -1), (self.down, 1)):
             button.on_click(lambda _button, step=step: holder.move(self, step))
         self.remove.on_click(lambda _button: holder.remove(self))
-        bar = looks.box([self.number, self.up, self.down, self.remove], "foldnote-row-bar")
-        self.widget = looks.box([bar, field.widget], "foldnote-row")
+        bar = styles.box([self.number, self.up, self.down, self.remove], "foldnote-row-bar")
+        self.widget = styles.box([bar, field.widget], "foldnote-row")
 
     def show_position(self, position: int, total: int, noun: str) -> None:
         """Update the number and the buttons' tooltips."""
@@ -54,16 +54,16 @@ class RowsField(ContainerField):
 
     def build(self) -> widgets.DOMWidget:
         """Return the title, the rows, and a button that adds one."""
-        looks = self.looks
+        styles = self.styles
         self.rows: list[ItemRow] = []
         self._is_given = False
-        self._head = looks.html("", "foldnote-part")
-        self._list = looks.box([], "foldnote-rows")
-        self.control = looks.button(
+        self._head = styles.html("", "foldnote-part")
+        self._list = styles.box([], "foldnote-rows")
+        self.control = styles.button(
             f"Add {self._item_name}", "foldnote-add", icon="plus", tooltip=f"Add to {self.spec.title}"
         )
         self.control.on_click(lambda _button: self.add())
-        return looks.box([self._head, self._list, self.control], "foldnote-object")
+        return styles.box([self._head, self._list, self.control], "foldnote-object")
 
     def inside(self) -> Sequence[Field]:
         """Return the field of each row."""
@@ -80,16 +80,16 @@ class RowsField(ContainerField):
         readings = [row.field.read() for row in self.rows]
         inner = [
             prefix_path(self.name_row(position), problem)
-            for position, read in enumerate(readings)
-            for problem in (list_problems(read) or ([require()] if read.value is MISSING else []))
+            for position, reading in enumerate(readings)
+            for problem in (list_problems(reading) or ([require()] if reading.value is MISSING else []))
         ]
-        values = [None if read.value is MISSING else read.value for read in readings]
+        values = [None if reading.value is MISSING else reading.value for reading in readings]
         return Reading(self.join(values), readout=count(len(values), self.noun.lower()), inner=tuple(inner))
 
     def empty(self) -> Any:
         """Return the value without rows."""
-        is_there = self._is_given or self.spec.required or isinstance(self.spec.default, list)
-        return [] if is_there and not self._starts_null else self.blank
+        is_present = self._is_given or self.spec.required or isinstance(self.spec.default, list)
+        return [] if is_present and not self._starts_null else self.blank
 
     def join(self, values: list[Any]) -> Any:
         """Return the field's value, from the values of the rows."""
@@ -119,7 +119,7 @@ class RowsField(ContainerField):
         """Append a row; without a value it has the schema's defaults."""
         row = self._make_row(value)
         self.rows.append(row)
-        self._place()
+        self._number_rows()
         if not self._is_writing:
             self._is_given = True
             self.changed()
@@ -130,33 +130,33 @@ class RowsField(ContainerField):
         """Remove a row."""
         self.rows.remove(row)
         self._is_given = True
-        self._place()
+        self._number_rows()
         row.widget.close()
         self.changed()
 
     def move(self, row: ItemRow, step: int) -> None:
         """Move a row up (``step`` -1) or down (+1)."""
-        place = self.rows.index(row)
-        target = min(max(place + step, 0), len(self.rows) - 1)
-        self.rows.insert(target, self.rows.pop(place))
-        self._place()
+        position = self.rows.index(row)
+        target = min(max(position + step, 0), len(self.rows) - 1)
+        self.rows.insert(target, self.rows.pop(position))
+        self._number_rows()
         self.changed()
         (row.up if step < 0 and target else row.down).focus()
 
-    def express(self, read: Reading, problems: Sequence[Problem]) -> None:
+    def express(self, reading: Reading, problems: Sequence[Problem]) -> None:
         """Show problems of the list above the rows, those of an item in its row."""
-        notice = self.notice_of(read, problems)
+        notice = self.notice_of(reading, problems)
         style = f"<style>{read_style('rows')}</style>"
         self._head.value = style + self.write_head(notice) + self.write_foot(notice)
         self.set_class("foldnote-wrong", bool(notice.errors))
-        shared = self._share(problems)
+        shared = self._group_problems(problems)
         for position, row in enumerate(self.rows):
             row.field.express(row.field.read(), shared.get(self.name_row(position), ()))
 
     def count(self, problems: Sequence[Problem]) -> tuple[int, int]:
         """Return the sums over the rows, plus this field if it has a problem itself."""
         wrong, pristine = super().count([problem for problem in problems if not problem.field])
-        shared = self._share(problems)
+        shared = self._group_problems(problems)
         for position, row in enumerate(self.rows):
             counted = row.field.count(shared.pop(self.name_row(position), ()))
             wrong, pristine = wrong + counted[0], pristine + counted[1]
@@ -203,16 +203,16 @@ class RowsField(ContainerField):
         self.rows = []
         for item in items[:_MAX_ROWS]:
             self.rows.append(self._make_row(item))
-        self._place()
+        self._number_rows()
         for row in old:
             row.widget.close()
 
-    def _place(self) -> None:
+    def _number_rows(self) -> None:
         for position, row in enumerate(self.rows):
             row.show_position(position, len(self.rows), self.noun)
         self._list.children = [row.widget for row in self.rows]
 
-    def _share(self, problems: Sequence[Problem]) -> dict[str, tuple[Problem, ...]]:
+    def _group_problems(self, problems: Sequence[Problem]) -> dict[str, tuple[Problem, ...]]:
         names = [self.name_row(position) for position in range(len(self.rows))]
         return share((problem for problem in problems if problem.field), names)
 
@@ -224,8 +224,8 @@ class EntriesField(RowsField):
 
     def empty(self) -> Any:
         """Return the value without entries."""
-        is_there = self._is_given or self.spec.required or isinstance(self.spec.default, dict)
-        return {} if is_there and not self._starts_null else self.blank
+        is_present = self._is_given or self.spec.required or isinstance(self.spec.default, dict)
+        return {} if is_present and not self._starts_null else self.blank
 
     def join(self, values: list[Any]) -> Any:
         """Return the values by name; of two entries with one name the last, an error that `parse` reports."""
@@ -237,13 +237,13 @@ class EntriesField(RowsField):
 
     def parse(self) -> Reading:
         """Return the object, with an error for each missing or repeated name."""
-        read = super().parse()
+        reading = super().parse()
         names = [self.name_row(position) for position in range(len(self.rows))]
         doubled = {name for name in names if names.count(name) > 1}
         errors = [f"The name {name!r} is given twice." for name in sorted(doubled)]
         blank = [position for position, row in enumerate(self.rows) if not self._has_name(row)]
         errors += [f"Entry {position + 1} needs a name." for position in blank]
-        return Reading(read.value, tuple(errors), None, read.readout, read.inner)
+        return Reading(reading.value, tuple(errors), None, reading.readout, reading.inner)
 
     def name_row(self, position: int) -> str:
         """Return the name of the entry."""
@@ -271,8 +271,8 @@ class EntriesField(RowsField):
         if isinstance(values, Mapping) and values:
             return values
         patterns = self.spec.schema.get("patternProperties")
-        found = list(patterns.values()) if isinstance(patterns, Mapping) else []
-        return found[0] if len(found) == 1 and isinstance(found[0], Mapping) else {}
+        schemas = list(patterns.values()) if isinstance(patterns, Mapping) else []
+        return schemas[0] if len(schemas) == 1 and isinstance(schemas[0], Mapping) else {}
 
     def _make_row(self, value: Any) -> ItemRow:
         name, item = value if isinstance(value, tuple) else ("", MISSING)
@@ -281,8 +281,8 @@ class EntriesField(RowsField):
         row.key = compact_widgets.Text(
             value=name,
             description="Name",
-            style=self.looks.text,
-            layout=self.looks.layout,
+            style=self.styles.text,
+            layout=self.styles.layout,
             _dom_classes=("foldnote-field", "foldnote-key"),
         )
         row.key.observe(self.changed, "value")

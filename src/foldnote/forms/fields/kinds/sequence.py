@@ -30,21 +30,21 @@ class SequenceField(Field):
 
     def parse(self) -> Reading:
         """Return the cleaned chains, a readout of their lengths, and an error for an invalid letter."""
-        return self._judge(self.control.value)
+        return self._read_typed(self.control.value)
 
     def describe(self, value: Any) -> Reading:
         """Check a value set by code like a typed one."""
         if not isinstance(value, str):
             return Reading(value)
-        read = self._judge(value)
-        return read if read.value is not MISSING else read._replace(value=value)
+        reading = self._read_typed(value)
+        return reading if reading.value is not MISSING else reading._replace(value=value)
 
     def keep(self, value: Any) -> Any:
         """Return the value cleaned like typed text: without white space and FASTA headers, in capitals."""
         if not isinstance(value, str) or not value.strip():
             return value
-        read = self._judge(value)
-        return value if read.value is MISSING else read.value
+        reading = self._read_typed(value)
+        return value if reading.value is MISSING else reading.value
 
     def render(self, value: Any) -> None:
         """Show the text unchanged."""
@@ -52,8 +52,8 @@ class SequenceField(Field):
 
     @property
     def _chains(self) -> dict[str, Any] | None:
-        found = self.spec.notes.get("chains")
-        return dict(found) if isinstance(found, dict) else {} if self.spec.role == "sequences" else None
+        chains = self.spec.notes.get("chains")
+        return dict(chains) if isinstance(chains, dict) else {} if self.spec.role == "sequences" else None
 
     @property
     def _separator(self) -> str | None:
@@ -69,7 +69,7 @@ class SequenceField(Field):
         from foldnote.forms.biology.plausibility import SWAP, TRANSLATE
         from foldnote.forms.fields.kinds.sequence_reading import SHARE
 
-        acts = {SWAP: self._swap, TRANSLATE: self._translate, SHARE: self._share}
+        acts = {SWAP: self._swap, TRANSLATE: self._translate, SHARE: self._distribute}
         if name in acts:
             self.host.fill(acts[name]())
 
@@ -89,19 +89,19 @@ class SequenceField(Field):
 
         chains = self._read_text(self.control.value).chains
         proteins = [translate(chain) if is_nucleotide(chain) else chain for chain in chains]
-        kept = [protein or chain for protein, chain in zip(proteins, chains, strict=True)]
-        return {self.spec.name: (self._separator or "").join(kept)}
+        translated = [protein or chain for protein, chain in zip(proteins, chains, strict=True)]
+        return {self.spec.name: (self._separator or "").join(translated)}
 
-    def _share(self) -> dict[str, Any]:
+    def _distribute(self) -> dict[str, Any]:
         from foldnote.forms.biology.paired_chains import order_chains
-        from foldnote.forms.biology.plausibility import find_partner, wanted_kind
+        from foldnote.forms.biology.plausibility import expected_kind, find_partner
 
         text, partner = self._read_text(self.control.value), find_partner(self.spec)
         order = order_chains(text)
         if not partner or order is None:
             return {}
-        heavy, light = (text.chains[place] for place in order)
-        own, other = (heavy, light) if wanted_kind(self.spec.name) == "heavy" else (light, heavy)
+        heavy, light = (text.chains[index] for index in order)
+        own, other = (heavy, light) if expected_kind(self.spec.name) == "heavy" else (light, heavy)
         return {self.spec.name: own, partner: other}
 
     def _read_text(self, text: str) -> SequenceText:
@@ -109,33 +109,33 @@ class SequenceField(Field):
 
         return read_sequence(text, self._separator)
 
-    def _judge(self, typed: str) -> Reading:
+    def _read_typed(self, typed: str) -> Reading:
         empty = Reading("" if isinstance(self.spec.default, str) else self.blank)
         if not typed.strip():
             return empty
-        from foldnote.forms.fields.kinds.sequence_reading import judge
+        from foldnote.forms.fields.kinds.sequence_reading import read_chains
 
         text = self._read_text(typed)
-        return judge(self.spec, text, self._separator) if any(text.chains) else empty
+        return read_chains(self.spec, text, self._separator) if any(text.chains) else empty
 
-    def express(self, read: Reading, problems: Any) -> None:
+    def express(self, reading: Reading, problems: Any) -> None:
         """Show the reading; swapping is offered if the field of the other chain shows that it helps."""
-        if read.cautions or read.strips:
+        if reading.cautions or reading.strips:
             from foldnote.forms.fields.kinds.sequence_reading import name_domains, without_swap
 
-            if not self._can_swap(read):
-                read = without_swap(read)
-            if read.strips and not read.errors:
-                text = self._read_text(str(read.value))
+            if not self._can_swap(reading):
+                reading = without_swap(reading)
+            if reading.strips and not reading.errors:
+                text = self._read_text(str(reading.value))
                 told = name_domains(text, self.host.germline_of)
-                read = read._replace(readout="; ".join([read.readout, *told]))
-        super().express(read, problems)
+                reading = reading._replace(readout="; ".join([reading.readout, *told]))
+        super().express(reading, problems)
 
-    def _can_swap(self, read: Reading) -> bool:
+    def _can_swap(self, reading: Reading) -> bool:
         from foldnote.forms.biology.plausibility import SWAP, find_partner
         from foldnote.forms.fields.kinds.sequence_reading import are_unlike
 
-        if not any(caution.act == SWAP for caution in read.cautions):
+        if not any(caution.act == SWAP for caution in reading.cautions):
             return True
         partner = find_partner(self.spec)
         return bool(partner) and are_unlike(self.read().value, self.host.raw_value(partner))

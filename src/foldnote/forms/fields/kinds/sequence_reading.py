@@ -20,10 +20,10 @@ from foldnote.forms.biology.domains import find_domains, find_kinds
 from foldnote.forms.biology.paired_chains import describe_domains, order_chains, shade_cdrs
 from foldnote.forms.biology.plausibility import (
     SWAP,
+    expected_kind,
     find_doubts,
     find_liabilities,
     find_partner,
-    wanted_kind,
 )
 from foldnote.forms.biology.sequence_text import SequenceText
 from foldnote.forms.fields.field import Reading
@@ -32,14 +32,14 @@ from foldnote.forms.ui.label import Caution, Excerpt
 from foldnote.text import count
 
 _AROUND = 14
-_JUDGED = 4
+_MAX_CHECKED_CHAINS = 4
 """Number of chains whose sequences are judged."""
 _MAX_CAUTIONS = 6
 SHARE = "share"
 """Action of the button next to two FASTA records."""
 
 
-def judge(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading:
+def read_chains(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading:
     """Return the reading of a text: value, readout, cautions, and an error for an invalid letter.
 
     With an error, only cautions that offer to correct the text are kept.
@@ -58,19 +58,19 @@ def judge(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading
     readout = "; ".join([_describe_chains(text, _noun(spec)), *text.notes])
     if faults:
         first = faults[0]
-        others = [fault.position for fault in faults[1:] if fault.chain == first.chain]
-        excerpt = _cut_excerpt(text.chains[first.chain], first.position, others)
-        more = count_sequence_faults(value, alphabet, separator) - 1
+        positions = [fault.position for fault in faults[1:] if fault.chain == first.chain]
+        excerpt = _cut_excerpt(text.chains[first.chain], first.position, positions)
+        further = count_sequence_faults(value, alphabet, separator) - 1
         return Reading(
             value,
-            (_describe_fault(first, text, more),),
+            (_describe_fault(first, text, further),),
             excerpt,
             readout,
             cautions=_find_cautions(spec, text, is_valid=False),
         )
     if is_nucleotide_alphabet(alphabet):
         return Reading(value, readout=readout)
-    domains = describe_domains(text, _name_chains(text), is_expected=bool(wanted_kind(spec.name)))
+    domains = describe_domains(text, _name_chains(text), is_expected=bool(expected_kind(spec.name)))
     return Reading(
         value,
         readout="; ".join([readout, *domains]),
@@ -84,15 +84,17 @@ def _find_cautions(spec: FieldSpec, text: SequenceText, *, is_valid: bool = True
 
     For an invalid text, only cautions with a button.
     """
-    found = [
+    cautions = [
         (name, caution)
-        for name, chain in zip(_name_chains(text)[:_JUDGED], text.chains[:_JUDGED], strict=True)
+        for name, chain in zip(
+            _name_chains(text)[:_MAX_CHECKED_CHAINS], text.chains[:_MAX_CHECKED_CHAINS], strict=True
+        )
         for caution in (*find_doubts(chain, spec), *(find_liabilities(chain) if is_valid else ()))
         if is_valid or caution.act
     ]
     if len(text.chains) > 1:
-        found = [(name, caution._replace(text=f"{name}: {caution.text}")) for name, caution in found]
-    return tuple(caution for _, caution in found[:_MAX_CAUTIONS])
+        cautions = [(name, caution._replace(text=f"{name}: {caution.text}")) for name, caution in cautions]
+    return tuple(caution for _, caution in cautions[:_MAX_CAUTIONS])
 
 
 def _offer_both(spec: FieldSpec, text: SequenceText) -> tuple[Caution, ...]:
@@ -101,42 +103,48 @@ def _offer_both(spec: FieldSpec, text: SequenceText) -> tuple[Caution, ...]:
     if order is None:
         return ()
     names = text.names if len(text.names) == len(text.chains) else _name_chains(text)
-    heavy, light = (f"“{names[place][:24] or ascii_uppercase[place]}”" for place in order)
-    said = f"{heavy} can be the heavy chain and {light} the light chain"
-    return (Caution(said, SHARE, "Fill in both fields"),)
+    heavy, light = (f"“{names[index][:24] or ascii_uppercase[index]}”" for index in order)
+    sentence = f"{heavy} can be the heavy chain and {light} the light chain"
+    return (Caution(sentence, SHARE, "Fill in both fields"),)
 
 
 def _noun(spec: FieldSpec) -> str:
     return "base" if is_nucleotide_alphabet(spec.notes.get("alphabet")) else "residue"
 
 
-def without_swap(read: Reading) -> Reading:
+def without_swap(reading: Reading) -> Reading:
     """Return the reading with the cautions for the case that swapping both chains does not help."""
-    plain = tuple(Caution(each.text) if each.act == SWAP else each for each in read.cautions)
-    return read._replace(cautions=plain)
+    plain = tuple(Caution(caution.text) if caution.act == SWAP else caution for caution in reading.cautions)
+    return reading._replace(cautions=plain)
 
 
-def are_unlike(one: object, other: object) -> bool:
+def are_unlike(first: object, second: object) -> bool:
     """Return whether the texts have different kinds of variable domains."""
-    kinds = [find_kinds(clean_sequence(value)) if isinstance(value, str) else [] for value in (one, other)]
+    kinds = [find_kinds(clean_sequence(value)) if isinstance(value, str) else [] for value in (first, second)]
     return kinds[0] != kinds[1]
 
 
 def name_domains(text: SequenceText, germline_of: Callable[[str], str]) -> list[str]:
     """Return the species and germlines of the first chains with a variable domain, if known."""
-    found = [
+    germlines = [
         (name, germline_of(chain))
-        for name, chain in zip(_name_chains(text)[:_JUDGED], text.chains[:_JUDGED], strict=True)
+        for name, chain in zip(
+            _name_chains(text)[:_MAX_CHECKED_CHAINS], text.chains[:_MAX_CHECKED_CHAINS], strict=True
+        )
         if find_domains(chain)
     ]
-    return [words if len(text.chains) == 1 else f"{name}: {words}" for name, words in found if words]
+    return [
+        germline if len(text.chains) == 1 else f"{name}: {germline}"
+        for name, germline in germlines
+        if germline
+    ]
 
 
-def _describe_fault(fault: Fault, text: SequenceText, more: int) -> str:
+def _describe_fault(fault: Fault, text: SequenceText, further: int) -> str:
     """Return the first fault with its position, and the number of further ones."""
     chain = f"Chain {_name_chains(text)[fault.chain]}, position" if len(text.chains) > 1 else "Position"
-    rest = f" {count(more, 'more letter')} to correct." if more else ""
-    return f"{chain} {fault.position}: {fault.message.rstrip('.')}.{rest}"
+    ending = f" {count(further, 'more letter')} to correct." if further else ""
+    return f"{chain} {fault.position}: {fault.message.rstrip('.')}.{ending}"
 
 
 def _describe_chains(text: SequenceText, noun: str) -> str:
@@ -145,8 +153,8 @@ def _describe_chains(text: SequenceText, noun: str) -> str:
     if len(text.chains) == 1:
         return total
     parts = [f"{name} {len(chain)}" for name, chain in zip(_name_chains(text), text.chains, strict=True)]
-    shown = ", ".join(parts[:8]) + (" …" if len(parts) > 8 else "")
-    return f"{len(parts)} chains, {total}: {shown}"
+    listed = ", ".join(parts[:8]) + (" …" if len(parts) > 8 else "")
+    return f"{len(parts)} chains, {total}: {listed}"
 
 
 def _name_chains(text: SequenceText) -> tuple[str, ...]:
@@ -161,11 +169,15 @@ def _name_chains(text: SequenceText) -> tuple[str, ...]:
     return tuple(name for name, _ in zip(letters, text.chains, strict=False))
 
 
-def _cut_excerpt(chain: str, position: int, others: Iterable[int] = ()) -> Excerpt:
-    """Return the letters around the 1-based ``position``; those at ``others`` are marked, too."""
+def _cut_excerpt(chain: str, position: int, positions: Iterable[int] = ()) -> Excerpt:
+    """Return the letters around the 1-based ``position``; those at ``positions`` are marked, too."""
     index = min(max(position - 1, 0), max(len(chain) - 1, 0))
     start, end = max(0, index - _AROUND), index + 1 + _AROUND
     before = ("…" if start else "") + chain[start:index]
     after = chain[index + 1 : end] + ("…" if end < len(chain) else "")
-    more = tuple(other - position - 1 for other in others if index < other - 1 < end)
-    return Excerpt(before, chain[index : index + 1] or " ", after, more)
+    further = tuple(
+        further_position - position - 1
+        for further_position in positions
+        if index < further_position - 1 < end
+    )
+    return Excerpt(before, chain[index : index + 1] or " ", after, further)

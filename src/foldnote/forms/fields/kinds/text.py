@@ -73,7 +73,7 @@ class SecretField(TextField):
         """Return a password box."""
         from foldnote.forms.ui.rare_widgets import Password
 
-        box = Password(style=self.host.looks.text, **self.look())
+        box = Password(style=self.host.styles.text, **self.look())
         box.observe(self.changed, "value")
         return box
 
@@ -169,29 +169,29 @@ def find_slider_range(spec: FieldSpec) -> SliderRange | None:
     first = (
         math.ceil(round(low / step, 9)) * step if "multipleOf" in schema or spec.type == "integer" else low
     )
-    least = round(first + step if is_low_open and first <= low else first, 9)
-    steps = math.floor(round((high - least) / step, 9))
-    most = round(least + steps * step, 9)
-    most = round(most - step, 9) if is_high_open and most >= high else most
-    if not 2 * step <= most - least <= _MAX_STEPS * step:
+    minimum = round(first + step if is_low_open and first <= low else first, 9)
+    steps = math.floor(round((high - minimum) / step, 9))
+    maximum = round(minimum + steps * step, 9)
+    maximum = round(maximum - step, 9) if is_high_open and maximum >= high else maximum
+    if not 2 * step <= maximum - minimum <= _MAX_STEPS * step:
         return None
     default = spec.default
     if not isinstance(default, int | float) or isinstance(default, bool):
-        return SliderRange(least, most, step, least)
-    is_on_grid = abs((default - least) / step - round((default - least) / step)) < _SLACK
-    return SliderRange(least, most, step, default) if is_on_grid else None
+        return SliderRange(minimum, maximum, step, minimum)
+    is_on_grid = abs((default - minimum) / step - round((default - minimum) / step)) < _SLACK
+    return SliderRange(minimum, maximum, step, default) if is_on_grid else None
 
 
 def _bound(
     schema: Mapping[str, Any], plain: str, exclusive: str, narrower: Callable[..., Any]
 ) -> tuple[float | None, bool]:
     """Return the narrower of two bounds, and whether it is exclusive."""
-    known = [
+    bounds = [
         (schema[key], key == exclusive)
         for key in (plain, exclusive)
         if isinstance(schema.get(key), int | float) and not isinstance(schema[key], bool)
     ]
-    return narrower(known) if known else (None, False)
+    return narrower(bounds) if bounds else (None, False)
 
 
 def describe_magnitude(number: float, unit: str = "") -> str:

@@ -17,49 +17,49 @@ class CheckboxList(Generic[Key]):
     """The checkboxes of one field; none while there are no choices."""
 
     def __init__(
-        self, line: widgets.Widget, looks: SharedStyles, on_tick: Callable[[Key, bool], None]
+        self, line: widgets.Widget, styles: SharedStyles, on_tick: Callable[[Key, bool], None]
     ) -> None:
         self._line = line
-        self._looks = looks
+        self._styles = styles
         self._on_tick = on_tick
         self._offered: tuple[tuple[Key, str], ...] = ()
         self._is_marking = False
         self.boxes: dict[Key, widgets.Checkbox] = {}
-        self.widget = looks.box([line], "foldnote-file")
+        self.widget = styles.box([line], "foldnote-file")
         """The text box, and the checkboxes below it."""
 
-    def show(self, offered: Sequence[tuple[Key, str]], on: Collection[Key]) -> None:
-        """Show a checkbox for each (key, label) in ``offered``, those in ``on`` ticked."""
+    def show(self, offered: Sequence[tuple[Key, str]], ticked: Collection[Key]) -> None:
+        """Show a checkbox for each (key, label) in ``offered``, those in ``ticked`` ticked."""
         if tuple(offered) != self._offered:
             self._offered = tuple(offered)
             self._build()
         self._is_marking = True
         try:
             for key, box in self.boxes.items():
-                box.value = key in on
+                box.value = key in ticked
         finally:
             self._is_marking = False
 
     def _build(self) -> None:
-        looks, old = self._looks, [*self.widget.children[1:], *self.boxes.values()]
+        styles, old = self._styles, [*self.widget.children[1:], *self.boxes.values()]
         self.boxes = {
             key: rare_widgets.Checkbox(
                 False,
                 description=label,
                 indent=False,
-                layout=looks.layout,
-                style=looks.checkbox,
+                layout=styles.layout,
+                style=styles.checkbox,
                 disabled=self._line.disabled,
             )
             for key, label in self._offered
         }
         for key, box in self.boxes.items():
-            box.observe(lambda change, key=key: self._ticked(key, bool(change["new"])), "value")
-        row = [looks.box(list(self.boxes.values()), "foldnote-ticks")] if self.boxes else []
+            box.observe(lambda change, key=key: self._handle_tick(key, bool(change["new"])), "value")
+        row = [styles.box(list(self.boxes.values()), "foldnote-ticks")] if self.boxes else []
         self.widget.children = (self._line, *row)
         for part in old:
             part.close()
 
-    def _ticked(self, key: Key, is_on: bool) -> None:
+    def _handle_tick(self, key: Key, is_on: bool) -> None:
         if not self._is_marking:
             self._on_tick(key, is_on)

@@ -24,7 +24,7 @@ from foldnote.forms.ui import choice_widgets
 from foldnote.forms.wording import in_one_line
 from foldnote.models.problem import Problem
 
-_WORDS: Final = {
+_TYPE_NAMES: Final = {
     "string": "text",
     "number": "number",
     "integer": "whole number",
@@ -40,7 +40,7 @@ class VariantField(ContainerField):
 
     def build(self) -> widgets.DOMWidget:
         """Return a drop-down list of the options, and the field of the chosen one."""
-        looks = self.looks
+        styles = self.styles
         document = Document.of(self.spec.root)
         self._schemas = read_options(self.spec.schema, self.spec.root)
         self._rules: list[Rules] = [document.compile_part(schema) for schema in self._schemas]
@@ -50,11 +50,14 @@ class VariantField(ContainerField):
         if self._has_none:
             labels.insert(0, "nothing (null)" if self.spec.required else "not set")
         self.control = choice_widgets.Dropdown(
-            options=enumerate_labels(labels), index=0, style=looks.description, **self.look("choice", "field")
+            options=enumerate_labels(labels),
+            index=0,
+            style=styles.description,
+            **self.look("choice", "field"),
         )
-        self.control.observe(self._chosen, "index")
-        self._foot = looks.html("", "foldnote-part")
-        self._widget = looks.box([self.control, self._foot], "foldnote-object")
+        self.control.observe(self._handle_choice, "index")
+        self._foot = styles.html("", "foldnote-part")
+        self._widget = styles.box([self.control, self._foot], "foldnote-object")
         self._show_chosen()
         return self._widget
 
@@ -68,15 +71,17 @@ class VariantField(ContainerField):
         field = self._field()
         if field is None:
             return Reading(None if self.spec.required and self.spec.nullable else self.blank)
-        read = field.read()
-        if read.value is MISSING:
-            return Reading(MISSING, inner=tuple(list_problems(read)))
+        reading = field.read()
+        if reading.value is MISSING:
+            return Reading(MISSING, inner=tuple(list_problems(reading)))
         rules = self._rules[self._position()]
-        found = list_problems(read) or find_problems(rules, parse_value(read.value))
+        problems = list_problems(reading) or find_problems(rules, parse_value(reading.value))
         # A value that is complete for another option is valid, although this one requires more.
-        if all(each.code == "missing_field" for each in found) and self._fits_an_option(read.value):
-            found = []
-        return Reading(read.value, inner=tuple(found))
+        if all(problem.code == "missing_field" for problem in problems) and self._fits_an_option(
+            reading.value
+        ):
+            problems = []
+        return Reading(reading.value, inner=tuple(problems))
 
     def render(self, value: Any) -> None:
         """Choose the option that ``value`` matches, and show it there."""
@@ -86,7 +91,7 @@ class VariantField(ContainerField):
             if field is not None:
                 field.reset()
         else:
-            self.control.index = self._find(value) + self._has_none
+            self.control.index = self._find_option(value) + self._has_none
             field = self._field()
             if field is not None:
                 field.write(value)
@@ -96,9 +101,9 @@ class VariantField(ContainerField):
         """Return `MISSING`: the chosen option's field holds the value."""
         return None if value is None and self._has_none else MISSING
 
-    def express(self, read: Reading, problems: Sequence[Problem]) -> None:
+    def express(self, reading: Reading, problems: Sequence[Problem]) -> None:
         """Show title and help at the drop-down list, problems at the chosen option."""
-        notice = self.notice_of(read, ())
+        notice = self.notice_of(reading, ())
         self.control.description = self._parts.head(notice)
         self._foot.value = self.write_foot(notice)
         field = self._field()
@@ -140,39 +145,39 @@ class VariantField(ContainerField):
         plain = parse_value(value).value
         return any(rules.accepts(plain) for rules in self._rules)
 
-    def _find(self, value: Any) -> int:
+    def _find_option(self, value: Any) -> int:
         plain = parse_value(value).value
         fitting = [position for position, rules in enumerate(self._rules) if rules.accepts(plain)]
         if fitting:
             return fitting[0]
         kind = take_type(plain)
-        alike = [
+        same_type = [
             position
             for position, schema in enumerate(self._schemas)
             if kind in list_types(schema) or (kind == "integer" and "number" in list_types(schema))
         ]
-        return alike[0] if alike else 0
+        return same_type[0] if same_type else 0
 
-    def _chosen(self, _change: object) -> None:
+    def _handle_choice(self, _change: object) -> None:
         self._show_chosen()
         self.changed()
 
     def _show_chosen(self) -> None:
         field = self._field()
-        shown = [self.control, self._foot, *([field.widget] if field is not None else [])]
-        if list(self._widget.children) != shown:
-            self._widget.children = shown
+        children = [self.control, self._foot, *([field.widget] if field is not None else [])]
+        if list(self._widget.children) != children:
+            self._widget.children = children
 
 
 def label_option(schema: Mapping[str, Any]) -> str:
     """Return the label of a union's option: its title, values, properties or types."""
     if schema.get("title"):
         return str(schema["title"])
-    for word in ("const", "enum"):
-        if word in schema:
-            values = schema[word] if word == "enum" and isinstance(schema[word], list) else [schema[word]]
+    for key in ("const", "enum"):
+        if key in schema:
+            values = schema[key] if key == "enum" and isinstance(schema[key], list) else [schema[key]]
             return ", ".join(in_one_line(value, 20) for value in values[:4]) or "nothing"
     types = list_types(schema)
     if types == ("object",) and isinstance(schema.get("properties"), Mapping) and schema["properties"]:
         return in_one_line(", ".join(list(schema["properties"])[:3]), 40)
-    return " or ".join(_WORDS.get(name, name) for name in types) or "anything"
+    return " or ".join(_TYPE_NAMES.get(name, name) for name in types) or "anything"

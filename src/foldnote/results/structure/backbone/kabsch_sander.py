@@ -91,14 +91,14 @@ def _length(strand: tuple[int, int]) -> int:
 
 def _find_bends(alphas: Floats, piece: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mark residues i where the chain turns by more than 70° from (i-2, i) to (i, i+2); bool, shape (n,)."""
-    found = np.zeros(len(alphas), dtype=bool)
+    bends = np.zeros(len(alphas), dtype=bool)
     if len(alphas) < 5:
-        return found
+        return bends
     before, behind = alphas[2:-2] - alphas[:-4], alphas[4:] - alphas[2:-2]
     lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(behind, axis=1)
     cosines = np.einsum("ij,ij->i", before, behind) / np.maximum(lengths, 1e-12)
-    found[2:-2] = (cosines < np.cos(np.radians(_BEND_DEGREES))) & (piece[4:] == piece[:-4])
-    return found
+    bends[2:-2] = (cosines < np.cos(np.radians(_BEND_DEGREES))) & (piece[4:] == piece[:-4])
+    return bends
 
 
 def _find_bonds(backbone: Floats, piece: NDArray[np.int64], prolines: NDArray[np.bool_]) -> Bonds:
@@ -139,21 +139,23 @@ def _find_bonds(backbone: Floats, piece: NDArray[np.int64], prolines: NDArray[np
     return bonds
 
 
-def _invert(one: Floats, other: Floats) -> Floats:
-    return np.asarray(1 / np.maximum(np.linalg.norm(one - other, axis=1), _MIN_DISTANCE_A))
+def _invert(first: Floats, second: Floats) -> Floats:
+    return np.asarray(1 / np.maximum(np.linalg.norm(first - second, axis=1), _MIN_DISTANCE_A))
 
 
 def _find_bridges(bonds: Bonds, piece: NDArray[np.int64]) -> set[Bridge]:
     """Find parallel and antiparallel bridges by the hydrogen-bond patterns of Kabsch and Sander."""
-    found = set()
+    candidates = set()
     for donor, acceptor in bonds:
         if (acceptor + 2, donor) in bonds:
-            found.add((*sorted((acceptor + 1, donor)), 1))
+            candidates.add((*sorted((acceptor + 1, donor)), 1))
         if (acceptor, donor) in bonds:
-            found.add((*sorted((acceptor, donor)), -1))
+            candidates.add((*sorted((acceptor, donor)), -1))
         if (acceptor + 2, donor - 2) in bonds:
-            found.add((*sorted((acceptor + 1, donor - 1)), -1))
-    return {(one, other, sense) for one, other, sense in found if _is_bridge((one, other), piece)}
+            candidates.add((*sorted((acceptor + 1, donor - 1)), -1))
+    return {
+        (first, second, sense) for first, second, sense in candidates if _is_bridge((first, second), piece)
+    }
 
 
 def _find_strands(bridges: set[Bridge], piece: NDArray[np.int64]) -> set[tuple[int, int]]:
@@ -163,23 +165,23 @@ def _find_strands(bridges: set[Bridge], piece: NDArray[np.int64]) -> set[tuple[i
     other.
     """
     partners: dict[tuple[int, int], list[int]] = {}
-    for one, other, sense in bridges:
-        partners.setdefault((one, sense), []).append(other)
+    for first, second, sense in bridges:
+        partners.setdefault((first, sense), []).append(second)
     strands = set()
-    for one, other, sense in bridges:
-        strands |= {(one, one), (other, other)}
+    for first, second, sense in bridges:
+        strands |= {(first, first), (second, second)}
         for step in range(1, _LONG_BULGE + 1):
-            for partner in partners.get((one + step, sense), []):
-                gap = (partner - other) * sense
+            for partner in partners.get((first + step, sense), []):
+                gap = (partner - second) * sense
                 is_linked = 0 < gap <= _LONG_BULGE and min(step, gap) <= _SHORT_BULGE
-                ends = sorted((other, partner))
-                if is_linked and piece[one] == piece[one + step] and piece[other] == piece[partner]:
-                    strands |= {(one, one + step), (ends[0], ends[1])}
+                ends = sorted((second, partner))
+                if is_linked and piece[first] == piece[first + step] and piece[second] == piece[partner]:
+                    strands |= {(first, first + step), (ends[0], ends[1])}
     return strands
 
 
 def _is_bridge(pair: tuple[int, int], piece: NDArray[np.int64]) -> bool:
     """Return whether both residues are inside a segment and, in the same segment, more than two apart."""
-    one, other = pair
+    first, second = pair
     is_inside = all(0 < index < len(piece) - 1 and piece[index - 1] == piece[index + 1] for index in pair)
-    return is_inside and (piece[one] != piece[other] or abs(one - other) > 2)
+    return is_inside and (piece[first] != piece[second] or abs(first - second) > 2)

@@ -162,14 +162,14 @@ def find_interfaces(structure: gemmi.Structure) -> Interfaces:
     chain_contacts = list(_list_contacts(chains))
     areas = _measure_alone(chains, chain_contacts)
     pairs, residues, bonds = [], [], []
-    for one in chain_contacts:
-        sides = _make_sides(one, (areas[one.first], areas[one.second]))
-        bonds += list(_list_bonds(sides, one.contacts))
+    for contact in chain_contacts:
+        sides = _make_sides(contact, (areas[contact.first], areas[contact.second]))
+        bonds += list(_list_bonds(sides, contact.contacts))
         pairs.append(_write_pair(*sides))
         residues += [row for side in (sides, sides[::-1]) for row in _write_residues(*side)]
-    found = _make_frame(pairs, PAIR_COLUMNS).sort_values("buried_area", ascending=False, kind="stable")
+    frame = _make_frame(pairs, PAIR_COLUMNS).sort_values("buried_area", ascending=False, kind="stable")
     return Interfaces(
-        found.reset_index(drop=True),
+        frame.reset_index(drop=True),
         _make_frame(residues, RESIDUE_COLUMNS),
         _make_frame(bonds, BOND_COLUMNS),
     )
@@ -191,9 +191,11 @@ def _read_chain(name: str, residues: list[gemmi.Residue]) -> _Chain:
         light = np.array([atom.pos.tolist() for atom in own if atom.is_hydrogen()]).reshape(-1, 3)
         heavy = [atom for atom in own if not atom.is_hydrogen()]
         bonded = [find_hydrogens(light, atom.pos.tolist()) for atom in heavy]
-        hydrogens |= {place: each for place, each in enumerate(bonded, start=len(points)) if len(each)}
+        hydrogens |= {
+            row: positions for row, positions in enumerate(bonded, start=len(points)) if len(positions)
+        }
         names = [(atom.name, atom.element.name) for atom in heavy]
-        roles += find_residue_roles(parent, names, [len(each) > 0 for each in bonded])
+        roles += find_residue_roles(parent, names, [len(positions) > 0 for positions in bonded])
         atoms += [_Atom(owner, AtomName(parent, *name)) for name in names]
         points += [atom.pos.tolist() for atom in heavy]
     places = np.array(points, dtype=np.float64).reshape(-1, 3)
@@ -246,26 +248,28 @@ def _measure_alone(chains: Sequence[_Chain], chain_contacts: Sequence[_ChainCont
     An atom's surface depends only on the atoms within reach, so the others are left out.
     """
     covered: dict[_Chain, list[Rows]] = {chain: [] for chain in chains}
-    for one in chain_contacts:
-        covered[one.first].append(one.touched[0])
-        covered[one.second].append(one.touched[1])
+    for contact in chain_contacts:
+        covered[contact.first].append(contact.touched[0])
+        covered[contact.second].append(contact.touched[1])
     return {chain: _measure_residues(chain, np.concatenate(rows)) for chain, rows in covered.items() if rows}
 
 
 def _measure_residues(chain: _Chain, rows: Rows) -> Floats:
     areas = np.zeros(len(chain.points))
-    wanted = np.flatnonzero(np.isin(chain.owners, chain.owners[rows]))
-    near = np.unique(find_close_pairs(chain.points, chain.points[wanted], _find_reach(chain))[0])
-    areas[near] = measure_areas(chain.points[near], chain.radii[near])
+    atom_rows = np.flatnonzero(np.isin(chain.owners, chain.owners[rows]))
+    nearby = np.unique(find_close_pairs(chain.points, chain.points[atom_rows], _find_reach(chain))[0])
+    areas[nearby] = measure_areas(chain.points[nearby], chain.radii[nearby])
     return areas
 
 
-def _make_sides(one: _ChainContact, areas: tuple[Floats, Floats]) -> tuple[_InterfaceSide, _InterfaceSide]:
-    found = []
-    buried = _measure_buried(one, areas)
-    rows, columns, distances = one.contacts
-    for place, (chain, other, own, theirs) in enumerate(
-        ((one.first, one.second, rows, columns), (one.second, one.first, columns, rows))
+def _make_sides(
+    contact: _ChainContact, areas: tuple[Floats, Floats]
+) -> tuple[_InterfaceSide, _InterfaceSide]:
+    sides = []
+    buried = _measure_buried(contact, areas)
+    rows, columns, distances = contact.contacts
+    for index, (chain, other, own, theirs) in enumerate(
+        ((contact.first, contact.second, rows, columns), (contact.second, contact.first, columns, rows))
     ):
         partners: defaultdict[int, set[int]] = defaultdict(set)
         closest: dict[int, float] = {}
@@ -273,31 +277,31 @@ def _make_sides(one: _ChainContact, areas: tuple[Floats, Floats]) -> tuple[_Inte
             owner = chain.atoms[row].owner
             partners[owner].add(other.atoms[column].owner)
             closest[owner] = min(distance, closest.get(owner, np.inf))
-        found.append(_InterfaceSide(chain, areas[place], partners, closest, buried[place]))
-    return found[0], found[1]
+        sides.append(_InterfaceSide(chain, areas[index], partners, closest, buried[index]))
+    return sides[0], sides[1]
 
 
-def _measure_buried(one: _ChainContact, areas: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def _measure_buried(contact: _ChainContact, areas: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Measure the area that the other chain covers of each residue of both chains, Å².
 
     Only atoms within reach of the other chain can be covered.
     """
-    first, second = one.first, one.second
+    first, second = contact.first, contact.second
     reach = _find_reach(first, second)
     near = [
         np.unique(find_close_pairs(own.points, own.points[rows], reach)[0])
-        for own, rows in zip((first, second), one.touched, strict=True)
+        for own, rows in zip((first, second), contact.touched, strict=True)
     ]
     points = np.concatenate([first.points[near[0]], second.points[near[1]]])
     together = measure_areas(points, np.concatenate([first.radii[near[0]], second.radii[near[1]]]))
     lost = []
-    for own, alone, rows, kept, found in zip(
-        (first, second), areas, one.touched, near, np.split(together, [len(near[0])]), strict=True
+    for own, alone, rows, near_rows, buried_areas in zip(
+        (first, second), areas, contact.touched, near, np.split(together, [len(near[0])]), strict=True
     ):
-        beside = alone.copy()
-        beside[kept] = found
+        in_complex = alone.copy()
+        in_complex[near_rows] = buried_areas
         change = np.zeros(len(own.points))
-        change[rows] = alone[rows] - beside[rows]
+        change[rows] = alone[rows] - in_complex[rows]
         lost.append(_sum_by_residue(own, change))
     return lost[0], lost[1]
 
@@ -311,8 +315,8 @@ def _list_bonds(
 ) -> Iterator[tuple[object, ...]]:
     """Yield hydrogen bonds and salt bridges by ascending distance, and count them in both sides."""
     first, second = sides[0].chain, sides[1].chain
-    for place in np.argsort(pairs[2], kind="stable").tolist():
-        row, column, distance = int(pairs[0][place]), int(pairs[1][place]), float(pairs[2][place])
+    for index in np.argsort(pairs[2], kind="stable").tolist():
+        row, column, distance = int(pairs[0][index]), int(pairs[1][index]), float(pairs[2][index])
         owner, other = first.atoms[row].owner, second.atoms[column].owner
         angle = _find_angle(first, row, second, column) if distance <= HYDROGEN_BOND_A else None
         if angle is not None:
@@ -334,8 +338,8 @@ def _find_angle(first: _Chain, row: int, second: _Chain, column: int) -> float |
                 find_widest_angle(donor.points[here], donor.hydrogens.get(here), acceptor.points[there])
             )
     fitting = [angle for angle in angles if not angle < MIN_ANGLE_DEGREES]
-    known = [angle for angle in fitting if np.isfinite(angle)]
-    return max(known) if known else (fitting[0] if fitting else None)
+    measured = [angle for angle in fitting if np.isfinite(angle)]
+    return max(measured) if measured else (fitting[0] if fitting else None)
 
 
 def _is_bridge(first: _Atom, second: _Atom) -> bool:
@@ -346,12 +350,12 @@ def _is_bridge(first: _Atom, second: _Atom) -> bool:
 def _write_bond(
     kind: str, first: tuple[_Chain, int], second: tuple[_Chain, int], distance: float, angle: float
 ) -> tuple[object, ...]:
-    named: list[object] = []
+    cells: list[object] = []
     for chain, row in (first, second):
         owner, names = chain.atoms[row]
-        named += [chain.name, *chain.residues[owner], names.atom]
+        cells += [chain.name, *chain.residues[owner], names.atom]
     places = [value for chain, row in (first, second) for value in chain.points[row].tolist()]
-    return (kind, *named, distance, angle, *places)
+    return (kind, *cells, distance, angle, *places)
 
 
 def _write_pair(first: _InterfaceSide, second: _InterfaceSide) -> tuple[object, ...]:

@@ -60,7 +60,7 @@ def list_roles() -> dict[str, dict[str, int]]:
     tables |= {name: _BACKBONE_NUCLEIC | table for name, table in _NUCLEIC.items()}
     tables |= {name: tables[parent] for name, parent in _OTHER_NAMES.items()}
     return {
-        name: {atom: int(gives) + 2 * int(takes) for atom, (gives, takes) in table.items()}
+        name: {atom: int(is_donor) + 2 * int(is_acceptor) for atom, (is_donor, is_acceptor) in table.items()}
         for name, table in tables.items()
     }
 
@@ -103,10 +103,10 @@ def find_residue_roles(
     is_told = any(has and name in ring for (name, _), has in zip(atoms, have_hydrogens, strict=True))
     roles = []
     for (name, element), has_hydrogen in zip(atoms, have_hydrogens, strict=True):
-        gives, takes = _find_role(residue, name, element)
+        is_donor, is_acceptor = _find_role(residue, name, element)
         if is_told and name in ring:
-            gives, takes = has_hydrogen, not has_hydrogen
-        roles.append((gives or (has_hydrogen and element in ("N", "O")), takes))
+            is_donor, is_acceptor = has_hydrogen, not has_hydrogen
+        roles.append((is_donor or (has_hydrogen and element in ("N", "O")), is_acceptor))
     return roles
 
 

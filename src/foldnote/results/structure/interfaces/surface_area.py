@@ -42,8 +42,8 @@ def _find_radius(name: AtomName) -> float:
     from rdkit.Chem import rdFreeSASA
 
     with rdBase.BlockLogs():
-        known = rdFreeSASA.classifyAtoms(_make_molecule([name]))
-    radius = float(known[0]) if known else 0.0
+        radii = rdFreeSASA.classifyAtoms(_make_molecule([name]))
+    radius = float(radii[0]) if radii else 0.0
     return radius if radius > 0 else float(gemmi.Element(name.element).vdw_r)
 
 

@@ -49,12 +49,12 @@ class Allowance:
         """
         if caller.tier != TRIAL or tool.family != FAMILY:
             return
-        estimated = round(sum(self._estimate(each) for each in rows), 2)
+        estimated = round(sum(self._estimate(row) for row in rows), 2)
         if estimated > self._weighted_hours:
             raise allowance_exceeded(tool.type, estimated, self._weighted_hours)
 
     def _estimate(self, job: NewJob) -> float:
-        paths = [self._objects.path(each.sha256) for each in job.inputs if each.field == "ligandsSDF"]
+        paths = [self._objects.path(item.sha256) for item in job.inputs if item.field == "ligandsSDF"]
         return estimate_hours(job.normalized, sum(map(count_ligands, paths)))
 
 
@@ -93,5 +93,5 @@ def allowance_exceeded(tool_type: str, estimated: float, allowed: float) -> Refu
         f"This {tool_type} run is estimated at {estimated:g} weighted hours; an unclaimed key may spend"
         f" {allowed:g}. Ask for fewer ligands, repeats or shorter runs, or claim the account."
     )
-    more = {"estimatedWeightedHours": estimated, "allowanceWeightedHours": allowed}
-    return RefusalError(403, "allowance_exceeded", sentence, more=more)
+    fields = {"estimatedWeightedHours": estimated, "allowanceWeightedHours": allowed}
+    return RefusalError(403, "allowance_exceeded", sentence, more=fields)

@@ -92,7 +92,7 @@ class HubIdentity:
             model = json.loads(body)
             kind, name, groups = model["kind"], model["name"], model.get("groups", [])
             scopes = set(model["scopes"])
-            is_valid = isinstance(name, str) and all(isinstance(each, str) for each in groups)
+            is_valid = isinstance(name, str) and all(isinstance(group, str) for group in groups)
         except (ValueError, KeyError, TypeError, RecursionError):
             is_valid = False
         if not is_valid:
@@ -134,5 +134,5 @@ def _missing_scope(service: str) -> RefusalError:
 def hub_unreachable(reason: str) -> RefusalError:
     """Build the 503 while the hub does not answer."""
     sentence = f"The service cannot ask JupyterHub who you are: {reason}. Nothing was changed; try again."
-    more = {"retryAfterSeconds": _RETRY_S}
-    return RefusalError(503, "hub_unreachable", sentence, more=more, headers={"Retry-After": str(_RETRY_S)})
+    fields = {"retryAfterSeconds": _RETRY_S}
+    return RefusalError(503, "hub_unreachable", sentence, more=fields, headers={"Retry-After": str(_RETRY_S)})

@@ -56,8 +56,10 @@ class HubOptions:
         if not section:
             return None
         if unknown := section.keys() - cls.__dataclass_fields__.keys():
-            known = ", ".join(sorted(cls.__dataclass_fields__))
-            raise ConfigurationError(f"{_WHERE} has the unknown option {min(unknown)!r}. Options: {known}.")
+            option_names = ", ".join(sorted(cls.__dataclass_fields__))
+            raise ConfigurationError(
+                f"{_WHERE} has the unknown option {min(unknown)!r}. Options: {option_names}."
+            )
         options = dict(section)
         for name, problem in _find_problems(options):
             raise ConfigurationError(f"{_WHERE} sets {name} to {options.get(name)!r}; it must be {problem}.")
@@ -99,4 +101,4 @@ def _find_problems(options: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _is_words(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) and each.strip() for each in value)
+    return isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value)

@@ -118,8 +118,8 @@ class HubSignIn:
         account = self._find_account(user)
         options = self._options
         if options.organizations:
-            wanted = (name for group, name in options.organizations.items() if group in user.groups)
-            self._organizations.assign(account, next(wanted, None), set(options.organizations.values()))
+            names = (name for group, name in options.organizations.items() if group in user.groups)
+            self._organizations.assign(account, next(names, None), set(options.organizations.values()))
         is_admin = not user.groups.isdisjoint(options.admin_groups)
         expires = clock.stamp(datetime.fromtimestamp(self._end_of_period(period), UTC))
         self._accounts.add_key(account, sha256, is_admin=is_admin, expires=expires)

@@ -85,15 +85,15 @@ class StorageService:
         return self._trial_limit_bytes if tier == TRIAL else self._limit_bytes
 
 
-def storage_full(status: int, used: int, allowed: int, wanted: int = 0) -> RefusalError:
+def storage_full(status: int, used: int, allowed: int, upload_bytes: int = 0) -> RefusalError:
     """Build a refusal that states the figures, with the ``wanted`` bytes of an upload, and what to do."""
-    needs = f" This upload needs {_describe(wanted)}." if wanted else ""
+    needs = f" This upload needs {_describe(upload_bytes)}." if upload_bytes else ""
     sentence = (
         f"The account uses {_describe(used)} of its {_describe(allowed)} for files, settings and results."
         f"{needs} Delete what you do not need; the space is free about a minute later."
     )
-    more = {"storageBytes": used, "storageBytesAllowed": allowed}
-    return RefusalError(status, "storage_quota_exceeded", sentence, more=more)
+    fields = {"storageBytes": used, "storageBytesAllowed": allowed}
+    return RefusalError(status, "storage_quota_exceeded", sentence, more=fields)
 
 
 def _describe(size: int) -> str:

@@ -87,10 +87,10 @@ class TrialService:
         Raises:
             RefusalError: 404.
         """
-        found = self._trials.find_claim(hash_key(token))
-        if found is None:
+        claim = self._trials.find_claim(hash_key(token))
+        if claim is None:
             raise _unknown_link_error()
-        return found
+        return claim
 
     def claim(self, token: str, email: str, key: str | None = None) -> None:
         """Assign the account to the person with this address; idempotent.
@@ -106,10 +106,10 @@ class TrialService:
                 "email must be an address such as name@lab.org.", code="invalid_email", field="email"
             )
         into = None if key is None else self._sign_in(email, key)
-        found = self._trials.claim(hash_key(token), email, into)
-        if found is None:
+        trial = self._trials.claim(hash_key(token), email, into)
+        if trial is None:
             raise _unknown_link_error()
-        if not may_claim(found.claimed_by, email):
+        if not may_claim(trial.claimed_by, email):
             raise bad_request("This account was already claimed.", code="already_claimed", field="token")
 
     def _sign_in(self, email: str, key: str) -> int:
@@ -129,9 +129,9 @@ def retry_later(status: int, code: str, sentence: str, seconds: int) -> RefusalE
 
 
 def _provision_limit_error(error: ProvisionCapError) -> RefusalError:
-    who = "your address" if error.scope == "source" else "all clients together"
+    subject = "your address" if error.scope == "source" else "all clients together"
     seconds = whole_seconds(error.retry_after_s)
-    sentence = f"The hourly limit of trial keys for {who} is reached. Reuse a key, or wait {seconds} s."
+    sentence = f"The hourly limit of trial keys for {subject} is reached. Reuse a key, or wait {seconds} s."
     return retry_later(429, "provisioning_capped", sentence, seconds)
 
 

@@ -55,10 +55,10 @@ def choose_members(
     """
     if (exact := archives.find_member(archive, path)) is not None:
         return [exact]
-    found = _match(archives.member_names(archive), path, extensions)
-    if not found:
+    matching = _match(archives.member_names(archive), path, extensions)
+    if not matching:
         raise ReferenceFaultError(f"its result has no file {path!r}.{suggest_names(archive, path)}")
-    ranked = rank(archive, found)
+    ranked = rank(archive, matching)
     return ranked[:1] if choose_best or (choose_best is None and not takes_many) else ranked
 
 
@@ -67,9 +67,9 @@ def _match(names: Sequence[str], path: str, extensions: Sequence[str]) -> list[s
         return [name for name in names if fnmatch.fnmatchcase(name, path)]
     if path and not path.endswith("/"):
         return []
-    wanted = tuple(f".{each.lstrip('.').lower()}" for each in extensions)
+    endings = tuple(f".{extension.lstrip('.').lower()}" for extension in extensions)
     inside = [name for name in names if name.startswith(path) and name not in OWN_NAMES]
-    return [name for name in inside if not wanted or name.lower().endswith(wanted)]
+    return [name for name in inside if not endings or name.lower().endswith(endings)]
 
 
 def rank(archive: Path, names: Sequence[str]) -> list[str]:
@@ -77,9 +77,9 @@ def rank(archive: Path, names: Sequence[str]) -> list[str]:
     order = [re.compile(rf"{re.escape(model)}(?!\d)") for model in _read_order(archive)]
 
     def place(name: str) -> tuple[float, float, str]:
-        found = _RANK.search(name.rpartition("/")[2])
+        match = _RANK.search(name.rpartition("/")[2])
         listed = next((index for index, model in enumerate(order) if model.search(name)), len(order))
-        return (float(found[1]) if found else float("inf"), listed, name)
+        return (float(match[1]) if match else float("inf"), listed, name)
 
     return sorted(names, key=place)
 
@@ -97,7 +97,7 @@ def _order_of(content: bytes) -> list[str]:
     except (ValueError, RecursionError):
         return []
     order = value.get("order") if isinstance(value, dict) else None
-    return [each for each in order if isinstance(each, str)] if isinstance(order, list) else []
+    return [item for item in order if isinstance(item, str)] if isinstance(order, list) else []
 
 
 def substitute(tool: Tool, settings: Mapping[str, Any], stages: Sequence[str]) -> dict[str, Any]:

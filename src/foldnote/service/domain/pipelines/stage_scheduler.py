@@ -67,69 +67,77 @@ class StageScheduler:
 
     def _advance(self) -> None:
         while not self._worker.is_stopping and (ready := self._store.pipelines.ready()):
-            for held in ready:
-                self._release_or_abandon(held)
+            for held_stage in ready:
+                self._release_or_abandon(held_stage)
             self._wake()
 
-    def _release_or_abandon(self, held: HeldStage) -> None:
-        unfinished = next((stage for stage in held.earlier if not _is_complete(stage)), None)
+    def _release_or_abandon(self, held_stage: HeldStage) -> None:
+        unfinished = next((stage for stage in held_stage.earlier if not _is_complete(stage)), None)
         if unfinished is not None:
-            self._store.pipelines.abandon(held, _explain_failure(unfinished))
+            self._store.pipelines.abandon(held_stage, _explain_failure(unfinished))
             return
         try:
-            variants = [_with_digest(held, each) for each in self._collect_inputs(held)]
-            engine = self._toolbox.engine_of(held.type)
-            version = "" if engine is None else engine.for_tool(held.type).full_version
-            self._store.pipelines.release(held, variants, version)
+            variants = [_with_digest(held_stage, collected) for collected in self._collect_inputs(held_stage)]
+            engine = self._toolbox.engine_of(held_stage.type)
+            version = "" if engine is None else engine.for_tool(held_stage.type).full_version
+            self._store.pipelines.release(held_stage, variants, version)
         except (QuotaError, BudgetError):
             self._store.pipelines.abandon(
-                held, f"{CANNOT_START}the account has reached its limit of jobs or weighted hours."
+                held_stage, f"{CANNOT_START}the account has reached its limit of jobs or weighted hours."
             )
         except (ReferenceFaultError, RefusalError, OSError, ValueError) as exc:
             if isinstance(exc, OSError) and is_passing(exc):
                 raise
-            self._store.pipelines.abandon(held, f"{CANNOT_START}{exc}")
+            self._store.pipelines.abandon(held_stage, f"{CANNOT_START}{exc}")
 
-    def _collect_inputs(self, held: HeldStage) -> list[Variant]:
+    def _collect_inputs(self, held_stage: HeldStage) -> list[Variant]:
         """Collect the inputs of every job of the stage, in the order of the settings."""
-        tool = self._toolbox.find(held.type)
-        names = [stage.name for stage in held.earlier]
-        remaining_inputs = list(held.inputs)
+        tool = self._toolbox.find(held_stage.type)
+        names = [stage.name for stage in held_stage.earlier]
+        remaining_inputs = list(held_stage.inputs)
         options_by_field: list[tuple[str, list[Option]]] = []
-        for field, path, value, _ in file_values(tool, json.loads(held.normalized)):
+        for field, path, value, _ in file_values(tool, json.loads(held_stage.normalized)):
             reference = read_reference(value, names)
             if reference is None:
-                index = next(i for i, each in enumerate(remaining_inputs) if each.field == field)
+                index = next(i for i, item in enumerate(remaining_inputs) if item.field == field)
                 own_input = remaining_inputs.pop(index)
                 options_by_field.append((field, [(None, [own_input])]))
             else:
                 hints = tool.settings_schema["properties"][field].get("x-foldnote", {})
                 extensions = hints.get("extensions") or []
-                options = self._resolve_reference(held, field, extensions, reference, takes_many="." in path)
+                options = self._resolve_reference(
+                    held_stage, field, extensions, reference, takes_many="." in path
+                )
                 options_by_field.append((field, options))
-        return _combine([*options_by_field, *self._collect_alignment(held, remaining_inputs, names)])
+        return _combine([*options_by_field, *self._collect_alignment(held_stage, remaining_inputs, names)])
 
     def _collect_alignment(
-        self, held: HeldStage, remaining_inputs: list[Input], names: list[str]
+        self, held_stage: HeldStage, remaining_inputs: list[Input], names: list[str]
     ) -> list[tuple[str, list[Option]]]:
         """Return the alignment besides the stage's settings: its own, or that of an earlier stage."""
         if remaining_inputs:
             return [(ALIGNMENT_PATH, [(None, remaining_inputs)])]
-        value = json.loads(held.extensions or "{}").get(ALIGNMENT, "")
+        value = json.loads(held_stage.extensions or "{}").get(ALIGNMENT, "")
         reference = read_reference(value, names)
         if reference is None:
             return []
         options = self._resolve_reference(
-            held, ALIGNMENT_PATH, [ALIGNMENT_EXTENSION], reference, takes_many=False
+            held_stage, ALIGNMENT_PATH, [ALIGNMENT_EXTENSION], reference, takes_many=False
         )
         return [(ALIGNMENT_PATH, [(None, options[0][1])])]
 
     def _resolve_reference(
-        self, held: HeldStage, field: str, extensions: list[str], reference: Reference, *, takes_many: bool
+        self,
+        held_stage: HeldStage,
+        field: str,
+        extensions: list[str],
+        reference: Reference,
+        *,
+        takes_many: bool,
     ) -> list[Option]:
         """Resolve a reference: one option with all files for a list field, else one option per file."""
-        found: list[tuple[str, Input]] = []
-        for stage in held.earlier:
+        resolved: list[tuple[str, Input]] = []
+        for stage in held_stage.earlier:
             if stage.name != reference.stage:
                 continue
             sha256 = stage.result_sha256 or ""
@@ -144,12 +152,12 @@ class StageScheduler:
             except ReferenceFaultError as exc:
                 sentence = f"{field} takes a file of the stage {stage.name}, but {exc}"
                 raise ReferenceFaultError(sentence) from exc
-            for each in members:
-                located = ResolvedFile(field, each.rpartition("/")[2], sha256=sha256, member=each)
-                found.append((f"{stage.name}/{each}", self._files.store_input(located)))
+            for member in members:
+                located = ResolvedFile(field, member.rpartition("/")[2], sha256=sha256, member=member)
+                resolved.append((f"{stage.name}/{member}", self._files.store_input(located)))
         if takes_many:
-            return [(None, [content for _, content in found])]
-        return [(path, [content]) for path, content in found]
+            return [(None, [content for _, content in resolved])]
+        return [(path, [content]) for path, content in resolved]
 
 
 def _combine(options_by_field: list[tuple[str, list[Option]]]) -> list[Variant]:
@@ -158,16 +166,16 @@ def _combine(options_by_field: list[tuple[str, list[Option]]]) -> list[Variant]:
     if count > MAX_VARIANTS:
         raise ReferenceFaultError(f"it would become {count} jobs; at most {MAX_VARIANTS} are allowed.")
     variants = []
-    for chosen in itertools.product(*(options for _, options in options_by_field)):
-        fields = zip(options_by_field, chosen, strict=True)
+    for choice in itertools.product(*(options for _, options in options_by_field)):
+        fields = zip(options_by_field, choice, strict=True)
         paths = {field: path for (field, options), (path, _) in fields if path and len(options) > 1}
-        variants.append(Variant(tuple(each for _, contents in chosen for each in contents), paths))
+        variants.append(Variant(tuple(content for _, contents in choice for content in contents), paths))
     return variants
 
 
-def _with_digest(held: HeldStage, variant: Variant) -> Variant:
-    settings, extensions = json.loads(held.normalized), json.loads(held.extensions or "{}")
-    return replace(variant, digest=digest_stage(held.type, settings, variant.inputs, extensions))
+def _with_digest(held_stage: HeldStage, variant: Variant) -> Variant:
+    settings, extensions = json.loads(held_stage.normalized), json.loads(held_stage.extensions or "{}")
+    return replace(variant, digest=digest_stage(held_stage.type, settings, variant.inputs, extensions))
 
 
 def _is_complete(stage: DoneStage) -> bool:

@@ -68,37 +68,39 @@ class PipelineService:
             tool = self._find_tool(index, stage)
             _refuse_later(index, stage, tool, names)
             check = catalog.check(tool, substitute(tool, stage.settings, names[:index]))
-            _refuse_first(index, stage, [each for each in check.problems if each.code != "missing_field"])
+            _refuse_first(
+                index, stage, [problem for problem in check.problems if problem.code != "missing_field"]
+            )
             self._read_extensions(tool, index, stage)
         rows = [_as_row(stage) for stage in pipeline.stages]
         self._store.pipelines.save(caller.account_id, pipeline.pipeline_name, rows)
 
-    def run(self, caller: Caller, wanted: RunPipelineRequest) -> list[str]:
+    def run(self, caller: Caller, request: RunPipelineRequest) -> list[str]:
         """Commit a parent and a job for each stage; return the jobs' names.
 
         Raises:
             RefusalError: 404 without such a pipeline, 400 naming the stage and the invalid field, 403 above a
                 limit.
         """
-        saved = self._store.pipelines.find(caller.account_id, wanted.pipeline_name)
+        saved = self._store.pipelines.find(caller.account_id, request.pipeline_name)
         if saved is None:
-            sentence = f"There is no pipeline {wanted.pipeline_name[:100]!r}. Save it with /submit-pipeline."
+            sentence = f"There is no pipeline {request.pipeline_name[:100]!r}. Save it with /submit-pipeline."
             raise not_found(sentence, code="pipeline_not_found", field="pipelineName")
-        require_name(wanted.job_name)
-        extensions = _read_run_extensions(wanted.foldnote)
-        stages = with_inputs([PipelineStage.model_validate(row) for row in saved], wanted.given_inputs())
+        require_name(request.job_name)
+        extensions = _read_run_extensions(request.foldnote)
+        stages = with_inputs([PipelineStage.model_validate(row) for row in saved], request.given_inputs())
         tools = [self._find_tool(index, stage) for index, stage in enumerate(stages)]
-        rows = [self._make_job(caller, wanted, stages, tool, index) for index, tool in enumerate(tools)]
+        rows = [self._make_job(caller, request, stages, tool, index) for index, tool in enumerate(tools)]
         for index, (tool, row) in enumerate(zip(tools, rows, strict=True)):
             with _at_stage(index):
                 RunCheck(tool, self._toolbox).require_runnable(row.normalized, row.extensions)
-        settings = {"pipelineName": wanted.pipeline_name, "inputs": wanted.given_inputs(), "stages": saved}
+        settings = {"pipelineName": request.pipeline_name, "inputs": request.given_inputs(), "stages": saved}
         if extensions:
             rows[0] = replace(rows[0], is_held=True)  # the scheduler releases it, or reuses its result
-        tag = wanted.project_tag
-        webhook = self._webhooks.choose(caller, wanted.foldnote)
+        tag = request.project_tag
+        webhook = self._webhooks.choose(caller, request.foldnote)
         parent = NewJob(
-            wanted.job_name, PIPELINE, settings, settings, tag, extensions=extensions, webhook=webhook
+            request.job_name, PIPELINE, settings, settings, tag, extensions=extensions, webhook=webhook
         )
         with refusals("jobName"):
             self._store.jobs.add_batch(caller.account_id, parent, rows)
@@ -114,14 +116,14 @@ class PipelineService:
     def _make_job(
         self,
         caller: Caller,
-        wanted: RunPipelineRequest,
+        request: RunPipelineRequest,
         stages: Sequence[PipelineStage],
         tool: Tool,
         index: int,
     ) -> NewJob:
         names = [stage.name for stage in stages[:index]]
         stage = stages[index]
-        name = f"{wanted.job_name}-{stage.name}"
+        name = f"{request.job_name}-{stage.name}"
         require_name(name)
         check = catalog.check(tool, substitute(tool, stage.settings, names))
         _refuse_first(index, stage, check.problems)
@@ -138,7 +140,7 @@ class PipelineService:
             tool.type,
             stage.settings,
             normalized,
-            wanted.project_tag,
+            request.project_tag,
             inputs,
             stage=stage.name,
             waits_for=waits_for,
@@ -168,7 +170,7 @@ class PipelineService:
             field = f"stages.{len(names)}.{located.field}"
             sentence = _name_stage(stage, problem_sentence(located, stage.settings))
             raise bad_request(sentence, code=located.code, field=field)
-        return tuple(self._files.store_input(each) for each in located)
+        return tuple(self._files.store_input(file) for file in located)
 
     def _keep_inputs(
         self,
@@ -179,16 +181,16 @@ class PipelineService:
         names: Sequence[str],
     ) -> tuple[Input, ...]:
         """Store the files that are known now; references are resolved when their stage is complete."""
-        kept: list[Input] = []
+        stored: list[Input] = []
         for field, path, value, _ in file_values(tool, normalized):
             if read_reference(value, names) is None:
                 located, problems = self._files.locate(caller, tool, {field: value})
                 if problems:
                     message = _name_stage(stage, problem_sentence(problems[0], stage.settings))
-                    place = f"stages.{len(names)}.settings.{path}"
-                    raise bad_request(message, code=problems[0].code, field=place)
-                kept.extend(self._files.store_input(each) for each in located)
-        return tuple(kept)
+                    field_path = f"stages.{len(names)}.settings.{path}"
+                    raise bad_request(message, code=problems[0].code, field=field_path)
+                stored.extend(self._files.store_input(file) for file in located)
+        return tuple(stored)
 
 
 def with_inputs(stages: Sequence[PipelineStage], inputs: Mapping[str, Any]) -> list[PipelineStage]:
@@ -201,22 +203,22 @@ def with_inputs(stages: Sequence[PipelineStage], inputs: Mapping[str, Any]) -> l
     first = {field: value for field, value in inputs.items() if field not in names}
     changed = []
     for index, stage in enumerate(stages):
-        given = inputs.get(stage.name, {})
-        if not isinstance(given, dict):
+        own_inputs = inputs.get(stage.name, {})
+        if not isinstance(own_inputs, dict):
             sentence = f"The inputs of the stage {stage.name} must be an object of its fields."
             raise bad_request(sentence, code="invalid_field", field=f"inputs.{stage.name}")
-        settings = {**stage.settings, **(first if index == 0 else {}), **given}
+        settings = {**stage.settings, **(first if index == 0 else {}), **own_inputs}
         changed.append(stage.model_copy(update={"settings": settings}))
     return changed
 
 
-def _read_run_extensions(given: Extensions | None) -> dict[str, Any] | None:
+def _read_run_extensions(extensions: Extensions | None) -> dict[str, Any] | None:
     """Return what is stored with a run: whether it reuses results; None for nothing.
 
     Raises:
         RefusalError: 400 for a part that belongs to a stage or a batch.
     """
-    parts = {} if given is None else given.model_dump(by_alias=True, exclude_defaults=True)
+    parts = {} if extensions is None else extensions.model_dump(by_alias=True, exclude_defaults=True)
     others = [name for name in parts if name not in (REUSE, WEBHOOK)]
     if others:
         sentence = (

@@ -63,10 +63,10 @@ class FoundMolecule:
 
 def find_molecules(text: str) -> list[FoundMolecule]:
     """Find every molecule in a text, without duplicates."""
-    found: dict[str, FoundMolecule] = {}
+    by_text: dict[str, FoundMolecule] = {}
     for molecule in _find_all(text):
-        found.setdefault(molecule.text, molecule)
-    return list(found.values())
+        by_text.setdefault(molecule.text, molecule)
+    return list(by_text.values())
 
 
 def _find_all(text: str) -> Iterator[FoundMolecule]:
@@ -87,16 +87,16 @@ def read_sequence(text: str) -> FoundMolecule | None:
 
 
 def _read_chain(text: str, form: str) -> Iterator[FoundMolecule]:
-    chains = [each.replace("-", "").replace(".", "") for each in text.split(":") if each]
+    chains = [chain.replace("-", "").replace(".", "") for chain in text.split(":") if chain]
     letters = set("".join(chains))
     if not letters:
         return
-    joined = ":".join(chains)
+    sequence = ":".join(chains)
     if letters <= NUCLEOTIDES:
-        yield FoundMolecule("nucleic-acid", form, joined, len(chains))
+        yield FoundMolecule("nucleic-acid", form, sequence, len(chains))
     elif letters <= AMINO_ACIDS:
         kind: Kind = "antibody" if any(map(is_variable_domain, chains)) else "protein"
-        yield FoundMolecule(kind, form, joined, len(chains))
+        yield FoundMolecule(kind, form, sequence, len(chains))
 
 
 def is_variable_domain(sequence: str) -> bool:
@@ -112,23 +112,23 @@ def is_heavy_domain(sequence: str) -> bool:
 def _find_smiles(text: str) -> Iterator[FoundMolecule]:
     announced = {match[1].strip(".,;'\"`") for match in _SMILES_WORD.finditer(text)}
     for match in _WORD.finditer(text):
-        word = match[0].strip(",;'\"`").rstrip(".?!")
-        if is_smiles(word, is_announced=word in announced):
-            yield FoundMolecule("small-molecule", "SMILES", word)
+        candidate = match[0].strip(",;'\"`").rstrip(".?!")
+        if is_smiles(candidate, is_announced=candidate in announced):
+            yield FoundMolecule("small-molecule", "SMILES", candidate)
 
 
-def is_smiles(word: str, *, is_announced: bool = False) -> bool:
+def is_smiles(text: str, *, is_announced: bool = False) -> bool:
     """Return whether a word looks like SMILES: it starts with an atom, closes brackets and rings."""
-    if len(word) > _SMILES_LONGEST or not word or word[0] in "()=#.:+-0123456789/\\":
+    if len(text) > _SMILES_LONGEST or not text or text[0] in "()=#.:+-0123456789/\\":
         return False
-    parts = _SMILES_PART.findall(word)
-    if "".join(parts) != word or not _is_closed(parts):
+    parts = _SMILES_PART.findall(text)
+    if "".join(parts) != text or not _is_closed(parts):
         return False
     atoms = sum(1 for part in parts if part[0].isalpha() or part[0] == "[")
     if is_announced:
         return atoms >= 1
     has_structure = any(part in "=#" or part[0] in "([" or part.isdigit() for part in parts)
-    return atoms >= 3 and has_structure and len(word) >= 5
+    return atoms >= 3 and has_structure and len(text) >= 5
 
 
 def _is_closed(parts: list[str]) -> bool:

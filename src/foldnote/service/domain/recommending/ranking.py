@@ -93,31 +93,31 @@ def read_task(
     prompt: str, molecules: Iterable[FoundMolecule], roles: Collection[str], tools: Iterable[Tool]
 ) -> Task:
     """Map the words and molecules of a task to functions and modalities of the catalog."""
-    found = tuple(molecules)
-    words = _without_molecules(prompt, found)
-    known = list(tools)
-    offered = {word for tool in known for word in tool.functions}
-    functions = {word for word in offered if _says(word, words)}
-    unserved = frozenset(word for word in _known_functions() - offered if _says(word, words))
-    named = {word for tool in known for word in tool.modalities if _says(word, words)}
-    modalities = named | {kind for molecule in found for kind in _kinds(molecule)}
+    molecule_list = tuple(molecules)
+    text = _without_molecules(prompt, molecule_list)
+    tool_list = list(tools)
+    offered = {term for tool in tool_list for term in tool.functions}
+    functions = {term for term in offered if _mentions(term, text)}
+    unserved = frozenset(term for term in _known_functions() - offered if _mentions(term, text))
+    named_modalities = {term for tool in tool_list for term in tool.modalities if _mentions(term, text)}
+    modalities = named_modalities | {kind for molecule in molecule_list for kind in _kinds(molecule)}
     if {*roles} & {"heavy", "light", "antigen"}:
         modalities.add("antibody")
-    if "structure-prediction" in functions and _is_complex(found, roles):
+    if "structure-prediction" in functions and _is_complex(molecule_list, roles):
         functions.add("complex-prediction")
     if "protein-protein-docking" in functions:
-        functions |= _find_docking(words, modalities)
-        if "small-molecule" in modalities and not _partner_pattern().search(words):
+        functions |= _find_docking(text, modalities)
+        if "small-molecule" in modalities and not _partner_pattern().search(text):
             functions.remove("protein-protein-docking")
-    has_structure = _structure_pattern().search(words) is not None
-    possible = frozenset({"nanobody"} & modalities - named)
-    asked, about = frozenset(functions), frozenset(modalities)
-    return Task(prompt, found, asked, about, has_structure, possible, unserved)
+    has_structure = _structure_pattern().search(text) is not None
+    possible = frozenset({"nanobody"} & modalities - named_modalities)
+    requested, subjects = frozenset(functions), frozenset(modalities)
+    return Task(prompt, molecule_list, requested, subjects, has_structure, possible, unserved)
 
 
-def _find_docking(words: str, modalities: Collection[str]) -> set[str]:
+def _find_docking(text: str, modalities: Collection[str]) -> set[str]:
     """Small-molecule docking if one is named, or if no word implies protein docking."""
-    is_meant = "small-molecule" in modalities or not _partner_pattern().search(words)
+    is_meant = "small-molecule" in modalities or not _partner_pattern().search(text)
     return {"small-molecule-docking"} if is_meant else set()
 
 
@@ -136,58 +136,60 @@ def advise(task: Task, tools: Sequence[Tool]) -> Ranking:
     if not rows:
         return Ranking((), _missing(task))
     near = [row for row in rows if row.points >= rows[0].points * _KEPT_SHARE][:MAX_ROWS]
-    kept = _cover(near, rows)
-    what = _describe_molecules(task.molecules)
-    summary = f"{kept[0].tool_id} fits best{f' for {what}' if what else ''}."
-    running = [row.tool_id for row in kept if row.is_running]
-    if running and not kept[0].is_running:
+    ranked = _cover(near, rows)
+    subject = _describe_molecules(task.molecules)
+    summary = f"{ranked[0].tool_id} fits best{f' for {subject}' if subject else ''}."
+    running = [row.tool_id for row in ranked if row.is_running]
+    if running and not ranked[0].is_running:
         summary += (
             f" It does not run at this service now; {_list(running)} {'does' if len(running) == 1 else 'do'}."
         )
     if task.unserved:
         summary += f" No tool here does {_list(sorted(task.unserved))}."
-    return Ranking(tuple(sorted(kept, key=lambda row: not row.is_running)), summary)
+    return Ranking(tuple(sorted(ranked, key=lambda row: not row.is_running)), summary)
 
 
-def _cover(near: list[RankedTool], rows: Sequence[RankedTool]) -> tuple[RankedTool, ...]:
+def _cover(close: list[RankedTool], rows: Sequence[RankedTool]) -> tuple[RankedTool, ...]:
     """Select the best tools, including one for each requested function and, if possible, one that runs here.
 
     Tools needed for this replace the lowest-ranked ones that are not.
     """
-    wanted = [near[0]]
-    for function in dict.fromkeys(word for row in rows for word in row.functions):
+    covering = [close[0]]
+    for function in dict.fromkeys(term for row in rows for term in row.functions):
         doing = [row for row in rows if function in row.functions]
         for row in (doing[0], next((row for row in doing if row.is_running), doing[0])):
-            if not any(function in each.functions and each.is_running >= row.is_running for each in wanted):
-                wanted.append(row)
-    wanted = sorted(wanted, key=rows.index)[:MAX_ROWS]
-    others = [row for row in near if row not in wanted][: MAX_ROWS - len(wanted)]
-    return tuple(sorted([*wanted, *others], key=rows.index))
+            if not any(
+                function in covered.functions and covered.is_running >= row.is_running for covered in covering
+            ):
+                covering.append(row)
+    covering = sorted(covering, key=rows.index)[:MAX_ROWS]
+    remaining = [row for row in close if row not in covering][: MAX_ROWS - len(covering)]
+    return tuple(sorted([*covering, *remaining], key=rows.index))
 
 
 def _judge(task: Task, tool: Tool) -> RankedTool | None:
     is_named = _is_named(task.prompt, tool)
-    asked = [word for word in tool.functions if word in task.functions]
-    if not is_named and (not asked or not _covers(task, tool)):
+    requested = [term for term in tool.functions if term in task.functions]
+    if not is_named and (not requested or not _covers(task, tool)):
         return None
-    shared = [word for word in tool.modalities if word in task.modalities - task.possible]
-    points = _NAMED * is_named + _FUNCTION * len(asked) + _MODALITY * len(shared)
+    shared = [term for term in tool.modalities if term in task.modalities - task.possible]
+    points = _NAMED * is_named + _FUNCTION * len(requested) + _MODALITY * len(shared)
     points -= sum(
-        _UNASKED if word in SPECIALITIES else _UNASKED / 4 for word in set(tool.functions) - set(asked)
+        _UNASKED if term in SPECIALITIES else _UNASKED / 4 for term in set(tool.functions) - set(requested)
     )
-    points += _FIRST_FUNCTION * (bool(asked) and tool.functions[0] == asked[0])
+    points += _FIRST_FUNCTION * (bool(requested) and tool.functions[0] == requested[0])
     points += _modality_fit(task, tool) + _FITS * _input_fit(task, tool) + _RUNS * tool.available
-    reason = _reason(task, tool, is_named, asked, shared)
-    return RankedTool(tool.type, reason, points, tuple(asked), tool.available)
+    reason = _reason(task, tool, is_named, requested, shared)
+    return RankedTool(tool.type, reason, points, tuple(requested), tool.available)
 
 
 def _covers(task: Task, tool: Tool) -> bool:
     """Return whether the tool works on the given molecules or, without any, on the named modalities."""
-    given = {kind for molecule in task.molecules for kind in _kinds(molecule)}
-    if given & PROTEIN_LIKE:
-        given |= task.modalities & PROTEIN_LIKE
+    kinds = {kind for molecule in task.molecules for kind in _kinds(molecule)}
+    if kinds & PROTEIN_LIKE:
+        kinds |= task.modalities & PROTEIN_LIKE
     works_on = set(tool.modalities)
-    if given and not given & works_on and not ("protein" in works_on and given & PROTEIN_LIKE):
+    if kinds and not kinds & works_on and not ("protein" in works_on and kinds & PROTEIN_LIKE):
         return False
     special = works_on & {"antibody", "nanobody", "tcr"}
     if special and not works_on & {"protein", "peptide"}:
@@ -197,9 +199,9 @@ def _covers(task: Task, tool: Tool) -> bool:
 
 def _modality_fit(task: Task, tool: Tool) -> float:
     """Score the match of modalities: a specific tool is preferred for its own, a general one otherwise."""
-    wanted = task.modalities & {"antibody", "nanobody", "tcr"}
+    requested = task.modalities & {"antibody", "nanobody", "tcr"}
     own = set(tool.modalities) & {"antibody", "nanobody", "tcr"}
-    return 2.0 if wanted & own else -2.0 if wanted or own else 0.0
+    return 2.0 if requested & own else -2.0 if requested or own else 0.0
 
 
 def _input_fit(task: Task, tool: Tool) -> float:
@@ -222,15 +224,15 @@ def _needs(tool: Tool) -> tuple[set[str], set[str]]:
     required = tool.settings_schema.get("required", [])
     hints = [properties.get(name, {}).get("x-foldnote", {}) for name in required]
     roles = {str(hint.get("role")) for hint in hints if hint.get("role")}
-    return roles, {str(each) for hint in hints for each in hint.get("extensions", ())}
+    return roles, {str(extension) for hint in hints for extension in hint.get("extensions", ())}
 
 
-def _reason(task: Task, tool: Tool, is_named: bool, asked: Sequence[str], shared: Sequence[str]) -> str:
+def _reason(task: Task, tool: Tool, is_named: bool, requested: Sequence[str], shared: Sequence[str]) -> str:
     parts = [tool.description.rstrip(".")]
     if is_named:
         parts.append("you named it")
-    if asked:
-        parts.append(f"it does what you asked for ({_list(asked)})")
+    if requested:
+        parts.append(f"it does what you asked for ({_list(requested)})")
     if shared:
         parts.append(f"it works on {_list(shared)}")
     _, extensions = _needs(tool)
@@ -242,14 +244,16 @@ def _reason(task: Task, tool: Tool, is_named: bool, asked: Sequence[str], shared
 
 def _missing(task: Task) -> str:
     """Explain what is missing for a recommendation."""
-    what = _describe_molecules(task.molecules)
+    subject = _describe_molecules(task.molecules)
     if task.functions or task.unserved:
         doing = _list(sorted(task.functions | task.unserved))
-        return f"No tool here does {doing} for {what or 'what you describe'}. Say what else would help you."
-    if what:
         return (
-            f"Found {what}, but not what to do with it. Say the task, for example to predict its structure,"
-            " to number it, to design sequences, to dock it, or to predict a property."
+            f"No tool here does {doing} for {subject or 'what you describe'}. Say what else would help you."
+        )
+    if subject:
+        return (
+            f"Found {subject}, but not what to do with it. Say the task, for example to predict its"
+            " structure, to number it, to design sequences, to dock it, or to predict a property."
         )
     return (
         "The text names neither a task nor a molecule. Say what is to be done (for example predict a"
@@ -283,18 +287,18 @@ def _kinds(molecule: FoundMolecule) -> set[str]:
     return {molecule.kind}
 
 
-def _says(word: str, text: str) -> bool:
-    pattern = patterns().get(word)
+def _mentions(term: str, text: str) -> bool:
+    pattern = patterns().get(term)
     return pattern is not None and pattern.search(text) is not None
 
 
 def _without_molecules(prompt: str, molecules: Iterable[FoundMolecule]) -> str:
     """Return the prompt without molecules, so that no sequence is read as a word."""
-    words = prompt
+    text = prompt
     for molecule in molecules:
         if molecule.length > 3:
-            words = words.replace(molecule.text, " ")
-    return words[:_MAX_WORDS]
+            text = text.replace(molecule.text, " ")
+    return text[:_MAX_WORDS]
 
 
 def _is_named(prompt: str, tool: Tool) -> bool:
@@ -304,15 +308,15 @@ def _is_named(prompt: str, tool: Tool) -> bool:
     )
 
 
-def _list(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+def _list(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
 @cache
 def patterns() -> dict[str, re.Pattern[str]]:
     """Return patterns of the words that name each function and modality of the catalog."""
     rows = _read()
-    return {word: _compile(text) for word, text in (rows["functions"] | rows["modalities"]).items()}
+    return {term: _compile(text) for term, text in (rows["functions"] | rows["modalities"]).items()}
 
 
 @cache

@@ -96,19 +96,19 @@ class AllowedAddress:
 
     def covers(self, address: WebhookAddress) -> bool:
         """Return whether the URL begins with this entry."""
-        start, given = self.start, address
-        if (given.scheme, given.host, given.port) != (start.scheme, start.host, start.port):
+        start, requested = self.start, address
+        if (requested.scheme, requested.host, requested.port) != (start.scheme, start.host, start.port):
             return False
-        return given.path == start.path or given.path.startswith(f"{start.path.rstrip('/')}/")
+        return requested.path == start.path or requested.path.startswith(f"{start.path.rstrip('/')}/")
 
     def permits(self, number: str) -> bool:
         """Return whether its host may have this IP address: a public one, or one in its networks."""
-        found = ipaddress.ip_address(number.partition("%")[0])
-        found = getattr(found, "ipv4_mapped", None) or found
-        if any(found.version == each.version and found in each for each in self.networks):
+        ip = ipaddress.ip_address(number.partition("%")[0])
+        ip = getattr(ip, "ipv4_mapped", None) or ip
+        if any(ip.version == network.version and ip in network for network in self.networks):
             return True
-        is_private = found.version == 6 and any(found in each for each in _NOT_PUBLIC)
-        return found.is_global and not found.is_multicast and not is_private
+        is_private = ip.version == 6 and any(ip in network for network in _NOT_PUBLIC)
+        return ip.is_global and not ip.is_multicast and not is_private
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,11 @@ class WebhookOptions:
     @property
     def starts(self) -> list[str]:
         """The prefixes of allowed URLs, as the administrator wrote them."""
-        return [each.text for each in self.allow]
+        return [entry.text for entry in self.allow]
 
     def find(self, address: WebhookAddress) -> AllowedAddress | None:
         """Return the entry with which the URL begins; None if it is not allowed."""
-        return next((each for each in self.allow if each.covers(address)), None)
+        return next((entry for entry in self.allow if entry.covers(address)), None)
 
     @classmethod
     def read(cls, section: Mapping[str, Any]) -> Self | None:
@@ -146,13 +146,15 @@ class WebhookOptions:
             ConfigurationError: an option is unknown or wrong.
         """
         if unknown := section.keys() - cls.__dataclass_fields__.keys():
-            known = ", ".join(sorted(cls.__dataclass_fields__))
-            raise ConfigurationError(f"{_WHERE} has the unknown option {min(unknown)!r}. Options: {known}.")
+            option_names = ", ".join(sorted(cls.__dataclass_fields__))
+            raise ConfigurationError(
+                f"{_WHERE} has the unknown option {min(unknown)!r}. Options: {option_names}."
+            )
         options = dict(section)
         _require(
             options, "allow", isinstance(options.get("allow", []), list), f'a list such as ["{EXAMPLE}"]'
         )
-        allow = tuple(_read_entry(each) for each in options.get("allow", []))
+        allow = tuple(_read_entry(entry) for entry in options.get("allow", []))
         if not allow:
             return None
         _check_numbers(options)
@@ -176,7 +178,7 @@ def _read_entry(entry: object) -> AllowedAddress:
         start = WebhookAddress.read(str(text))
         if start.target != start.path:
             raise ValueError("it has a part after ?")
-        networks = tuple(ipaddress.ip_network(each) for each in fields.get("networks", ()))
+        networks = tuple(ipaddress.ip_network(network) for network in fields.get("networks", ()))
     except (ValueError, TypeError) as exc:
         raise ConfigurationError(f"{_WHERE} allows {text!r}, which cannot be used: {exc}.") from exc
     return AllowedAddress(str(text), start, (*networks, *_own_network(start.host)))
@@ -199,9 +201,9 @@ def _check_numbers(options: Mapping[str, Any]) -> None:
         _require(options, "timeout_s", is_good, f"a number of seconds up to {_MAX_TIMEOUT_S}")
     delays = options.get("retry_after_s", ())
     is_list = isinstance(delays, Sequence) and not isinstance(delays, str) and len(delays) <= _MAX_ATTEMPTS
-    is_good = is_list and all(_is_number(each) and 0 < each <= _MAX_DELAY_S for each in delays)
-    told = f"a list of at most {_MAX_ATTEMPTS} numbers of seconds up to {_MAX_DELAY_S:,}"
-    _require(options, "retry_after_s", is_good, told)
+    is_good = is_list and all(_is_number(delay) and 0 < delay <= _MAX_DELAY_S for delay in delays)
+    requirement = f"a list of at most {_MAX_ATTEMPTS} numbers of seconds up to {_MAX_DELAY_S:,}"
+    _require(options, "retry_after_s", is_good, requirement)
 
 
 def _is_number(value: object, kind: type | tuple[type, ...] = (int, float)) -> bool:

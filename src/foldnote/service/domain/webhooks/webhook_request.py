@@ -68,11 +68,11 @@ def find_number(address: WebhookAddress, entry: AllowedAddress) -> str:
         WebhookRefusedError: it has only addresses that are not public and that the entry does not name.
     """
     try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as exc:
         raise WebhookFailedError("its host is not known") from exc
-    numbers = [str(each[4][0]) for each in found]
-    permitted = next((each for each in numbers if entry.permits(each)), None)
+    numbers = [str(address_number[4][0]) for address_number in addresses]
+    permitted = next((address_number for address_number in numbers if entry.permits(address_number)), None)
     if permitted is None:
         raise WebhookRefusedError(
             "its host is in a network that is not public, and that the administrator does not name for it"

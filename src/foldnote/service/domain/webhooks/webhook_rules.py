@@ -50,13 +50,13 @@ class WebhookRules:
         self._store = store
         self._options = options
 
-    def choose(self, caller: Caller, given: Extensions | None) -> NewWebhook | None:
+    def choose(self, caller: Caller, extensions: Extensions | None) -> NewWebhook | None:
         """Return the webhook of a submission: its own, else the account's; None for none.
 
         Raises:
             RefusalError: 400 if the URL is not allowed, or the account has no secret to sign with.
         """
-        url = None if given is None else given.webhook
+        url = None if extensions is None else extensions.webhook
         if url == "" or (url is None and self._options is None):
             return None
         if url is not None:

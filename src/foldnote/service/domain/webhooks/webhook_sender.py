@@ -109,8 +109,8 @@ class WebhookSender:
             busy = set(self._busy)
         if len(busy) >= _MAX_CONCURRENT:
             return False
-        accounts = [each for each in self._store.due_accounts() if each not in busy]
-        for account_id in sorted(accounts, key=lambda each: self._last_served_at.get(each, 0.0)):
+        accounts = [account for account in self._store.due_accounts() if account not in busy]
+        for account_id in sorted(accounts, key=lambda account: self._last_served_at.get(account, 0.0)):
             webhook = self._store.next_of(account_id)
             if webhook is not None and self._store.claim(webhook, options.timeout_s + _LEASE_MARGIN_S):
                 with self._lock:

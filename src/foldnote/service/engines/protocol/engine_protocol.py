@@ -141,7 +141,7 @@ def write_used(
     """
     used: dict[str, Any] = {"seed": seed, "settings": dict(settings or {}), "ignored": dict(ignored or {})}
     if add_ons:
-        used["addOns"] = {name: dict(each) for name, each in add_ons.items()}
+        used["addOns"] = {name: dict(record) for name, record in add_ons.items()}
     if databases:
-        used["databases"] = [dict(each) for each in databases]
+        used["databases"] = [dict(record) for record in databases]
     Path("used.json").write_text(json.dumps(used), "utf-8")

@@ -84,8 +84,8 @@ def main() -> None:
         if copy_process(orders):
             run_jobs(job, descriptors, run.main, serve, ending, (runner, worker))
             return
-        for each in descriptors:
-            os.close(each)
+        for inherited in descriptors:
+            os.close(inherited)
 
 
 class Ending:
@@ -123,9 +123,9 @@ def _nothing() -> None:
 def has_opened_gpu(descriptors: Path = Path("/proc/self/fd")) -> bool:
     """Return whether this process has a GPU open, as after any use of CUDA: its forks could not use one."""
     opened = []
-    for each in descriptors.iterdir():
+    for link in descriptors.iterdir():
         with contextlib.suppress(OSError):  # the descriptor of the listing itself is closed by now
-            opened.append(os.fspath(each.readlink()))
+            opened.append(os.fspath(link.readlink()))
     return any(path.startswith(_GPUS) for path in opened)
 
 
@@ -172,7 +172,7 @@ def run_jobs(
 
 def has_one_thread() -> bool:
     """Return whether the job left no thread for which this process would wait at its end."""
-    return all(each is threading.main_thread() or each.daemon for each in threading.enumerate())
+    return all(thread is threading.main_thread() or thread.daemon for thread in threading.enumerate())
 
 
 def leaves_nothing(runner: int, worker: int, memory_mb: int) -> bool:
@@ -212,10 +212,10 @@ def report_gpu_memory(following: socket.socket) -> None:
     """Report how much memory this process has on GPUs, if the driver answers in time."""
     question = ["nvidia-smi", "--query-compute-apps=pid,used_gpu_memory", "--format=csv,noheader,nounits"]
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        answer = subprocess.run(
+        output = subprocess.run(
             question, stdin=subprocess.DEVNULL, capture_output=True, timeout=_MEASURE_S, check=True
         ).stdout.decode("utf-8", "replace")
-        rows = [[cell.strip() for cell in line.split(",")] for line in answer.splitlines()]
+        rows = [[cell.strip() for cell in line.split(",")] for line in output.splitlines()]
         used = sum(int(row[1]) for row in rows if row[0] == str(os.getpid()) and row[-1].isdecimal())
         if used:
             following.send(json.dumps({"peakGpuMemoryMb": used}).encode())
@@ -228,14 +228,14 @@ def end_job(job: dict[str, Any], following: socket.socket, *, can_continue: bool
     os.chdir("/")
     for name, value in job["variables"].items():
         show_variable(name, "-" * len(value))
-    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    used = [resource.getrusage(each) for each in whose]
-    answer = {
-        "cpuSeconds": sum(each.ru_utime + each.ru_stime for each in used),
-        "peakMemoryMb": max(each.ru_maxrss for each in used) / 1024,
+    scopes = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    used = [resource.getrusage(scope) for scope in scopes]
+    report = {
+        "cpuSeconds": sum(usage.ru_utime + usage.ru_stime for usage in used),
+        "peakMemoryMb": max(usage.ru_maxrss for usage in used) / 1024,
         "canContinue": can_continue,
     }
-    following.send(json.dumps(answer).encode())
+    following.send(json.dumps(report).encode())
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (1, 2):
         os.dup2(nothing, standard)
@@ -283,10 +283,10 @@ def copy_process(orders: socket.socket) -> bool:
     os.close(writing)
     if between > 0:
         os.waitpid(between, 0)
-    answer = os.read(reading, 100) if between > 0 else b""
+    reply = os.read(reading, 100) if between > 0 else b""
     os.close(reading)
     try:
-        orders.send(answer or FAILED)
+        orders.send(reply or FAILED)
     except OSError:
         os._exit(0)  # the runner is gone, and with it the copy
     return False
@@ -324,9 +324,9 @@ def show_variable(name: str, value: str) -> None:
     Only then does ``/proc/PID/environ`` show it, where a runner's successor looks for the job's processes.
     """
     content = value.encode()
-    place, size = find_variable(name)
+    address, size = find_variable(name)
     if content and len(content) == size:
-        ctypes.memmove(place, content, size)
+        ctypes.memmove(address, content, size)
 
 
 @functools.cache
@@ -334,8 +334,8 @@ def find_variable(name: str) -> tuple[int, int]:
     """Return address and size of a variable's value, which must not have been set before in this process."""
     libc = ctypes.CDLL(None)
     libc.getenv.restype = ctypes.c_void_p
-    place: int | None = libc.getenv(name.encode())
-    return (place, len(os.environ.get(name, "").encode())) if place else (0, 0)
+    address: int | None = libc.getenv(name.encode())
+    return (address, len(os.environ.get(name, "").encode())) if address else (0, 0)
 
 
 if __name__ == "__main__":

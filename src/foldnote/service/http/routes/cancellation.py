@@ -48,8 +48,8 @@ _POLL_INTERVAL_S = 0.05
 )
 async def stop_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Stop queued jobs at once and running jobs with all their processes, briefly waiting for their end."""
-    wanted = await read_small_body(request, service, NamedJob)
-    return await _stop(caller, service, wanted.job_name)
+    body = await read_small_body(request, service, NamedJob)
+    return await _stop(caller, service, body.job_name)
 
 
 @router.post(
@@ -77,8 +77,8 @@ async def _stop(caller: Caller, service: Service, name: str) -> Response:
         return JSONResponse({"message": f"{name} had already ended; nothing was changed."})
     service.dispatcher.wake()
     has_ended = await _wait_for_end(service, stopped.running)
-    word = "was stopped" if has_ended else "is being stopped"
-    return JSONResponse({"message": f"{name} {word}."})
+    outcome = "was stopped" if has_ended else "is being stopped"
+    return JSONResponse({"message": f"{name} {outcome}."})
 
 
 @router.delete(

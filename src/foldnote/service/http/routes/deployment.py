@@ -45,15 +45,15 @@ class DeploymentReceipt(WireModel):
 async def deploy_model(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Validate and save the tool; it has a form, jobs and results like any other."""
     service.deployments.require_deployment_allowed(caller)
-    wanted = await read_small_body(request, service, ModelDeployment)
+    deployment = await read_small_body(request, service, ModelDeployment)
     require_space(service.config)
-    tool = await run_in_threadpool(service.deployments.deploy, wanted)
-    shown = service.toolbox.describe(tool)
+    tool = await run_in_threadpool(service.deployments.deploy, deployment)
+    description = service.toolbox.describe(tool)
     receipt = {
         "message": f"{tool.type} was registered.",
         "type": tool.type,
-        "available": shown.available,
-        "unavailableReason": shown.unavailable_reason,
+        "available": description.available,
+        "unavailableReason": description.unavailable_reason,
     }
     return JSONResponse(receipt)
 
@@ -120,7 +120,7 @@ def list_deployed_models(caller: ClaimedCaller, service: CurrentService) -> Resp
 async def delete_model(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Remove a tool registered with /deploy-model; its waiting jobs end with the reason."""
     service.deployments.require_admin(caller)
-    wanted = await read_small_body(request, service, NamedTool)
-    await run_in_threadpool(service.deployments.remove, wanted.type)
+    body = await read_small_body(request, service, NamedTool)
+    await run_in_threadpool(service.deployments.remove, body.type)
     service.dispatcher.wake()
-    return JSONResponse({"message": f"{wanted.type} was removed. Its jobs and results are kept."})
+    return JSONResponse({"message": f"{body.type} was removed. Its jobs and results are kept."})

@@ -100,7 +100,7 @@ def find_tools(
 ) -> Response:
     """List tools by modality, function, text in name or description, or whether they were registered."""
     own = service.toolbox.registered_types()
-    found = [
+    matching = [
         _row(tool)
         for tool in service.toolbox.tools()
         if modality in (None, *tool.modalities)
@@ -108,7 +108,7 @@ def find_tools(
         and (search or "").casefold() in f"{tool.type} {tool.display_name} {tool.description}".casefold()
         and (custom is None or tool.type in own)
     ]
-    return JSONResponse({"tools": found, "totalTools": len(found)})
+    return JSONResponse({"tools": matching, "totalTools": len(matching)})
 
 
 @router.get(
@@ -118,7 +118,7 @@ def find_tools(
 )
 def list_modalities(caller: AuthenticatedCaller, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
     """List the values of `modality`."""
-    return JSONResponse({"modalities": _words(tool.modalities for tool in service.toolbox.tools())})
+    return JSONResponse({"modalities": _count_words(tool.modalities for tool in service.toolbox.tools())})
 
 
 @router.get(
@@ -128,7 +128,7 @@ def list_modalities(caller: AuthenticatedCaller, service: CurrentService) -> Res
 )
 def list_functions(caller: AuthenticatedCaller, service: CurrentService) -> Response:  # noqa: ARG001  the key is required
     """List the values of `function`."""
-    return JSONResponse({"functions": _words(tool.functions for tool in service.toolbox.tools())})
+    return JSONResponse({"functions": _count_words(tool.functions for tool in service.toolbox.tools())})
 
 
 @router.get(
@@ -166,9 +166,9 @@ def get_folders(
 ) -> Response:
     """List all folders that contain files, including nested ones."""
     names = service.store.files.all_folders(caller.account_id)
-    shown = names if load_all else names[offset : offset + limit]
-    has_more = not load_all and offset + len(shown) < len(names)
-    return JSONResponse({"folders": shown, "total": len(names), "hasMore": has_more})
+    page = names if load_all else names[offset : offset + limit]
+    has_more = not load_all and offset + len(page) < len(names)
+    return JSONResponse({"folders": page, "total": len(names), "hasMore": has_more})
 
 
 def _row(tool: Tool) -> dict[str, Any]:
@@ -182,8 +182,8 @@ def _row(tool: Tool) -> dict[str, Any]:
     }
 
 
-def _words(given: Iterable[tuple[str, ...]]) -> list[dict[str, Any]]:
-    counts = Counter(word for words in given for word in words)
+def _count_words(word_lists: Iterable[tuple[str, ...]]) -> list[dict[str, Any]]:
+    counts = Counter(word for words in word_lists for word in words)
     return [
         {"value": word, "label": word.replace("-", " ").capitalize(), "toolCount": count}
         for word, count in sorted(counts.items())

@@ -64,13 +64,13 @@ class FileDownload(FileResponse):
         if part is None:
             await super().__call__(scope, receive, send)
 
-    def _choose_part(self, asked: Headers) -> tuple[int, int] | None:
+    def _choose_part(self, headers: Headers) -> tuple[int, int] | None:
         """Set the headers for one range and return its start and end; None for several or unusual ranges."""
-        size, wanted = int(self.headers["content-length"]), asked.get("range")
-        if wanted is None:
+        size, requested = int(self.headers["content-length"]), headers.get("range")
+        if requested is None:
             return 0, size
-        plain = _PLAIN_RANGE.fullmatch(wanted)
-        if plain is None or asked.get("if-range", self.headers["etag"]) != self.headers["etag"]:
+        plain = _PLAIN_RANGE.fullmatch(requested)
+        if plain is None or headers.get("if-range", self.headers["etag"]) != self.headers["etag"]:
             return None
         start, last = int(plain[1]), min(int(plain[2] or size), size - 1)
         if start > last:
@@ -82,8 +82,8 @@ class FileDownload(FileResponse):
 
     async def _send_part(self, send: Send, file: FileIO, start: int, end: int) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        more = {"file": file, "offset": start, "count": end - start, "more_body": True}
-        await send({"type": EXTENSION, **more})
+        parameters = {"file": file, "offset": start, "count": end - start, "more_body": True}
+        await send({"type": EXTENSION, **parameters})
         await send({"type": "http.response.body"})
 
 
@@ -104,25 +104,25 @@ class BucketDownload(StreamingResponse):
         objects: ObjectBucket,
         sha256: str,
         size_bytes: int,
-        asked: Headers,
+        request_headers: Headers,
         headers: dict[str, str],
         media_type: str,
     ) -> None:
-        more = {"Accept-Ranges": "bytes", "ETag": f'"{sha256}"'}
-        part = _find_range(asked, more["ETag"], size_bytes)
+        own_headers = {"Accept-Ranges": "bytes", "ETag": f'"{sha256}"'}
+        part = _find_range(request_headers, own_headers["ETag"], size_bytes)
         start, end = part or (0, size_bytes)
         if part is not None:
-            more["Content-Range"] = f"bytes {start}-{end - 1}/{size_bytes}"
-        more["Content-Length"] = str(end - start)
+            own_headers["Content-Range"] = f"bytes {start}-{end - 1}/{size_bytes}"
+        own_headers["Content-Length"] = str(end - start)
         super().__init__(
-            objects.read(sha256, start, end), 206 if part else 200, {**headers, **more}, media_type
+            objects.read(sha256, start, end), 206 if part else 200, {**headers, **own_headers}, media_type
         )
 
 
-def _find_range(asked: Headers, etag: str, size_bytes: int) -> tuple[int, int] | None:
+def _find_range(request_headers: Headers, etag: str, size_bytes: int) -> tuple[int, int] | None:
     """Return start and end of the requested range; None for several, unusual or no ranges."""
-    plain = _PLAIN_RANGE.fullmatch(asked.get("range", ""))
-    if plain is None or asked.get("if-range", etag) != etag:
+    plain = _PLAIN_RANGE.fullmatch(request_headers.get("range", ""))
+    if plain is None or request_headers.get("if-range", etag) != etag:
         return None
     start, last = int(plain[1]), min(int(plain[2] or size_bytes), size_bytes - 1)
     if start > last:

@@ -55,9 +55,9 @@ async def upload_file(
 ) -> Response:
     """Store the raw body under a name; an existing file of this name is replaced."""
     require_length(request, service.config.limits.upload_bytes, _refuse)
-    name, place = check_file_name(filename), check_folder(folder)
+    name, checked_folder = check_file_name(filename), check_folder(folder)
     require_space(service.config)
-    stored = await receive(request, service, Owner(caller.account_id, caller.tier), place, name)
+    stored = await receive(request, service, Owner(caller.account_id, caller.tier), checked_folder, name)
     sha256 = stored.sha256
     signed = service.links.sign(Target("file", stored.file_id, caller.account_id, sha256, name))
     receipt = {
@@ -82,10 +82,10 @@ def list_files(
     folder: str | None = None,
 ) -> Response:
     """List the files at the top level or in a folder; with `includeFolders`, folders come first."""
-    place = check_folder(folder)
+    checked_folder = check_folder(folder)
     service.direct_uploads.settle_all(caller.account_id)
     limit = min(limit, service.config.limits.file_rows)
-    rows, total = _list(service, caller, place, offset, limit, include_folders is not None)
+    rows, total = _list(service, caller, checked_folder, offset, limit, include_folders is not None)
     return JSONResponse({"files": rows, "total": total, "hasMore": offset + len(rows) < total})
 
 
@@ -127,17 +127,16 @@ def delete_file(
     service.direct_uploads.settle_all(caller.account_id)
     if file_path is not None:
         return _delete_one(service, caller, file_path)
-    place = check_folder(folder)
-    number = service.store.files.delete_folder(caller.account_id, place) if place else 0
+    checked_folder = check_folder(folder)
+    number = service.store.files.delete_folder(caller.account_id, checked_folder) if checked_folder else 0
     if not number:
         raise bad_request(
             f"There are no files in the folder {(folder or '')[:200]!r}.",
             code="file_not_found",
             field="folder",
         )
-    return JSONResponse(
-        {"message": f"{count(number, 'file')} in {place} {'was' if number == 1 else 'were'} deleted."}
-    )
+    verb = "was" if number == 1 else "were"
+    return JSONResponse({"message": f"{count(number, 'file')} in {checked_folder} {verb} deleted."})
 
 
 def _delete_one(service: Service, caller: Caller, path: str) -> Response:
@@ -193,14 +192,14 @@ def _refuse(limit_bytes: int) -> Exception:
 
 
 def _list(
-    service: Service, caller: Caller, place: str, offset: int, limit: int, has_folders: bool
+    service: Service, caller: Caller, folder: str, offset: int, limit: int, has_folders: bool
 ) -> tuple[list[dict[str, Any]], int]:
-    folders = service.store.files.folders(caller.account_id, place) if has_folders else []
-    shown = folders[offset : offset + limit]
+    folders = service.store.files.folders(caller.account_id, folder) if has_folders else []
+    page = folders[offset : offset + limit]
     files, total = service.store.files.page(
-        caller.account_id, place, offset=max(0, offset - len(folders)), limit=limit - len(shown)
+        caller.account_id, folder, offset=max(0, offset - len(folders)), limit=limit - len(page)
     )
-    return [*map(_folder_record, shown), *map(file_record, files)], total + len(folders)
+    return [*map(_folder_record, page), *map(file_record, files)], total + len(folders)
 
 
 def path_of(stored: StoredFile) -> str:
@@ -210,14 +209,14 @@ def path_of(stored: StoredFile) -> str:
 
 def file_record(stored: StoredFile) -> dict[str, Any]:
     """Return one row of GET /files; files at the top level have no `folder`."""
-    place = {"folder": stored.folder} if stored.folder else {}
+    folder_field = {"folder": stored.folder} if stored.folder else {}
     return {
         "fileId": stored.file_id,
         "fileName": stored.name,
         "name": stored.name,
         "fileSize": stored.size,
         "uploadTime": stored.uploaded,
-        **place,
+        **folder_field,
     }
 
 

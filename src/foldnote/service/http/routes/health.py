@@ -43,15 +43,15 @@ def check_health(service: CurrentService) -> Response:
 @router.get("/readyz", include_in_schema=False)
 def check_readiness(request: Request) -> Response:
     """Report whether the service should get new requests: 200, or 503 with the reasons."""
-    found = request.app.state.readiness.check()
+    readiness = request.app.state.readiness.check()
     body = {
-        "status": "not ready" if found.reasons else "ready",
-        "reasons": [{"code": code, "reason": sentence} for code, sentence in found.reasons.items()],
-        "executors": found.executors,
-        "running": found.running,
-        "draining": found.is_draining,
+        "status": "not ready" if readiness.reasons else "ready",
+        "reasons": [{"code": code, "reason": sentence} for code, sentence in readiness.reasons.items()],
+        "executors": readiness.executors,
+        "running": readiness.running,
+        "draining": readiness.is_draining,
     }
-    return JSONResponse(body, 503 if found.reasons else 200, {"Cache-Control": "no-store"})
+    return JSONResponse(body, 503 if readiness.reasons else 200, {"Cache-Control": "no-store"})
 
 
 @router.get("/metrics", include_in_schema=False)
@@ -79,8 +79,8 @@ def _is_from_here(request: Request) -> bool:
 
 def _find_key(request: Request) -> str | None:
     """Return the key in `x-api-key` or as a bearer token, the only form that every Prometheus can send."""
-    given = request.headers.get("authorization", "")
-    bearer = given[len(_BEARER) :].strip() if given.lower().startswith(_BEARER) else None
+    header = request.headers.get("authorization", "")
+    bearer = header[len(_BEARER) :].strip() if header.lower().startswith(_BEARER) else None
     return request.headers.get(HEADER) or bearer
 
 

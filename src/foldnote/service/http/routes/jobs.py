@@ -75,25 +75,25 @@ class GatewayMessage(WireModel):
 async def get_jobs(request: Request) -> Response:
     """List the caller's jobs, or get one; with `since` and `waitSeconds`, after a change."""
     service, caller = find_service(request), await authenticate_behind_gateway(request)
-    asked = read_query(request, JobsQuery)
-    key, since, mark = asked.start_key, asked.since, None
+    query = read_query(request, JobsQuery)
+    key, since, mark = query.start_key, query.since, None
     before = None if key is None else service.page_keys.read(caller.account_id, key)
     if since is not None:
-        mark = await _wait_for_change(request, service, caller.account_id, since, asked.wait_seconds)
+        mark = await _wait_for_change(request, service, caller.account_id, since, query.wait_seconds)
 
-    rows = min(asked.limit, service.config.limits.page_rows)
-    if asked.is_own:
-        page = await _own_page(service, caller.account_id, asked, before, rows)
+    rows = min(query.limit, service.config.limits.page_rows)
+    if query.is_own:
+        page = await _own_page(service, caller.account_id, query, before, rows)
         if page is not None and len(page.live) <= _FEW:
             return _json(_join(request, service, caller, page, mark))
 
     def answer() -> Response:
-        has_organization = asked.organization is not None
-        owners = visible_accounts(service, caller, asked.job_email, has_organization=has_organization)
-        if asked.job_name is not None:
-            return _json(_one_job(request, service, caller, owners, asked.job_name).encode())
-        wanted = _filter(service, owners, asked.batch, has_subjobs=asked.include_subjobs is not None)
-        page = service.store.pages.read(wanted, before=before, limit=rows)
+        has_organization = query.organization is not None
+        owners = visible_accounts(service, caller, query.job_email, has_organization=has_organization)
+        if query.job_name is not None:
+            return _json(_one_job(request, service, caller, owners, query.job_name).encode())
+        job_filter = _filter(service, owners, query.batch, has_subjobs=query.include_subjobs is not None)
+        page = service.store.pages.read(job_filter, before=before, limit=rows)
         return _json(_join(request, service, caller, page, mark))
 
     return await run_in_threadpool(answer)
@@ -126,14 +126,14 @@ def get_job_log(
 
 
 async def _own_page(
-    service: Service, account_id: int, asked: JobsQuery, before: int | None, rows: int
+    service: Service, account_id: int, query: JobsQuery, before: int | None, rows: int
 ) -> Page | None:
     """Return a page of the account's own jobs, if it is short; read alone or with those of other accounts."""
-    has_subjobs = asked.include_subjobs is not None
+    has_subjobs = query.include_subjobs is not None
     if service.store.database.is_shared and before is None:
         return await service.first_pages.find(FirstPage(account_id, rows, has_subjobs))
-    wanted = JobFilter((account_id,), has_subjobs=has_subjobs)
-    return service.store.pages.read_raw(wanted, before=before, limit=rows)
+    job_filter = JobFilter((account_id,), has_subjobs=has_subjobs)
+    return service.store.pages.read_raw(job_filter, before=before, limit=rows)
 
 
 async def _wait_for_change(
@@ -179,14 +179,14 @@ def _parent(
     The interface does not define `failed`, so it is only included in requests with `since`, which is also an
     extension.
     """
-    more: dict[str, object] = {"statuses": counts.statuses}
+    fields: dict[str, object] = {"statuses": counts.statuses}
     if counts.failed and "since" in request.query_params:
-        more["failed"] = counts.failed
+        fields["failed"] = counts.failed
     if row["result_sha256"] is not None:
         name = f"{row['name']}.zip"
         path = service.results.sign(row["id"], caller.account_id, row["result_sha256"], name)
-        more["resultUrl"] = absolute_url(request, service, path)
-    return add_fields(row["record"], more)
+        fields["resultUrl"] = absolute_url(request, service, path)
+    return add_fields(row["record"], fields)
 
 
 def _complete(service: Service, job_id: int, state: str, record: str) -> str:

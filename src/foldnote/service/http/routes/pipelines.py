@@ -78,13 +78,13 @@ async def submit_pipeline(request: Request, caller: ClaimedCaller, service: Curr
 )
 async def run_pipeline(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Validate every stage with the inputs of this run and queue all of them, or none."""
-    wanted = await read_jobs(request, service, RunPipelineRequest)
+    run_request = await read_jobs(request, service, RunPipelineRequest)
     await run_in_threadpool(service.storage.require, caller.account_id, caller.tier)
-    names = await run_in_threadpool(service.pipelines.run, caller, wanted)
+    names = await run_in_threadpool(service.pipelines.run, caller, run_request)
     return queued_response(
-        f"{wanted.job_name} with {len(names)} stages",
-        jobName=wanted.job_name,
-        pipelineName=wanted.pipeline_name,
+        f"{run_request.job_name} with {len(names)} stages",
+        jobName=run_request.job_name,
+        pipelineName=run_request.pipeline_name,
         type="batch",
         jobNames=names,
     )

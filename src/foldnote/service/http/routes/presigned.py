@@ -81,8 +81,8 @@ async def put_presigned(
     signature: str = "",
 ) -> Response:
     """Store the raw body; an existing file of this name is replaced."""
-    wanted = UploadTarget(owner, *split_path(path))
-    target = await run_in_threadpool(_check, service, "PUT", wanted, expires, key_id, signature)
+    requested = UploadTarget(owner, *split_path(path))
+    target = await run_in_threadpool(_check, service, "PUT", requested, expires, key_id, signature)
     require_space(service.config)
     tier = await run_in_threadpool(service.store.accounts.tier_of, target.owner)
     stored = await receive(request, service, Owner(target.owner, tier), target.folder, target.name)

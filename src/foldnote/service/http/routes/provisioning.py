@@ -166,8 +166,8 @@ async def claim_account(
         return HTMLResponse(_PAGE.format(content=text), refusal.status, headers=_PAGE_HEADERS)
 
 
-def _claim(service: Service, token: str, wanted: ClaimRequest) -> None:
-    service.trials.claim(token, wanted.email, wanted.api_key)
+def _claim(service: Service, token: str, claim: ClaimRequest) -> None:
+    service.trials.claim(token, claim.email, claim.api_key)
     service.gate.forget_all()
 
 

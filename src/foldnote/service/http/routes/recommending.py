@@ -79,16 +79,16 @@ async def route_model(request: Request, caller: AuthenticatedCaller, service: Cu
     if not service.config.has_router:
         sentence = "Recommendations are not enabled at this service. GET /tools lists its tools."
         raise RefusalError(403, "router_disabled", sentence)
-    wanted = await read_small_body(request, service, RouterRequest)
-    return JSONResponse(await run_in_threadpool(_advise, service, wanted))
+    body = await read_small_body(request, service, RouterRequest)
+    return JSONResponse(await run_in_threadpool(_advise, service, body))
 
 
-def _advise(service: Service, wanted: RouterRequest) -> dict[str, object]:
-    given = [_read_input(index, each) for index, each in enumerate(wanted.inputs or [])]
-    molecules = list({each.text: each for each in [*given, *find_molecules(wanted.prompt)]}.values())
+def _advise(service: Service, body: RouterRequest) -> dict[str, object]:
+    molecules_given = [_read_input(index, item) for index, item in enumerate(body.inputs or [])]
+    molecules = list({item.text: item for item in [*molecules_given, *find_molecules(body.prompt)]}.values())
     tools = service.toolbox.tools()
-    roles = {each.role for each in wanted.inputs or [] if each.role}
-    advice = advise(read_task(wanted.prompt, molecules, roles, tools), tools)
+    roles = {item.role for item in body.inputs or [] if item.role}
+    advice = advise(read_task(body.prompt, molecules, roles, tools), tools)
     return {
         "tools": [{"toolId": row.tool_id, "reason": row.reason} for row in advice.tools],
         "abstain": advice.is_abstaining,
@@ -97,38 +97,41 @@ def _advise(service: Service, wanted: RouterRequest) -> dict[str, object]:
     }
 
 
-def _read_input(index: int, given: RouterInput) -> FoundMolecule:
+def _read_input(index: int, molecule_input: RouterInput) -> FoundMolecule:
     """Read the molecule of one element of `inputs`.
 
     Raises:
         RefusalError: 400 if it does not have exactly one molecule, or has an invalid sequence.
     """
-    if sum(each is not None for each in (given.sequence, given.smiles, given.ccd)) != 1:
+    if (
+        sum(form is not None for form in (molecule_input.sequence, molecule_input.smiles, molecule_input.ccd))
+        != 1
+    ):
         sentence = f"inputs.{index} must have exactly one of sequence, smiles and ccd."
         raise bad_request(sentence, code="invalid_field", field=f"inputs.{index}")
-    fault = _find_fault(given)
+    fault = _find_fault(molecule_input)
     if fault:
-        name, what = fault
+        name, message = fault
         field = f"inputs.{index}.{name}"
-        raise bad_request(f"{field}: {what}", code="invalid_field", field=field)
-    if given.smiles is not None:
-        return FoundMolecule("small-molecule", "SMILES", given.smiles.strip())
-    if given.ccd is not None:
-        return FoundMolecule("small-molecule", "CCD code", given.ccd.strip().upper())
-    molecule = read_sequence(given.sequence or "")
+        raise bad_request(f"{field}: {message}", code="invalid_field", field=field)
+    if molecule_input.smiles is not None:
+        return FoundMolecule("small-molecule", "SMILES", molecule_input.smiles.strip())
+    if molecule_input.ccd is not None:
+        return FoundMolecule("small-molecule", "CCD code", molecule_input.ccd.strip().upper())
+    molecule = read_sequence(molecule_input.sequence or "")
     if molecule is None:
         sentence = f"inputs.{index}.sequence has letters that are neither residues nor nucleotides."
         raise bad_request(sentence, code="invalid_field", field=f"inputs.{index}.sequence")
     return molecule
 
 
-def _find_fault(given: RouterInput) -> tuple[str, str] | None:
+def _find_fault(molecule_input: RouterInput) -> tuple[str, str] | None:
     """Return the field and reason of the refusal (400) of an invalid element; None if it is valid."""
-    if given.smiles is not None:
-        fault = find_smiles_fault(given.smiles)
+    if molecule_input.smiles is not None:
+        fault = find_smiles_fault(molecule_input.smiles)
         return ("smiles", fault) if fault else None
-    if given.ccd is not None and not _CODE.fullmatch(given.ccd.strip()):
+    if molecule_input.ccd is not None and not _CODE.fullmatch(molecule_input.ccd.strip()):
         return "ccd", "this is not a code of the chemical component dictionary (1 to 5 letters and digits)."
-    if given.sequence is not None and not given.sequence.strip():
+    if molecule_input.sequence is not None and not molecule_input.sequence.strip():
         return "sequence", "this is empty."
     return None

@@ -163,9 +163,9 @@ def visible_accounts(
     members: Mapping[str, int] = {}
     if caller.organization_id is not None:
         members = service.store.accounts.members(caller.organization_id)
-    known = {caller.email: caller.account_id, **members}
+    account_ids = {caller.email: caller.account_id, **members}
     if job_email is None:
-        return tuple(known.values())
-    alike = {email.lower(): account_id for email, account_id in known.items()}
-    owner = known.get(job_email, alike.get(job_email.lower()))
+        return tuple(account_ids.values())
+    alike = {email.lower(): account_id for email, account_id in account_ids.items()}
+    owner = account_ids.get(job_email, alike.get(job_email.lower()))
     return () if owner is None else (owner,)

@@ -53,25 +53,25 @@ class Preparing(WireModel):
 )
 async def get_result(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Get a link to the archive, to one of its files, or to its structures only."""
-    wanted = await read_small_body(request, service, ResultRequest)
-    owners = await run_in_threadpool(visible_accounts, service, caller, wanted.job_email)
-    wait_s = 0.0 if wanted.no_async else service.config.limits.inline_wait_s
-    path = await _wait_for_link(service, caller, owners, wanted, wait_s)
+    body = await read_small_body(request, service, ResultRequest)
+    owners = await run_in_threadpool(visible_accounts, service, caller, body.job_email)
+    wait_s = 0.0 if body.no_async else service.config.limits.inline_wait_s
+    path = await _wait_for_link(service, caller, owners, body, wait_s)
     if path is not None:
         return JSONResponse(absolute_url(request, service, path))
-    if wanted.no_async:
-        raise bad_request(f"The archive of {wanted.job_name} is not built yet.", code="result_preparing")
-    return JSONResponse(preparing(wanted.job_name), 202)
+    if body.no_async:
+        raise bad_request(f"The archive of {body.job_name} is not built yet.", code="result_preparing")
+    return JSONResponse(preparing(body.job_name), 202)
 
 
 async def _wait_for_link(
-    service: Service, caller: Caller, owners: tuple[int, ...], wanted: ResultRequest, wait_s: float
+    service: Service, caller: Caller, owners: tuple[int, ...], body: ResultRequest, wait_s: float
 ) -> str | None:
     """Return the link, or None if a batch's archive is not built within the time."""
     until = time.monotonic() + wait_s
     while True:
         try:
-            return await run_in_threadpool(service.results.link, caller.account_id, owners, wanted)
+            return await run_in_threadpool(service.results.link, caller.account_id, owners, body)
         except PreparingError:
             if time.monotonic() >= until:
                 return None

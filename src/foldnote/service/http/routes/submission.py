@@ -73,8 +73,8 @@ async def submit_batch(request: Request, caller: AuthenticatedCaller, service: C
     batch = _read_batch(value)
     require_space(service.config)
     names = await run_in_threadpool(service.intake.submit_batch, caller, batch)
-    what = f"{batch.batch_name} with {count(len(names), 'job')}"
-    return queued_response(what, batchName=batch.batch_name, type=batch.type, jobNames=names)
+    subject = f"{batch.batch_name} with {count(len(names), 'job')}"
+    return queued_response(subject, batchName=batch.batch_name, type=batch.type, jobNames=names)
 
 
 @router.post(
@@ -88,10 +88,10 @@ async def submit_batch(request: Request, caller: AuthenticatedCaller, service: C
 )
 async def screen(request: Request, caller: ClaimedCaller, service: CurrentService) -> Response:
     """Queue one job per ligand, or none."""
-    wanted = await read_jobs(request, service, ScreeningSubmission)
-    tool, names = await run_in_threadpool(service.screening.submit, caller, wanted)
-    what = f"{wanted.batch_name} with {len(names)} ligands"
-    return queued_response(what, batchName=wanted.batch_name, type=tool, jobNames=names)
+    screening = await read_jobs(request, service, ScreeningSubmission)
+    tool, names = await run_in_threadpool(service.screening.submit, caller, screening)
+    subject = f"{screening.batch_name} with {len(names)} ligands"
+    return queued_response(subject, batchName=screening.batch_name, type=tool, jobNames=names)
 
 
 def _read_batch(value: Any) -> BatchSubmission:

@@ -56,17 +56,17 @@ def move_account(connection: sa.Connection, source: int, target: int) -> int:
 
 
 def _move_jobs(connection: sa.Connection, source: int, target: int) -> int:
-    taken: set[str] = {row.name for row in connection.execute(_names(target))}
+    used_names: set[str] = {row.name for row in connection.execute(_names(target))}
     rows = connection.execute(
         sa.select(jobs.c.id, jobs.c.name, jobs.c.deleted).where(jobs.c.account_id == source)
     ).all()
-    target_names = set(taken)
-    taken |= {row.name for row in rows if row.deleted is None}
+    target_names = set(used_names)
+    used_names |= {row.name for row in rows if row.deleted is None}
     for row in rows:
         name = row.name
         if row.deleted is None and name in target_names:
-            name = free_name(name, taken)
-            taken.add(name)
+            name = free_name(name, used_names)
+            used_names.add(name)
             batch = sa.update(jobs).where(jobs.c.parent_id == row.id)
             connection.execute(batch.values(batch=name))
         connection.execute(sa.update(jobs).where(jobs.c.id == row.id).values(account_id=target, name=name))
@@ -79,41 +79,41 @@ def _names(account_id: int) -> sa.Select[Any]:
     return sa.select(jobs.c.name).where(jobs.c.account_id == account_id, jobs.c.deleted.is_(None))
 
 
-def free_name(name: str, taken: Iterable[str]) -> str:
+def free_name(name: str, used: Iterable[str]) -> str:
     """Append the first number that makes a name unique: `fold` becomes `fold-2`."""
-    known = set(taken)
+    used_names = set(used)
     number = 2
-    while (candidate := f"{name[: MAX_NAME_LENGTH - len(str(number)) - 1]}-{number}") in known:
+    while (candidate := f"{name[: MAX_NAME_LENGTH - len(str(number)) - 1]}-{number}") in used_names:
         number += 1
     return candidate
 
 
 def _move_files(connection: sa.Connection, source: int, target: int) -> None:
     """Move the files; insert a number before the extension of a path that is taken."""
-    there = sa.select(files.c.folder, files.c.name).where(
+    target_files = sa.select(files.c.folder, files.c.name).where(
         files.c.account_id == target, files.c.deleted.is_(None)
     )
-    taken = {tuple(row) for row in connection.execute(there)}
+    used = {tuple(row) for row in connection.execute(target_files)}
     query = sa.select(files.c.id, files.c.folder, files.c.name, files.c.deleted)
     for row in connection.execute(query.where(files.c.account_id == source)).all():
         name = row.name
-        if row.deleted is None and (row.folder, name) in taken:
+        if row.deleted is None and (row.folder, name) in used:
             path = PurePosixPath(name)
-            stems = {PurePosixPath(other).stem for folder, other in taken if folder == row.folder}
+            stems = {PurePosixPath(stored_name).stem for folder, stored_name in used if folder == row.folder}
             name = free_name(path.stem, stems) + path.suffix
-        taken.add((row.folder, name))
+        used.add((row.folder, name))
         connection.execute(sa.update(files).where(files.c.id == row.id).values(account_id=target, name=name))
 
 
 def _move_pipelines(connection: sa.Connection, source: int, target: int) -> None:
     query = sa.select(pipelines.c.name).where(pipelines.c.account_id == target)
-    taken = set(connection.execute(query).scalars())
+    used_names = set(connection.execute(query).scalars())
     query = sa.select(pipelines.c.name).where(pipelines.c.account_id == source)
     for name in connection.execute(query).scalars().all():
-        new = free_name(name, taken) if name in taken else name
-        taken.add(new)
-        which = (pipelines.c.account_id == source, pipelines.c.name == name)
-        connection.execute(sa.update(pipelines).where(*which).values(account_id=target, name=new))
+        new = free_name(name, used_names) if name in used_names else name
+        used_names.add(new)
+        is_own = (pipelines.c.account_id == source, pipelines.c.name == name)
+        connection.execute(sa.update(pipelines).where(*is_own).values(account_id=target, name=new))
 
 
 def _move_webhooks(connection: sa.Connection, source: int, target: int) -> None:

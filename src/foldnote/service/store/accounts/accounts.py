@@ -51,8 +51,8 @@ def find_account(connection: sa.Connection, email: str) -> int | None:
     """
     same = sa.func.lower(accounts.c.email) == sa.func.lower(email)
     query = sa.select(accounts.c.id).where(same).order_by(accounts.c.email != email, accounts.c.id)
-    found = connection.execute(query.limit(1)).scalar_one_or_none()
-    return None if found is None else int(found)
+    account_id = connection.execute(query.limit(1)).scalar_one_or_none()
+    return None if account_id is None else int(account_id)
 
 
 class AccountStore:
@@ -69,12 +69,12 @@ class AccountStore:
     def ensure_account(self, email: str, tier: str = "full") -> int:
         """Return the row of the account with this address; create the account if missing."""
         with self._database.write() as connection:
-            known = find_account(connection, email)
-            if known is not None:
-                return known
+            existing = find_account(connection, email)
+            if existing is not None:
+                return existing
             row = {"email": email, "tier": tier, "created": clock.now()}
-            made = connection.execute(sa.insert(accounts).values(row).returning(accounts.c.id))
-            return int(made.scalar_one())
+            created = connection.execute(sa.insert(accounts).values(row).returning(accounts.c.id))
+            return int(created.scalar_one())
 
     def find(self, email: str) -> int | None:
         """Return the row of the account with this address, or None."""
@@ -105,8 +105,8 @@ class AccountStore:
         """Revoke one key by its hash, or every key of an account; return how many were valid before."""
         with self._database.write() as connection:
             owner = None if email is None else find_account(connection, email)
-            which = keys.c.sha256 == sha256 if sha256 is not None else keys.c.account_id == owner
-            statement = sa.update(keys).where(which, keys.c.revoked.is_(None)).values(revoked=clock.now())
+            condition = keys.c.sha256 == sha256 if sha256 is not None else keys.c.account_id == owner
+            statement = sa.update(keys).where(condition, keys.c.revoked.is_(None)).values(revoked=clock.now())
             return connection.execute(statement).rowcount
 
     def find_caller(self, key_sha256: str) -> Caller | None:
@@ -115,17 +115,17 @@ class AccountStore:
 
     def find_callers(self, key_hashes: Sequence[str]) -> dict[str, Caller]:
         """Map the hashes of valid keys to their accounts."""
-        found: dict[str, Caller] = {}
+        callers: dict[str, Caller] = {}
         with self._database.read_raw(is_single=True) as connection:
             for start in range(0, len(key_hashes), KEYS_AT_ONCE):
                 some = pad_to_power_of_two(key_hashes[start : start + KEYS_AT_ONCE])
                 for row in connection.execute(f"{_CALLERS} ({placeholders(some)})", some):
                     account_id, email, tier, is_admin, organization_id, sha256, expires = row
                     if not clock.is_past(expires):
-                        found[sha256] = Caller(
+                        callers[sha256] = Caller(
                             account_id, email, tier, bool(is_admin), organization_id, sha256, expires
                         )
-        return found
+        return callers
 
     def has_live_key(self, account_id: int) -> bool:
         """Return whether any key of the account is still valid."""
@@ -152,8 +152,12 @@ class AccountStore:
             return True
         query = sa.select(accounts.c.organization_id).where(accounts.c.id.in_([reader, owner]))
         with self._database.read() as connection:
-            found = connection.execute(query).scalars().all()
-        return len(found) == 2 and found[0] is not None and found[0] == found[1]
+            organizations_of_both = connection.execute(query).scalars().all()
+        return (
+            len(organizations_of_both) == 2
+            and organizations_of_both[0] is not None
+            and organizations_of_both[0] == organizations_of_both[1]
+        )
 
     def find_organization(self, account_id: int) -> str | None:
         """Return the name of an account's organization; None if it has none."""
@@ -163,8 +167,8 @@ class AccountStore:
             .where(accounts.c.id == account_id)
         )
         with self._database.read() as connection:
-            found: str | None = connection.execute(query).scalar()
-        return found
+            name: str | None = connection.execute(query).scalar()
+        return name
 
     def members(self, organization_id: int) -> dict[str, int]:
         """Map each member's address to its account."""

@@ -44,8 +44,8 @@ class OrganizationStore:
         row = {"name": name, "created": clock.now()}
         with self._database.write() as connection:
             statement = insert(organizations).values(row).on_conflict_do_nothing()
-            made = connection.execute(statement.returning(organizations.c.id))
-            return made.scalar_one_or_none() is not None  # PostgreSQL's driver counts no rows here
+            created = connection.execute(statement.returning(organizations.c.id))
+            return created.scalar_one_or_none() is not None  # PostgreSQL's driver counts no rows here
 
     def set_budget(self, name: str, budget: float | None) -> bool:
         """Set the weighted hours per month, None for no limit; return False if there is no such name."""
@@ -64,10 +64,10 @@ class OrganizationStore:
         """Take an account out of its organization; return False if it is unknown or in none."""
         with self._database.write() as connection:
             conditions = accounts.c.id == find_account(connection, email)
-            found = connection.execute(
+            member = connection.execute(
                 sa.select(accounts.c.organization_id).where(conditions)
             ).scalar_one_or_none()
-            return found is not None and _move(connection, email, None)
+            return member is not None and _move(connection, email, None)
 
     def assign(self, account_id: int, name: str | None, among: Collection[str]) -> None:
         """Make an account a member of an organization, which is created if missing.

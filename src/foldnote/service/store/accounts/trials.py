@@ -94,14 +94,14 @@ class TrialStore:
         left unchanged.
         """
         with self._database.write() as connection:
-            found = _find(connection, claim_sha256)
-            if found is None or not may_claim(found.claimed_by, email):
-                return found
-            if found.claimed_by is None:
-                _mark_claimed(connection, found.account_id, email)
-            if into is not None and into != found.account_id:
-                move_account(connection, found.account_id, into)
-            return found
+            trial = _find(connection, claim_sha256)
+            if trial is None or not may_claim(trial.claimed_by, email):
+                return trial
+            if trial.claimed_by is None:
+                _mark_claimed(connection, trial.account_id, email)
+            if into is not None and into != trial.account_id:
+                move_account(connection, trial.account_id, into)
+            return trial
 
     def merge(self, source_email: str, target_email: str) -> int | None:
         """Merge one account into another; return None unless both exist and differ."""

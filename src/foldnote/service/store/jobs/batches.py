@@ -112,14 +112,20 @@ class BatchStore:
         """Record that a batch has no archive, with the reason."""
         return self._end(parent, JobStatus.STOPPED, state, {"error": error})
 
-    def _end(self, parent: Parent, status: JobStatus, state: BatchStatus, more: dict[str, object]) -> bool:
-        values = {"state": str(status), "batch_state": str(state), "completed": clock.now()} | more
+    def _end(
+        self, parent: Parent, status: JobStatus, state: BatchStatus, further_values: dict[str, object]
+    ) -> bool:
+        values = {"state": str(status), "batch_state": str(state), "completed": clock.now()} | further_values
         running = (jobs.c.state == str(JobStatus.RUNNING), jobs.c.deleted.is_(None))
         with self._database.write(jobs=[parent.job_id]) as connection:
             statement = sa.update(jobs).where(jobs.c.id == parent.job_id, *running).values(values)
             if connection.execute(statement).rowcount == 0:
-                if "result_sha256" in more:
-                    row = {"account_id": parent.account_id, "sha256": more["result_sha256"], "bytes": 0}
+                if "result_sha256" in further_values:
+                    row = {
+                        "account_id": parent.account_id,
+                        "sha256": further_values["result_sha256"],
+                        "bytes": 0,
+                    }
                     release_contents(connection, [row])
                 return False
             apply_status_changes(
@@ -137,11 +143,11 @@ def update_parent_of_subjob(connection: sa.Connection, parent_id: int) -> None:
         return
     if parent["hours_budget"] is not None:
         _keep_budget(connection, parent)
-    found = read_counts(connection, [parent["account_id"]], parent_id)
-    if found.failed and found.statuses[JobStatus.IN_QUEUE] and _stops_at_failure(parent):
+    job_counts = read_counts(connection, [parent["account_id"]], parent_id)
+    if job_counts.failed and job_counts.statuses[JobStatus.IN_QUEUE] and _stops_at_failure(parent):
         _stop_after_failure(connection, parent)
-        found = read_counts(connection, [parent["account_id"]], parent_id)
-    counts = found.statuses
+        job_counts = read_counts(connection, [parent["account_id"]], parent_id)
+    counts = job_counts.statuses
     waiting, running = counts[JobStatus.IN_QUEUE], counts[JobStatus.RUNNING]
     if waiting or running:
         started = sum(counts.values()) > waiting
@@ -177,8 +183,8 @@ def _stop_after_failure(connection: sa.Connection, parent: sa.RowMapping) -> Non
     name = connection.execute(failed.order_by(jobs.c.completed, jobs.c.id).limit(1)).scalar_one()
     reason = f"the job {name} failed, and the batch stops at its first failure."
     number = _stop_all_waiting(connection, parent, reason, is_failure=False)
-    told = f"The job {name} failed, so {count(number, 'waiting job')} of the batch did not run."
-    connection.execute(sa.update(jobs).where(jobs.c.id == parent["id"]).values(message=told))
+    message = f"The job {name} failed, so {count(number, 'waiting job')} of the batch did not run."
+    connection.execute(sa.update(jobs).where(jobs.c.id == parent["id"]).values(message=message))
     refresh_record(connection, parent["id"])
 
 
@@ -191,14 +197,14 @@ def _stop_all_waiting(
         jobs.c.state == str(JobStatus.IN_QUEUE),
         jobs.c.deleted.is_(None),
     )
-    found = connection.execute(sa.select(jobs.c.id, jobs.c.retries).where(*waiting)).all()
-    begun = [row.id for row in found if row.retries]
-    fresh = [row.id for row in found if not row.retries]
-    told = {"error" if is_failure else "message": f"Not run: {reason}"}
-    stop_waiting(connection, parent["account_id"], parent["id"], fresh, **told)
+    rows = connection.execute(sa.select(jobs.c.id, jobs.c.retries).where(*waiting)).all()
+    begun = [row.id for row in rows if row.retries]
+    fresh = [row.id for row in rows if not row.retries]
+    reason_fields = {"error" if is_failure else "message": f"Not run: {reason}"}
+    stop_waiting(connection, parent["account_id"], parent["id"], fresh, **reason_fields)
     error = f"The run failed and was not repeated: {reason}"
     stop_waiting(connection, parent["account_id"], parent["id"], begun, error=error)
-    return len(found)
+    return len(rows)
 
 
 def stop_waiting(
@@ -213,17 +219,17 @@ def stop_waiting(
     """End queued subjobs, with an error, which counts as a failure, or with a message."""
     moment = clock.now()
     for start in range(0, len(job_ids), _IDS_AT_ONCE):
-        chosen = jobs.c.id.in_(job_ids[start : start + _IDS_AT_ONCE])
+        is_in_block = jobs.c.id.in_(job_ids[start : start + _IDS_AT_ONCE])
         values = {"state": str(JobStatus.STOPPED), "completed": moment, "error": error, "message": message}
-        connection.execute(sa.update(jobs).where(chosen).values(values))
+        connection.execute(sa.update(jobs).where(is_in_block).values(values))
         query = sa.select(jobs, accounts.c.email).join(accounts, accounts.c.id == jobs.c.account_id)
-        rows = connection.execute(query.where(chosen)).mappings().all()
+        rows = connection.execute(query.where(is_in_block)).mappings().all()
         keep_records(connection, [make_record(row, row["email"]) for row in rows])
     number, failed = len(job_ids), len(job_ids) if error else 0
     move = StatusChange(account_id, parent_id, JobStatus.IN_QUEUE, JobStatus.STOPPED, number, failed=failed)
     apply_status_changes(connection, [move])
-    told = {"at": moment, "account_id": account_id, "kind": "stopped", "detail": error or message}
-    write_events(connection, [told | {"job_id": job_id} for job_id in job_ids])
+    event = {"at": moment, "account_id": account_id, "kind": "stopped", "detail": error or message}
+    write_events(connection, [event | {"job_id": job_id} for job_id in job_ids])
 
 
 def _move_parent(connection: sa.Connection, parent: sa.RowMapping, state: BatchStatus) -> None:

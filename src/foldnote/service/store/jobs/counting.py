@@ -105,10 +105,10 @@ def _build_query(owners: tuple[int, ...], scopes: Collection[int]) -> tuple[str,
 
 def counts_by_scope(scopes: Iterable[int], rows: Iterable[Any]) -> dict[int, Counts]:
     """Return the counts of these scopes from rows of scope, state and number."""
-    found = {scope: zero_counts() for scope in scopes}
+    counts = {scope: zero_counts() for scope in scopes}
     for scope, state, count in rows:
         if state == FAILED:
-            found[scope].failed = int(count)
+            counts[scope].failed = int(count)
         else:
-            found[scope].statuses[state] = int(count)
-    return found
+            counts[scope].statuses[state] = int(count)
+    return counts

@@ -65,31 +65,33 @@ class FirstPageStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def read(self, asked: Sequence[FirstPage]) -> dict[FirstPage, Page]:
+    def read(self, requests: Sequence[FirstPage]) -> dict[FirstPage, Page]:
         """Map listings to the pages that `PageStore.read` would return, if they are short; omit the others.
 
         Raises:
             StorageFaultError: the database cannot be read now.
         """
-        alike: defaultdict[tuple[int, bool], dict[int, list[FirstPage]]] = defaultdict(dict)
-        for each in asked:
-            group = alike[min(each.limit, MOST_ROWS), each.has_subjobs]
-            group.setdefault(each.account_id, []).append(each)
-        found: dict[FirstPage, Page] = {}
+        groups: defaultdict[tuple[int, bool], dict[int, list[FirstPage]]] = defaultdict(dict)
+        for request in requests:
+            group = groups[min(request.limit, MOST_ROWS), request.has_subjobs]
+            group.setdefault(request.account_id, []).append(request)
+        pages: dict[FirstPage, Page] = {}
         with self._database.read_raw(is_single=True) as connection:
-            for (rows, has_subjobs), group in alike.items():
+            for (rows, has_subjobs), group in groups.items():
                 scope = JobFilter((), has_subjobs=has_subjobs).scope
-                which = "deleted IS NULL" + ("" if has_subjobs else " AND parent_id IS NULL")
-                query = _PAGES.format(rows=rows, which=which, scope=scope, bytes=MOST_BYTES)
+                condition = "deleted IS NULL" + ("" if has_subjobs else " AND parent_id IS NULL")
+                query = _PAGES.format(rows=rows, which=condition, scope=scope, bytes=MOST_BYTES)
                 accounts = list(group)
                 for start in range(0, len(accounts), KEYS_AT_ONCE):
                     some = accounts[start : start + KEYS_AT_ONCE]
                     for account_id, *row in connection.execute(query, (some,)):
                         page, is_end = _make_page(scope, *row), row[1] < rows
                         if page is not None:
-                            whole = [each for each in group[account_id] if is_end or each.limit == rows]
-                            found.update(dict.fromkeys(whole, page))
-        return found
+                            whole = [
+                                request for request in group[account_id] if is_end or request.limit == rows
+                            ]
+                            pages.update(dict.fromkeys(whole, page))
+        return pages
 
 
 def _make_page(

@@ -115,8 +115,8 @@ def insert_jobs(
     account_id: int,
     new: Sequence[NewJob],
     *,
-    place: SubjobPosition | None = None,
-    more: Mapping[str, object] | None = None,
+    position: SubjobPosition | None = None,
+    further_values: Mapping[str, object] | None = None,
 ) -> list[int]:
     """Insert queued jobs and return their rows; `more` holds additional columns for all of them.
 
@@ -124,30 +124,32 @@ def insert_jobs(
         NameTakenError: the account already has a job with one of the names.
         TooManyWebhooksError: one has a webhook, and the account has too many undelivered ones.
     """
-    _refuse_taken_names(connection, account_id, new, is_batch=place is not None)
+    _refuse_taken_names(connection, account_id, new, is_batch=position is not None)
     email = connection.execute(_EMAIL, {"account": account_id}).scalar_one()
     moment = clock.now()
-    rows = [_make_row(account_id, each, moment, more or {}) for each in new]
+    rows = [_make_row(account_id, job, moment, further_values or {}) for job in new]
     _settle_webhooks(connection, account_id, rows, new)
     for index, row in enumerate(rows):
-        if place is not None:
-            row |= {"parent_id": place.parent_id, "batch": place.batch, "row_index": index}
+        if position is not None:
+            row |= {"parent_id": position.parent_id, "batch": position.batch, "row_index": index}
     connection.execute(_INSERT, rows)
     ids = _find_ids(connection, account_id, new)
-    made = zip(rows, ids, strict=True)
-    add_records(connection, [make_record(row | {"id": job_id}, email) for row, job_id in made])
+    inserted = zip(rows, ids, strict=True)
+    add_records(connection, [make_record(row | {"id": job_id}, email) for row, job_id in inserted])
     _insert_inputs(connection, ids, new)
     _insert_webhooks(connection, account_id, ids, rows, new)
-    parent_id = None if place is None else place.parent_id
+    parent_id = None if position is None else position.parent_id
     apply_status_changes(
         connection, [StatusChange(account_id, parent_id, None, JobStatus.IN_QUEUE, len(rows))]
     )
-    told = {"at": moment, "account_id": account_id, "kind": "submitted"}
-    connection.execute(_TELL, [told | {"job_id": job_id} for job_id in ids])
+    event = {"at": moment, "account_id": account_id, "kind": "submitted"}
+    connection.execute(_TELL, [event | {"job_id": job_id} for job_id in ids])
     return ids
 
 
-def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, object]) -> dict[str, Any]:
+def _make_row(
+    account_id: int, new: NewJob, moment: str, further_values: Mapping[str, object]
+) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(_OPTIONAL)
     row |= {
         "account_id": account_id,
@@ -166,18 +168,18 @@ def _make_row(account_id: int, new: NewJob, moment: str, more: Mapping[str, obje
         "message": None if new.waits_for is None else f"Waits for the stage {new.waits_for}.",
         "created": moment,
     }
-    return row | dict(more)
+    return row | dict(further_values)
 
 
 def _settle_webhooks(
     connection: sa.Connection, account_id: int, rows: Sequence[dict[str, Any]], new: Sequence[NewJob]
 ) -> None:
     """Record the state of the rows' webhooks, up to the account's limit."""
-    wanted = [(row, each.webhook) for row, each in zip(rows, new, strict=True) if each.webhook is not None]
-    if not wanted:
+    requested = [(row, job.webhook) for row, job in zip(rows, new, strict=True) if job.webhook is not None]
+    if not requested:
         return
     waiting = connection.execute(_WEBHOOKS, {"account": account_id}).scalar_one()
-    for row, webhook in wanted:
+    for row, webhook in requested:
         if waiting < webhook.most:
             row["webhook"] = WAITING_WEBHOOK
             waiting += 1
@@ -194,64 +196,64 @@ def _insert_webhooks(
     rows: Sequence[Mapping[str, Any]],
     new: Sequence[NewJob],
 ) -> None:
-    made = [
+    values = [
         {
             "job_id": job_id,
             "account_id": account_id,
-            "url": each.webhook.url,
+            "url": job.webhook.url,
             "delivery_id": secrets.token_hex(16),
             "attempts": 0,
             "due": 0.0,
         }
-        for job_id, row, each in zip(ids, rows, new, strict=True)
-        if each.webhook is not None and row["webhook"] == WAITING_WEBHOOK
+        for job_id, row, job in zip(ids, rows, new, strict=True)
+        if job.webhook is not None and row["webhook"] == WAITING_WEBHOOK
     ]
-    if made:
-        connection.execute(sa.insert(webhooks), made)
+    if values:
+        connection.execute(sa.insert(webhooks), values)
 
 
 def _refuse_taken_names(
     connection: sa.Connection, account_id: int, new: Sequence[NewJob], *, is_batch: bool
 ) -> None:
-    taken = _find_names(connection, account_id, new)
-    for index, each in enumerate(new):
-        if each.name in taken:
-            raise NameTakenError(each.name, index if is_batch else None)
+    used_names = _find_names(connection, account_id, new)
+    for index, job in enumerate(new):
+        if job.name in used_names:
+            raise NameTakenError(job.name, index if is_batch else None)
 
 
 def _find_ids(connection: sa.Connection, account_id: int, new: Sequence[NewJob]) -> list[int]:
-    found = _find_names(connection, account_id, new)
-    return [found[each.name] for each in new]
+    ids = _find_names(connection, account_id, new)
+    return [ids[job.name] for job in new]
 
 
 def _find_names(connection: sa.Connection, account_id: int, new: Sequence[NewJob]) -> dict[str, int]:
     """Map those of the names that the account already uses to their rows."""
-    found: dict[str, int] = {}
+    ids: dict[str, int] = {}
     for start in range(0, len(new), _NAMES_AT_ONCE):
-        names = [each.name for each in new[start : start + _NAMES_AT_ONCE]]
+        names = [job.name for job in new[start : start + _NAMES_AT_ONCE]]
         for row in connection.execute(_NAMED, {"account": account_id, "names": names}):
-            found[row.name] = row.id
-    return found
+            ids[row.name] = row.id
+    return ids
 
 
 def _insert_inputs(connection: sa.Connection, ids: Sequence[int], new: Sequence[NewJob]) -> None:
-    rows = [row for job_id, each in zip(ids, new, strict=True) for row in input_rows(job_id, each.inputs)]
+    rows = [row for job_id, job in zip(ids, new, strict=True) for row in input_rows(job_id, job.inputs)]
     if rows:
         connection.execute(sa.insert(inputs), rows)
 
 
-def input_rows(job_id: int, given: Sequence[Input]) -> list[dict[str, object]]:
+def input_rows(job_id: int, job_inputs: Sequence[Input]) -> list[dict[str, object]]:
     """Return the rows of a job's inputs; those of one field keep their order."""
     rows: list[dict[str, object]] = []
-    for each in given:
-        position = sum(row["field"] == each.field for row in rows)
+    for item in job_inputs:
+        position = sum(row["field"] == item.field for row in rows)
         rows.append(
             {
                 "job_id": job_id,
-                "field": each.field,
+                "field": item.field,
                 "position": position,
-                "name": each.name,
-                "sha256": each.sha256,
+                "name": item.name,
+                "sha256": item.sha256,
             }
         )
     return rows

@@ -93,16 +93,24 @@ class PendingJobChanges:
 
     def write(self, connection: sa.Connection) -> None:
         """Write everything collected, update the parents' states, and clear the collection."""
-        begun, ended, kept = self._started_attempts, self._ended_attempts, self._records
+        begun, ended, kept_records = self._started_attempts, self._ended_attempts, self._records
         for statement, rows in ((_BEGIN_ATTEMPT, begun), (_END_ATTEMPT, ended)):
             if rows:
                 connection.execute(statement, rows)
-        keep_records(connection, kept)
+        keep_records(connection, kept_records)
         write_events(connection, self._events)
         apply_status_changes(connection, self._status_changes)
         for account_id, hours in self._hours.items():
             count_hours(connection, account_id, hours)
         for parent_id in self._parents:
             update_parent_of_subjob(connection, parent_id)
-        for each in (begun, ended, kept, self._events, self._status_changes, self._hours, self._parents):
-            each.clear()
+        for pending in (
+            begun,
+            ended,
+            kept_records,
+            self._events,
+            self._status_changes,
+            self._hours,
+            self._parents,
+        ):
+            pending.clear()

@@ -72,8 +72,8 @@ class JobStore:
                 "batch_state": str(JobStatus.IN_QUEUE),
                 "hours_budget": hours_budget,
             }
-            parent_id = insert_jobs(connection, account_id, [parent], more=values)[0]
-            insert_jobs(connection, account_id, rows, place=SubjobPosition(parent_id, parent.name))
+            parent_id = insert_jobs(connection, account_id, [parent], further_values=values)[0]
+            insert_jobs(connection, account_id, rows, position=SubjobPosition(parent_id, parent.name))
             count_jobs(connection, account_id, len(rows), self._quotas)
             return parent_id
 
@@ -117,13 +117,13 @@ class JobStore:
 
     def _delete(self, account_id: int, name: str) -> list[int] | None:
         with self._database.write(account_id) as connection:
-            found = _find_with_subjobs(connection, account_id, name)
-            for row in found:
+            rows = _find_with_subjobs(connection, account_id, name)
+            for row in rows:
                 _mark_deleted(connection, row)
-            if not found:
+            if not rows:
                 return None
-            _update_parent(connection, found[0])
-            return [row["id"] for row in found if row["state"] == JobStatus.RUNNING]
+            _update_parent(connection, rows[0])
+            return [row["id"] for row in rows if row["state"] == JobStatus.RUNNING]
 
     def delete_ended(self, job_id: int) -> bool:
         """Delete a job with its subjobs; return False if one of them is unfinished, or it is already deleted.
@@ -136,10 +136,10 @@ class JobStore:
         query = sa.select(jobs.c.account_id, jobs.c.name).where(jobs.c.id == job_id, jobs.c.deleted.is_(None))
         with self._database.write() as connection:
             job = connection.execute(query).first()
-            found = [] if job is None else _find_with_subjobs(connection, job.account_id, job.name)
-            if not found or not all(JobStatus(row["state"]).is_final for row in found):
+            rows = [] if job is None else _find_with_subjobs(connection, job.account_id, job.name)
+            if not rows or not all(JobStatus(row["state"]).is_final for row in rows):
                 return False
-            for row in found:
+            for row in rows:
                 _mark_deleted(connection, row)
             return True
 
@@ -152,19 +152,19 @@ class JobStore:
 
     def _stop(self, account_id: int, name: str) -> StopRows | None:
         with self._database.write(account_id) as connection:
-            found = _find_with_subjobs(connection, account_id, name)
-            if not found:
+            rows = _find_with_subjobs(connection, account_id, name)
+            if not rows:
                 return None
-            for row in found:
+            for row in rows:
                 _stop(connection, row)
-            _update_parent(connection, found[0])
+            _update_parent(connection, rows[0])
             return StopRows(
                 running=[
                     row["id"]
-                    for row in found
+                    for row in rows
                     if row["state"] == JobStatus.RUNNING and row["type"] != BATCH_TYPE
                 ],
-                was_final=all(JobStatus(row["state"]).is_final for row in found),
+                was_final=all(JobStatus(row["state"]).is_final for row in rows),
             )
 
 

@@ -106,7 +106,7 @@ class PageStore:
         self._database = database
         self._page = _POSTGRESQL_PAGE if database.is_shared else _PAGE
 
-    def read_raw(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page | None:
+    def read_raw(self, job_filter: JobFilter, *, before: int | None, limit: int) -> Page | None:
         """Return the same page as `read` if it is short enough to need no thread; else None.
 
         Raises:
@@ -117,11 +117,11 @@ class PageStore:
         with self._database.read_raw() as connection:
             _limit_text(connection, SHORT_BYTES)
             try:
-                return self._read(connection, wanted, before, limit)
+                return self._read(connection, job_filter, before, limit)
             except PageTooLongError:
                 return None
 
-    def read(self, wanted: JobFilter, *, before: int | None, limit: int) -> Page:
+    def read(self, job_filter: JobFilter, *, before: int | None, limit: int) -> Page:
         """Return at most `limit` jobs older than row `before`, newest first; fewer if records are very long.
 
         Raises:
@@ -131,42 +131,42 @@ class PageStore:
             _limit_text(connection, MAX_PAGE_BYTES)
             while True:
                 try:
-                    return self._read(connection, wanted, before, limit)
+                    return self._read(connection, job_filter, before, limit)
                 except PageTooLongError as exc:
                     if limit == 1:
                         raise StorageFaultError("A record is too long.") from exc
                     limit //= 2
 
-    def _read(self, connection: RawConnection, wanted: JobFilter, before: int | None, limit: int) -> Page:
-        if not wanted.account_ids:
+    def _read(self, connection: RawConnection, job_filter: JobFilter, before: int | None, limit: int) -> Page:
+        if not job_filter.account_ids:
             return Page(b"", {}, zero_counts())
-        text, last = self._read_text(connection, wanted, before, limit)
+        text, last = self._read_text(connection, job_filter, before, limit)
         live = _read_live(connection, text)
         parents = [row.id for row in live.values() if row.type == BATCH_TYPE]
-        counts = read_counts_raw(connection, wanted.account_ids, [wanted.scope, *parents])
-        has_more = last is not None and _has_any(connection, wanted, last)
+        counts = read_counts_raw(connection, job_filter.account_ids, [job_filter.scope, *parents])
+        has_more = last is not None and _has_any(connection, job_filter, last)
         children = {parent: counts[parent] for parent in parents}
-        return Page(text, live, counts[wanted.scope], children, last if has_more else None)
+        return Page(text, live, counts[job_filter.scope], children, last if has_more else None)
 
     def _read_text(
-        self, connection: RawConnection, wanted: JobFilter, before: int | None, limit: int
+        self, connection: RawConnection, job_filter: JobFilter, before: int | None, limit: int
     ) -> tuple[bytes, int | None]:
         """Return the text and the number of the last row; None for an empty page.
 
         Raises:
             PageTooLongError: the text is too long.
         """
-        which, values = _condition(wanted, before)
-        accounts = wanted.account_ids
-        if wanted.parent_id is not None or not 1 < len(accounts) <= _ACCOUNTS_APART:
-            which = f"account_id IN ({placeholders(accounts)}) AND {which}"
+        condition, values = _condition(job_filter, before)
+        accounts = job_filter.account_ids
+        if job_filter.parent_id is not None or not 1 < len(accounts) <= _ACCOUNTS_APART:
+            condition = f"account_id IN ({placeholders(accounts)}) AND {condition}"
             values = (*accounts, *values)
         else:  # find the newest of each account by index, then the newest of all
-            one = f"SELECT id FROM jobs WHERE account_id = ? AND {which} ORDER BY id DESC LIMIT ?"  # noqa: S608
-            each = " UNION ALL ".join([f"SELECT id FROM ({one}) AS own"] * len(accounts))  # noqa: S608
-            which = f"id IN (SELECT id FROM ({each}) AS newest ORDER BY id DESC LIMIT ?)"  # noqa: S608
+            one = f"SELECT id FROM jobs WHERE account_id = ? AND {condition} ORDER BY id DESC LIMIT ?"  # noqa: S608
+            newest = " UNION ALL ".join([f"SELECT id FROM ({one}) AS own"] * len(accounts))  # noqa: S608
+            condition = f"id IN (SELECT id FROM ({newest}) AS newest ORDER BY id DESC LIMIT ?)"  # noqa: S608
             values = (*(value for account in accounts for value in (account, *values, limit)), limit)
-        query = self._page.format(which=which, most_bytes=MAX_PAGE_BYTES)
+        query = self._page.format(which=condition, most_bytes=MAX_PAGE_BYTES)
         try:
             text, last = connection.execute(query, (*values, limit)).fetchone()
         except sqlite3.DataError as exc:  # SQLite's maximum length of a text
@@ -182,34 +182,34 @@ def _limit_text(connection: RawConnection, most_bytes: int) -> None:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most_bytes)
 
 
-def _condition(wanted: JobFilter, before: int | None) -> tuple[str, Sequence[int]]:
+def _condition(job_filter: JobFilter, before: int | None) -> tuple[str, Sequence[int]]:
     """Return the listing's SQL condition, except for the owners, and its values."""
     conditions, values = ["deleted IS NULL"], []
     if before is not None:
         conditions.append("id < ?")
         values.append(before)
-    if wanted.parent_id is not None:
+    if job_filter.parent_id is not None:
         conditions.append("parent_id = ?")
-        values.append(wanted.parent_id)
-    elif not wanted.has_subjobs:
+        values.append(job_filter.parent_id)
+    elif not job_filter.has_subjobs:
         conditions.append("parent_id IS NULL")
     return " AND ".join(conditions), values
 
 
-def _has_any(connection: RawConnection, wanted: JobFilter, before: int) -> bool:
+def _has_any(connection: RawConnection, job_filter: JobFilter, before: int) -> bool:
     """Return whether the listing has a job older than `before`."""
-    which, values = _condition(wanted, before)
-    accounts = wanted.account_ids
-    query = f"SELECT 1 FROM jobs WHERE account_id IN ({placeholders(accounts)}) AND {which} LIMIT 1"  # noqa: S608
+    condition, values = _condition(job_filter, before)
+    accounts = job_filter.account_ids
+    query = f"SELECT 1 FROM jobs WHERE account_id IN ({placeholders(accounts)}) AND {condition} LIMIT 1"  # noqa: S608
     return connection.execute(query, (*accounts, *values)).fetchone() is not None
 
 
 def _read_live(connection: RawConnection, text: bytes) -> dict[int, LiveRow]:
     """Return the rows whose numbers are enclosed in marks."""
     numbers = [int(number) for number in text.split(_MARK)[1::2]] if _MARK in text else []
-    found: dict[int, LiveRow] = {}
+    live_rows: dict[int, LiveRow] = {}
     for start in range(0, len(numbers), _NUMBERS_AT_ONCE):
         some = numbers[start : start + _NUMBERS_AT_ONCE]
         for row in connection.execute(f"{_LIVE} ({placeholders(some)})", some):
-            found[row[0]] = LiveRow._make(row)
-    return found
+            live_rows[row[0]] = LiveRow._make(row)
+    return live_rows

@@ -116,7 +116,7 @@ class PipelineStore:
         with self._database.read() as connection:
             return [_read_held(connection, row) for row in connection.execute(_READY).mappings().all()]
 
-    def release(self, held: HeldStage, variants: Sequence[Variant], engine_version: str) -> bool:
+    def release(self, held_stage: HeldStage, variants: Sequence[Variant], engine_version: str) -> bool:
         """Make a stage claimable with all its inputs; return False if it was stopped or deleted meanwhile.
 
         A stage with several variants becomes that many jobs at the same position of the pipeline. If the run
@@ -127,61 +127,68 @@ class PipelineStore:
             QuotaError: the account may not have so many jobs; nothing is changed.
         """
         first, *others = variants
-        with self._database.write(jobs=[held.job_id]) as connection:
+        with self._database.write(jobs=[held_stage.job_id]) as connection:
             values: dict[str, object] = {"is_held": 0, "message": None, "stage_digest": first.digest}
             if first.paths:
-                values["settings"] = _with_paths(held.settings, first)
-                values["normalized"] = _with_paths(held.normalized, first)
-            statement = sa.update(jobs).where(jobs.c.id == held.job_id, *_IS_HELD)
+                values["settings"] = _with_paths(held_stage.settings, first)
+                values["normalized"] = _with_paths(held_stage.normalized, first)
+            statement = sa.update(jobs).where(jobs.c.id == held_stage.job_id, *_IS_HELD)
             if connection.execute(statement.values(values)).rowcount == 0:
                 return False
-            connection.execute(sa.delete(inputs).where(inputs.c.job_id == held.job_id))
+            connection.execute(sa.delete(inputs).where(inputs.c.job_id == held_stage.job_id))
             if first.inputs:
-                connection.execute(sa.insert(inputs), input_rows(held.job_id, first.inputs))
-            write_event(connection, held.account_id, held.job_id, "released")
-            refresh_record(connection, held.job_id)
-            ids = [held.job_id]
+                connection.execute(sa.insert(inputs), input_rows(held_stage.job_id, first.inputs))
+            write_event(connection, held_stage.account_id, held_stage.job_id, "released")
+            refresh_record(connection, held_stage.job_id)
+            ids = [held_stage.job_id]
             if others:
-                ids += self._add_variants(connection, held, others)
-            if _reuses(connection, held.parent_id):
+                ids += self._add_variants(connection, held_stage, others)
+            if _reuses(connection, held_stage.parent_id):
                 for job_id, variant in zip(ids, variants, strict=True):
-                    reuse_result(connection, held.account_id, job_id, variant.digest, engine_version)
-                update_parent_of_subjob(connection, held.parent_id)
+                    reuse_result(connection, held_stage.account_id, job_id, variant.digest, engine_version)
+                update_parent_of_subjob(connection, held_stage.parent_id)
             return True
 
     def _add_variants(
-        self, connection: sa.Connection, held: HeldStage, others: Sequence[Variant]
+        self, connection: sa.Connection, held_stage: HeldStage, variants: Sequence[Variant]
     ) -> list[int]:
-        names = _free_names(connection, held, len(others))
+        names = _free_names(connection, held_stage, len(variants))
         new = [
             NewJob(
                 name,
-                held.type,
-                json.loads(_with_paths(held.settings, each)),
-                json.loads(_with_paths(held.normalized, each)),
-                held.project_tag,
-                each.inputs,
-                stage=held.stage,
-                stage_digest=each.digest,
-                extensions=None if held.extensions is None else json.loads(held.extensions),
+                held_stage.type,
+                json.loads(_with_paths(held_stage.settings, variant)),
+                json.loads(_with_paths(held_stage.normalized, variant)),
+                held_stage.project_tag,
+                variant.inputs,
+                stage=held_stage.stage,
+                stage_digest=variant.digest,
+                extensions=None if held_stage.extensions is None else json.loads(held_stage.extensions),
             )
-            for name, each in zip(names, others, strict=True)
+            for name, variant in zip(names, variants, strict=True)
         ]
-        ids = insert_jobs(connection, held.account_id, new, place=SubjobPosition(held.parent_id, held.batch))
-        connection.execute(sa.update(jobs).where(jobs.c.id.in_(ids)).values(row_index=held.row_index))
-        grown = sa.update(jobs).where(jobs.c.id == held.parent_id)
+        ids = insert_jobs(
+            connection,
+            held_stage.account_id,
+            new,
+            position=SubjobPosition(held_stage.parent_id, held_stage.batch),
+        )
+        connection.execute(sa.update(jobs).where(jobs.c.id.in_(ids)).values(row_index=held_stage.row_index))
+        grown = sa.update(jobs).where(jobs.c.id == held_stage.parent_id)
         connection.execute(grown.values(batch_size=jobs.c.batch_size + len(ids)))
-        refresh_record(connection, held.parent_id)
-        count_jobs(connection, held.account_id, len(ids), self._quotas)
+        refresh_record(connection, held_stage.parent_id)
+        count_jobs(connection, held_stage.account_id, len(ids), self._quotas)
         return ids
 
-    def abandon(self, held: HeldStage, error: str) -> None:
+    def abandon(self, held_stage: HeldStage, error: str) -> None:
         """End a stage that can no longer start."""
-        with self._database.write(jobs=[held.job_id]) as connection:
-            query = sa.select(jobs.c.id).where(jobs.c.id == held.job_id, *_IS_HELD)
+        with self._database.write(jobs=[held_stage.job_id]) as connection:
+            query = sa.select(jobs.c.id).where(jobs.c.id == held_stage.job_id, *_IS_HELD)
             if connection.execute(query).first() is not None:
-                stop_waiting(connection, held.account_id, held.parent_id, [held.job_id], error=error)
-                update_parent_of_subjob(connection, held.parent_id)
+                stop_waiting(
+                    connection, held_stage.account_id, held_stage.parent_id, [held_stage.job_id], error=error
+                )
+                update_parent_of_subjob(connection, held_stage.parent_id)
 
 
 def _reuses(connection: sa.Connection, parent_id: int) -> bool:
@@ -195,15 +202,15 @@ def _with_paths(settings: str, variant: Variant) -> str:
     return write_text(json.loads(settings) | variant.paths)
 
 
-def _free_names(connection: sa.Connection, held: HeldStage, count: int) -> list[str]:
+def _free_names(connection: sa.Connection, held_stage: HeldStage, count: int) -> list[str]:
     """Return names for the additional jobs of a stage: its own name with the first free numbers."""
-    stem = held.name[:95]
-    wanted = [f"{stem}-{number}" for number in range(2, 2 * count + 100)]
+    stem = held_stage.name[:95]
+    candidates = [f"{stem}-{number}" for number in range(2, 2 * count + 100)]
     query = sa.select(jobs.c.name).where(
-        jobs.c.account_id == held.account_id, jobs.c.deleted.is_(None), jobs.c.name.in_(wanted)
+        jobs.c.account_id == held_stage.account_id, jobs.c.deleted.is_(None), jobs.c.name.in_(candidates)
     )
-    taken = set(connection.execute(query).scalars())
-    return [name for name in wanted if name not in taken][:count]
+    used = set(connection.execute(query).scalars())
+    return [name for name in candidates if name not in used][:count]
 
 
 def _read_held(connection: sa.Connection, row: sa.RowMapping) -> HeldStage:

@@ -228,8 +228,8 @@ class QueueStore:
         is_waiting = jobs.c.not_before.between(moment, moment + MAX_DELAY_S)
         query = sa.select(sa.func.min(jobs.c.not_before)).where(IS_QUEUED, is_waiting)
         with self._database.read() as connection:
-            found = connection.execute(query).scalar_one()
-        return None if found is None else float(found)
+            due = connection.execute(query).scalar_one()
+        return None if due is None else float(due)
 
     def claim(self, waiting: QueuedJob, nonce: str) -> Claim | None:
         """Start the next attempt of a queued job; return None if another claim won the race."""
@@ -240,15 +240,15 @@ class QueueStore:
             )
             if row is None:
                 return None
-            found = self._claim(changes, connection, row, waiting.executor, nonce)
+            claimed = self._claim(changes, connection, row, waiting.executor, nonce)
             changes.write(connection)
-            return _read_claims(connection, [found])[0]
+            return _read_claims(connection, [claimed])[0]
 
     def advance(self, ends: Sequence[tuple[Claim, JobEnd]], choose: Chooser) -> AdvanceResult:
         """Commit the ends of attempts and claim the chosen jobs, in one transaction."""
         changes = PendingJobChanges()
         rows: list[Mapping[str, Any]] = []
-        with self._database.write(jobs=[each.job_id for each, _ in ends]) as connection:
+        with self._database.write(jobs=[job.job_id for job, _ in ends]) as connection:
             was_committed = [_finish(connection, changes, claim, ending) for claim, ending in ends]
             if changes.has_limit:  # a batch at its limit stops its queued jobs before the choice
                 changes.write(connection)
@@ -258,7 +258,7 @@ class QueueStore:
 
             def find(without: Collection[str] = ()) -> list[QueuedJob]:
                 found = _find_waiting(connection, without)
-                return [each for each in found if each.account_id not in busy | limited.keys()]
+                return [job for job in found if job.account_id not in busy | limited.keys()]
 
             while (waiting := choose(find)) is not None:
                 row = None
@@ -297,15 +297,15 @@ class QueueStore:
         }
         _apply_change(connection, changes, _CLAIM, row, values)
         folder = f"{self._identity}/{row['id'] // _JOBS_PER_FOLDER}/{row['id']}/{number}-{nonce}"
-        more = {
+        attempt_values = {
             "nonce": nonce,
             "claimed": changes.moment,
             "folder": folder,
             "executor": executor,
             "replica": self.replica,
         }
-        changes.add_started_attempt(row, number, more)
-        return {**row, **values, **more}
+        changes.add_started_attempt(row, number, attempt_values)
+        return {**row, **values, **attempt_values}
 
     def running(self) -> list[Claim]:
         """Return every attempt not known to have ended, including those of deleted jobs."""
@@ -377,8 +377,10 @@ class QueueStore:
             job = connection.execute(sa.select(jobs).where(jobs.c.id == job_id)).mappings().one()
             if job["is_purged"]:  # another replica has done it
                 return
-            given = connection.execute(sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id)).scalars()
-            rows = [{"sha256": each, "bytes": 0} for each in given]
+            digests = connection.execute(
+                sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id)
+            ).scalars()
+            rows = [{"sha256": digest, "bytes": 0} for digest in digests]
             rows[:1] = [{**row, "bytes": job["stored_bytes"]} for row in rows[:1]]
             if job["result_sha256"] is not None:
                 rows.append({"sha256": job["result_sha256"], "bytes": job["result_size"] or 0})
@@ -398,10 +400,10 @@ def _find_waiting(connection: sa.Connection, without: Collection[str] = ()) -> l
     moment = time.time()
     values: dict[str, Any] = {"moment": moment, "latest": moment + MAX_DELAY_S}
     if without:
-        found = connection.execute(OLDEST_OF_OTHER_TYPES, {**values, "without": list(without)})
+        rows = connection.execute(OLDEST_OF_OTHER_TYPES, {**values, "without": list(without)})
     else:
-        found = connection.execute(OLDEST_CLAIMABLE, values)
-    return [QueuedJob(*row) for row in found]
+        rows = connection.execute(OLDEST_CLAIMABLE, values)
+    return [QueuedJob(*row) for row in rows]
 
 
 def _find_expected(connection: sa.Connection, expected: ExpectedState) -> sa.RowMapping | None:
@@ -421,8 +423,8 @@ def _apply_change(
 ) -> None:
     """Update a row that this transaction found unchanged, and serialise it again."""
     changes.add_record(make_record({**row, **values}, row["email"]))
-    found = {"job": row["id"], "held": row["attempt"], "left": row["state"]}
-    connection.execute(change, found | {f"new_{name}": value for name, value in values.items()})
+    conditions = {"job": row["id"], "held": row["attempt"], "left": row["state"]}
+    connection.execute(change, conditions | {f"new_{name}": value for name, value in values.items()})
     changes.add_status_change(row, values["state"], has_failed=values.get("error") is not None)
 
 
@@ -484,12 +486,12 @@ def _repeat(
 ) -> None:
     """Queue the job again; the outputs of the failed run are soon removed."""
     number = (row["retries"] or 0) + 1
-    told = f"{ending.error} It is run again (retry {number} of {_allowed_retries(row)})."
+    message = f"{ending.error} It is run again (retry {number} of {_allowed_retries(row)})."
     values = {
         "state": str(JobStatus.IN_QUEUE),
         "retries": number,
         "weighted_hours": _sum_hours(row, ending),
-        "message": told,
+        "message": message,
     }
     if ending.result_sha256 is not None:
         release_contents(
@@ -503,22 +505,22 @@ def _repeat(
 def _sum_hours(row: sa.RowMapping, ending: JobEnd) -> float | None:
     """Return the weighted hours of all runs of the job; None if none were counted."""
     counted = [row["weighted_hours"], ending.measures.get("weighted_hours")]
-    known = [hours for hours in counted if hours is not None]
-    return round(sum(known), 6) if known else None
+    measured = [hours for hours in counted if hours is not None]
+    return round(sum(measured), 6) if measured else None
 
 
 def _read_claims(connection: sa.Connection, rows: Iterable[Mapping[Any, Any]]) -> list[Claim]:
     """Return the claims on these rows, with their inputs."""
-    found = list(rows)
-    given: dict[int, list[Input]] = {row["id"]: [] for row in found}
-    ids = list(given)
+    row_list = list(rows)
+    inputs_by_job: dict[int, list[Input]] = {row["id"]: [] for row in row_list}
+    ids = list(inputs_by_job)
     for start in range(0, len(ids), _IDS_AT_ONCE):
-        for each in connection.execute(_INPUTS, {"jobs": ids[start : start + _IDS_AT_ONCE]}):
-            given[each.job_id].append(Input(each.field, each.name, each.sha256))
-    return [_read_claim(row, given[row["id"]]) for row in found]
+        for item in connection.execute(_INPUTS, {"jobs": ids[start : start + _IDS_AT_ONCE]}):
+            inputs_by_job[item.job_id].append(Input(item.field, item.name, item.sha256))
+    return [_read_claim(row, inputs_by_job[row["id"]]) for row in row_list]
 
 
-def _read_claim(row: Mapping[Any, Any], given: Sequence[Input]) -> Claim:
+def _read_claim(row: Mapping[Any, Any], job_inputs: Sequence[Input]) -> Claim:
     return Claim(
         job_id=row["id"],
         account_id=row["account_id"],
@@ -535,5 +537,5 @@ def _read_claim(row: Mapping[Any, Any], given: Sequence[Input]) -> Claim:
         replica=row["replica"],
         max_runtime_s=row["max_runtime_s"],
         extensions=row["extensions"],
-        inputs=tuple(given),
+        inputs=tuple(job_inputs),
     )

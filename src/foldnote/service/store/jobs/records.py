@@ -91,15 +91,18 @@ _KEEP = (
 )
 
 
-def add_records(connection: sa.Connection, made: Sequence[Mapping[str, object]]) -> None:
+def add_records(connection: sa.Connection, new_records: Sequence[Mapping[str, object]]) -> None:
     """Insert the records of new jobs."""
-    connection.execute(_ADD, made)
+    connection.execute(_ADD, new_records)
 
 
-def keep_records(connection: sa.Connection, made: Sequence[Mapping[str, object]]) -> None:
+def keep_records(connection: sa.Connection, changed: Sequence[Mapping[str, object]]) -> None:
     """Replace records, except those of deleted jobs."""
-    if made:
-        new = [{"of": each["number"], "new_mark": each["mark"], "new_text": each["text"]} for each in made]
+    if changed:
+        new = [
+            {"of": record["number"], "new_mark": record["mark"], "new_text": record["text"]}
+            for record in changed
+        ]
         connection.execute(_KEEP, new)
 
 

@@ -28,13 +28,15 @@ def digest_stage(
 
     Files count by field, name and content, regardless of the stage or upload they come from.
     """
-    fields = {each.field for each in inputs}
-    beside = {key: value for key, value in (extensions or {}).items() if key not in {*NOT_CONTENT, ALIGNMENT}}
+    fields = {item.field for item in inputs}
+    content_extensions = {
+        key: value for key, value in (extensions or {}).items() if key not in {*NOT_CONTENT, ALIGNMENT}
+    }
     content = {
         "type": tool_type,
         "settings": {key: value for key, value in sorted(normalized.items()) if key not in fields},
-        "inputs": sorted(((each.field, each.name, each.sha256) for each in inputs), key=lambda row: row[0]),
-        "extensions": dict(sorted(beside.items())),
+        "inputs": sorted(((item.field, item.name, item.sha256) for item in inputs), key=lambda row: row[0]),
+        "extensions": dict(sorted(content_extensions.items())),
     }
     return hash_bytes(write_text(content).encode())
 
@@ -56,20 +58,20 @@ def reuse_result(
         jobs.c.deleted.is_(None),
     )
     order = (jobs.c.reused_from.is_not(None), jobs.c.id.desc())
-    found = connection.execute(query.order_by(*order).limit(1)).mappings().first()
-    if found is None:
+    earlier = connection.execute(query.order_by(*order).limit(1)).mappings().first()
+    if earlier is None:
         return False
     values = {
         "state": str(JobStatus.COMPLETE),
         "completed": clock.now(),
-        "reused_from": found["name"],
+        "reused_from": earlier["name"],
         "message": None,
-        **{name: found[name] for name in ("score", "result_sha256", "result_size", "engine_version")},
+        **{name: earlier[name] for name in ("score", "result_sha256", "result_size", "engine_version")},
     }
     connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(values))
     row = refresh_record(connection, job_id)
     apply_status_changes(
         connection, [StatusChange(account_id, row["parent_id"], JobStatus.IN_QUEUE, JobStatus.COMPLETE)]
     )
-    write_event(connection, account_id, job_id, "reused", found["name"])
+    write_event(connection, account_id, job_id, "reused", earlier["name"])
     return True

@@ -106,13 +106,13 @@ class ShareStore:
             .where(shares.c.account_id == account_id)
             .order_by(share_openings.c.last.desc())
         )
-        found: dict[int, list[Opening]] = {}
+        openings_by_share: dict[int, list[Opening]] = {}
         with self._database.read() as connection:
             rows = connection.execute(query).all()
             for row in connection.execute(opened).mappings():
                 opening = Opening(row["email"], row["count"], row["last"])
-                found.setdefault(row["share_id"], []).append(opening)
-        return [ShareRow(*row[1:], openings=tuple(found.get(row[0], ()))) for row in rows]
+                openings_by_share.setdefault(row["share_id"], []).append(opening)
+        return [ShareRow(*row[1:], openings=tuple(openings_by_share.get(row[0], ()))) for row in rows]
 
     def revoke(self, account_id: int, name: str) -> bool:
         """End the account's link; return False if it has none of this name."""
@@ -133,9 +133,9 @@ class ShareStore:
         """Return the target of a link if it is still valid."""
         return self._find(shares.c.id == share_id)
 
-    def _find(self, which: sa.ColumnElement[bool]) -> SharedJob | None:
+    def _find(self, condition: sa.ColumnElement[bool]) -> SharedJob | None:
         with self._database.read() as connection:
-            row = connection.execute(_VALID.where(which), {"now": clock.now()}).first()
+            row = connection.execute(_VALID.where(condition), {"now": clock.now()}).first()
         return None if row is None else SharedJob(*row)
 
     def note_opening(self, shared: SharedJob, account_id: int, *, is_further: bool = False) -> None:
@@ -166,8 +166,8 @@ class ShareStore:
                     write_event(connection, shared.account_id, shared.job_id, "share opened", detail)
 
 
-def end_shares(connection: sa.Connection, which: sa.ColumnElement[bool]) -> None:
+def end_shares(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None:
     """Remove links with their openings; the events remain."""
-    ended = sa.select(shares.c.id).where(which)
+    ended = sa.select(shares.c.id).where(condition)
     connection.execute(sa.delete(share_openings).where(share_openings.c.share_id.in_(ended)))
-    connection.execute(sa.delete(shares).where(which))
+    connection.execute(sa.delete(shares).where(condition))

@@ -137,72 +137,78 @@ class Board:
         stop = end + ray * (4.0 / np.maximum(lengths, 4.0))[:, None]  # next to the atom's own bonds
         starts, stops = self.grid[:, None], stop[:, None]
         crossed = _cross(starts, stops, self._bonds[None, :, 0], self._bonds[None, :, 1]).sum(axis=1)
-        others = self.spots[np.linalg.norm(self.spots - end, axis=1) > _ATOM_PX * 2]
-        touched = (_measure_gap(starts, stops, others[None]) < _ATOM_PX).sum(axis=1)
+        other_atoms = self.spots[np.linalg.norm(self.spots - end, axis=1) > _ATOM_PX * 2]
+        touched = (_measure_gap(starts, stops, other_atoms[None]) < _ATOM_PX).sum(axis=1)
         return np.asarray(lengths + _CROSSING * (crossed + touched))
 
 
-def lay_out(found: Sequence[Interaction], board: Board) -> DiagramLayout:
+def lay_out(interactions: Sequence[Interaction], board: Board) -> DiagramLayout:
     """Place the residues of some interactions around a molecule.
 
     Args:
-        found: interactions; at most 30 residues are shown, with hydrophobic contacts last.
+        interactions: interactions; at most 30 residues are shown, with hydrophobic contacts last.
         board: the molecule.
     """
     spots, grid = board.spots, board.grid
-    residues = _list_residues(found, board)
-    taken = residues[:MAX_RESIDUES]
-    chosen: list[int] = [-1] * len(taken)
-    base = [_measure_base(one, board) for one in taken]
-    order = sorted(range(len(taken)), key=lambda i: float(base[i].min(initial=np.inf)))
+    residues = _list_residues(interactions, board)
+    drawn = residues[:MAX_RESIDUES]
+    points: list[int] = [-1] * len(drawn)
+    base = [_measure_base(residue, board) for residue in drawn]
+    order = sorted(range(len(drawn)), key=lambda i: float(base[i].min(initial=np.inf)))
     for _ in range(_ROUNDS):
         for i in order:
-            others = [(taken[j], grid[chosen[j]]) for j in order if j != i and chosen[j] >= 0]
-            chosen[i] = _choose(taken[i], grid, base[i], others)
-    labels = [_make_label(one, grid[place]) for one, place in zip(taken, chosen, strict=True) if place >= 0]
+            placed = [(drawn[j], grid[points[j]]) for j in order if j != i and points[j] >= 0]
+            points[i] = _choose(drawn[i], grid, base[i], placed)
+    labels = [
+        _make_label(residue, grid[point]) for residue, point in zip(drawn, points, strict=True) if point >= 0
+    ]
     labels = _place_figures(labels, spots)
     corners = [spots - _ATOM_PX * 2.5, spots + _ATOM_PX * 2.5]
     for label in labels:
         half = np.array([label.width, LABEL_HEIGHT_PX]) / 2
         corners.append(np.array([label.center - half, label.center + half]))
-    everything = np.vstack(corners)
-    low, high = everything.min(axis=0) - _MARGIN_PX, everything.max(axis=0) + _MARGIN_PX
+    extent_points = np.vstack(corners)
+    low, high = extent_points.min(axis=0) - _MARGIN_PX, extent_points.max(axis=0) + _MARGIN_PX
     return DiagramLayout(tuple(labels), low, high, len(residues) - len(labels))
 
 
-def _choose(one: _Residue, grid: Points, base: Points, others: Sequence[tuple[_Residue, Points]]) -> int:
+def _choose(residue: _Residue, grid: Points, base: Points, placed: Sequence[tuple[_Residue, Points]]) -> int:
     """Return the point of lowest cost for a residue given the others; -1 if there is no space."""
     order = np.argsort(base, kind="stable")
     for candidates in (order[:_SHORTLIST], order[_SHORTLIST:]):
-        cost = base[candidates] + _measure_others(one, grid[candidates], others)
+        cost = base[candidates] + _measure_others(residue, grid[candidates], placed)
         if len(cost) and np.isfinite(cost.min()):
             return int(candidates[cost.argmin()])
     return -1
 
 
-def _choose_lines(found: Sequence[Interaction]) -> list[Interaction]:
+def _choose_lines(interactions: Sequence[Interaction]) -> list[Interaction]:
     """Return the interactions of a residue that get a line: one per atom; hydrophobic only if alone."""
     lines: dict[tuple[int, ...], Interaction] = {}
-    for one in sorted(found, key=lambda one: (KINDS.index(one.kind), one.distance)):
-        if one.kind != "hydrophobic" or not lines:
-            lines.setdefault(one.ligand_rows, one)
+    for interaction in sorted(
+        interactions, key=lambda interaction: (KINDS.index(interaction.kind), interaction.distance)
+    ):
+        if interaction.kind != "hydrophobic" or not lines:
+            lines.setdefault(interaction.ligand_rows, interaction)
     return list(lines.values())
 
 
-def _list_residues(found: Sequence[Interaction], board: Board) -> list[_Residue]:
-    def owner(one: Interaction) -> tuple[str, str, str]:
-        return one.owner
+def _list_residues(interactions: Sequence[Interaction], board: Board) -> list[_Residue]:
+    def owner(item: Interaction) -> tuple[str, str, str]:
+        return item.owner
 
     residues = []
-    for (chain, number, name), group in groupby(sorted(found, key=owner), owner):
-        own = [one for one in group if all(board.places[row] >= 0 for row in one.ligand_rows)]
-        if own:
-            lines = tuple(_choose_lines(own))
+    for (chain, number, name), group in groupby(sorted(interactions, key=owner), owner):
+        drawn = [item for item in group if all(board.places[row] >= 0 for row in item.ligand_rows)]
+        if drawn:
+            lines = tuple(_choose_lines(drawn))
             text = " ".join(part for part in (name, chain, number) if part)
-            ends = [board.spots[[board.places[row] for row in one.ligand_rows]].mean(axis=0) for one in lines]
+            ends = [
+                board.spots[[board.places[row] for row in item.ligand_rows]].mean(axis=0) for item in lines
+            ]
             width = LETTER_PX * len(text) + 2 * _PADDING_PX
             residues.append(_Residue(text, width, lines, np.array(ends)))
-    return sorted(residues, key=lambda one: min(KINDS.index(each.kind) for each in one.found))
+    return sorted(residues, key=lambda item: min(KINDS.index(line.kind) for line in item.found))
 
 
 def _make_grid(spots: Points) -> Points:
@@ -214,34 +220,34 @@ def _make_grid(spots: Points) -> Points:
     return np.asarray(grid[(nearest >= _NEAREST_PX) & (nearest <= _FARTHEST_PX)])
 
 
-def _measure_base(one: _Residue, board: Board) -> Points:
+def _measure_base(residue: _Residue, board: Board) -> Points:
     """Return the cost of each point of the grid for an isolated residue, shape (g,)."""
-    half = np.array([one.width / 2, LABEL_HEIGHT_PX / 2])
-    room = half + _GAP_PX + _ATOM_PX
-    is_near = np.all(np.abs(board.grid[:, None] - board.spots[None]) < room, axis=2)
+    half = np.array([residue.width / 2, LABEL_HEIGHT_PX / 2])
+    margin = half + _GAP_PX + _ATOM_PX
+    is_near = np.all(np.abs(board.grid[:, None] - board.spots[None]) < margin, axis=2)
     cost = np.where(np.any(is_near, axis=1), np.inf, 0.0)
-    for found, end in zip(one.found, one.ends, strict=True):
+    for interaction, end in zip(residue.found, residue.ends, strict=True):
         cost += board.measure_line(end)
-        if found.kind != "hydrophobic":
+        if interaction.kind != "hydrophobic":
             rays = np.abs(board.grid - end)
-            shown = np.linalg.norm(rays, axis=1) * (1 - (half / np.maximum(rays, 1e-9)).min(axis=1))
-            cost += np.where(shown < _SHOWN_PX, 2 * (_SHOWN_PX - shown), 0.0)
+            visible = np.linalg.norm(rays, axis=1) * (1 - (half / np.maximum(rays, 1e-9)).min(axis=1))
+            cost += np.where(visible < _SHOWN_PX, 2 * (_SHOWN_PX - visible), 0.0)
     return cost
 
 
-def _measure_others(one: _Residue, grid: Points, others: Sequence[tuple[_Residue, Points]]) -> Points:
+def _measure_others(residue: _Residue, grid: Points, placed: Sequence[tuple[_Residue, Points]]) -> Points:
     """Return the cost of each point for a residue given the placed ones, shape (g,)."""
-    if not others:
+    if not placed:
         return np.zeros(len(grid))
-    centers = np.array([center for _, center in others])
-    widths = np.array([other.width for other, _ in others])
-    halves = np.column_stack([(one.width + widths) / 2, np.full(len(others), LABEL_HEIGHT_PX)]) + _GAP_PX
+    centers = np.array([center for _, center in placed])
+    widths = np.array([placed_residue.width for placed_residue, _ in placed])
+    halves = np.column_stack([(residue.width + widths) / 2, np.full(len(placed), LABEL_HEIGHT_PX)]) + _GAP_PX
     is_taken = (np.abs(grid[:, None] - centers[None]) < halves[None]).all(axis=2).any(axis=1)
     cost = np.where(is_taken, np.inf, 0.0)
-    starts = np.array([center for other, center in others for _ in other.ends])
-    stops = np.vstack([other.ends for other, _ in others])
-    cost += _COVERING * _pass_labels(starts[None], stops[None], grid[:, None], one.width).sum(axis=1)
-    for end in one.ends:
+    starts = np.array([center for placed_residue, center in placed for _ in placed_residue.ends])
+    stops = np.vstack([placed_residue.ends for placed_residue, _ in placed])
+    cost += _COVERING * _pass_labels(starts[None], stops[None], grid[:, None], residue.width).sum(axis=1)
+    for end in residue.ends:
         lines = np.broadcast_to(end, (len(grid), 1, 2))
         cost += _COVERING * _pass_labels(grid[:, None], lines, centers[None], widths).sum(axis=1)
         is_apart = np.linalg.norm(stops - end, axis=1) > 1.0
@@ -278,17 +284,17 @@ def _pass_labels(starts: Points, ends: Points, centers: Points, widths: Points |
     return np.asarray(np.min(gaps, axis=0) < LABEL_HEIGHT_PX / 2 + 4)
 
 
-def _make_label(one: _Residue, center: Points) -> ResidueLabel:
+def _make_label(residue: _Residue, center: Points) -> ResidueLabel:
     bars = []
-    for found, end in zip(one.found, one.ends, strict=True):
+    for interaction, end in zip(residue.found, residue.ends, strict=True):
         ray = center - end
         length = max(float(np.linalg.norm(ray)), 1e-9)
-        is_ring = len(found.ligand_rows) > 2
+        is_ring = len(interaction.ligand_rows) > 2
         stop = end + ray / length * (0.0 if is_ring else _ATOM_PX)
-        half = np.array([one.width / 2, LABEL_HEIGHT_PX / 2]) + 2
+        half = np.array([residue.width / 2, LABEL_HEIGHT_PX / 2]) + 2
         share = float(np.min(half / np.maximum(np.abs(ray), 1e-9)))
-        bars.append(ContactLine(found, center - ray * min(share, 1.0), stop))
-    return ResidueLabel(one.text, center, one.width, tuple(bars))
+        bars.append(ContactLine(interaction, center - ray * min(share, 1.0), stop))
+    return ResidueLabel(residue.text, center, residue.width, tuple(bars))
 
 
 def _place_figures(labels: Sequence[ResidueLabel], spots: Points) -> list[ResidueLabel]:
@@ -296,7 +302,7 @@ def _place_figures(labels: Sequence[ResidueLabel], spots: Points) -> list[Residu
     boxes = [(label.center, np.array([label.width, LABEL_HEIGHT_PX]) / 2) for label in labels]
     boxes += [(spot, np.array([_ATOM_PX, _ATOM_PX])) for spot in spots]
     half = np.array(_FIGURE_PX) / 2
-    made = []
+    placed = []
     for label in labels:
         bars = []
         for bar in label.bars:
@@ -304,20 +310,20 @@ def _place_figures(labels: Sequence[ResidueLabel], spots: Points) -> list[Residu
             if spot is not None:
                 boxes.append((spot, half))
             bars.append(replace(bar, spot=spot))
-        made.append(replace(label, bars=tuple(bars)))
-    return made
+        placed.append(replace(label, bars=tuple(bars)))
+    return placed
 
 
 def _find_spot(bar: ContactLine, boxes: Sequence[tuple[Points, Points]], half: Points) -> Points | None:
     centers = np.array([center for center, _ in boxes])
     halves = np.array([size for _, size in boxes])
     ray = bar.end - bar.start
-    across = np.array([-ray[1], ray[0]]) / max(float(np.linalg.norm(ray)), 1e-9)
-    aside = float(np.abs(across) @ half) + 2
-    tried = [(0.0, part) for part in (0.5, 0.4, 0.6, 0.3, 0.7)]
-    tried += [(side * aside, part) for part in (0.5, 0.4, 0.6, 0.3, 0.7) for side in (1, -1)]
-    for shift, part in tried:
-        spot = bar.start + ray * part + across * shift
+    normal = np.array([-ray[1], ray[0]]) / max(float(np.linalg.norm(ray)), 1e-9)
+    shift_px = float(np.abs(normal) @ half) + 2
+    offsets = [(0.0, part) for part in (0.5, 0.4, 0.6, 0.3, 0.7)]
+    offsets += [(side * shift_px, part) for part in (0.5, 0.4, 0.6, 0.3, 0.7) for side in (1, -1)]
+    for shift, part in offsets:
+        spot = bar.start + ray * part + normal * shift
         if not (np.abs(centers - spot) < halves + half + 1).all(axis=1).any():
             return np.asarray(spot)
     return None

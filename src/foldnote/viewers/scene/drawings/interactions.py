@@ -88,8 +88,8 @@ class Sketch:
     @property
     def width(self) -> float:
         """Width in pixels."""
-        least = max((_measure_item(LOOKS[kind].name) for kind in self.kinds), default=0.0) + 24
-        return float(max(self.layout.high[0] - self.layout.low[0], least))
+        minimum = max((_measure_item(LOOKS[kind].name) for kind in self.kinds), default=0.0) + 24
+        return float(max(self.layout.high[0] - self.layout.low[0], minimum))
 
     @property
     def height(self) -> float:
@@ -100,8 +100,8 @@ class Sketch:
     @property
     def kinds(self) -> list[str]:
         """The kinds of interactions that are drawn, in the order of the legend."""
-        drawn = {bar.found.kind for label in self.layout.labels for bar in label.bars}
-        return [kind for kind in KINDS if kind in drawn]
+        present = {bar.found.kind for label in self.layout.labels for bar in label.bars}
+        return [kind for kind in KINDS if kind in present]
 
     def list_legend(self) -> list[list[tuple[str, float]]]:
         """Return the rows of the legend: (kind, left end in pixels) of each entry."""
@@ -117,82 +117,88 @@ class Sketch:
         return rows
 
 
-def sketch(molecule: Molecule, found: Sequence[Interaction]) -> Sketch | None:
+def sketch(molecule: Molecule, interactions: Sequence[Interaction]) -> Sketch | None:
     """Lay out the diagram of a molecule's interactions; None if the molecule cannot be drawn in 2D."""
-    return sketch_all([molecule], [found])[0]
+    return sketch_all([molecule], [interactions])[0]
 
 
-def sketch_all(molecules: Sequence[Molecule], found: Sequence[Sequence[Interaction]]) -> list[Sketch | None]:
+def sketch_all(
+    molecules: Sequence[Molecule], interactions: Sequence[Sequence[Interaction]]
+) -> list[Sketch | None]:
     """Lay out several diagrams; poses of one molecule share its drawing."""
     boards: dict[object, tuple[Skeleton, float, Board] | None] = {}
-    made: list[Sketch | None] = []
-    for molecule, own in zip(molecules, found, strict=True):
+    sketches: list[Sketch | None] = []
+    for molecule, pose_interactions in zip(molecules, interactions, strict=True):
         key = find_key(molecule)
         if key not in boards:
             boards[key] = _make_board(molecule)
         board = boards[key]
-        made.append(Sketch(board[0], board[1], lay_out(own, board[2]), tuple(own)) if board else None)
-    return made
+        sketches.append(
+            Sketch(board[0], board[1], lay_out(pose_interactions, board[2]), tuple(pose_interactions))
+            if board
+            else None
+        )
+    return sketches
 
 
 def _make_board(molecule: Molecule) -> tuple[Skeleton, float, Board] | None:
     skeleton = make_skeleton(molecule)
     if skeleton is None:
         return None
-    wide = float(np.ptp(skeleton.positions, axis=0).max(initial=1.0))
-    scale = float(np.clip((MAX_WIDTH_PX - 260) / max(wide, 1.0), _MIN_SCALE, _SCALE))
+    extent = float(np.ptp(skeleton.positions, axis=0).max(initial=1.0))
+    scale = float(np.clip((MAX_WIDTH_PX - 260) / max(extent, 1.0), _MIN_SCALE, _SCALE))
     spots = skeleton.draw(scale)[1]
     ends = np.array([spots[[a, b]] for a, b in skeleton.bonds], np.float64).reshape(-1, 2, 2)
     return skeleton, scale, Board(spots, skeleton.places, ends)
 
 
-def write_sketch(made: Sketch, *, has_dark: bool = False, width_mm: float | None = None) -> str:
+def write_sketch(diagram: Sketch, *, has_dark: bool = False, width_mm: float | None = None) -> str:
     """Write a diagram as SVG.
 
     Args:
-        made: the diagram.
+        diagram: the diagram.
         has_dark: whether to include a style for dark themes.
         width_mm: width on paper; None for a size in pixels.
     """
-    size = f"width='{made.width:.0f}' height='{made.height:.0f}'"
+    size = f"width='{diagram.width:.0f}' height='{diagram.height:.0f}'"
     if width_mm is not None:
-        size = f"width='{width_mm:g}mm' height='{width_mm * made.height / made.width:.2f}mm'"
-    low = made.layout.low
-    elements = made.skeleton.draw(made.scale)[0]
-    bars = [bar for label in made.layout.labels for bar in label.bars]
+        size = f"width='{width_mm:g}mm' height='{width_mm * diagram.height / diagram.width:.2f}mm'"
+    low = diagram.layout.low
+    elements = diagram.skeleton.draw(diagram.scale)[0]
+    bars = [bar for label in diagram.layout.labels for bar in label.bars]
     parts = [
         *(_write_line(bar) for bar in bars),
         elements,
         *(_write_figure(bar) for bar in bars if bar.spot is not None),
-        *(_write_label(label) for label in made.layout.labels),
+        *(_write_label(label) for label in diagram.layout.labels),
     ]
     style = f"<style>svg{{background:{GROUND}}}{_DARK if has_dark else ''}</style>"
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' {size}"
-        f" viewBox='0 0 {made.width:.0f} {made.height:.0f}'>{style}"
+        f" viewBox='0 0 {diagram.width:.0f} {diagram.height:.0f}'>{style}"
         f"<rect width='100%' height='100%' fill='{GROUND}' class='g'/>"
         f"<g transform='translate({-low[0]:.1f} {-low[1]:.1f})'>{''.join(parts)}</g>"
-        f"{_write_legend(made)}</svg>"
+        f"{_write_legend(diagram)}</svg>"
     )
 
 
-def describe(found: Sequence[Interaction], omitted: int = 0) -> str:
+def describe(interactions: Sequence[Interaction], omitted: int = 0) -> str:
     """Describe the interactions in words, by kind: the text alternative of a diagram."""
-    if not found:
+    if not interactions:
         return "No interaction by these criteria."
     parts = []
     for kind in KINDS:
-        own = [one for one in found if one.kind == kind]
-        if own:
-            texts = [f"{name_owner(one)} {one.distance:.1f} Å" for one in own]
+        of_kind = [item for item in interactions if item.kind == kind]
+        if of_kind:
+            texts = [f"{name_owner(item)} {item.distance:.1f} Å" for item in of_kind]
             parts.append(f"{LOOKS[kind].name}: {', '.join(texts)}")
-    more = f" For {count(omitted, 'residue')} there was no space in the diagram." if omitted else ""
-    return f"{'. '.join(parts)}.{more}"
+    omission = f" For {count(omitted, 'residue')} there was no space in the diagram." if omitted else ""
+    return f"{'. '.join(parts)}.{omission}"
 
 
-def name_owner(one: Interaction) -> str:
+def name_owner(interaction: Interaction) -> str:
     """Return the residue of an interaction: ``MET A 318``."""
-    chain, number, name = one.owner
+    chain, number, name = interaction.owner
     return " ".join(part for part in (name, chain, number) if part)
 
 
@@ -202,16 +208,16 @@ def find_arrow(bar: ContactLine) -> Points | None:
         return None
     back, tip = (bar.start, bar.end) if bar.found.donor == "receptor" else (bar.end, bar.start)
     ray = (tip - back) / max(float(np.linalg.norm(tip - back)), 1e-9)
-    across = np.array([-ray[1], ray[0]])
+    normal = np.array([-ray[1], ray[0]])
     base = tip - ray * _ARROW_PX
-    return np.array([tip, base + across * _ARROW_PX / 2, base - across * _ARROW_PX / 2])
+    return np.array([tip, base + normal * _ARROW_PX / 2, base - normal * _ARROW_PX / 2])
 
 
 def _measure_item(name: str) -> float:
     return SAMPLE_PX + 6 + 6.6 * len(name) + 18
 
 
-def _place(kind: str) -> int:
+def _find_index(kind: str) -> int:
     return list(LOOKS).index(kind)
 
 
@@ -219,20 +225,20 @@ def _write_stroke(kind: str) -> str:
     look = LOOKS[kind]
     dashes = f" stroke-dasharray='{' '.join(f'{part:g}' for part in look.dashes)}'" if look.dashes else ""
     cap = " stroke-linecap='round'" if kind == "hydrophobic" else ""
-    return f"class='k{_place(kind)}' stroke='{look.color}' stroke-width='{look.width:g}'{dashes}{cap}"
+    return f"class='k{_find_index(kind)}' stroke='{look.color}' stroke-width='{look.width:g}'{dashes}{cap}"
 
 
 def _write_line(bar: ContactLine) -> str:
     (x, y), (to_x, to_y) = bar.start, bar.end
     kind = bar.found.kind
     line = f"<line x1='{x:.1f}' y1='{y:.1f}' x2='{to_x:.1f}' y2='{to_y:.1f}' {_write_stroke(kind)}/>"
-    color, place = LOOKS[kind].color, _place(kind)
+    color, index = LOOKS[kind].color, _find_index(kind)
     arrow = find_arrow(bar)
     if arrow is not None:
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in arrow)
-        line += f"<polygon points='{corners}' fill='{color}' class='kf{place}'/>"
+        line += f"<polygon points='{corners}' fill='{color}' class='kf{index}'/>"
     if len(bar.found.ligand_rows) > 2:
-        line += f"<circle cx='{to_x:.1f}' cy='{to_y:.1f}' r='3.5' fill='{color}' class='kf{place}'/>"
+        line += f"<circle cx='{to_x:.1f}' cy='{to_y:.1f}' r='3.5' fill='{color}' class='kf{index}'/>"
     return line
 
 
@@ -243,7 +249,7 @@ def _write_figure(bar: ContactLine) -> str:
     return (
         f"<text x='{x:.1f}' y='{y + 4:.1f}' font-size='11' text-anchor='middle' {_FONT}"
         f" fill='{LOOKS[kind].color}' stroke='{GROUND}' stroke-width='4' stroke-linejoin='round'"
-        f" paint-order='stroke' class='kf{_place(kind)} h'>{bar.found.distance:.1f}</text>"
+        f" paint-order='stroke' class='kf{_find_index(kind)} h'>{bar.found.distance:.1f}</text>"
     )
 
 
@@ -253,16 +259,16 @@ def _write_label(label: ResidueLabel) -> str:
     return (
         f"<rect x='{x:.1f}' y='{y:.1f}' width='{label.width:.1f}' height='{LABEL_HEIGHT_PX:g}' rx='11'"
         f" fill='{GROUND}' stroke='{LOOKS[label.kind].color}' stroke-width='1.5'{is_dotted}"
-        f" class='k{_place(label.kind)} g'/>"
+        f" class='k{_find_index(label.kind)} g'/>"
         f"<text x='{label.center[0]:.1f}' y='{label.center[1] + 4.3:.1f}' font-size='12' font-weight='600'"
         f" text-anchor='middle' {_FONT} fill='{INK}' class='i'>{escape(label.text)}</text>"
     )
 
 
-def _write_legend(made: Sketch) -> str:
-    top = float(made.layout.high[1] - made.layout.low[1]) + 4
+def _write_legend(diagram: Sketch) -> str:
+    top = float(diagram.layout.high[1] - diagram.layout.low[1]) + 4
     parts = []
-    for row, entries in enumerate(made.list_legend()):
+    for row, entries in enumerate(diagram.list_legend()):
         y = top + row * LEGEND_PX + LEGEND_PX / 2
         for kind, left in entries:
             parts.append(

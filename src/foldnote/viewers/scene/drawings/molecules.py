@@ -104,8 +104,8 @@ def draw_molecules(molecules: Sequence[Molecule]) -> list[str]:
     """
     keys = [find_key(molecule) for molecule in molecules]
     first = dict(zip(reversed(keys), reversed(molecules), strict=True))
-    made = {key: _draw_molecule(molecule) for key, molecule in first.items()}
-    return [made[key] for key in keys]
+    drawings = {key: _draw_molecule(molecule) for key, molecule in first.items()}
+    return [drawings[key] for key in keys]
 
 
 def draw_smiles(smiles: str) -> str:
@@ -123,11 +123,11 @@ def make_skeleton(molecule: Molecule) -> Skeleton | None:
     chem: Any = import_module("rdkit.Chem")
     with import_module("rdkit.rdBase").BlockLogs():
         try:
-            found, places, has_orders = _build(chem, molecule)
-            import_module("rdkit.Chem.rdDepictor").Compute2DCoords(found, canonOrient=True)
+            drawable, indices, has_orders = _build(chem, molecule)
+            import_module("rdkit.Chem.rdDepictor").Compute2DCoords(drawable, canonOrient=True)
         except (ValueError, RuntimeError):
             return None
-    return Skeleton(found, places, has_orders)
+    return Skeleton(drawable, indices, has_orders)
 
 
 def _build(chem: Any, molecule: Molecule) -> tuple[Any, list[int], bool]:
@@ -137,14 +137,14 @@ def _build(chem: Any, molecule: Molecule) -> tuple[Any, list[int], bool]:
     has_orders = bool(orders) and all(np.isfinite(list(orders.values())))
     has_hydrogens = any(element in _HYDROGENS for element in elements)
     charges = np.nan_to_num(molecule.charges) if molecule.format == "sdf" else None
-    made, places = chem.RWMol(), [-1] * len(elements)
+    built, indices = chem.RWMol(), [-1] * len(elements)
     for row, element in enumerate(elements):
         if element in _HYDROGENS:
             continue
         atom = chem.Atom(element)
-        near = neighbours[row]
-        attached = sum(elements[other] in _HYDROGENS for other in near)
-        valence = round(sum(orders.get(frozenset((row, other)), 1.0) for other in near))
+        bonded = neighbours[row]
+        attached = sum(elements[partner] in _HYDROGENS for partner in bonded)
+        valence = round(sum(orders.get(frozenset((row, partner)), 1.0) for partner in bonded))
         if charges is not None:
             atom.SetFormalCharge(round(float(charges[row])))
         elif has_hydrogens and has_orders:
@@ -152,19 +152,19 @@ def _build(chem: Any, molecule: Molecule) -> tuple[Any, list[int], bool]:
         if attached or not has_orders or (has_hydrogens and element in ("N", "O")):
             atom.SetNumExplicitHs(attached)
             atom.SetNoImplicit(True)
-        places[row] = made.AddAtom(atom)
+        indices[row] = built.AddAtom(atom)
     kinds = {1: chem.BondType.SINGLE, 2: chem.BondType.DOUBLE, 3: chem.BondType.TRIPLE}
-    for row, near in enumerate(neighbours):
-        for other in near:
-            if row < other and places[row] >= 0 and places[other] >= 0:
-                order = orders.get(frozenset((row, other)), 1.0) if has_orders else 1.0
+    for row, bonded in enumerate(neighbours):
+        for partner in bonded:
+            if row < partner and indices[row] >= 0 and indices[partner] >= 0:
+                order = orders.get(frozenset((row, partner)), 1.0) if has_orders else 1.0
                 kind = chem.BondType.AROMATIC if order == 1.5 else kinds.get(round(order), kinds[1])
-                made.AddBond(places[row], places[other], kind)
+                built.AddBond(indices[row], indices[partner], kind)
                 if order == 1.5:
-                    made.GetBondBetweenAtoms(places[row], places[other]).SetIsAromatic(True)
-                    for end in (row, other):
-                        made.GetAtomWithIdx(places[end]).SetIsAromatic(True)
-    return _finish(chem, made, molecule, places), places, has_orders
+                    built.GetBondBetweenAtoms(indices[row], indices[partner]).SetIsAromatic(True)
+                    for end in (row, partner):
+                        built.GetAtomWithIdx(indices[end]).SetIsAromatic(True)
+    return _finish(chem, built, molecule, indices), indices, has_orders
 
 
 def _find_charge(element: str, valence: int) -> int:
@@ -172,22 +172,22 @@ def _find_charge(element: str, valence: int) -> int:
     return {("N", 4): 1, ("O", 1): -1}.get((element, valence), 0)
 
 
-def _finish(chem: Any, made: Any, molecule: Molecule, places: Sequence[int]) -> Any:
+def _finish(chem: Any, built: Any, molecule: Molecule, indices: Sequence[int]) -> Any:
     """Perceive rings, and the stereochemistry of the coordinates."""
-    chain = chem.Conformer(made.GetNumAtoms())
-    for place, point in zip(places, molecule.coordinates, strict=True):
-        if place >= 0:
-            chain.SetAtomPosition(place, [float(value) for value in point])
+    chain = chem.Conformer(built.GetNumAtoms())
+    for index, point in zip(indices, molecule.coordinates, strict=True):
+        if index >= 0:
+            chain.SetAtomPosition(index, [float(value) for value in point])
     chain.Set3D(True)
-    made.AddConformer(chain)
-    found = made.GetMol()
+    built.AddConformer(chain)
+    finished = built.GetMol()
     try:
-        chem.SanitizeMol(found)
-        chem.AssignStereochemistryFrom3D(found)
+        chem.SanitizeMol(finished)
+        chem.AssignStereochemistryFrom3D(finished)
     except ValueError:  # impossible valences are drawn as they are
-        found.UpdatePropertyCache(strict=False)
-        chem.FastFindRings(found)
-    return found
+        finished.UpdatePropertyCache(strict=False)
+        chem.FastFindRings(finished)
+    return finished
 
 
 def _prepare(drawing: Any, molecule: Any) -> Any:
@@ -208,8 +208,8 @@ def _draw_molecule(molecule: Molecule) -> str:
     if molecule.heavy_atoms > MAX_ATOMS:
         return ""
     if molecule.format == "pdbqt":
-        found = _SMILES.search(molecule.text)
-        return _draw("smiles", found[1]) if found else ""
+        match = _SMILES.search(molecule.text)
+        return _draw("smiles", match[1]) if match else ""
     if molecule.format == "pdb":
         return ""  # without bond orders
     return _draw("mol2" if molecule.format == "mol2" else "sdf", molecule.text)
@@ -220,7 +220,7 @@ def _draw(form: str, text: str) -> str:
     drawing: Any = import_module("rdkit.Chem.Draw.rdMolDraw2D")
     with import_module("rdkit.rdBase").BlockLogs():
         try:
-            molecule = _read(chem, form, text)
+            molecule = _read_molecule(chem, form, text)
             if molecule is None or not molecule.GetNumAtoms():
                 return ""
             import_module("rdkit.Chem.rdDepictor").Compute2DCoords(molecule)
@@ -231,8 +231,8 @@ def _draw(form: str, text: str) -> str:
             pen.FinishDrawing()
         except (ValueError, RuntimeError):
             return ""
-    head, _, rest = _shorten(str(pen.GetDrawingText())).partition(">")
-    return f"{head}><style>svg{{background:#fff}}{DARK}</style>{rest}"
+    head, _, body = _shorten(str(pen.GetDrawingText())).partition(">")
+    return f"{head}><style>svg{{background:#fff}}{DARK}</style>{body}"
 
 
 def _shorten(svg: str) -> str:
@@ -240,7 +240,7 @@ def _shorten(svg: str) -> str:
     return _NAMES.sub("", re.sub(r"<\?xml.*?\?>|<!--.*?-->|\n", "", svg, flags=re.S))
 
 
-def _read(chem: Any, form: str, text: str) -> Any:
+def _read_molecule(chem: Any, form: str, text: str) -> Any:
     if form == "smiles":
         return chem.MolFromSmiles(text)
     reader = chem.MolFromMol2Block if form == "mol2" else chem.MolFromMolBlock

@@ -75,7 +75,7 @@ def _read_svg(svg: str) -> Thumbnail:
 
 def _shorten(path: str) -> str:
     """Return an SVG path with integer coordinates and without unnecessary spaces."""
-    whole = _NUMBER.sub(lambda found: f"{float(found[0]):.0f}", path)
+    whole = _NUMBER.sub(lambda match: f"{float(match[0]):.0f}", path)
     return re.sub(r"\s*([MLQCZ])\s*", r"\1", whole)
 
 
@@ -87,23 +87,23 @@ def draw_thumbnails(molecules: Iterable[str], *, time_limit_s: float | None = No
         time_limit_s: seconds after which the rest is omitted; a later call continues there.
     """
     end = None if time_limit_s is None else time.monotonic() + time_limit_s
-    found = {}
+    drawings = {}
     for smiles in dict.fromkeys(molecules):
         if end is not None and time.monotonic() > end:
             break
-        drawn = draw_thumbnail(smiles)
-        if drawn is not None:
-            found[smiles] = drawn
-    return found
+        drawing = draw_thumbnail(smiles)
+        if drawing is not None:
+            drawings[smiles] = drawing
+    return drawings
 
 
-def write_thumbnail(drawn: Thumbnail) -> str:
+def write_thumbnail(drawing: Thumbnail) -> str:
     """Return a drawing as SVG without a background."""
-    strokes = "".join(f"<path d='{path}' fill='none' stroke='{ink}'/>" for ink, path in drawn["lines"])
-    fills = "".join(f"<path d='{path}' fill='{ink}'/>" for ink, path in drawn["areas"])
+    strokes = "".join(f"<path d='{path}' fill='none' stroke='{ink}'/>" for ink, path in drawing["lines"])
+    fills = "".join(f"<path d='{path}' fill='{ink}'/>" for ink, path in drawing["areas"])
     letters = "".join(
         f"<text x='{x}' y='{y}' font-size='{size}' fill='{ink}' stroke='none'>{escape(text)}</text>"
-        for x, y, size, ink, text in drawn["letters"]
+        for x, y, size, ink, text in drawing["letters"]
     )
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' height='{HEIGHT}'"

@@ -57,12 +57,12 @@ class LinkToken(RequestBody):
 @router.post("/shares")
 async def share_job(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Create a link to a job or batch; its token is shown only in this response."""
-    wanted = await read_small_body(request, service, NewLink)
+    new_link = await read_small_body(request, service, NewLink)
     make = service.sharing.make
-    token, made = await run_in_threadpool(make, caller, wanted.job_name, wanted.expires_in_days)
+    token, link = await run_in_threadpool(make, caller, new_link.job_name, new_link.expires_in_days)
     readers = await run_in_threadpool(service.sharing.find_readers, caller)
     url = f"{absolute_url(request, service, '/shared')}#{token}"
-    return JSONResponse({**describe(made, readers), "url": url}, headers={"Cache-Control": "no-store"})
+    return JSONResponse({**describe(link, readers), "url": url}, headers={"Cache-Control": "no-store"})
 
 
 @router.get("/shares")
@@ -72,8 +72,8 @@ def list_shares(
     job_name: Annotated[str | None, Query(alias="jobName")] = None,
 ) -> Response:
     """List the caller's valid links, newest first, with who has opened them."""
-    readers, found = service.sharing.find_readers(caller), service.sharing.all(caller, job_name)
-    return JSONResponse({"shares": [describe(each, readers) for each in found]})
+    readers, links = service.sharing.find_readers(caller), service.sharing.all(caller, job_name)
+    return JSONResponse({"shares": [describe(link, readers) for link in links]})
 
 
 @router.delete("/shares/{name}")

@@ -38,8 +38,8 @@ def show_webhook(caller: AuthenticatedCaller, service: CurrentService) -> Respon
 @router.post("/webhook")
 async def set_webhook(request: Request, caller: AuthenticatedCaller, service: CurrentService) -> Response:
     """Set or remove the URL that is called at the end of every job submitted from now on."""
-    wanted = await read_small_body(request, service, WebhookChange)
-    await run_in_threadpool(service.webhooks.put_url, caller, wanted.url)
+    change = await read_small_body(request, service, WebhookChange)
+    await run_in_threadpool(service.webhooks.put_url, caller, change.url)
     return JSONResponse(await run_in_threadpool(_show, service, caller))
 
 
