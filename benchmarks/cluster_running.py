@@ -2,8 +2,10 @@
 
 One scheduler, one worker and two services are started: one service runs its jobs on the cluster, the other on
 this machine. The engine copies one small file. A job that follows another immediately reuses its slot on the
-worker; Dask starts one that follows after a pause. Batches of many jobs alternate between the two services,
-since the machine may be busier at one moment than at another. Nothing here is a test: machines differ.
+worker; Dask starts one that follows after a pause. Dask alone is measured after the same pause, since virtual
+machines can be slow to return memory that was not used for a second; how long this machine takes is printed.
+Batches of many jobs alternate between the two services, since the machine may be busier at one moment than at
+another. Nothing here is a test: machines differ.
 
     python benchmarks/cluster_running.py [--jobs 40] [--batches 5] [--batch-jobs 150]
 """
@@ -20,8 +22,10 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
+import numpy as np
 from _service import ServiceRun, cpu_s, report, say_load, share
 
 ENGINE = ("/bin/cp", "job.json", "outputs/")
@@ -84,16 +88,25 @@ def run_program() -> int:
         return subprocess.run(ENGINE, cwd=folder, check=True).returncode
 
 
-def measure_bare(address: str, jobs: int) -> tuple[list[float], float]:
-    """Return the milliseconds of each task in sequence, and tasks per second two at a time; by Dask alone."""
+def measure_bare(address: str, jobs: int) -> tuple[Measured, float]:
+    """Return the milliseconds of tasks in sequence, and tasks per second two at a time; by Dask alone."""
     from distributed import Client
 
     with Client(address, set_as_default=False) as client:
         client.wait_for_workers(1)
         client.submit(run_program, pure=False).result()
-        times = [_clock(lambda: client.submit(run_program, pure=False).result()) for _ in range(jobs)]
+        run = lambda: client.submit(run_program, pure=False).result()  # noqa: E731
+        at_once = [_clock(run) for _ in range(jobs)]
+        after_pause = [_clock_after_pause(run) for _ in range(_count_pauses(jobs))]
         many = _clock(lambda: client.gather([client.submit(run_program, pure=False) for _ in range(jobs)]))
-    return times, jobs / many * 1000
+    return Measured(at_once, after_pause), jobs / many * 1000
+
+
+def measure_memory() -> Measured:
+    """Return the milliseconds of reading one byte of each page of 50 MB of memory, which is in use."""
+    memory = np.ones(50_000_000, dtype=np.uint8)
+    read = lambda: memory[::4096].sum()  # noqa: E731
+    return Measured([_clock(read) for _ in range(10)], [_clock_after_pause(read) for _ in range(3)])
 
 
 def make_service(folder: Path, executors: str, *more: str) -> ServiceRun:
@@ -109,18 +122,15 @@ def measure_service(service: ServiceRun, jobs: int) -> Measured:
         service.submit(f"first-{number}")
         service.wait(f"first-{number}")
 
-    def run(name: str) -> float:
-        begun = time.perf_counter()
+    numbers = count()
+
+    def run() -> None:
+        name = f"one-{next(numbers)}"
         service.submit(name)
         service.wait(name, 0.002)
-        return (time.perf_counter() - begun) * 1000
 
-    at_once = [run(f"one-{number}") for number in range(jobs)]
-    after_pause = []
-    for number in range(max(3, jobs // 4)):
-        time.sleep(PAUSE_S)
-        after_pause.append(run(f"later-{number}"))
-    return Measured(at_once, after_pause)
+    at_once = [_clock(run) for _ in range(jobs)]
+    return Measured(at_once, [_clock_after_pause(run) for _ in range(_count_pauses(jobs))])
 
 
 def measure_batch(service: ServiceRun, name: str, jobs: int) -> Batch:
@@ -141,6 +151,15 @@ def _clock(act: object) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
+def _clock_after_pause(act: object) -> float:
+    time.sleep(PAUSE_S)
+    return _clock(act)
+
+
+def _count_pauses(jobs: int) -> int:
+    return max(3, jobs // 4)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=40)
@@ -149,6 +168,7 @@ def main() -> None:
     options = parser.parse_args()
     jobs = options.jobs
     say_load()
+    memory = measure_memory()
     with tempfile.TemporaryDirectory() as name, cluster(Path(name)) as address:
         folder, port = Path(name), free_port()
         bare, bare_rate = measure_bare(address, jobs)
@@ -172,25 +192,30 @@ def main() -> None:
     beyond = "time of a job on the cluster beyond that of Dask alone"
     report(
         beyond,
-        middle(dask.at_once) - middle(bare),
+        middle(dask.at_once) - middle(bare.at_once),
         50.0,
         "ms",
         {
-            "Dask alone, one task (median)": middle(bare),
+            "Dask alone, one task (median)": middle(bare.at_once),
             "on the cluster, submit to end (median)": middle(dask.at_once),
             "on this machine, submit to end (median)": middle(local.at_once),
         },
     )
-    report("the same, p99", share(dask.at_once, 0.99) - share(bare, 0.99), 200.0, "ms")
+    report("the same, p99", share(dask.at_once, 0.99) - share(bare.at_once, 0.99), 200.0, "ms")
     report(
         f"the same for a job {PAUSE_S} s after another, median",
-        middle(dask.after_pause) - middle(bare),
+        middle(dask.after_pause) - middle(bare.after_pause),
         50.0,
         "ms",
         {
+            "Dask alone, one task (median)": middle(bare.after_pause),
             "on the cluster, submit to end (median)": middle(dask.after_pause),
             "on this machine, submit to end (median)": middle(local.after_pause),
         },
+    )
+    print(
+        f"    reading 50 MB of memory: {middle(memory.after_pause):.3g} ms after the same pause,"
+        f" {middle(memory.at_once):.3g} ms at once"
     )
     report(
         "time per job, many at once, beside that on this machine (median)",
