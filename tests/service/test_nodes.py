@@ -353,6 +353,21 @@ def test_the_routes_are_not_part_of_the_public_interface(service):
     assert "internal" not in service.client.get("/openapi.json").text
 
 
+def test_metrics_name_the_routes_of_nodes_by_their_templates(service, job):
+    def requests() -> set[str]:
+        text = service.client.get("/metrics").text
+        return {row for row in text.splitlines() if row.startswith("foldnote_http_requests_total")}
+
+    before, node, content = requests(), RunningNode(service, job), archive()
+    assert node.send_heartbeat().status_code == 200
+    assert node.upload(content).status_code == 204
+    assert node.finish(content).status_code == 204
+    changed = "".join(requests() - before)
+    for part in ("start", "{job_id}/{number}/heartbeat", "{job_id}/{number}/outcome"):
+        assert f'route="/internal/attempts/{part}"' in changed
+    assert 'route="unknown"' not in changed
+
+
 FAR = {"service_url": "http://head:8000", "far": {"kind": "threads"}}
 
 

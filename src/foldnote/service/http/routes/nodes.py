@@ -22,6 +22,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from pydantic import Field
+from starlette.routing import Route
 
 from foldnote.service.composition import Service
 from foldnote.service.disk import require_space
@@ -209,6 +210,7 @@ async def upload_output(
 
 async def finish_attempt(request: Request) -> Response:
     """Accept the outcome, which ends the attempt; the response may contain the slot's next attempt."""
+    request.scope["route"] = _OUTCOME_ROUTE  # names it in metrics; FastAPI does so for its own routes only
     service, job_id, number = find_service(request), *_attempt_of_path(request)
     body = await read_small_body(request, service, EndingBody)
     outcome = Outcome(**body.model_dump(include=set(OutcomeBody.model_fields)))
@@ -238,7 +240,10 @@ def _attempt_of_path(request: Request) -> tuple[int, int]:
 
 
 # called for every job, so it bypasses FastAPI's handling of parameters
-router.add_route(f"{router.prefix}/{{job_id:int}}/{{number:int}}/outcome", finish_attempt, methods=["POST"])
+_OUTCOME_ROUTE = Route(
+    f"{router.prefix}/{{job_id:int}}/{{number:int}}/outcome", finish_attempt, methods=["POST"]
+)
+router.routes.append(_OUTCOME_ROUTE)
 
 
 class NextAttemptRequest:
