@@ -81,7 +81,7 @@ _EXPLANATIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One invalid letter or FASTA header line."""
+    """One invalid letter or FASTA header line, or a text that is no sequence at all."""
 
     position: int
     """1-based position in its chain, not counting white space."""
@@ -93,6 +93,8 @@ class Fault:
     """What is wrong, and what to write instead."""
     index: int
     """0-based index in the raw text."""
+    is_whole_text: bool = False
+    """Whether the text is something else than a sequence, so that it has no residues to count."""
 
 
 def is_nucleotide_alphabet(alphabet: str | None) -> bool:
@@ -213,10 +215,10 @@ def _describe(text: str, alphabet: Alphabet, position: int, chain: int, index: i
     letter = text[index]
     if _has_three_letter_codes(text, alphabet):
         message = f"these are three-letter codes; write one-letter codes: {_translate_codes(text)}"
-        return Fault(position, letter, chain, message, index)
+        return Fault(position, letter, chain, message, index, is_whole_text=True)
     if _is_path(text):
         message = "this is the path of a file; give the letters of the sequence in it"
-        return Fault(position, letter, chain, message, index)
+        return Fault(position, letter, chain, message, index, is_whole_text=True)
     if letter == ">":
         line = text[index : min(_end_of_line(text, index), index + 40)]
         return Fault(position, letter, chain, _explain_header(line), index)

@@ -86,3 +86,11 @@ def test_a_limit_that_the_description_names_in_either_spelling_is_not_repeated()
         assert "characters" not in label_of(form, "a")
     form = make_form({"a": {"type": "string", "maxLength": 500, "description": "At most 5,000 letters."}})
     assert "At most 500 characters." in label_of(form, "a")
+
+
+@pytest.mark.parametrize("text", ["GluValGlnLeuValGlu", "/data/heavy.fasta"])
+def test_residues_of_a_text_that_is_no_sequence_are_not_counted(text):
+    form = Form(catalog.tool("anarci"), values={"sequence": text})
+    label = label_of(form, "sequence")
+    assert "these are three-letter codes" in label or "this is the path of a file" in label
+    assert "residue" not in label

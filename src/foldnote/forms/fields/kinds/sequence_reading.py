@@ -58,6 +58,8 @@ def read_chains(spec: FieldSpec, text: SequenceText, separator: str | None) -> R
     readout = "; ".join([_describe_chains(text, _noun(spec)), *text.notes])
     if faults:
         first = faults[0]
+        if first.is_whole_text:
+            return Reading(value, (_describe_fault(first, text, 0),))
         positions = [fault.position for fault in faults[1:] if fault.chain == first.chain]
         excerpt = _cut_excerpt(text.chains[first.chain], first.position, positions)
         further = count_sequence_faults(value, alphabet, separator) - 1
