@@ -42,8 +42,9 @@ def write_pymol_script(scene: Scene, path: Path) -> None:
         "python",
         "import os",
         *(
-            f"cmd.load(os.path.join(os.path.dirname(__script__), {model.file!r}), {_name(model)!r})"
-            for model in models
+            f"cmd.load(os.path.join(os.path.dirname(__script__), {script_model.file!r}),"
+            f" {_name(script_model)!r})"
+            for script_model in models
         ),
         "python end",
         "bg_color white",

@@ -150,7 +150,7 @@ class BatchExecutor(NodeExecutor):
                 content.get("first", ""),
             )
         except (OSError, ValueError, TypeError, KeyError):
-            log.warning("The record %s of a batch job is damaged and is ignored.", path)
+            log.warning("The record %s of a batch job is damaged; the job is cancelled.", path)
             path.unlink(missing_ok=True)
             return
         may_begin = bool(record.native_id) and self._order_path(record).exists()
