@@ -4,7 +4,7 @@
 Nothing heavy is imported until one of these names is used.
 """
 
-# ruff: noqa: F403, F405  (type checkers find the verbs in `__all__` of foldnote.notebook)
+# ruff: noqa: F403, F405  (type checkers find the functions in `__all__` of foldnote.notebook)
 from __future__ import annotations
 
 from importlib import import_module

@@ -172,7 +172,7 @@ def here(client, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("what", WRONG_CALLS)
-def test_a_wrong_call_of_a_verb_is_answered_in_a_sentence(here, what):
+def test_a_wrong_call_of_a_function_is_answered_in_a_sentence(here, what):
     call, sentence = WRONG_CALLS[what]
     with pytest.raises(FoldnoteError, match=sentence) as caught:
         call()
@@ -218,7 +218,7 @@ def test_a_table_may_have_the_columns_that_people_write(here, name):
     assert [job.settings["sequence"] for job in jobs] == list(table["VH"])
 
 
-def test_a_verb_keeps_its_signature_and_its_help():
+def test_a_function_keeps_its_signature_and_its_help():
     assert list(inspect.signature(fn.submit).parameters)[:2] == ["tool", "job_name"]
     assert "Args:" in fn.submit.__doc__
 

@@ -13,7 +13,7 @@ async def three(api, settle, settings, name) -> list[str]:
     return [f"{name}.{row}.output-1" for row in (2, 1, 0)]
 
 
-async def test_a_row_of_a_list_has_a_job_s_verbs(api, settle, three):
+async def test_a_row_of_a_list_has_the_methods_of_a_job(api, settle, three):
     row = (await settle(api.jobs.list(limit=3)))[0]
     ended = await settle(row.wait(60))
     assert ended.is_final

@@ -1,4 +1,4 @@
-"""Only FOLDNOTE_BASE_URL and FOLDNOTE_API_KEY: every verb and the command line, with a real service."""
+"""Only FOLDNOTE_BASE_URL and FOLDNOTE_API_KEY: every notebook function and the command line, with a real service."""
 
 import subprocess
 
@@ -45,9 +45,9 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("verb", CALLS)
-def test_every_verb_reaches_the_service_of_the_environment(here, verb, capsys):
-    found = CALLS[verb]()
+@pytest.mark.parametrize("name", CALLS)
+def test_every_function_reaches_the_service_of_the_environment(here, name, capsys):
+    found = CALLS[name]()
     assert found is not None
     assert here.key not in f"{found!r}{found}{''.join(capsys.readouterr())}"
 
@@ -131,8 +131,8 @@ def test_an_invalid_option_is_refused_when_the_client_is_made(monkeypatch):
         fn.AsyncClient()
 
 
-@pytest.mark.parametrize("verb", ["add", "use", "remove", "key"])
-def test_its_name_cannot_be_that_of_a_stored_profile(here, verb):
+@pytest.mark.parametrize("command", ["add", "use", "remove", "key"])
+def test_its_name_cannot_be_that_of_a_stored_profile(here, command):
     acts = {
         "add": lambda: settings.save_profile("environment", "https://x.example"),
         "use": lambda: settings.use_profile("environment"),
@@ -140,7 +140,7 @@ def test_its_name_cannot_be_that_of_a_stored_profile(here, verb):
         "key": lambda: settings.store_api_key("environment", settings.api_key(settings.active_profile())),
     }
     with pytest.raises(ConfigurationError, match="FOLDNOTE_BASE_URL and FOLDNOTE_API_KEY"):
-        acts[verb]()
+        acts[command]()
 
 
 def test_a_profile_of_the_file_with_its_name_never_gets_the_environments_key(monkeypatch):

@@ -123,7 +123,7 @@ def test_an_interrupted_cell_says_that_the_job_continues_and_resumes_when_run_ag
 
 def test_the_traceback_is_shown_on_request(cells):
     assert "Traceback (most recent call last)" in shown(cells[2])
-    assert "submission_verbs.py" in shown(cells[2])
+    assert "submission.py" in shown(cells[2])
     assert shown(cells[3]).strip() == "SettingsError True"
 
 

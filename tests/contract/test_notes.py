@@ -14,7 +14,7 @@ from foldnote.viewers.card.card_html import CardNote
 
 @pytest.fixture
 def here(client, monkeypatch):
-    """Connect the verbs to the service of these tests."""
+    """Connect the notebook functions to the service of these tests."""
     monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
     return client
 

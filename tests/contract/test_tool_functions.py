@@ -19,7 +19,7 @@ OPTIONS = set(inspect.signature(fn.submit).parameters) - {"tool", "settings"}
 
 @pytest.fixture
 def here(client, monkeypatch):
-    """Connect the verbs to the service of these tests."""
+    """Connect the notebook functions to the service of these tests."""
     monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
     return client
 

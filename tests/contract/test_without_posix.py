@@ -134,7 +134,7 @@ def test_a_job_of_a_hosted_service_is_submitted_waited_for_and_fetched(run, host
     assert "note.txt" in foldnote("files", "list")
 
 
-def test_notebook_verbs_make_forms_views_and_results(run, hosted):
+def test_notebook_functions_make_forms_views_and_results(run, hosted):
     structure = ROOT / "tests/engines/data/t4-lysozyme-l99a.pdb"
     code = f"""
 import foldnote as fn

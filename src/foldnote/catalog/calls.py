@@ -22,7 +22,7 @@ MAX_CELL_LENGTH: Final = 2_000_000
 _MAX_PARTS: Final = 200_000
 """Maximum number of parts of an expression that are read, a limit for nested lists."""
 
-_VERBS: Final = ("submit", "quote", "validate", "submit_batch")
+_SUBMITTING_FUNCTIONS: Final = ("submit", "quote", "validate", "submit_batch")
 TAKEN: Final = ("job_name", "label", "profile")
 """Arguments of ``fn.submit``, other than settings, that ``fn.form`` also accepts."""
 LEFT: Final = ("project_tag", "extensions", "webhook", "max_runtime_s", "weighted_hours_budget", "again")
@@ -139,7 +139,7 @@ class _CellReader:
         self._bindings: dict[str, list[_Binding]] = {}
         self._loads: dict[str, list[Position]] = {}
         self._modules = {"fn", "foldnote"}
-        self._verbs: dict[str, str] = {}
+        self._functions: dict[str, str] = {}
         self._module = module
         self._parts = 0
         plain = {id(each): each for each in module.body}
@@ -167,7 +167,7 @@ class _CellReader:
                         self._bind(bound, node)
             case ast.ImportFrom(module="foldnote", names=names):
                 for each in names:
-                    self._verbs[each.asname or each.name] = each.name
+                    self._functions[each.asname or each.name] = each.name
             case ast.ImportFrom(names=names):
                 for each in names:
                     self._bind(each.asname or each.name, node)
@@ -222,18 +222,18 @@ class _CellReader:
 
     def _recognize(self, node: ast.Call, position: Position) -> _Call | None:
         match node.func:
-            case ast.Name(id=name) if self._verbs.get(name) in _VERBS:
-                return _Call(node, self._verbs[name], position)
-            case ast.Attribute(value=ast.Name(id=name), attr=verb) if (
-                name in self._modules and verb in _VERBS
+            case ast.Name(id=name) if self._functions.get(name) in _SUBMITTING_FUNCTIONS:
+                return _Call(node, self._functions[name], position)
+            case ast.Attribute(value=ast.Name(id=name), attr=function) if (
+                name in self._modules and function in _SUBMITTING_FUNCTIONS
             ):
-                return _Call(node, verb, position)
+                return _Call(node, function, position)
             case ast.Attribute(value=tools, attr=name) if self._is_tools(tools):
                 return _Call(node, f"tools.{name}", position)
             case ast.Attribute(
-                value=ast.Attribute(attr="jobs"), attr=("submit" | "quote" | "validate") as verb
+                value=ast.Attribute(attr="jobs"), attr=("submit" | "quote" | "validate") as function
             ):
-                return _Call(node, verb, position, is_client=True)
+                return _Call(node, function, position, is_client=True)
         return None
 
     def _is_tools(self, node: ast.expr) -> bool:
@@ -241,7 +241,7 @@ class _CellReader:
             case ast.Attribute(value=ast.Name(id=name), attr="tools"):
                 return name in self._modules
             case ast.Name(id=name):
-                return self._verbs.get(name) == "tools"
+                return self._functions.get(name) == "tools"
         return False
 
     def write(self, call: _Call) -> FormCell:
@@ -370,7 +370,7 @@ class _CellReader:
             _UnreadError: the cell computes the value.
         """
         bindings = self._bindings.get(name, ())
-        if name in self._verbs or name in self._modules or any(each.value is None for each in bindings):
+        if name in self._functions or name in self._modules or any(each.value is None for each in bindings):
             raise _UnreadError("is computed")
         found = [each for each in bindings if each.position < position]
         if not found:
@@ -473,14 +473,14 @@ class _CellReader:
     def _name_call(self, node: ast.expr) -> str:
         """Return the name of the called function without foldnote's or pathlib's prefix; else empty."""
         match node:
-            case ast.Attribute(value=ast.Name(id=name), attr=verb) if name in self._modules:
-                return verb
+            case ast.Attribute(value=ast.Name(id=name), attr=function) if name in self._modules:
+                return function
             case ast.Attribute(value=ast.Name(id="pathlib"), attr="Path"):
                 return "Path"
             case ast.Name(id="Path"):
                 return "Path"
             case ast.Name(id=name):
-                return self._verbs.get(name, "")
+                return self._functions.get(name, "")
         return ""
 
 

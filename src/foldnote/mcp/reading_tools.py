@@ -198,7 +198,7 @@ async def draw_structure(
     Raises:
         ToolError: there is no such structure, or nothing in it to draw.
     """
-    from foldnote.notebook.view_verbs import view  # deferred: drawing imports many packages
+    from foldnote.notebook.views import view  # deferred: drawing imports many packages
     from foldnote.viewers.render.still_image import draw_picture
 
     result = await find_session(context).open_result(job_name)

@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from foldnote.client import inline, uploaded
     from foldnote.forms import variable
-    from foldnote.notebook.batch_verbs import NotebookPreview as NotebookPreview
-    from foldnote.notebook.batch_verbs import batch, batches, submit_batch
+    from foldnote.notebook.batch_submission import NotebookPreview as NotebookPreview
+    from foldnote.notebook.batch_submission import batch, batches, submit_batch
     from foldnote.notebook.connection import connect
-    from foldnote.notebook.export_verbs import export, open_export
-    from foldnote.notebook.form_verbs import NotebookForm as NotebookForm
-    from foldnote.notebook.form_verbs import form
+    from foldnote.notebook.exports import export, open_export
+    from foldnote.notebook.forms import NotebookForm as NotebookForm
+    from foldnote.notebook.forms import form
     from foldnote.notebook.live_outputs import NotebookBatch as NotebookBatch
     from foldnote.notebook.live_outputs import NotebookJob as NotebookJob
     from foldnote.notebook.live_outputs import NotebookRun as NotebookRun
-    from foldnote.notebook.pipeline_verbs import account, pipeline, provision, recommend, screen, stage
-    from foldnote.notebook.purge_verb import purge
-    from foldnote.notebook.report_verb import report
-    from foldnote.notebook.sharing_verbs import open_shared, share
-    from foldnote.notebook.submission_verbs import quote, submit, upload, validate
+    from foldnote.notebook.pipelines import account, pipeline, provision, recommend, screen, stage
+    from foldnote.notebook.purging import purge
+    from foldnote.notebook.reports import report
+    from foldnote.notebook.sharing import open_shared, share
+    from foldnote.notebook.submission import quote, submit, upload, validate
     from foldnote.notebook.tool_functions import tool, tools
-    from foldnote.notebook.view_verbs import compare, explore, grid, job, jobs, view
+    from foldnote.notebook.views import compare, explore, grid, job, jobs, view
     from foldnote.results import open_result
 
 __all__ = [
@@ -68,18 +68,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "batch_verbs": ("NotebookPreview", "batch", "batches", "submit_batch"),
+    "batch_submission": ("NotebookPreview", "batch", "batches", "submit_batch"),
     "connection": ("connect",),
-    "export_verbs": ("export", "open_export"),
-    "form_verbs": ("NotebookForm", "form"),
+    "exports": ("export", "open_export"),
+    "forms": ("NotebookForm", "form"),
     "live_outputs": ("NotebookBatch", "NotebookJob", "NotebookRun"),
-    "pipeline_verbs": ("account", "pipeline", "provision", "recommend", "screen", "stage"),
-    "purge_verb": ("purge",),
-    "report_verb": ("report",),
-    "sharing_verbs": ("open_shared", "share"),
-    "submission_verbs": ("quote", "submit", "upload", "validate"),
+    "pipelines": ("account", "pipeline", "provision", "recommend", "screen", "stage"),
+    "purging": ("purge",),
+    "reports": ("report",),
+    "sharing": ("open_shared", "share"),
+    "submission": ("quote", "submit", "upload", "validate"),
     "tool_functions": ("tool", "tools"),
-    "view_verbs": ("compare", "explore", "grid", "job", "jobs", "view"),
+    "views": ("compare", "explore", "grid", "job", "jobs", "view"),
 }
 """The public names of each module."""
 _CHECKED = {
@@ -93,9 +93,9 @@ _CHECKED = {
 
 def __getattr__(name: str) -> Any:
     if name in _CHECKED:
-        from foldnote.notebook.verbs import verb
+        from foldnote.notebook.argument_checks import check_arguments
 
-        value = globals()[name] = verb(getattr(import_module(_CHECKED[name]), name))
+        value = globals()[name] = check_arguments(getattr(import_module(_CHECKED[name]), name))
         return value
     for home, names in _HOMES.items():
         if name in names:

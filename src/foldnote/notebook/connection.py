@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foldnote.client import Client
-from foldnote.notebook.verbs import verb
+from foldnote.notebook.argument_checks import check_arguments
 from foldnote.settings import Profile, active_profile
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def find_async_jobs(connection: ServiceConnection) -> AsyncJobs:
     return AsyncJobs(connection, AsyncHttpTransport())
 
 
-@verb
+@check_arguments
 def connect(profile: str | None = None) -> Client:
     """Return the client of ``profile``, or of the active one; it starts the embedded service if needed."""
     return find_client(profile)

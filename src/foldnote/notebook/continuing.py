@@ -87,7 +87,7 @@ def write_below(code: str) -> str:
 def make_chooser(job: JobHandle) -> Widget:
     """Make the list of tools below a job's card; choosing one shows its form."""
     from foldnote.forms.view.continuation import ContinuationChooser, fill_values
-    from foldnote.notebook.form_verbs import form
+    from foldnote.notebook.forms import form
 
     def open_form(chosen: Continuation) -> Widget:
         values = fill_values(job.job_name, job.settings, chosen)

@@ -263,7 +263,7 @@ def make_card(job: NotebookJob, slot: ResultSlot, again: str | None = None) -> J
         return make_card(make_live(job.run_again()), slot)
 
     def edit() -> Widget:
-        from foldnote.notebook.form_verbs import form
+        from foldnote.notebook.forms import form
 
         return form(job, profile=job.profile_name).widget
 

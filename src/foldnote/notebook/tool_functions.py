@@ -24,8 +24,8 @@ from foldnote.catalog.wording import find_near
 from foldnote.errors import ArgumentError, ToolFunctionError
 from foldnote.models.settings_table import find_note
 from foldnote.notebook import connection
-from foldnote.notebook.submission_verbs import submit, submit_settings
-from foldnote.notebook.verbs import check_kinds, verb
+from foldnote.notebook.argument_checks import check_arguments, check_kinds
+from foldnote.notebook.submission import submit, submit_settings
 
 if TYPE_CHECKING:
     from foldnote.client.tables.tool_list import ToolList
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MANY = 3
 
 
-@verb
+@check_arguments
 def tool(tool_type: str, /, *, profile: str | None = None) -> Tool:
     """Return one tool of the service.
 
@@ -81,7 +81,7 @@ class ToolText:
 
 def _find_options() -> dict[str, Parameter]:
     """Return the keyword arguments of ``fn.submit`` that are not settings."""
-    later: dict[str, Any] = {"Tool": Any, "NotebookJob": Any}  # not imported at run time by submission_verbs
+    later: dict[str, Any] = {"Tool": Any, "NotebookJob": Any}  # not imported at run time by submission
     parameters = signature(submit, eval_str=True, locals=later).parameters
     return {name: each for name, each in parameters.items() if each.kind is Parameter.KEYWORD_ONLY}
 
@@ -184,7 +184,7 @@ class ToolFunctions:
         profile: which service; by default the active profile's.
     """
 
-    __call__ = staticmethod(verb(_list_tools, "tools"))
+    __call__ = staticmethod(check_arguments(_list_tools, "tools"))
 
     def __init__(self) -> None:
         self.__signature__ = signature(_list_tools)

@@ -15,7 +15,7 @@ from foldnote import catalog
 from foldnote.catalog.bundle import describe, list_types
 from foldnote.client import Client
 from foldnote.models import Tool
-from foldnote.notebook.form_verbs import NotebookForm
+from foldnote.notebook.forms import NotebookForm
 
 SLOW = [
     "anywidget",

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from foldnote.client import Client
 from foldnote.errors import FoldnoteError
 from foldnote.forms import SchemaForm
-from foldnote.notebook import connection, form_verbs
+from foldnote.notebook import connection, forms
 from foldnote.service.config import ServiceConfig
 from foldnote.service.http.app import create_app
 
@@ -35,7 +35,7 @@ def client(tmp_path, monkeypatch):
 
 def test_an_old_job_opens_with_its_settings_and_values_beside_it_win(client):
     job = client.jobs.submit("abodybuilder", ABB)
-    form = form_verbs.form(job, light="DIQ")
+    form = forms.form(job, light="DIQ")
     assert form.value == ABB | {"light": "DIQ"}
     assert f"These are the settings of {job.job_name}." in form.frame.message.value
 
@@ -44,27 +44,27 @@ def test_settings_that_the_tool_does_not_have_any_more_are_named(client, monkeyp
     job = client.jobs.submit("abodybuilder", ABB)
     old = job.record.model_copy(update={"settings": {**ABB, "gone": 1}})
     monkeypatch.setattr(type(job), "record", old)
-    form = form_verbs.form(job)
+    form = forms.form(job)
     assert "gone was omitted" in form.frame.message.value
     assert form.value == ABB
 
 
 def test_a_jobs_name_is_taken_under_both_words(client):
-    assert form_verbs.form("abodybuilder", name="fv-1", **ABB).job_name == "fv-1"
-    assert form_verbs.form("abodybuilder", job_name="fv-2", **ABB).submit().job_name == "fv-2"
+    assert forms.form("abodybuilder", name="fv-1", **ABB).job_name == "fv-1"
+    assert forms.form("abodybuilder", job_name="fv-2", **ABB).submit().job_name == "fv-2"
 
 
 def test_a_batch_does_not_give_settings_of_one_job(client):
     batch = client.batches.submit("abodybuilder", [ABB, ABB | {"light": "DIQ"}])
     with pytest.raises(FoldnoteError, match="is a batch"):
-        form_verbs.form(client.jobs.get(batch.job_name))
+        forms.form(client.jobs.get(batch.job_name))
 
 
 def test_a_schema_opens_from_a_mapping_or_a_file_with_its_defaults(tmp_path):
     path = tmp_path / "settings.json"
     path.write_text(json.dumps(SCHEMA))
     for subject in (SCHEMA, path, str(path)):
-        form = form_verbs.form(subject, b="x")
+        form = forms.form(subject, b="x")
         assert isinstance(form, SchemaForm)
         assert form.value == {"a": 1, "b": "x"}
 
@@ -72,7 +72,7 @@ def test_a_schema_opens_from_a_mapping_or_a_file_with_its_defaults(tmp_path):
 def test_a_file_that_holds_no_schema_is_named(tmp_path):
     path = tmp_path / "settings.json"
     with pytest.raises(FoldnoteError, match="could not be read"):
-        form_verbs.form(path)
+        forms.form(path)
     path.write_text("[1]")
     with pytest.raises(FoldnoteError, match="is not a JSON Schema"):
-        form_verbs.form(path)
+        forms.form(path)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.errors import JobError, NotFoundError, UnfinishedJobError
-from foldnote.notebook.verbs import list_items, verb
-from foldnote.notebook.view_verbs import job as find_job
+from foldnote.notebook.argument_checks import check_arguments, list_items
+from foldnote.notebook.views import job as find_job
 from foldnote.results import ExportedJob, JobParts, Result, save_export, save_exports
 from foldnote.results import open_export as _open_export
 from foldnote.results.exported import SUFFIX
 from foldnote.text import count
 
 
-@verb
+@check_arguments
 def export(
     source: JobHandle | str | Sequence[JobHandle | str],
     /,
@@ -88,7 +88,7 @@ def _open_earlier(batch: BatchHandle) -> Iterator[Result]:
             yield earlier.result()
 
 
-@verb
+@check_arguments
 def open_export(path: str | Path, /, job: str | None = None) -> ExportedJob:
     """Return a job, batch or pipeline that a colleague exported; a cell shows it as the original.
 

@@ -1,6 +1,7 @@
-"""The verbs of a notebook that plan: each is one call of the client, whose result the cell shows."""
+"""The notebook functions that plan: each is one call of the client, whose result the cell shows."""
 
 import contextlib
+import pkgutil
 import re
 
 import pandas as pd
@@ -10,13 +11,14 @@ from job_settings import SETTINGS
 from scripted_service import answers
 
 import foldnote as fn
+from foldnote import notebook
 from foldnote.errors import ArgumentError, ConfigurationError, JobFailedError, NotFoundError
 from foldnote.notebook import NotebookBatch, NotebookRun
 
 
 @pytest.fixture
 def here(client, monkeypatch):
-    """Connect the verbs to the service of these tests."""
+    """Connect the notebook functions to the service of these tests."""
     monkeypatch.setattr("foldnote.notebook.connection.find_client", lambda profile: client)
     return client
 
@@ -180,3 +182,10 @@ def test_the_result_of_a_forms_batch_is_a_table(here, settings, name):
     form.batch = fn.submit_batch("anarci", [settings, {**settings, "scheme": "kabat"}], batch_name=name)
     with pytest.raises(ArgumentError, match=r"form\.batch\.results\(\)"):
         form.result()
+
+
+def test_no_module_of_the_package_has_the_name_of_a_function():
+    """An imported module would take the place of the function in ``foldnote.notebook``."""
+    modules = {module.name for module in pkgutil.iter_modules(notebook.__path__)}
+    assert "submission" in modules
+    assert not modules & set(notebook.__all__)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from foldnote.client import JobHandle
 from foldnote.client.resources.shares import find_link_profile
 from foldnote.models.share import Share
+from foldnote.notebook.argument_checks import check_arguments
 from foldnote.notebook.connection import find_client
-from foldnote.notebook.verbs import verb
 from foldnote.results import ExportedJob, open_result
 
 
-@verb
+@check_arguments
 def share(job: JobHandle | str, /, days: float = 30, *, profile: str | None = None) -> Share:
     """Make a link to a job or batch for colleagues with a key of the same service; it is in ``.url``.
 
@@ -32,7 +32,7 @@ def share(job: JobHandle | str, /, days: float = 30, *, profile: str | None = No
     return made
 
 
-@verb
+@check_arguments
 def open_shared(url: str, /, *, profile: str | None = None) -> ExportedJob:
     """Open the link of a colleague with your own key; a cell shows the job as the original, read-only.
 

@@ -13,8 +13,8 @@ from foldnote.client import BatchHandle, JobHandle, PipelineRun
 from foldnote.client.tables.batch_results import SheetRow
 from foldnote.errors import ArgumentError, JobError, NotFoundError, UnfinishedJobError
 from foldnote.io import names_path
-from foldnote.notebook.verbs import list_items, verb
-from foldnote.notebook.view_verbs import job as find_job
+from foldnote.notebook.argument_checks import check_arguments, list_items
+from foldnote.notebook.views import job as find_job
 from foldnote.results import ExportedJob, Result
 from foldnote.results import open_result as open_archive
 from foldnote.results.batch import read_figures
@@ -27,7 +27,7 @@ Reportable = JobHandle | Result | ExportedJob | str | Path
 _WORDS = "a job, a name, a result, an exported job or the path of an archive"
 
 
-@verb
+@check_arguments
 def report(
     source: Reportable | Sequence[Reportable],
     /,

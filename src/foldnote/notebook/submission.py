@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from foldnote.errors import ArgumentError
 from foldnote.notebook import connection
-from foldnote.notebook.verbs import verb
+from foldnote.notebook.argument_checks import check_arguments
 
 if TYPE_CHECKING:  # not at run time: reading the signature of submit must stay fast
     from foldnote.catalog.described_tool import DescribedTool
@@ -46,7 +46,7 @@ def choose_name(tool: DescribedTool, job_name: str | None, settings: dict[str, A
     return name
 
 
-@verb
+@check_arguments
 def submit(
     tool: str | Tool,
     /,
@@ -130,7 +130,7 @@ def submit_settings(
     return make_live(client.jobs.submit(tool, settings, job_name=job_name, **options))
 
 
-@verb
+@check_arguments
 def quote(
     tool: str | Tool,
     /,
@@ -165,7 +165,7 @@ def quote(
     return client.jobs.quote(tool, settings, job_name=job_name, extensions=extensions)
 
 
-@verb
+@check_arguments
 def validate(
     tool: str | Tool,
     /,
@@ -188,7 +188,7 @@ def validate(
     return connection.find_client(profile).jobs.validate(tool, settings, extensions=extensions)
 
 
-@verb
+@check_arguments
 def upload(
     source: str | Path | bytes | IO[bytes] | object,
     name: str | None = None,

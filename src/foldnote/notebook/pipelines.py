@@ -9,11 +9,11 @@ from foldnote.client import BatchHandle, Stage
 from foldnote.client.submission.extensions import read_label
 from foldnote.models import Account, Recommendation, Tool
 from foldnote.notebook import connection
+from foldnote.notebook.argument_checks import check_arguments
 from foldnote.notebook.live_outputs import NotebookBatch, NotebookRun, make_live_run
-from foldnote.notebook.verbs import verb
 
 
-@verb
+@check_arguments
 def recommend(
     prompt: str, /, *, inputs: Iterable[Mapping[str, str]] = (), profile: str | None = None
 ) -> Recommendation:
@@ -31,7 +31,7 @@ def recommend(
     return connection.find_client(profile).router.ask(prompt, inputs)
 
 
-@verb
+@check_arguments
 def account(*, profile: str | None = None) -> Account:
     """Return the account of the key in use, with the remaining jobs and hours that the service reports.
 
@@ -42,7 +42,7 @@ def account(*, profile: str | None = None) -> Account:
     return connection.find_client(profile).account.get()
 
 
-@verb
+@check_arguments
 def provision(*, profile: str | None = None) -> Account:
     """Request a trial key, once, and store it without showing it.
 
@@ -56,7 +56,7 @@ def provision(*, profile: str | None = None) -> Account:
     return connection.find_client(profile).account.provision()
 
 
-@verb
+@check_arguments
 def stage(
     name: str, tool: str | Tool, /, *, extensions: Mapping[str, Any] | None = None, **settings: Any
 ) -> Stage:
@@ -71,7 +71,7 @@ def stage(
     return Stage(name, tool if isinstance(tool, str) else tool.type, settings, extensions)
 
 
-@verb
+@check_arguments
 def pipeline(
     name: str,
     stages: Sequence[Stage],
@@ -118,7 +118,7 @@ def pipeline(
     return make_live_run(run)
 
 
-@verb
+@check_arguments
 def screen(
     receptor: str,
     ligands: Sequence[str],

@@ -54,7 +54,7 @@ def _is_one_of(value: object, names: Sequence[str]) -> bool:
     return isinstance(value, tuple(_find_kind(name) for name in names if name not in _LIGHT))
 
 
-def verb(function: Callable[P, R], name: str = "") -> Callable[P, R]:
+def check_arguments(function: Callable[P, R], name: str = "") -> Callable[P, R]:
     """Check the arguments of ``function``; an invalid call raises `ArgumentError` with the correct form.
 
     Args:

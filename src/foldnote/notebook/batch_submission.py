@@ -17,9 +17,9 @@ from foldnote.errors import ArgumentError
 from foldnote.forms import map_table
 from foldnote.models import Tool
 from foldnote.notebook import connection
+from foldnote.notebook.argument_checks import check_arguments
 from foldnote.notebook.live_outputs import NotebookBatch, make_live_batch
-from foldnote.notebook.submission_verbs import choose_label
-from foldnote.notebook.verbs import verb
+from foldnote.notebook.submission import choose_label
 
 if TYPE_CHECKING:
     from foldnote.client.inputs.batch_table import Table as Rectangle
@@ -82,7 +82,7 @@ def submit_batch(
 ) -> NotebookPreview: ...
 
 
-@verb
+@check_arguments
 def submit_batch(
     tool: str | Tool,
     table: Table,
@@ -203,7 +203,7 @@ def _confirm(preview: Preview) -> None:
         raise ArgumentError("Nothing was submitted.")
 
 
-@verb
+@check_arguments
 def batch(batch_name: str, /, *, profile: str | None = None) -> NotebookBatch:
     """Return a batch by its name.
 
@@ -213,7 +213,7 @@ def batch(batch_name: str, /, *, profile: str | None = None) -> NotebookBatch:
     return make_live_batch(connection.find_client(profile).batches.get(batch_name))
 
 
-@verb
+@check_arguments
 def batches(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookBatch]:
     """List batches, newest first: a table in a cell, ``[0]`` takes one, ``.to_frame()`` is a DataFrame.
 

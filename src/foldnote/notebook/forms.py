@@ -13,9 +13,9 @@ from foldnote.client import Client
 from foldnote.errors import ArgumentError, FoldnoteError
 from foldnote.forms.jobs.background_calls import call, has_running_loop, start
 from foldnote.notebook import connection
+from foldnote.notebook.argument_checks import check_arguments
 from foldnote.notebook.saved_form import SavedForm
-from foldnote.notebook.submission_verbs import choose_label, choose_name
-from foldnote.notebook.verbs import verb
+from foldnote.notebook.submission import choose_label, choose_name
 from foldnote.text import escape_html
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def form(
 def form(schema: Mapping[str, Any] | Path, /, **values: Any) -> SchemaForm: ...
 
 
-@verb
+@check_arguments
 def form(
     subject: str | Tool | JobHandle | Mapping[str, Any] | Path,
     /,

@@ -23,6 +23,7 @@ from foldnote.errors import (
 from foldnote.io import names_path
 from foldnote.models.job import PIPELINE
 from foldnote.notebook import connection
+from foldnote.notebook.argument_checks import check_arguments
 from foldnote.notebook.live_outputs import (
     NotebookBatch,
     NotebookJob,
@@ -31,7 +32,6 @@ from foldnote.notebook.live_outputs import (
     make_live_batch,
     make_live_run,
 )
-from foldnote.notebook.verbs import verb
 from foldnote.results import (
     Comparison,
     Model,
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from foldnote.viewers import Explorer
 
 
-@verb
+@check_arguments
 def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob | NotebookBatch | NotebookRun:
     """Return a job by its name; the name of a batch or of a pipeline run returns the batch or the run.
 
@@ -76,7 +76,7 @@ def job(job_name: str, /, *, profile: str | None = None) -> NotebookJob | Notebo
     return make_live_batch(client.batches.get(job_name)) if found.record.is_batch else make_live(found)
 
 
-@verb
+@check_arguments
 def jobs(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookJob]:
     """List jobs, newest first: a table in a cell; ``[:5]`` takes rows, ``.to_frame()`` makes a DataFrame.
 
@@ -90,7 +90,7 @@ def jobs(limit: int = 50, *, profile: str | None = None) -> JobList[NotebookJob]
 Viewable = Result | Structure | Model | Molecule | Scene | str | Path
 
 
-@verb
+@check_arguments
 def view(
     item: Viewable | Sequence[Viewable],
     /,
@@ -137,7 +137,7 @@ def view(
     return choose(_find_scene(shown, pairing), color, style, table)
 
 
-@verb
+@check_arguments
 def grid(
     items: Sequence[Viewable], /, *, columns: int = 2, color: str | None = None, style: Style | None = None
 ) -> Grid:
@@ -161,7 +161,7 @@ def grid(
 Comparable = JobHandle | Result | Structure | Model | str | Path
 
 
-@verb
+@check_arguments
 def compare(
     *items: Comparable | Sequence[Comparable],
     align: str = "all",
@@ -218,7 +218,7 @@ def _find_source(item: Any, profile: str | None) -> Source | ComparedItem:
         )
 
 
-@verb
+@check_arguments
 def explore(
     item: Result | Structure | Model | str | Path, /, *, b_factors: StatedMeaning | None = None
 ) -> Explorer:

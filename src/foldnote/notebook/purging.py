@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from foldnote.errors import ArgumentError
 from foldnote.notebook import connection
-from foldnote.notebook.verbs import verb
+from foldnote.notebook.argument_checks import check_arguments
 from foldnote.text import count
 
 
-@verb
+@check_arguments
 def purge(older_than: str, /, *, ask: bool = True, profile: str | None = None) -> Sequence[str]:
     """Delete the jobs that ended longer ago, with their results, after showing them and asking.
 
