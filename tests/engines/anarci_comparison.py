@@ -72,7 +72,10 @@ def number_all(call):
 
 def search_all():
     with contextlib.redirect_stdout(io.StringIO()):
-        return [program.run_hmmer(sequences, hmmer_species=each) for each in (species, None)]
+        return [
+            program.run_hmmer(sequences, hmmer_species=each)
+            for each in (species, ["alpaca", *species], ["rat"], None)
+        ]
 
 
 germlines = [

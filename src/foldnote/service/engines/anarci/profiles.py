@@ -4,6 +4,10 @@ ANARCI starts ``hmmscan`` for each call, which reads the profiles again, and par
 profiles are read once, a sequence is searched once regardless of the number of schemes, and figures are
 rounded as in the text output, so that the result is the same. Larralde & Zeller (2023) Bioinformatics 39,
 btad214.
+
+ANARCI searches the profiles of all species, but where a domain of the requested species reaches the
+threshold it uses only theirs. So these are searched first, half of the profiles, and the others only if no
+domain reaches it.
 """
 
 from __future__ import annotations
@@ -13,14 +17,13 @@ import importlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from operator import eq
 from pathlib import Path
 from typing import Any
 
 _STATES = 128
 """Match states of a profile: the positions of IMGT."""
 _REMEMBERED = 16
-"""Number of sequences whose alignments are cached."""
+"""Number of searches whose alignments are cached."""
 
 
 @dataclass
@@ -56,6 +59,7 @@ def load_anarci() -> Callable[..., tuple[list, list, list]]:
     """Return ANARCI's function ``anarci``, patched to search and compare with this module."""
     program: Any = importlib.import_module("anarci.anarci")
     _load_profiles(program.HMM_path)
+    _load_germlines()
 
     def run_hmmer(
         sequence_list: Sequence[tuple[str, str]],
@@ -65,7 +69,10 @@ def load_anarci() -> Callable[..., tuple[list, list, list]]:
         bit_score_threshold: float = 80,
         hmmer_species: Sequence[str] | None = None,
     ) -> list[Any]:
-        found = [search(sequence, program.HMM_path) for _, sequence in sequence_list]
+        found = [
+            search(sequence, program.HMM_path, tuple(hmmer_species or ()), bit_score_threshold)
+            for _, sequence in sequence_list
+        ]
         program.HMMERParser = lambda _: found
         results: list[Any] = program.parse_hmmer_output(os.devnull, bit_score_threshold, hmmer_species)
         return results
@@ -77,29 +84,53 @@ def load_anarci() -> Callable[..., tuple[list, list, list]]:
 
 
 @functools.cache
-def _load_profiles(folder: str) -> tuple[Any, Any]:
-    """Return the amino acid alphabet and all profiles of ANARCI."""
+def _load_profiles(folder: str) -> tuple[Any, dict[str, Any]]:
+    """Return the amino acid alphabet, and all profiles of ANARCI by name, such as ``human_H``."""
     from pyhmmer.easel import Alphabet
-    from pyhmmer.plan7 import HMMPressedFile, OptimizedProfileBlock
+    from pyhmmer.plan7 import HMMPressedFile
 
     alphabet = Alphabet.amino()
     with HMMPressedFile(Path(folder, "ALL.hmm")) as stream:
-        return alphabet, OptimizedProfileBlock(alphabet, stream)
+        return alphabet, {_as_text(profile.name): profile for profile in stream}
 
 
-def search(sequence: str, folder: str) -> SearchedSequence:
-    """Search the profiles in ``folder`` as ``hmmscan`` does by default."""
-    return SearchedSequence(len(sequence), [ProfileDomain(*each) for each in _search(sequence, folder)])
+@functools.cache
+def _select_profiles(folder: str, species: tuple[str, ...]) -> Any:
+    """Return the profiles of these species, or all if there are none, as a block to be searched."""
+    from pyhmmer.plan7 import OptimizedProfileBlock
+
+    alphabet, profiles = _load_profiles(folder)
+    selected = [profile for name, profile in profiles.items() if not species or name.startswith(species)]
+    return OptimizedProfileBlock(alphabet, selected)
+
+
+def search(
+    sequence: str, folder: str, species: tuple[str, ...] = (), threshold: float = 0.0
+) -> SearchedSequence:
+    """Search the profiles in ``folder`` as ``hmmscan`` does by default.
+
+    If a domain of one of the given species has a bit score of at least ``threshold``, the domains of other
+    species are left out.
+    """
+    domains = _search(sequence, folder, species)
+    if species and not any(domain.bitscore >= threshold for domain in domains):
+        domains = _search(sequence, folder, ())
+    return SearchedSequence(len(sequence), domains)
+
+
+def _search(sequence: str, folder: str, species: tuple[str, ...]) -> list[ProfileDomain]:
+    return [ProfileDomain(*each) for each in _find_domains(sequence, folder, species)]
 
 
 @functools.lru_cache(maxsize=_REMEMBERED)
-def _search(sequence: str, folder: str) -> tuple[tuple[Any, ...], ...]:
+def _find_domains(sequence: str, folder: str, species: tuple[str, ...]) -> tuple[tuple[Any, ...], ...]:
     from pyhmmer.easel import TextSequence
     from pyhmmer.plan7 import Pipeline
 
     alphabet, profiles = _load_profiles(folder)
     digital = TextSequence(name=b"0", sequence=sequence).digitize(alphabet)
-    hits = Pipeline(alphabet).scan_seq(digital, profiles)
+    pipeline = Pipeline(alphabet, Z=len(profiles))  # E-values are those of a search of all profiles
+    hits = pipeline.scan_seq(digital, _select_profiles(folder, species))
     return tuple(_read_domain(hit, domain) for hit in hits.reported for domain in hit.domains.reported)
 
 
@@ -128,9 +159,41 @@ def _as_text(name: str | bytes) -> str:
 def measure_identity(state_sequence: str, germline_sequence: str) -> float:
     """Return the share of a germline's residues, 0 to 1, that an aligned sequence shares; 0 without any.
 
-    The result equals that of ANARCI's ``get_identity``, in a tenth of the time.
+    The result equals that of ANARCI's ``get_identity`` for the germlines in its table. A sequence is compared
+    with all of them at once.
     """
-    assert len(state_sequence) == len(germline_sequence) == _STATES
-    compared = _STATES - germline_sequence.count("-")
-    same = sum(map(eq, state_sequence.upper().replace("-", "\0"), germline_sequence))
-    return same / compared if compared else 0
+    rows, _, _ = _load_germlines()
+    return _compare_with_germlines(state_sequence)[rows[germline_sequence]]
+
+
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _compare_with_germlines(state_sequence: str) -> list[float]:
+    import numpy as np
+
+    assert len(state_sequence) == _STATES
+    _, letters, compared = _load_germlines()
+    same = letters == np.frombuffer(state_sequence.upper().encode("ascii"), dtype=np.uint8)
+    shared = (same & (letters != ord("-"))).sum(axis=1)
+    identities: list[float] = (shared / np.maximum(compared, 1)).tolist()
+    return identities
+
+
+@functools.cache
+def _load_germlines() -> tuple[dict[str, int], Any, Any]:
+    """Return ANARCI's germline sequences, each with its row in the arrays that follow.
+
+    These are the letters, uint8 of shape (germlines, 128), and the number of residues of each germline.
+    """
+    import numpy as np
+
+    table = importlib.import_module("anarci.anarci").all_germlines
+    sequences = {
+        sequence
+        for chains in table.values()
+        for species in chains.values()
+        for genes in species.values()
+        for sequence in genes.values()
+    }
+    rows = {sequence: row for row, sequence in enumerate(sorted(sequences))}
+    letters = np.frombuffer("".join(rows).encode("ascii"), dtype=np.uint8).reshape(-1, _STATES)
+    return rows, letters, (letters != ord("-")).sum(axis=1)
