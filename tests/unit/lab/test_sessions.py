@@ -146,6 +146,11 @@ async def test_a_listing_of_engines_that_was_killed_is_reported_in_a_sentence():
         await listing
 
 
+async def test_a_listing_of_engines_that_takes_too_long_is_reported_as_such():
+    with pytest.raises(FoldnoteError, match=r"Listing the engines takes longer than 0.01 s"):
+        await EngineManager(list_limit_s=0.01).list_engines()
+
+
 async def test_each_profile_has_one_session(service):
     registry = SessionRegistry(service.connect, PACE)
     settings.save_profile("other", "https://other.example.org")
