@@ -94,7 +94,7 @@ class BucketDownload(StreamingResponse):
         objects: reads the content.
         sha256: SHA-256 of the content.
         size_bytes: size of the content.
-        asked: the request's headers.
+        request_headers: headers of the request.
         headers: headers of the response.
         media_type: media type of the content.
     """

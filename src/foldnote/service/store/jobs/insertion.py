@@ -118,7 +118,7 @@ def insert_jobs(
     position: SubjobPosition | None = None,
     further_values: Mapping[str, object] | None = None,
 ) -> list[int]:
-    """Insert queued jobs and return their rows; `more` holds additional columns for all of them.
+    """Insert queued jobs and return their rows; `further_values` are additional columns for all of them.
 
     Raises:
         NameTakenError: the account already has a job with one of the names.
