@@ -143,7 +143,7 @@ def test_a_large_content_is_sent_in_parts_and_read_by_ranges(bucket, tmp_path):
     content = os.urandom(9 * MB)
     sha256 = bucket.put_bytes(content)
     drop_copies(tmp_path)
-    assert b"".join(bucket.read(sha256, 8 * MB, 8 * MB + 10)) == content[8 * MB : 8 * MB + 10]
+    assert b"".join(bucket.read(sha256, (8 * MB, 8 * MB + 10))) == content[8 * MB : 8 * MB + 10]
     assert bucket.path(sha256).read_bytes() == content
 
 

@@ -103,9 +103,9 @@ class ObjectBucket(ObjectStore):
             self._sizes[sha256] = found.size_bytes
         return self._sizes[sha256]
 
-    def read(self, sha256: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """See the base class."""
-        return self.bucket.read(key_of(sha256), start, end)
+    def read(self, sha256: str, part: tuple[int, int] | None = None) -> Iterator[bytes]:
+        """See the base class; `part` is the start and the end of the bytes to read, None for all."""
+        return self.bucket.read(key_of(sha256), part)
 
     def measure(self, wanted: Collection[str]) -> int:
         """See the base class."""

@@ -115,7 +115,7 @@ class BucketDownload(StreamingResponse):
             own_headers["Content-Range"] = f"bytes {start}-{end - 1}/{size_bytes}"
         own_headers["Content-Length"] = str(end - start)
         super().__init__(
-            objects.read(sha256, start, end), 206 if part else 200, {**headers, **own_headers}, media_type
+            objects.read(sha256, part), 206 if part else 200, {**headers, **own_headers}, media_type
         )
 
 
