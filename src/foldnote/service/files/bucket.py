@@ -268,11 +268,10 @@ def _options_of(address: BucketAddress) -> dict[str, Any]:
         return {"endpoint": address.endpoint, "account_name": address.account}
     if address.scheme == "gs":
         return {"base_url": address.endpoint}
-    is_hosted = address.virtual_hosted
     return {
         "endpoint": address.endpoint,
         "region": address.region,
-        "virtual_hosted_style_request": is_hosted,
+        "virtual_hosted_style_request": address.virtual_hosted,
     }
 
 
