@@ -29,6 +29,18 @@ async def test_wrong_tokens_are_limited():
     assert 429 in await find_statuses(RejectedAttempts(), attempt_refused, 40)
 
 
+async def test_the_limit_names_what_was_too_much():
+    """A node presents no key, so the sentence names none."""
+    rejected = RejectedAttempts()
+    await find_statuses(rejected, attempt_refused, 40)
+
+    def refuse():
+        raise attempt_refused()
+
+    with pytest.raises(RefusalError, match="^Too many rejected attempts from this address. Try again in"):
+        await rejected.guard(NODE, refuse)
+
+
 async def test_other_refusals_do_not_use_up_the_limit():
     rejected = RejectedAttempts()
     assert set(await find_statuses(rejected, no_space, 40)) == {507}

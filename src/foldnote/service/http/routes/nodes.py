@@ -26,7 +26,7 @@ from starlette.routing import Route
 
 from foldnote.service.composition import Service
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import too_many_requests
+from foldnote.service.domain.access.gate import too_many
 from foldnote.service.domain.access.limiter import RateLimiter
 from foldnote.service.domain.requests import RequestBody
 from foldnote.service.faults import RefusalError, bad_request, not_found, too_large
@@ -127,7 +127,7 @@ class RejectedAttempts:
             if exc.status == 403:
                 wait_s = self._limiter.take(request.client.host if request.client else "")
                 if wait_s > 0:
-                    raise too_many_requests(wait_s) from exc
+                    raise too_many("rejected attempts from this address", wait_s) from exc
             raise
 
 
