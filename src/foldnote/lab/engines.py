@@ -24,6 +24,8 @@ from foldnote.lab.responses import EngineRecord, EnginesResponse, EngineTermsRec
 LIST_LIMIT_S = 60.0
 """Seconds that listing the engines may take."""
 _END_S = 10.0
+_MAX_LINE_BYTES = 16 << 20
+"""Maximum length of one report of the command: an error may quote all output of a failed build."""
 _SERVICE_NOTICES_S = 3.5
 """Longer than the 3 s after which the service checks for new engines."""
 _CANCELLED = {
@@ -209,6 +211,7 @@ async def _start(action: str, *arguments: str) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=settings.process_environment(),
+        limit=_MAX_LINE_BYTES,
         start_new_session=True,  # so that _end can kill its child processes, too
     )
 

@@ -209,6 +209,14 @@ async def test_a_command_that_warns_at_length_ends_and_its_last_line_is_reported
     await _fail_to_install(EngineManager())
 
 
+async def test_a_long_line_of_the_command_does_not_end_the_installation_silently(tmp_path, monkeypatch):
+    write = "import sys\nif 'install' in sys.orig_argv: print('x' * 200_000)"
+    (tmp_path / "sitecustomize.py").write_text(write)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
+    await _fail_to_install(EngineManager())
+
+
 async def test_a_cancelled_removal_says_what_to_do_now(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
     session = EngineManager()
