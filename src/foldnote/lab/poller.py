@@ -16,7 +16,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foldnote import settings
-from foldnote.errors import BadRequestError, FoldnoteError, GatewayForbiddenError, UnauthorizedError
+from foldnote.errors import (
+    BadRequestError,
+    ConfigurationError,
+    FoldnoteError,
+    GatewayForbiddenError,
+    UnauthorizedError,
+)
 from foldnote.lab.connection import ProfileConnection, ReadyClient
 from foldnote.lab.known_jobs import WHOLE, KnownJobs
 from foldnote.lab.local_notes import Notes
@@ -244,8 +250,11 @@ class JobPoller:
     def _key_advice(self) -> str:
         if self._report.profile == settings.ENVIRONMENT:
             return "Correct FOLDNOTE_API_KEY and start JupyterLab again."
-        if self._connection.find_profile().is_of_hub:
-            return ""  # the message of the error says what to do
+        try:
+            if self._connection.find_profile().is_of_hub:
+                return ""  # the message of the error says what to do
+        except ConfigurationError:
+            return ""  # the profile was removed meanwhile
         name = self._report.profile
         return f"Store a valid key: choose Store a key … here, or run: foldnote profile key {name}"
 
