@@ -85,6 +85,11 @@ class _ShortTraceback(BaseException):
         """The message."""
         return str(self.args[0])
 
+    @property
+    def first_line(self) -> str:
+        """The first line of the message; the others may quote a log, which is not sent to the browser."""
+        return self.message.partition("\n")[0]
+
     def _render_traceback_(self, *_: object) -> list[str]:
         """Return the lines that IPython shows: the message, and on a second call, by ``%tb``, the traceback.
 

@@ -288,7 +288,11 @@ def test_a_content_that_the_folder_had_lost_is_named_and_the_rest_is_kept(lab, t
     lab.run("second.output-1")
     (lost,) = rows(lab, "SELECT result_sha256 FROM jobs WHERE name = 'second.output-1'")[0]
     (data(lab) / "objects" / lost[:2] / lost).write_bytes(b"damaged")
-    assert back_up(lab, tmp_path / "backup")["missing"] == [lost]
+    made = back_up(lab, tmp_path / "backup")
+    assert made["missing"] == [lost]
+    described = {tmp_path / "backup" / name for name in ("backup.json", "SHA256SUMS")}
+    files = {path for path in (tmp_path / "backup").rglob("*") if path.is_file()} - described
+    assert made["sizeBytes"] == sum(path.stat().st_size for path in files)
     lab.end()
     restore(lab, tmp_path / "backup", "--replace")
     lab.start()

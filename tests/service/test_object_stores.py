@@ -12,6 +12,8 @@ import pytest
 from object_server import AWAY, CREDENTIALS, object_server, refusal
 
 from foldnote.errors import ConfigurationError
+from foldnote.io import hold_lock
+from foldnote.service.files import object_bucket
 from foldnote.service.files.bucket import BucketClient, BucketError
 from foldnote.service.files.bucket_address import BucketAddress
 from foldnote.service.files.conditions import is_full, is_passing
@@ -143,7 +145,7 @@ def test_a_large_content_is_sent_in_parts_and_read_by_ranges(bucket, tmp_path):
     content = os.urandom(9 * MB)
     sha256 = bucket.put_bytes(content)
     drop_copies(tmp_path)
-    assert b"".join(bucket.read(sha256, 8 * MB, 8 * MB + 10)) == content[8 * MB : 8 * MB + 10]
+    assert b"".join(bucket.read(sha256, (8 * MB, 8 * MB + 10))) == content[8 * MB : 8 * MB + 10]
     assert bucket.path(sha256).read_bytes() == content
 
 
@@ -213,6 +215,33 @@ def test_an_upload_of_another_replica_is_not_removed_meanwhile(address, tmp_path
     assert there.put_bytes(b"one") == sha256
     assert not here.release(sha256, lambda _: False)
     assert there.has(sha256)
+
+
+def test_a_claim_that_another_replica_renews_is_kept(address, tmp_path, monkeypatch):
+    """The other replica holds the lock of the claims, and renews an old one, when this one removes it."""
+    here = ObjectBucket(BucketClient(address), tmp_path / "copies")
+    claim = tmp_path / "copies" / "claims" / here.put_bytes(b"one")
+    os.utime(claim, (0, 0))
+
+    def wait_for_the_other(*arguments, **options):
+        os.utime(claim)
+        return hold_lock(*arguments, **options)
+
+    monkeypatch.setattr(object_bucket, "hold_lock", wait_for_the_other)
+    here.collect(lambda _: True)
+    assert claim.exists()
+
+
+def test_a_size_is_known_although_another_thread_forgets_it(bucket, monkeypatch):
+    class Forgotten(dict):
+        def __contains__(self, key):
+            found = super().__contains__(key)
+            self.clear()
+            return found
+
+    sha256 = bucket.put_bytes(b"one")
+    monkeypatch.setattr(bucket, "_sizes", Forgotten({sha256: 3}))
+    assert bucket.size_bytes(sha256) == 3
 
 
 def test_copies_are_limited(address, tmp_path):

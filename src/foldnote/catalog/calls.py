@@ -364,7 +364,7 @@ class _CellReader:
             draft.table = {}
 
     def _find_binding(self, name: str, position: Position) -> _Binding | None:
-        """Return the assignment that sets a name before ``place``; None if it is set in another cell.
+        """Return the assignment that sets a name before ``position``; None if it is set in another cell.
 
         Raises:
             _UnreadError: the cell computes the value.
@@ -384,7 +384,7 @@ class _CellReader:
             raise _UnreadError("may be changed between its assignment and the call")
 
     def _read(self, node: ast.expr, position: Position, *, may_be_variable: bool = False) -> Any:
-        """Return the value of an expression at ``place``, or the code with which a form obtains it.
+        """Return the value of an expression at ``position``, or the code with which a form obtains it.
 
         Raises:
             _UnreadError: it is neither a literal nor stored in a variable.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import connect
-from foldnote.cli.printing import format_table, print_message, report, state_of
+from foldnote.cli.printing import confirm, format_table, print_message, report, state_of
 from foldnote.errors import ArgumentError
 from foldnote.text import count, format_local_time
 
@@ -77,7 +77,7 @@ def _purge(options: argparse.Namespace) -> int:
         for job in old.page.jobs
     ]
     print_message(format_table(_TITLES, rows))
-    _confirm(f"Delete {count(len(old), 'job')} with their results? [y/N] ", is_allowed=options.yes)
+    _confirm(f"Delete {count(len(old), 'job')} with their results?", is_allowed=options.yes)
     deleted: Sequence[str] = jobs.purge(old)
     return report(options, {"deleted": list(deleted)}, f"Deleted: {count(len(deleted), 'job')}.")
 
@@ -87,9 +87,7 @@ def _confirm(question: str, *, is_allowed: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise ArgumentError("Nothing was deleted. Add --yes to delete them without confirmation.")
-    sys.stderr.write(question)
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not confirm(question):
         raise ArgumentError("Nothing was deleted.")
 
 

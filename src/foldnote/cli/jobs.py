@@ -99,10 +99,10 @@ def _show_live(client: Client, options: argparse.Namespace) -> int:
 def _redraw(lines: Sequence[str], drawn_lines: int) -> int:
     """Draw a table over the previous one; returns its number of lines."""
     size = shutil.get_terminal_size()
-    visible = [line[: size.columns - 1] for line in lines[: size.lines - 1]]
+    drawn = [line[: size.columns - 1] for line in lines[: size.lines - 1]]
     up = f"\x1b[{drawn_lines}F" if drawn_lines else ""
-    sys.stdout.write(up + "".join(f"\x1b[2K{line}\n" for line in visible) + "\x1b[J")
-    return len(visible)
+    sys.stdout.write(up + "".join(f"\x1b[2K{line}\n" for line in drawn) + "\x1b[J")
+    return len(drawn)
 
 
 def _tabulate(jobs: Sequence[Job], columns: int | None = None) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from foldnote.cli.connection import add_json as add_json
 from foldnote.cli.exit_codes import Exit
-from foldnote.cli.printing import report
+from foldnote.cli.printing import confirm, report
 from foldnote.errors import ArgumentError, UnsupportedSystemError
 
 if TYPE_CHECKING:
@@ -158,9 +158,8 @@ def _ask_to_accept(engine: Engine, terms: Sequence[LicenceTerms]) -> bool:
     lines = [f"{engine.method} is under terms that you must accept.", engine.licence_note]
     lines += [f"{licence.name}: {licence.licence} ({licence.source}){licence.address}" for licence in terms]
     lines += ["Your acceptance is recorded on this computer, with your user name and the time."]
-    sys.stderr.write("".join(f"{line}\n" for line in lines if line) + "Do you accept these terms? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    sys.stderr.write("".join(f"{line}\n" for line in lines if line))
+    return confirm("Do you accept these terms?")
 
 
 def _read_offer(options: argparse.Namespace) -> Offer | None:

@@ -74,6 +74,13 @@ def print_message(sentence: str) -> None:
     print(visible(sentence), file=sys.stderr)
 
 
+def confirm(question: str) -> bool:
+    """Ask a question on the terminal; return whether the user answers yes."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def find_columns() -> int | None:
     """Return the width of the terminal in characters; None if standard output is not a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -28,7 +28,7 @@ from foldnote.cli.connection import (
 )
 from foldnote.cli.exit_codes import Exit
 from foldnote.cli.jobs import has_succeeded
-from foldnote.cli.printing import name_commands, print_message, report, report_change, state_of
+from foldnote.cli.printing import confirm, name_commands, print_message, report, report_change, state_of
 from foldnote.cli.tables import describe_columns, map_columns
 from foldnote.errors import ArgumentError
 from foldnote.number_arguments import read_count, read_rate
@@ -238,9 +238,7 @@ def _confirm(preview: Preview, *, is_allowed: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise ArgumentError(f"Add --yes to submit {preview.jobs_taken} jobs without confirmation.")
-    sys.stderr.write(f"Submit {preview.jobs_taken} jobs? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not confirm(f"Submit {preview.jobs_taken} jobs?"):
         raise ArgumentError("Nothing was submitted.")
 
 

@@ -130,6 +130,12 @@ class Form:
         self.batch: Any = None
         """Handle of the last batch submitted from this form; None before."""
         self._initial_values = self.bindings.take(values or {})
+        self._fill(job_name, label)
+        if has_running_loop():
+            start(self._complete())
+
+    def _fill(self, job_name: str | None, label: str | None) -> None:
+        """Write the initial values, and ask the service for what it knows of files and cost."""
         if job_name:
             self.frame.job_name.value = job_name
         if label:
@@ -141,8 +147,6 @@ class Form:
             self.submission.load_uploads()
         if self._has_job:
             self.checking.learn_cost()
-        if has_running_loop():
-            start(self._complete())
 
     @property
     def tool(self) -> Tool:

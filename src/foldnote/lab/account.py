@@ -29,13 +29,13 @@ class AccountCache:
     def __init__(
         self, request: Callable[[], Awaitable[Account]], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """``ask`` reads the account, raising FoldnoteError or TimeoutError; ``clock`` returns seconds."""
+        """``request`` reads the account, raising FoldnoteError or TimeoutError; ``clock`` returns seconds."""
         self._request = request
         self._clock = clock
         self._refreshed_at = float("-inf")
         self._account: Account | None = None
-        self._asked_at = float("-inf")
-        self._asking = asyncio.Lock()
+        self._read_at = float("-inf")
+        self._lock = asyncio.Lock()
 
     async def read(self, *, is_fresh: bool = False) -> AccountResponse:
         """Return the account without its claim link, read again when it is old or ``is_fresh`` is set."""
@@ -46,12 +46,12 @@ class AccountCache:
         return (await self._find(False)).claim_url or None
 
     async def _find(self, is_fresh: bool) -> Account:
-        async with self._asking:
+        async with self._lock:
             is_refresh = is_fresh and self._clock() - self._refreshed_at > REFRESH_INTERVAL_S
-            if self._account is None or is_refresh or self._clock() - self._asked_at > FRESH_S:
+            if self._account is None or is_refresh or self._clock() - self._read_at > FRESH_S:
                 begun = self._clock()
                 self._account = await self._request()
-                self._asked_at = self._clock()
+                self._read_at = self._clock()
                 self._refreshed_at = begun if is_fresh else self._refreshed_at
             return self._account
 

@@ -21,8 +21,11 @@ from foldnote import settings
 from foldnote.errors import FoldnoteError
 from foldnote.lab.responses import EngineRecord, EnginesResponse, EngineTermsRecord, EngineWeightsRecord
 
-_LIST_S = 60.0
+LIST_LIMIT_S = 60.0
+"""Seconds that listing the engines may take."""
 _END_S = 10.0
+_MAX_LINE_BYTES = 16 << 20
+"""Maximum length of one report of the command: an error may quote all output of a failed build."""
 _SERVICE_NOTICES_S = 3.5
 """Longer than the 3 s after which the service checks for new engines."""
 _CANCELLED = {
@@ -47,10 +50,13 @@ class _EngineChange:
 class EngineManager:
     """Lists, installs and removes the engines of this computer."""
 
-    def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, on_change: Callable[[], None] = lambda: None, list_limit_s: float = LIST_LIMIT_S
+    ) -> None:
         """``on_change`` is called after an engine was installed or removed."""
         self._on_change = on_change
-        self._works: dict[str, _EngineChange] = {}
+        self._list_limit_s = list_limit_s
+        self._changes: dict[str, _EngineChange] = {}
         self._rows: list[dict[str, Any]] | None = None
 
     async def list_engines(self) -> EnginesResponse:
@@ -61,18 +67,20 @@ class EngineManager:
         Raises:
             FoldnoteError: the engines cannot be listed.
         """
-        if self._rows is None or all(work.is_over for work in self._works.values()):
+        if self._rows is None or all(change.is_over for change in self._changes.values()):
             self._rows = await self._read_rows()
         return EnginesResponse(engines=tuple(self._merge(self._rows)))
 
     async def _read_rows(self) -> list[dict[str, Any]]:
         process = await _start("list", "--json")
         try:
-            async with asyncio.timeout(_LIST_S):
+            async with asyncio.timeout(self._list_limit_s):
                 output, complaint = await process.communicate()
-        except TimeoutError:
-            process.kill()
-            raise
+        except TimeoutError as exc:
+            await _end(process)
+            raise FoldnoteError(
+                f"Listing the engines takes longer than {self._list_limit_s:g} s. Try again."
+            ) from exc
         if process.returncode:
             lines = complaint.decode(errors="replace").strip().splitlines()
             ended = f"The engines cannot be listed: the command ended with {process.returncode}. Try again."
@@ -94,17 +102,18 @@ class EngineManager:
         Raises:
             FoldnoteError: the engine is already being installed or removed.
         """
-        work = self._works.get(name)
-        if work is not None and not work.is_over:
+        change = self._changes.get(name)
+        if change is not None and not change.is_over:
             raise FoldnoteError(
                 f"{name} is already being installed or removed. Wait until that has finished."
             )
-        self._works[name] = work = _EngineChange(action, message="Starting")
+        self._changes[name] = change = _EngineChange(action, message="Starting")
         options = ["--json"] if action == "install" else []
         options += ["--accept-licences"] if action == "install" and has_accepted else []
         options += ["--optional-weights"] if action == "install" and with_optional else []
-        change = self._follow(action, name, options, work)
-        work.task = asyncio.create_task(change, name=f"foldnote-engine-{name}")
+        change.task = asyncio.create_task(
+            self._follow(action, name, options, change), name=f"foldnote-engine-{name}"
+        )
 
     async def cancel(self, name: str) -> None:
         """Cancel the installation or removal of an engine; downloaded files are kept for the next attempt.
@@ -112,27 +121,27 @@ class EngineManager:
         Raises:
             FoldnoteError: the engine is not being installed or removed.
         """
-        work = self._works.get(name)
-        if work is None or work.is_over or work.task is None:
+        change = self._changes.get(name)
+        if change is None or change.is_over or change.task is None:
             raise FoldnoteError(f"{name} is not being installed or removed.")
-        await _cancel([work.task])
-        work.is_over, work.fraction = True, None  # the task may not have started
-        work.message = "" if work.is_done else _CANCELLED[work.action]
+        await _cancel([change.task])
+        change.is_over, change.fraction = True, None  # the task may not have started
+        change.message = "" if change.is_done else _CANCELLED[change.action]
 
     async def close(self) -> None:
         """Cancel all installations and removals; an interrupted installation leaves no usable engine."""
-        await _cancel([work.task for work in self._works.values() if work.task is not None])
+        await _cancel([change.task for change in self._changes.values() if change.task is not None])
 
-    async def _follow(self, action: str, name: str, options: Sequence[str], work: _EngineChange) -> None:
+    async def _follow(self, action: str, name: str, options: Sequence[str], change: _EngineChange) -> None:
         """Install or remove the engine, then wait until the service has noticed it."""
         try:
-            await _change(action, name, options, work)
-            if work.is_done:
+            await _run_change(action, name, options, change)
+            if change.is_done:
                 await asyncio.sleep(_SERVICE_NOTICES_S)
-                work.message = ""
+                change.message = ""
         finally:
             self._on_change()
-            work.is_over, work.fraction = True, None
+            change.is_over, change.fraction = True, None
 
     def _merge(self, rows: Iterable[dict[str, Any]]) -> list[EngineRecord]:
         """Return one record per engine, from one row per tool; an add-on's row has no tool."""
@@ -142,7 +151,7 @@ class EngineManager:
             if not name:
                 continue
             previous = records.get(name)
-            work = self._works.get(name, _EngineChange(is_over=True))
+            change = self._changes.get(name, _EngineChange(is_over=True))
             records[name] = EngineRecord(
                 name=name,
                 method=row.get("method") or name,
@@ -161,10 +170,10 @@ class EngineManager:
                 is_installed=bool(row.get("runs")),
                 has_files=bool(row.get("has_files")),
                 how=row.get("how") or "",
-                is_busy=not work.is_over,
-                fraction=work.fraction,
-                message=work.message,
-                has_failed=work.has_failed,
+                is_busy=not change.is_over,
+                fraction=change.fraction,
+                message=change.message,
+                has_failed=change.has_failed,
             )
         return list(records.values())
 
@@ -202,6 +211,7 @@ async def _start(action: str, *arguments: str) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=settings.process_environment(),
+        limit=_MAX_LINE_BYTES,
         start_new_session=True,  # so that _end can kill its child processes, too
     )
 
@@ -227,23 +237,23 @@ async def _end(process: asyncio.subprocess.Process) -> None:
                 return
 
 
-async def _change(action: str, name: str, options: Sequence[str], work: _EngineChange) -> None:
-    """Run the command and copy its progress into ``work``."""
+async def _run_change(action: str, name: str, options: Sequence[str], change: _EngineChange) -> None:
+    """Run the command and copy its progress into ``change``."""
     process, error = None, ""
     try:
         process = await _start(action, name, *options)
         async with asyncio.TaskGroup() as group:  # a full pipe would stop the command
             complaint = group.create_task(_read_last_line(process))
             async for event in _read_events(process):
-                work.fraction = event.get("fraction", work.fraction)
+                change.fraction = event.get("fraction", change.fraction)
                 error = str(event.get("error") or error)
-                work.message = str(event.get("message") or work.message)
-        work.has_failed = await process.wait() != 0
-        work.is_done = not work.has_failed
-        if work.has_failed:
-            work.message = error or complaint.result() or work.message
+                change.message = str(event.get("message") or change.message)
+        change.has_failed = await process.wait() != 0
+        change.is_done = not change.has_failed
+        if change.has_failed:
+            change.message = error or complaint.result() or change.message
     except OSError as exc:
-        work.has_failed, work.message = True, f"The installer cannot be started: {exc}. Try again."
+        change.has_failed, change.message = True, f"The installer cannot be started: {exc}. Try again."
     finally:
         if process is not None and process.returncode is None:
             await _end(process)

@@ -60,8 +60,8 @@ class PendingDeletions:
     def cancel(self, names: Iterable[str]) -> list[str]:
         """Undo deletions that have not started; returns the names of the kept jobs."""
         cancelled = [name for name in names if name in self._scheduled]
-        rounds = {self._scheduled.pop(name) for name in cancelled}
-        for ended in rounds - {*self._scheduled.values()}:
+        events = {self._scheduled.pop(name) for name in cancelled}
+        for ended in events - {*self._scheduled.values()}:
             ended.set()
         self._notify()
         return cancelled

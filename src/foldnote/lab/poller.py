@@ -16,7 +16,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from foldnote import settings
-from foldnote.errors import BadRequestError, FoldnoteError, GatewayForbiddenError, UnauthorizedError
+from foldnote.errors import (
+    BadRequestError,
+    ConfigurationError,
+    FoldnoteError,
+    GatewayForbiddenError,
+    UnauthorizedError,
+)
 from foldnote.lab.connection import ProfileConnection, ReadyClient
 from foldnote.lab.known_jobs import WHOLE, KnownJobs
 from foldnote.lab.local_notes import Notes
@@ -43,23 +49,23 @@ class JobPoller:
     """Keeps the jobs of one service up to date while pages request them."""
 
     def __init__(
-        self, line: ProfileConnection, pace: PollingPace | None = None, notes: Notes | None = None
+        self, connection: ProfileConnection, pace: PollingPace | None = None, notes: Notes | None = None
     ) -> None:
         """Create the poller; polling starts at the first call of ``read``.
 
         Raises:
             ConfigurationError: the profile does not exist.
         """
-        self._line = line
+        self._connection = connection
         self._pace = pace or PollingPace()
-        self._allowance = RequestBudget(self._pace)
+        self._budget = RequestBudget(self._pace)
         self._known = KnownJobs(notes)
         self._mark = ""
         self._supports_waiting = True
         self._full_list_at = float("-inf")
         self._tools: tuple[Tool, ...] = ()
         self._tools_at = float("-inf")
-        self._report = ServiceReport(state=ServiceState.STARTING, **_named(line.find_profile()))
+        self._report = ServiceReport(state=ServiceState.STARTING, **_named(connection.find_profile()))
         self._tag = self._read_tag()
         self._changed = asyncio.Event()
         self._failures = 0
@@ -120,7 +126,7 @@ class JobPoller:
     async def tools(self) -> PageResponse:
         """Return the catalog, requested again when the cached one is out of date."""
         if time.monotonic() - self._tools_at > self._pace.tools_s:
-            if self._line.is_open:
+            if self._connection.is_open:
                 await self._guard(self._poll_tools, self._pace.timeout_s)
             else:
                 self.read()  # connects; until then the state is "starting"
@@ -143,14 +149,14 @@ class JobPoller:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-        await self._line.close()
+        await self._connection.close()
 
     def pause_s(self) -> float:
         """Return the seconds until the next request."""
         if self._failures:
             return min(self._pace.busy_s * 2.0 ** (self._failures - 1), self._pace.max_s)
         pause_s = 0.0 if self._mark else self._pace.busy_s if self._known.is_busy else self._pace.idle_s
-        return max(pause_s, self._least_pause_s, self._allowance.pause_s())
+        return max(pause_s, self._least_pause_s, self._budget.pause_s())
 
     async def _run(self) -> None:
         while self.waiting_pages > 0 or time.monotonic() - self._last_read_at < self._pace.attention_s:
@@ -162,7 +168,7 @@ class JobPoller:
     def _wait_s(self) -> float:
         if not self._mark:
             return 0.0
-        is_short = self._known.is_busy and self._allowance.is_full
+        is_short = self._known.is_busy and self._budget.is_full
         return self._pace.busy_wait_s if is_short else self._pace.idle_wait_s
 
     async def _guard(self, poll: Callable[[], Awaitable[None]], limit_s: float) -> None:
@@ -171,13 +177,13 @@ class JobPoller:
             async with asyncio.timeout(limit_s):
                 await poll()
         except _REFUSALS as exc:
-            self._note_failure(ServiceState.UNAUTHORIZED, f"{_first_line(exc)} {self._key_advice()}".rstrip())
+            self._note_failure(ServiceState.UNAUTHORIZED, f"{exc.first_line} {self._key_advice()}".rstrip())
         except TimeoutError:
             self._note_failure(
                 ServiceState.UNREACHABLE, f"No answer within {self._pace.timeout_s:.0f} seconds."
             )
         except FoldnoteError as exc:
-            self._note_failure(ServiceState.UNREACHABLE, _first_line(exc))
+            self._note_failure(ServiceState.UNREACHABLE, exc.first_line)
         except Exception:  # noqa: BLE001 - the background task must survive any error of one request
             _log.exception("Polling the job service failed.")
             self._note_failure(
@@ -185,7 +191,7 @@ class JobPoller:
             )
         if self._report.state is not ServiceState.OK:
             self._mark = ""
-            await self._line.close()
+            await self._connection.close()
 
     async def _poll_jobs(self, wait_s: float) -> None:
         connection = await self._open()
@@ -205,7 +211,7 @@ class JobPoller:
 
     async def _list(self, connection: ReadyClient, limit: int, mark: str, wait_s: float) -> JobPage:
         """List a page of jobs; with ``mark``, wait for a change or ``wait_s`` seconds."""
-        self._allowance.take()
+        self._budget.take()
         jobs = connection.client.jobs
         if not self._supports_waiting:
             return (await jobs.list(limit=limit)).page
@@ -222,9 +228,9 @@ class JobPoller:
         self._publish(self._report.model_copy(update=_make_ok_state(connection)))
 
     async def _open(self) -> ReadyClient:
-        if not self._line.is_open:
-            self._publish(self._report.model_copy(update=_named(self._line.find_profile())))
-        return await self._line.open()
+        if not self._connection.is_open:
+            self._publish(self._report.model_copy(update=_named(self._connection.find_profile())))
+        return await self._connection.open()
 
     def _note_failure(self, state: ServiceState, error: str) -> None:
         self._failures += 1
@@ -244,8 +250,11 @@ class JobPoller:
     def _key_advice(self) -> str:
         if self._report.profile == settings.ENVIRONMENT:
             return "Correct FOLDNOTE_API_KEY and start JupyterLab again."
-        if self._line.find_profile().is_of_hub:
-            return ""  # the message of the error says what to do
+        try:
+            if self._connection.find_profile().is_of_hub:
+                return ""  # the message of the error says what to do
+        except ConfigurationError:
+            return ""  # the profile was removed meanwhile
         name = self._report.profile
         return f"Store a valid key: choose Store a key … here, or run: foldnote profile key {name}"
 
@@ -260,11 +269,6 @@ async def _run_until(event: asyncio.Event, work: Awaitable[None]) -> None:
         for pending in (task, signal):
             pending.cancel()
         await asyncio.gather(task, signal, return_exceptions=True)
-
-
-def _first_line(exc: Exception) -> str:
-    """Return the first line of an error; the others may quote a log, which is not sent to the browser."""
-    return str(exc).partition("\n")[0]
 
 
 def _named(profile: settings.Profile) -> dict[str, Any]:

@@ -30,7 +30,7 @@ _AT_ONCE = asyncio.Semaphore(_MAX_IDLE)
 async def lay_out(
     kind: str, path: Path, title: str, colors: str = "", *, service: str = "", label: str = ""
 ) -> bytes:
-    """Return a ``ResultResponse`` as JSON; for ``what`` see ``foldnote.lab.renderer``.
+    """Return a ``ResultResponse`` as JSON; ``kind`` is ``result``, ``row`` or ``file``.
 
     ``colors`` is the initial colour scheme of structures; empty for the one in this computer's options.
     ``service`` is the address of the service of a result that is the user's own, ``label`` its label there.

@@ -403,25 +403,24 @@ class FormCellsResponse(WireModel):
 
 
 _RESPONSES = (
-    *(
-        JobsResponse,
-        OlderResponse,
-        RecordResponse,
-        ToolsResponse,
-        ToolResponse,
-        AdviceResponse,
-        LogResponse,
-        FilesResponse,
-    ),
-    *(
-        ProfilesResponse,
-        ConnectionVerdict,
-        EnginesResponse,
-        ResultResponse,
-        SettingsResponse,
-        AccountResponse,
-    ),
-    *(UploadResponse, SharesResponse, SharedResponse, FormCellsResponse),
+    JobsResponse,
+    OlderResponse,
+    RecordResponse,
+    ToolsResponse,
+    ToolResponse,
+    AdviceResponse,
+    LogResponse,
+    FilesResponse,
+    ProfilesResponse,
+    ConnectionVerdict,
+    EnginesResponse,
+    ResultResponse,
+    SettingsResponse,
+    AccountResponse,
+    UploadResponse,
+    SharesResponse,
+    SharedResponse,
+    FormCellsResponse,
 )
 
 

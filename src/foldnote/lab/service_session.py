@@ -60,10 +60,10 @@ class ServiceSession:
         Raises:
             ConfigurationError: there is no profile of this name.
         """
-        self._line = ProfileConnection(profile_name, open_connection)
+        self._connection = ProfileConnection(profile_name, open_connection)
         self._timeout_s = (pace or PollingPace()).timeout_s
-        self.notes = Notes(self._line.find_profile().base_url or EMBEDDED)
-        self.poller = JobPoller(self._line, pace, self.notes)
+        self.notes = Notes(self._connection.find_profile().base_url or EMBEDDED)
+        self.poller = JobPoller(self._connection, pace, self.notes)
         self.pending = PendingDeletions(self.delete, self._notify)
         self.account = AccountCache(lambda: self._ask(lambda client: client.account.get()))
 
@@ -103,7 +103,7 @@ class ServiceSession:
 
     async def read_account(self, *, is_fresh: bool) -> AccountResponse:
         """Return the account of the API key; no request for the embedded service, which has no accounts."""
-        if self._line.find_profile().is_embedded:
+        if self._connection.find_profile().is_embedded:
             return AccountResponse(is_own_service=True)
         return await self.account.read(is_fresh=is_fresh)
 
@@ -226,7 +226,7 @@ class ServiceSession:
         self, work: Callable[[AsyncClient], Awaitable[_Value]], limit_s: float | None = None
     ) -> _Value:
         async with asyncio.timeout(limit_s or self._timeout_s):
-            return await work((await self._line.open()).client)
+            return await work((await self._connection.open()).client)
 
     async def _each(
         self, names: Iterable[str], act: Callable[[str, AsyncClient], Awaitable[None]]
@@ -238,7 +238,7 @@ class ServiceSession:
             except TimeoutError:
                 faults.append(f"{name}: the service does not answer in time. Try again.")
             except FoldnoteError as exc:
-                faults.append(str(exc).partition("\n")[0])
+                faults.append(exc.first_line)
         self.poll_now()
         return faults
 

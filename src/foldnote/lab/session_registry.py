@@ -37,7 +37,7 @@ class SessionRegistry:
         """Start without sessions; one is created at the first request for its profile."""
         self._open_connection = open_connection
         self._pace = pace
-        self._registry: dict[str, ServiceSession] = {}
+        self._sessions: dict[str, ServiceSession] = {}
         self.engines = EngineManager(self._forget_tools)
         self.links = OpenedLinks()
 
@@ -48,9 +48,9 @@ class SessionRegistry:
             ConfigurationError: there is no profile of this name.
         """
         name = settings.active_profile(profile_name or None).name
-        if name not in self._registry:
-            self._registry[name] = ServiceSession(name, self._open_connection, self._pace)
-        return self._registry[name]
+        if name not in self._sessions:
+            self._sessions[name] = ServiceSession(name, self._open_connection, self._pace)
+        return self._sessions[name]
 
     def find_sharing(self, url: str) -> ServiceSession:
         """Return the session of the profile to which a colleague's link belongs, else the active one.
@@ -85,9 +85,9 @@ class SessionRegistry:
         except TimeoutError:
             return _reject(f"No answer within {_TRIAL_S:.0f} seconds. Check the address.")
         except TransportError as exc:
-            return _reject(_first_line(exc))
+            return _reject(exc.first_line)
         except FoldnoteError as exc:
-            return _reject(f"The server at this address is not a job service: {_first_line(exc)}")
+            return _reject(f"The server at this address is not a job service: {exc.first_line}")
         jobs = count(page.statuses.total, "job") if page.statuses.total else "no jobs"
         return ConnectionVerdict(is_good=True, message=f"Connected. The account has {jobs}.")
 
@@ -103,25 +103,21 @@ class SessionRegistry:
         if verdict.is_good:
             profile = await asyncio.to_thread(settings.save_profile, name, base_url)
             await asyncio.to_thread(settings.store_api_key, profile.name, key)
-            before = self._registry.pop(name, None)
+            before = self._sessions.pop(name, None)
             if before is not None:
                 await before.close()
         return verdict
 
     def _forget_tools(self) -> None:
-        for session in self._registry.values():
+        for session in self._sessions.values():
             session.poller.forget_tools()
 
     async def close(self) -> None:
         """Close all sessions and cancel installations."""
         await self.engines.close()
-        for session in self._registry.values():
+        for session in self._sessions.values():
             await session.close()
 
 
 def _reject(message: str) -> ConnectionVerdict:
     return ConnectionVerdict(is_good=False, message=message)
-
-
-def _first_line(exc: FoldnoteError) -> str:
-    return str(exc).partition("\n")[0]

@@ -89,8 +89,9 @@ class Service:
         self.objects = open_objects(config.data_dir, config.objects, name)
         self.objects.clear_drafts()
         secrets = self.store.accounts.link_secrets()
-        self.links = LinkSigner(secrets, config.limits.link_s)
-        self.page_keys = PageKeys(next(iter(secrets.values())))
+        self.links = LinkSigner(secrets, limits.link_s)
+        secret = next(iter(secrets.values()))
+        self.page_keys = PageKeys(secret)
         self.first_pages = JointLookup(self.store.first_pages.read)
         """Reads the first pages of several accounts together, where the database is shared."""
         is_shared = self.store.database.is_shared
@@ -98,15 +99,13 @@ class Service:
             partial(read_state_tokens, self.store.database), is_brief=not is_shared
         )
         """Reads the state tokens of several accounts together."""
-        limiter = RateLimiter(config.limits.requests_per_second, config.limits.burst)
+        limiter = RateLimiter(limits.requests_per_second, limits.burst)
         self.gate = Gate(self.store.accounts, limiter if config.rate_limit else None)
-        self.trials = TrialService(
-            self.store.trials, self.store.accounts, config, next(iter(secrets.values()))
-        )
-        self.hub = self._find_hub(next(iter(secrets.values())))
+        self.trials = TrialService(self.store.trials, self.store.accounts, config, secret)
+        self.hub = self._find_hub(secret)
         self.local_key = self._make_local_key()
         self.storage = StorageService(self.store.storage, config)
-        self.direct_uploads = DirectUploads(self.store, self.objects, self.storage, config.limits)
+        self.direct_uploads = DirectUploads(self.store, self.objects, self.storage, limits)
         webhook_options = WebhookOptions.read(config.webhooks)
         self.webhooks = WebhookRules(self.store.webhooks, webhook_options)
         self._webhook_sender = WebhookSender(self.store.webhooks, webhook_options)
@@ -184,7 +183,6 @@ class Service:
         )
         self.default_executor = executors.default
         self.files = FileResolver(self.store, self.objects, self.direct_uploads)
-        wake = self.dispatcher.wake
         self.scheduler = StageScheduler(self.store, self.objects, self.toolbox, self.files, self._on_released)
         self.pipelines = PipelineService(self.store, self.toolbox, self.files, self.webhooks, self._on_queued)
         allowance = Allowance(self.objects, config.trials.allowance_weighted_hours)
@@ -192,7 +190,7 @@ class Service:
             self.store,
             self.toolbox,
             self.files,
-            wake,
+            self.dispatcher.wake,
             self.storage,
             self.webhooks,
             limits=config.limits,

@@ -63,7 +63,7 @@ class Disk:
         return _free_bytes(self._folder) >= self.floor_bytes
 
     def measure(self) -> tuple[int, int]:
-        """Free space and size of the disk, in bytes."""
+        """Return the free space and the size of the disk, in bytes."""
         usage = shutil.disk_usage(self._folder)
         return usage.free, usage.total
 

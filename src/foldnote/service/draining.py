@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from foldnote.io import write_atomically
-from foldnote.service.faults import RefusalError
+from foldnote.service.faults import retry_later
 from foldnote.service.store import clock
 
 _FILE = "draining"
@@ -63,5 +63,4 @@ class Draining:
                 "The service takes no new jobs now: it is about to be stopped. Running jobs continue,"
                 " and everything else works. Try again in a few minutes."
             )
-            more, headers = {"retryAfterSeconds": _RETRY_S}, {"Retry-After": str(_RETRY_S)}
-            raise RefusalError(503, "service_draining", sentence, more=more, headers=headers)
+            raise retry_later(503, "service_draining", sentence, _RETRY_S)

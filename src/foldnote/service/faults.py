@@ -85,6 +85,12 @@ def too_large(limit_bytes: int, what: str = "The request body") -> RefusalError:
     )
 
 
+def retry_later(status: int, code: str, sentence: str, seconds: int) -> RefusalError:
+    """Build a refusal with the time to wait, in its body and its header."""
+    headers = {"Retry-After": str(seconds)}
+    return RefusalError(status, code, sentence, more={"retryAfterSeconds": seconds}, headers=headers)
+
+
 def job_not_found(name: str, status: int = 404) -> RefusalError:
     """Build a 404 response, or 400 where the interface demands it (stop, delete)."""
     return RefusalError(status, "job_not_found", f"The job {name[:200]!r} does not exist.", field="jobName")

@@ -72,6 +72,17 @@ async def test_it_finds_a_service_that_was_restarted(service, poller):
     assert len(service.connections) > before
 
 
+async def test_a_key_that_is_refused_is_reported_although_its_profile_was_removed(service):
+    settings.save_profile("other", "https://other.example.org")
+    service.hosted_key = "wrong"
+    poller = JobPoller(connection := ProfileConnection("other", service.connect), PACE)
+    await connection.open()
+    settings.remove_profile("other")
+    await poller.poll_once()
+    assert b'"state":"unauthorized"' in poller.read().body
+    await poller.close()
+
+
 async def test_it_asks_less_often_after_failures(service):
     service.is_down = True
     poller = _poller(service, max_s=0.4, timeout_s=0.2)

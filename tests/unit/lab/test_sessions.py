@@ -146,6 +146,11 @@ async def test_a_listing_of_engines_that_was_killed_is_reported_in_a_sentence():
         await listing
 
 
+async def test_a_listing_of_engines_that_takes_too_long_is_reported_as_such():
+    with pytest.raises(FoldnoteError, match=r"Listing the engines takes longer than 0.01 s"):
+        await EngineManager(list_limit_s=0.01).list_engines()
+
+
 async def test_each_profile_has_one_session(service):
     registry = SessionRegistry(service.connect, PACE)
     settings.save_profile("other", "https://other.example.org")
@@ -199,6 +204,14 @@ async def test_a_cancelled_installation_says_what_is_kept_and_can_begin_again(tm
 async def test_a_command_that_warns_at_length_ends_and_its_last_line_is_reported(tmp_path, monkeypatch):
     warn = "import sys\nif 'engines' in sys.orig_argv: sys.stderr.write('a warning\\n' * 100_000)"
     (tmp_path / "sitecustomize.py").write_text(warn)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
+    await _fail_to_install(EngineManager())
+
+
+async def test_a_long_line_of_the_command_does_not_end_the_installation_silently(tmp_path, monkeypatch):
+    write = "import sys\nif 'install' in sys.orig_argv: print('x' * 200_000)"
+    (tmp_path / "sitecustomize.py").write_text(write)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("FOLDNOTE_ENGINES_DIR", str(tmp_path))
     await _fail_to_install(EngineManager())

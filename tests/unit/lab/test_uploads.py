@@ -7,6 +7,7 @@ import time
 import pytest
 from lab_fixtures import TOKEN
 
+from foldnote import settings
 from foldnote.errors import (
     ArgumentError,
     ConfigurationError,
@@ -174,6 +175,14 @@ async def test_a_file_of_the_file_browser_is_uploaded_as_it_is_now(jupyter, tmp_
         assert (await finish(jupyter, begun.json())).json()["path"] == "local.pdb"
     missing = await jupyter.post("files/contents", headers=LOGIN, json={"path": "none.pdb"})
     assert missing.status_code == 404
+
+
+async def test_a_file_of_the_file_browser_that_the_service_refuses_leaves_no_copy(jupyter, tmp_path):
+    (tmp_path / "local.pdb").write_bytes(b"ATOM")
+    body = {"path": "local.pdb", "folder": "../elsewhere"}
+    refused = await jupyter.post("files/contents", headers=LOGIN, json=body)
+    assert refused.status_code == 400, refused.text
+    assert list((settings.cache_dir() / "uploads").iterdir()) == []
 
 
 async def test_a_restarted_jupyter_server_continues_with_the_received_part(tmp_path):

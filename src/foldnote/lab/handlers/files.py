@@ -176,15 +176,17 @@ class UploadContentsHandler(_UploadingHandler):
         path, body = self.read_field("path"), self.read_body()
         with await spool_contents(self.contents_manager, path) as spool:
             spooled = Path(spool.name)
-            mark = secrets.token_hex(
-                8
-            )  # unique, so that no interrupted upload is resumed: the file may have changed
+            mark = secrets.token_hex(8)  # unique: an interrupted upload may be of an older version
             name, size = path.rpartition("/")[2], spooled.stat().st_size
             request = self.make_request(name, body.get("folder"), size, mark)
             upload = await self.map_errors(as_awaitable(lambda: self.uploads.begin(request)))
-            await asyncio.to_thread(shutil.copyfile, spooled, upload.path)
-            upload.received_bytes = size
-        await self.forward(upload)
+            try:
+                await asyncio.to_thread(shutil.copyfile, spooled, upload.path)
+                upload.received_bytes = size
+                await self.forward(upload)
+            except (OSError, web.HTTPError):  # the page does not know the upload, so nothing would resume it
+                self.uploads.drop(upload)
+                raise
 
 
 class DownloadHandler(FoldnoteHandler):

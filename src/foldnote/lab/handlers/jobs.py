@@ -103,7 +103,7 @@ class FoldnoteHandler(APIHandler):
             raise http_error(504, "The job service does not answer in time. Try again.") from exc
         except FoldnoteError as exc:
             status = next(status for kind, status in _STATUSES if isinstance(exc, kind))
-            raise http_error(status, str(exc).partition("\n")[0]) from exc
+            raise http_error(status, exc.first_line) from exc
 
     @property
     def member(self) -> str | None:

@@ -30,7 +30,7 @@ class OlderHandler(FoldnoteHandler):
     async def get(self) -> None:
         """Respond with a page of older jobs."""
         session = self.session
-        self.send(_older(await self.map_errors(session.list_older(self.get_query_argument("key"))), session))
+        self.send(_page(await self.map_errors(session.list_older(self.get_query_argument("key"))), session))
 
 
 class BatchHandler(FoldnoteHandler):
@@ -44,7 +44,7 @@ class BatchHandler(FoldnoteHandler):
         """Respond with a page of a batch's jobs."""
         key = self.get_query_argument("key", "") or None
         session, member = self.session, self.member
-        self.send(_older(await self.map_errors(session.list_batch(name, key, member)), session, member))
+        self.send(_page(await self.map_errors(session.list_batch(name, key, member)), session, member))
 
 
 class RecordHandler(FoldnoteHandler):
@@ -74,10 +74,10 @@ class MembersHandler(FoldnoteHandler):
         """Respond with a page of the members' jobs."""
         key = self.get_query_argument("key", "") or None
         session = self.session
-        self.send(_older(await self.map_errors(session.list_members(key)), session, _EVERYBODY))
+        self.send(_page(await self.map_errors(session.list_members(key)), session, _EVERYBODY))
 
 
-def _older(page: JobPage, session: ServiceSession, member: str | None = None) -> PageResponse:
+def _page(page: JobPage, session: ServiceSession, member: str | None = None) -> PageResponse:
     from foldnote.lab.responses import write_older
 
     return write_older(page, _notes_of(session, member))

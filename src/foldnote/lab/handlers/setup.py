@@ -100,10 +100,10 @@ class EngineHandler(FoldnoteHandler):
         if name not in engine_names:
             raise http_error(404, f"There is no engine {name!r}.")
         body = self.read_body()
-        wishes = {
+        options = {
             "has_accepted": body.get("acceptsLicences") is True,
             "with_optional": body.get("optionalWeights") is True,
         }
-        await self.map_errors(as_awaitable(lambda: self.registry.engines.begin(action, name, **wishes)))
+        await self.map_errors(as_awaitable(lambda: self.registry.engines.begin(action, name, **options)))
         self.set_status(202)
         self.finish({"message": f"{name}: {action} has begun."})

@@ -90,7 +90,7 @@ def open_archive(path: str | Path) -> Archive:
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether there is a folder or an archive at ``place``, and not a plain file or nothing."""
+    """Return whether there is a folder or an archive at ``path``, and not a plain file or nothing."""
     if not path.is_file():
         return path.is_dir()
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from foldnote import settings
 from foldnote.errors import ConfigurationError
@@ -15,6 +15,7 @@ from foldnote.service.layout import DATABASE
 from foldnote.service.store.address import StoreAddress
 from foldnote.service.store.store import Store
 
+Result = TypeVar("Result")
 Report = dict[str, Any]
 """The output of a command: a message, and its content for programs."""
 
@@ -40,9 +41,9 @@ def read_bucket_address(options: argparse.Namespace) -> BucketAddress | None:
 
 
 def use_store(
-    folder: Path, options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Report]
-) -> Report:
-    """Open the database of a data folder, call `do` with it, and close it.
+    folder: Path, options: argparse.Namespace, do: Callable[[Store, argparse.Namespace], Result]
+) -> Result:
+    """Open the database of a data folder, call `do` with it, and return its result; close the database.
 
     Raises:
         ConfigurationError: the folder has no service, or the database cannot be used.

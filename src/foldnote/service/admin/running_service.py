@@ -37,12 +37,12 @@ def _drain(draining: Draining, store: Store, *, is_waiting: bool) -> Report:
     while is_waiting and idle_checks < 2 and draining.is_on():  # a job may just have been claimed
         idle_checks = 0 if store.queue.running() else idle_checks + 1
         time.sleep(_CHECK_INTERVAL_S)
-    running = len(store.queue.running())
+    is_draining, running = draining.is_on(), len(store.queue.running())
     what = f"{count(running, 'job')} still run" if running else "Nothing runs: it can be stopped"
-    if not draining.is_on():
-        what = "Draining was ended meanwhile"
     message = f"The service takes no new jobs. {what}. `foldnote admin resume` undoes this."
-    return {"message": message, "draining": draining.is_on(), "running": running}
+    if not is_draining:
+        message = "Draining was ended meanwhile: the service takes jobs."
+    return {"message": message, "draining": is_draining, "running": running}
 
 
 def resume(folder: Path, options: argparse.Namespace) -> Report:
@@ -51,7 +51,7 @@ def resume(folder: Path, options: argparse.Namespace) -> Report:
     Raises:
         ConfigurationError: the folder has no service.
     """
-    was_on = use_store(folder, options, lambda *_: {"wasDraining": Draining(folder).end()})["wasDraining"]
+    was_on = use_store(folder, options, lambda *_: Draining(folder).end())
     message = "The service takes jobs again." if was_on else "The service was not draining."
     return {"message": message, "wasDraining": was_on}
 
@@ -62,7 +62,7 @@ def show_status(folder: Path, options: argparse.Namespace) -> Report:
     Raises:
         ConfigurationError: the folder has no service.
     """
-    jobs = use_store(folder, options, lambda store, _: vars(store.operation.job_totals()))["unfinished"]
+    jobs = use_store(folder, options, lambda store, _: store.operation.job_totals().unfinished)
     states = (JobStatus.RUNNING, JobStatus.IN_QUEUE)
     running, waiting = (sum(jobs[each] for each in jobs if each[1] == state) for state in states)
     is_draining, free = Draining(folder).is_on(), shutil.disk_usage(folder).free

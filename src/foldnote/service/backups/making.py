@@ -138,15 +138,14 @@ class _BackupWriter:
         """Copy a content; return False if it is missing or does not match its SHA-256."""
         name = f"{OBJECTS}/{sha256[:2]}/{sha256}"
         try:
-            self._record_file(name, *copy_chunks(self._objects.read(sha256), self._target / name))
+            found, size_bytes = copy_chunks(self._objects.read(sha256), self._target / name)
         except FileNotFoundError:
+            found, size_bytes = "", 0
+        if found != sha256:
             (self._target / name).unlink(missing_ok=True)
             return False
-        if self._sums[name] == sha256:
-            return True
-        del self._sums[name]
-        (self._target / name).unlink()
-        return False
+        self._record_file(name, sha256, size_bytes)
+        return True
 
     def _copy_runs(self, folders: Iterable[str]) -> None:
         for folder in folders:
@@ -155,17 +154,15 @@ class _BackupWriter:
                     for name in _RUN_FILES:
                         self._copy_run_file(descriptor, name, f"{JOBS}/{folder}/{name}")
             except OSError as exc:
-                if not is_absent(
-                    exc
-                ):  # the job ended before its folder was created, or the engine removed it
+                if not is_absent(exc):  # the job ended before it had a folder, or the engine removed it
                     raise
 
-    def _copy_run_file(self, folder: int, name: str, place: str) -> None:
+    def _copy_run_file(self, folder: int, name: str, copied_name: str) -> None:
         """Copy a file of a run if it is a regular file: the engine may have replaced it."""
         descriptor = open_file(name, folder)
         if descriptor is not None:
             with os.fdopen(descriptor, "rb") as source:
-                self._copy(source, place)
+                self._copy(source, copied_name)
 
     def _copy(self, source: BinaryIO, name: str) -> None:
         self._record_file(name, *copy_stream(source, self._target / name))
@@ -198,18 +195,17 @@ def take_snapshot(source: Path | StoreAddress, target: Path) -> sqlite3.Connecti
         copy.execute("PRAGMA journal_mode=DELETE")
         migrate(copy, shown=f"The database {source}")
         faults = [row[0] for row in copy.execute("PRAGMA integrity_check(3)")]
+        if faults != ["ok"]:
+            raise ConfigurationError(
+                f"The database {source} is damaged: {'; '.join(faults)}. No backup was made, since it would"
+                " be damaged, too. Restore an earlier backup."
+            )
     except sqlite3.Error as exc:
         copy.close()
         raise ConfigurationError(f"The database {source} could not be copied: {exc}.") from exc
     except ConfigurationError:
         copy.close()
         raise
-    if faults != ["ok"]:
-        copy.close()
-        raise ConfigurationError(
-            f"The database {source} is damaged: {'; '.join(faults)}. No backup was made, since it would be"
-            " damaged, too. Restore an earlier backup."
-        )
     return copy
 
 

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from threading import Event
-from typing import Any, Protocol, TextIO, TypedDict
+from typing import Any, TextIO, TypedDict
 
 from foldnote import settings
 from foldnote.errors import EngineInstallError
 from foldnote.service.engines.checking import check_engine, find_case
 from foldnote.service.engines.engine import ENVIRONMENT, Engine, find_python, read_ready
-from foldnote.service.engines.install import InstallEvent, install, list_unaccepted, remove
+from foldnote.service.engines.install import InstallEvent, Report, install, list_unaccepted, remove
 from foldnote.service.engines.licences import LicenceTerms, find_acceptance, read_acceptances
 from foldnote.service.engines.registry import engine_for, get_engine, load_engines
 from foldnote.service.engines.unserved import WAYS_ON, explain_unserved, unserved_tools
@@ -339,53 +339,35 @@ def run_install(
     """
     out = stream or sys.stdout
     engines = load_engines()
-    ours = [engine for engine in engines.values() if engine.kind != "adapter"]
+    bundled = [engine for engine in engines.values() if engine.kind != "adapter"]
     by_name = [
         engine
-        for engine in ours
+        for engine in bundled
         if (engine.needs_weights and with_weights) or (engine.terms and not has_accepted)
     ]
-    every = [engine for engine in ours if engine not in by_name]
+    every = [engine for engine in bundled if engine not in by_name]
     chosen = [get_engine(name, engines) for name in names] or every
     stop = Event()
-    install_options: _InstallOptions = {
+    options: _InstallOptions = {
         "offer": offer,
         "with_weights": with_weights,
         "with_optional": with_optional,
     }
-    accepted = {
-        each.name for each in chosen if has_accepted or (ask and _is_accepted(each, install_options, ask))
-    }
+    accepted = {each.name for each in chosen if has_accepted or (ask and _is_accepted(each, options, ask))}
 
     def install_one(engine: Engine) -> bool:
-        if as_json:
-            reporter: _Reporter = _JsonReporter(out)
-        else:
-            reporter = _TextReporter(engine, out, is_alone=len(chosen) == 1)
-
-        def report(event: InstallEvent) -> None:
-            if stop.is_set():
-                raise KeyboardInterrupt
-            reporter.report(event)
-
+        is_alone = len(chosen) == 1
+        reporter = _JsonReporter(out) if as_json else _TextReporter(engine, out, is_alone=is_alone)
+        report = _until_stopped(reporter.report, stop)
+        has_consent = engine.name in accepted
         try:
-            install(
-                engine,
-                report,
-                with_hashes=with_hashes,
-                has_accepted=engine.name in accepted,
-                **install_options,
-            )
+            install(engine, report, with_hashes=with_hashes, has_accepted=has_consent, **options)
         except EngineInstallError as exc:
             reporter.fail(engine.name, exc.message)
             return not names and find_python(engine) is None
         return True
 
-    def install_group(group: Sequence[Engine]) -> bool:
-        done = [install_one(each) for each in group]
-        return all(done)
-
-    failures = _count_failures(install_group, _group_by_environment(chosen), stop)
+    failures = _count_failures(install_one, _group_by_environment(chosen), stop)
     if not names and not as_json and by_name:
         rest = ", ".join(engine.name for engine in by_name)
         out.write(
@@ -393,6 +375,17 @@ def run_install(
             f" by name: {rest}\n"
         )
     return 1 if failures else 0
+
+
+def _until_stopped(report: Report, stop: Event) -> Report:
+    """Return ``report``, extended to interrupt the installation once ``stop`` is set."""
+
+    def report_or_interrupt(event: InstallEvent) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        report(event)
+
+    return report_or_interrupt
 
 
 def _is_accepted(engine: Engine, install_options: _InstallOptions, ask: Ask) -> bool:
@@ -410,14 +403,19 @@ def _group_by_environment(chosen: Sequence[Engine]) -> list[list[Engine]]:
 
 
 def _count_failures(
-    install_group: Callable[[Sequence[Engine]], bool], groups: Sequence[Sequence[Engine]], stop: Event
+    install_one: Callable[[Engine], bool], groups: Sequence[Sequence[Engine]], stop: Event
 ) -> int:
     """Install groups, a few at once; ``stop`` ends running installations when the user interrupts."""
+
+    def has_failed(group: Sequence[Engine]) -> bool:
+        installed = [install_one(each) for each in group]  # a failure does not stop the others
+        return not all(installed)
+
     if len(groups) == 1:
-        return int(not install_group(groups[0]))
+        return int(has_failed(groups[0]))
     with ThreadPoolExecutor(_MAX_AT_ONCE) as pool:
         try:
-            return sum(not is_done for is_done in pool.map(install_group, groups))
+            return sum(pool.map(has_failed, groups))
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)
@@ -496,12 +494,6 @@ def _describe_shared(engine: Engine, engines: Mapping[str, Engine]) -> str:
     users = [each.name for each in engines.values() if each.owner and each.owner.name == engine.name]
     broken = [name for name in users if engines[name].installed_weights()]
     return f"; {', '.join(broken)} used its environment, too, and cannot run without it" if broken else ""
-
-
-class _Reporter(Protocol):
-    def report(self, event: InstallEvent) -> None: ...
-
-    def fail(self, engine: str, reason: str) -> None: ...
 
 
 class _JsonReporter:

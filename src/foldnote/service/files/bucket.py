@@ -96,8 +96,12 @@ class BucketClient:
             return None
         return FoundObject(key, found["size"], found["last_modified"])
 
-    def read(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Read an object, or its bytes from `start` to before `end`, in pieces of about 1 MB.
+    def read(self, key: str, part: tuple[int, int] | None = None) -> Iterator[bytes]:
+        """Read an object in pieces of about 1 MB.
+
+        Args:
+            key: key of the object.
+            part: start and end of the bytes to read, which may not be empty; None for the whole object.
 
         Raises:
             FileNotFoundError: there is none.
@@ -105,7 +109,7 @@ class BucketClient:
         """
         import obstore
 
-        options: Any = None if end is None else {"range": (start, end)}
+        options: Any = None if part is None else {"range": part}
         with self._translated(f"read {key}"):
             for piece in obstore.get(self._store, key, options=options).stream(1 << 20):
                 yield bytes(piece)
@@ -264,11 +268,10 @@ def _options_of(address: BucketAddress) -> dict[str, Any]:
         return {"endpoint": address.endpoint, "account_name": address.account}
     if address.scheme == "gs":
         return {"base_url": address.endpoint}
-    is_hosted = address.virtual_hosted
     return {
         "endpoint": address.endpoint,
         "region": address.region,
-        "virtual_hosted_style_request": is_hosted,
+        "virtual_hosted_style_request": address.virtual_hosted,
     }
 
 

@@ -50,6 +50,7 @@ class UploadTarget:
         owner: row of the account.
         folder: folder of the file, empty for the top level.
         name: name of the file.
+        sha256: empty, since the content is not known yet.
     """
 
     owner: int
@@ -60,8 +61,8 @@ class UploadTarget:
     @property
     def path(self) -> str:
         """Path of the link."""
-        place = f"{self.folder}/{self.name}" if self.folder else self.name
-        return f"/presigned/{quote(place)}"
+        path = f"{self.folder}/{self.name}" if self.folder else self.name
+        return f"/presigned/{quote(path)}"
 
 
 def link_revoked() -> RefusalError:

@@ -35,6 +35,7 @@ _LOCK_S = 60.0
 _OPENED_S = 60.0
 """Time within which a caller has opened the file whose path it was given."""
 _TRIM_EVERY_BYTES = 256 << 20
+_MAX_KNOWN_SIZES = 10_000
 
 
 class ObjectBucket(ObjectStore):
@@ -94,18 +95,20 @@ class ObjectBucket(ObjectStore):
         Raises:
             FileNotFoundError: the content is missing.
         """
-        if sha256 not in self._sizes:
-            found = self.bucket.find(key_of(sha256))
-            if found is None:
-                raise FileNotFoundError(errno.ENOENT, f"The content {sha256} is missing")
-            if len(self._sizes) > 10_000:
-                self._sizes.clear()
-            self._sizes[sha256] = found.size_bytes
-        return self._sizes[sha256]
+        known = self._sizes.get(sha256)  # another thread may forget it at any time
+        if known is not None:
+            return known
+        found = self.bucket.find(key_of(sha256))
+        if found is None:
+            raise FileNotFoundError(errno.ENOENT, f"The content {sha256} is missing")
+        if len(self._sizes) > _MAX_KNOWN_SIZES:
+            self._sizes.clear()
+        self._sizes[sha256] = found.size_bytes
+        return found.size_bytes
 
-    def read(self, sha256: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """See the base class."""
-        return self.bucket.read(key_of(sha256), start, end)
+    def read(self, sha256: str, part: tuple[int, int] | None = None) -> Iterator[bytes]:
+        """See the base class; `part` is the start and the end of the bytes to read, None for all."""
+        return self.bucket.read(key_of(sha256), part)
 
     def measure(self, wanted: Collection[str]) -> int:
         """See the base class."""
@@ -189,10 +192,9 @@ class ObjectBucket(ObjectStore):
             if _age_s(each.modified) >= YOUNG_S:
                 self.bucket.delete(each.key)
         for claim in self._claims.iterdir():
-            with suppress(FileNotFoundError):
+            with self._claiming(), suppress(FileNotFoundError):
                 if time.time() - claim.stat().st_mtime >= YOUNG_S:
-                    with self._claiming():
-                        claim.unlink()
+                    claim.unlink()
         return removed
 
     def release(self, sha256: str, is_used: Callable[[str], bool]) -> bool:

@@ -67,13 +67,10 @@ class ObjectFolder(ObjectStore):
         """
         return self.path(sha256).stat().st_size
 
-    def read(self, sha256: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+    def read(self, sha256: str) -> Iterator[bytes]:
         """See the base class."""
         with self.path(sha256).open("rb") as stream:
-            stream.seek(start)
-            left = self.size_bytes(sha256) - start if end is None else end - start
-            while left > 0 and (piece := stream.read(min(left, _READ_BYTES))):
-                left -= len(piece)
+            while piece := stream.read(_READ_BYTES):
                 yield piece
 
     def measure(self, wanted: Collection[str]) -> int:

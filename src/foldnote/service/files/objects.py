@@ -84,8 +84,8 @@ class ObjectStore(ABC):
         """
 
     @abstractmethod
-    def read(self, sha256: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Read a content, or its bytes from `start` to before `end`, without caching it.
+    def read(self, sha256: str) -> Iterator[bytes]:
+        """Read a content in pieces of about 1 MB, without caching it.
 
         Raises:
             OSError: it is missing, or the object store cannot be reached.

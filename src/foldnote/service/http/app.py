@@ -90,9 +90,8 @@ def create_app(config: ServiceConfig, opened: Service | None = None) -> FastAPI:
                 await watch
             await run_in_threadpool(service.stop)
 
-    own: tuple[APIRouter, ...] = (
-        (nodes.router,) if has_remote(config.executors) else ()
-    )  # first: nodes ask most often
+    # nodes send the most requests, so their routes come first
+    own: tuple[APIRouter, ...] = (nodes.router,) if has_remote(config.executors) else ()
     own += (hub.router,) if config.hub else ()
     own += (webhooks.router,) if config.webhooks else ()
     own += () if config.embedded else (sharing.router,)

@@ -195,7 +195,7 @@ def parameter_refusal(problem: Mapping[str, Any]) -> RefusalError:
 
 
 def field_refusal(field: str, kind: str, message: str, *, row: int | None = None) -> RefusalError:
-    """Build the refusal (400) for one field of a body or query; `words` follow its name."""
+    """Build the refusal (400) for one field of a body or query; `message` follows its name."""
     if kind == "extra_forbidden":
         return bad_request(f"{field}: {message}.", code="unknown_field", field=field, row=row)
     if kind == "missing":

@@ -94,7 +94,7 @@ def find_certificate(chain: Path | None, key: Path | None) -> Certificate | None
 async def follow_renewals(
     certificate: Certificate, context: ssl.SSLContext, used: Version, reload_requested: asyncio.Event
 ) -> None:
-    """Use a renewed certificate for new connections, within seconds or when `asked` is set, until cancelled.
+    """Use a renewed certificate for new connections, within seconds or on request, until cancelled.
 
     Args:
         certificate: the files.

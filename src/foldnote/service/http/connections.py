@@ -92,7 +92,7 @@ def plan_connections(connections: int | None = None, backlog: int | None = None)
 
 
 def _raise_file_limit(requested: int) -> int:
-    """Raise the soft limit of open files to at most `wanted`, and return it."""
+    """Raise the soft limit of open files to at most `requested`, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = requested if hard == resource.RLIM_INFINITY else min(hard, requested)
     if soft == resource.RLIM_INFINITY:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
-from foldnote.service.faults import BareRefusalError, RefusalError, no_space
+from foldnote.service.faults import BareRefusalError, RefusalError, no_space, retry_later
 from foldnote.service.files.conditions import is_full, is_passing
 from foldnote.service.http.bodies import parameter_refusal
 from foldnote.service.store.database import StorageFaultError
@@ -104,8 +104,7 @@ async def on_disconnect(_: Request, __: ClientDisconnect) -> Response:
 def busy() -> RefusalError:
     """Build a 503 response."""
     sentence = "The service cannot use its disk or database now. Nothing was changed; try again in a second."
-    fields = {"retryAfterSeconds": 1}
-    return RefusalError(503, "temporarily_unavailable", sentence, more=fields, headers={"Retry-After": "1"})
+    return retry_later(503, "temporarily_unavailable", sentence, 1)
 
 
 def internal() -> RefusalError:

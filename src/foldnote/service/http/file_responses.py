@@ -25,7 +25,7 @@ EXTENSION = "http.response.zerocopysend"
 MAX_THREAD_TIME_S = 0.25
 """Seconds for which a download keeps its thread while others wait for one."""
 _POLL_MS = 20
-"""Seconds for which a thread waits for a client to read."""
+"""Milliseconds for which a thread waits for a client to read."""
 _CHECK_INTERVAL_S = 5.0
 """Seconds between checks of a slow client."""
 _SENDFILE_BYTES = 256 << 10

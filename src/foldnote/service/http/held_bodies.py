@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foldnote.service.faults import RefusalError
+from foldnote.service.faults import RefusalError, retry_later
 
 SMALL_BYTES = 1 << 20
 """Bytes of a body that are always accepted."""
@@ -52,6 +52,6 @@ def too_many_bodies() -> RefusalError:
     sentence = (
         "The service is reading as many large requests as it can. Nothing was changed; try again in 2 s."
     )
-    fields = {"retryAfterSeconds": _RETRY_S}
-    headers = {"Retry-After": str(_RETRY_S), "Connection": "close"}
-    return RefusalError(503, "temporarily_unavailable", sentence, more=fields, headers=headers)
+    refusal = retry_later(503, "temporarily_unavailable", sentence, _RETRY_S)
+    refusal.headers["Connection"] = "close"
+    return refusal

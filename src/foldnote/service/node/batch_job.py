@@ -17,7 +17,7 @@ from typing import Any
 
 from foldnote.service.node.agent_link import AgentDiedError, close_agents, run_here
 
-_OPENLY = 0o077
+_OTHERS = 0o077
 
 
 def take_order(path: Path) -> dict[str, Any] | None:
@@ -37,7 +37,7 @@ def take_order(path: Path) -> dict[str, Any] | None:
         descriptor = os.open(taken, os.O_RDONLY | os.O_NOFOLLOW)
         with os.fdopen(descriptor, encoding="utf-8") as stream:
             found = os.fstat(stream.fileno())
-            if found.st_uid != os.getuid() or found.st_mode & _OPENLY:
+            if found.st_uid != os.getuid() or found.st_mode & _OTHERS:
                 raise PermissionError(f"{path.name} must belong to this user and be private")
             order: dict[str, Any] = json.loads(stream.read())
             return order

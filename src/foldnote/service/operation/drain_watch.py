@@ -16,7 +16,7 @@ async def watch_draining(service: Service) -> None:
     was_on, quiet_looks = False, 0
     while True:
         is_on = service.draining.is_on()
-        running = service.dispatcher.counts()["running"]
+        running = service.dispatcher.count_running()
         if is_on and not was_on:
             log.warning("draining: no new jobs are taken or started; %d run", running)
             quiet_looks = 0
@@ -25,9 +25,7 @@ async def watch_draining(service: Service) -> None:
             service.dispatcher.wake()
         if is_on:
             quiet_looks = 0 if running else quiet_looks + 1
-            if (
-                quiet_looks == 2
-            ):  # a job that was being claimed when draining began is seen by the second check
+            if quiet_looks == 2:  # the second check sees a job that was being claimed when draining began
                 log.warning("drained: nothing runs; the service can be stopped")
         was_on = is_on
         await asyncio.sleep(CHECK_INTERVAL_S)

@@ -85,4 +85,4 @@ class ReadinessCheck:
             reasons["draining"] = "The service takes no new jobs; `foldnote admin resume` ends that."
         if service.is_closing:
             reasons["stopping"] = "The service is stopping."
-        return Readiness(reasons, executors, service.dispatcher.counts()["running"], is_draining)
+        return Readiness(reasons, executors, service.dispatcher.count_running(), is_draining)

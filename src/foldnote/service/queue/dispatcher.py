@@ -594,6 +594,6 @@ class Dispatcher:
             for name, executor in self._executors.items()
         ]
 
-    def counts(self) -> dict[str, int]:
-        """Return the number of watched attempts, for the health report."""
-        return {"running": len(self._active)}
+    def count_running(self) -> int:
+        """Return the number of watched attempts; may be called from any thread."""
+        return len(self._active)

@@ -49,7 +49,7 @@ class EngineTemplate:
     """Why the engine cannot run; None if it can."""
     registered: Engine | None
     """The engine of a registered tool, which its owner may change at any time; None for other tools."""
-    looked_at: float
+    checked_at: float
     engine: Engine | None
     configured: Configured
     """The engine's options at that time; a user may change them at any time."""
@@ -207,19 +207,18 @@ class Launcher:
         return known
 
     def _is_fresh(self, tool_type: str, known: EngineTemplate) -> bool:
-        is_recent = time.monotonic() - known.looked_at <= _VALID_S
-        is_configured_so = known.engine is None or known.engine.configured() == known.configured
-        return (
-            is_recent and is_configured_so and known.registered == self._toolbox.registered_engine(tool_type)
-        )
+        is_recent = time.monotonic() - known.checked_at <= _VALID_S
+        has_same_options = known.engine is None or known.engine.configured() == known.configured
+        is_same_engine = known.registered == self._toolbox.registered_engine(tool_type)
+        return is_recent and has_same_options and is_same_engine
 
     def refresh(self) -> None:
         """Refresh the state of engines in use while the queue is idle, and forget unused engines."""
         moment = time.monotonic()
         for tool_type, known in list(self._templates.items()):
-            if moment - known.looked_at > _VALID_S:
+            if moment - known.checked_at > _VALID_S:
                 del self._templates[tool_type]
-            elif moment - known.looked_at > _FRESH_S:
+            elif moment - known.checked_at > _FRESH_S:
                 self._templates[tool_type] = self._build_template(tool_type)
 
     def _build_template(self, tool_type: str) -> EngineTemplate:

@@ -28,6 +28,7 @@ from foldnote.service.faults import RefusalError, bad_request
 from foldnote.service.files.archives import DamagedArchiveError, open_archive
 from foldnote.service.node.order import NodeOrder
 from foldnote.service.queue.executors.protocol import AttemptIdentity, AttemptOrder
+from foldnote.service.queue.replica import margin_of
 from foldnote.service.queue.slots import NodeSlots, OpenSlot
 from foldnote.service.runner import attempt as files
 from foldnote.service.runner.attempt import AttemptState, Outcome
@@ -38,7 +39,7 @@ UPLOADS = (files.LOG, files.MANIFEST, files.RESULT)
 """Files that a node may upload, by name."""
 DRAFT = ".upload-"
 _MAX_REMEMBERED = 10_000
-_LAST_CONTACT = "heard"
+_LAST_CONTACT = "last_contact"
 """File with the time of the last heartbeat by the database's clock (s), whichever replica received it."""
 
 
@@ -57,7 +58,7 @@ class LeaseTiming:
     @property
     def wait_s(self) -> float:
         """Seconds without a heartbeat after which the service considers the engine dead."""
-        return self.lease_s + min(15.0, max(1.5, self.lease_s / 4))
+        return self.lease_s + margin_of(self.lease_s)
 
 
 @dataclass

@@ -7,8 +7,6 @@ input. An attempt lost with its process or machine is repeated, up to three atte
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from foldnote.models.status import JobStatus
 from foldnote.service.runner.attempt import SPOILT_SENTENCE, Outcome
 from foldnote.service.store import clock
@@ -81,5 +79,5 @@ def weighted_hours(started: str | None, ended: str | None, cores: int) -> float 
     """Return elapsed hours times reserved cores; None if the run never started."""
     if started is None or ended is None:
         return None
-    elapsed: datetime = clock.read(ended)
-    return round(max(0.0, (elapsed - clock.read(started)).total_seconds()) / 3600 * max(1, cores), 6)
+    elapsed_s = (clock.read(ended) - clock.read(started)).total_seconds()
+    return round(max(0.0, elapsed_s) / 3600 * max(1, cores), 6)

@@ -25,7 +25,7 @@ from foldnote.service.store.database import StorageFaultError
 from foldnote.service.store.jobs.replicas import ReplicaRow, ReplicaStore
 
 log = logging.getLogger(__name__)
-_MOST_PER_MACHINE = 64
+_MAX_PER_MACHINE = 64
 _RENEWALS = 4
 """Renewals during one lease."""
 
@@ -75,23 +75,23 @@ class ReplicaName:
         """
         self._folder = folder
         machine = "".join(each if each.isalnum() else "-" for each in socket.gethostname())[:60]
-        for number in range(1, _MOST_PER_MACHINE + 1):
+        for number in range(1, _MAX_PER_MACHINE + 1):
             self.name = f"{machine}-{number}"
             if self.name in taken:
                 continue
-            self._lock = self._lock_path(self.name)
+            self._lock = self._make_lock(self.name)
             if self._lock.try_take():
                 return
-        raise ConfigurationError(f"{_MOST_PER_MACHINE} replicas are running on this machine already.")
+        raise ConfigurationError(f"{_MAX_PER_MACHINE} replicas are running on this machine already.")
 
-    def _lock_path(self, name: str) -> FolderLock:
+    def _make_lock(self, name: str) -> FolderLock:
         place = self._folder / REPLICAS / name
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         return FolderLock(place, "folder of the replica")
 
     def is_free(self, name: str) -> bool:
         """Return whether no process of this machine holds the name."""
-        lock = self._lock_path(name)
+        lock = self._make_lock(name)
         is_free = lock.try_take()
         lock.release()
         return is_free

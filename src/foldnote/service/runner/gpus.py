@@ -28,7 +28,7 @@ _LAST_S = 0.5
 """Time to wait for the last answer if nothing was observed before."""
 _BEFORE_KILL_S = 2.0
 """The same for a run that is ended by force, which is delayed by the wait."""
-_SAID = 200
+_MAX_QUOTED = 200
 _WHOLE = re.compile(r"GPU \d+: .*\(UUID: (GPU-[0-9a-f-]+)\)")
 _PART = re.compile(r"\s+MIG \S*?(\d+)gb\S*\s+Device\s+\d+: \(UUID: (MIG-\S+)\)")
 
@@ -81,7 +81,7 @@ def find_gpus(environment: Mapping[str, str]) -> FoundGpus:
     except FileNotFoundError:
         return FoundGpus(reason=f"{_PROGRAM}, which is part of the driver, is not on PATH")
     except subprocess.CalledProcessError as exc:
-        message = " ".join((exc.stdout or exc.stderr).split())[:_SAID]
+        message = " ".join((exc.stdout or exc.stderr).split())[:_MAX_QUOTED]
         return FoundGpus(
             reason=f"{_PROGRAM} ended with exit code {exc.returncode}{message and ': '}{message.rstrip('.')}"
         )
@@ -94,12 +94,11 @@ def find_gpus(environment: Mapping[str, str]) -> FoundGpus:
         return FoundGpus(reason=f"{_PROGRAM} lists none")
     parts = _list_parts(environment)
     if allowed is None:
-        whole = ((Gpu(index, _number(memory)),) for index, _, memory in rows)
         return FoundGpus(
             tuple(
                 gpu
-                for row, gpus_of_row in zip(rows, whole, strict=True)
-                for gpu in parts.get(row[1]) or gpus_of_row
+                for index, identifier, memory in rows
+                for gpu in parts.get(identifier) or (Gpu(index, _number(memory)),)
             )
         )
     return _choose_allowed(allowed, rows, parts)

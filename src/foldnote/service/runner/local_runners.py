@@ -115,11 +115,8 @@ class LocalRunners:
     def _kill_left_behind(self, attempt_dir: Path) -> bool:
         try:
             nonce = files.read_spec(attempt_dir).nonce
-        except (
-            FileNotFoundError,
-            ValueError,
-        ):  # never started, or from before a power cut: no process is alive
-            return True
+        except (FileNotFoundError, ValueError):
+            return True  # never started, or from before a power cut: no process is alive
         return processes.end_attempt(nonce)
 
 

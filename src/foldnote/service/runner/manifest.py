@@ -55,7 +55,7 @@ class Used:
     """Databases searched on this machine: ``name``, ``modified``, ``sizeBytes`` and ``program`` of each."""
 
     def describe(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the manifest's fields on settings; ``given`` are those of ``job.json``."""
+        """Return the manifest's fields on settings; ``settings`` are those of ``job.json``."""
         changed = {
             name: {"given": settings.get(name), "used": value}
             for name, value in self.settings.items()

@@ -27,7 +27,7 @@ SHORT_S = 0.25
 """Time that an attempt may run before the queued order is given back."""
 _ORDER_BYTES = 65_536
 _LOCK_SPACE = socket.CMSG_LEN(array("i").itemsize)
-_MORE_FOLLOWS = b"\0"
+_SEPARATOR = b"\0"
 _MARK_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -53,7 +53,7 @@ def send_order(
         OSError: the other end is closed.
     """
     parts = (os.fsencode(folder), worker_key.encode(), str(at_once).encode())
-    socket.send_fds(orders, [_MORE_FOLLOWS.join(parts)], [lock])
+    socket.send_fds(orders, [_SEPARATOR.join(parts)], [lock])
 
 
 def receive_order(orders: socket.socket, flags: int = 0) -> RunnerOrder | None:
@@ -72,7 +72,7 @@ def receive_order(orders: socket.socket, flags: int = 0) -> RunnerOrder | None:
         return None
     lock = int.from_bytes(ancillary[0][2], sys.byteorder)
     os.set_inheritable(lock, False)
-    folder, worker_key, at_once = message.split(_MORE_FOLLOWS)
+    folder, worker_key, at_once = message.split(_SEPARATOR)
     return RunnerOrder(Path(os.fsdecode(folder)), worker_key.decode(), int(at_once), lock)
 
 

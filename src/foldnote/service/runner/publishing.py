@@ -128,17 +128,17 @@ def publish_result(
         try:
             work = stack.enter_context(untrusted.open_folder(files.WORK, attempt))
             outputs = stack.enter_context(untrusted.open_folder("outputs", work))
-            places, closed = find_outputs(spec, outputs)
+            paths, closed = find_outputs(spec, outputs)
         except OSError as exc:  # removed, or replaced by a link
             if untrusted.is_refused(exc):
                 raise NotKeptError("outputs/ may not be read by the user that runs the job") from exc
             if not untrusted.is_absent(exc):
                 raise
-            places, closed = {}, []
-        if not places and not closed:
+            paths, closed = {}, []
+        if not paths and not closed:
             write_manifest(spec, state, started, check)
             return None
-        return _Packer(spec, check, attempt, outputs).pack(places, closed, state, started, score)
+        return _Packer(spec, check, attempt, outputs).pack(paths, closed, state, started, score)
 
 
 def write_manifest(spec: AttemptSpec, state: str, started: str, check: Callable[[], None] | None) -> None:
@@ -180,7 +180,7 @@ def find_outputs(spec: AttemptSpec, outputs: int) -> tuple[dict[str, str], list[
     if size > spec.output_limit_bytes:
         limit = format_size(spec.output_limit_bytes)
         raise NotKeptError(f"outputs/ holds {format_size(size)}; this service keeps {limit} of a job")
-    return name_members(output.place for output in listing.files), [f"{folder}/" for folder in listing.closed]
+    return name_members(output.path for output in listing.files), [f"{folder}/" for folder in listing.closed]
 
 
 def name_members(paths: Iterable[str]) -> dict[str, str]:
@@ -243,11 +243,11 @@ class _Packer:
         self._outputs = outputs
 
     def pack(
-        self, places: Mapping[str, str], closed: Sequence[str], state: str, started: str, score: Score
+        self, paths: Mapping[str, str], closed: Sequence[str], state: str, started: str, score: Score
     ) -> ResultArchive:
         draft = self._spec.folder / f".{files.RESULT}"
         try:
-            note = self._write(draft, places, closed, state, started, score)
+            note = self._write(draft, paths, closed, state, started, score)
             archive = ResultArchive(draft.stat().st_size, self._hash(draft), note)
             draft.rename(self._spec.folder / files.RESULT)
         finally:

@@ -58,7 +58,7 @@ EXIT_DONE = 0
 EXIT_UNPUBLISHED = 1
 EXIT_BUSY = 75
 _LOCK_WAIT_S = 2.0
-_ROOM_WAIT_S, _ROOM_PAUSE_S = 600.0, 1.0
+_SPACE_WAIT_S, _SPACE_PAUSE_S = 600.0, 1.0
 _SMALL_BYTES = 1 << 20
 """Larger outputs take so long to pack that no other attempt runs meanwhile."""
 
@@ -262,7 +262,7 @@ class AttemptRun:
         try:
             self._exit_stack.close()
             if self._outcome is None and self._spec is not None and self._ending is not None:
-                until = time.monotonic() + (_ROOM_WAIT_S if may_wait else 0.0)
+                until = time.monotonic() + (_SPACE_WAIT_S if may_wait else 0.0)
                 run = (self._ending, self._started, self._began_s, self._usage)
                 self._outcome = _publish(self._spec, *run, until)
         except Exception as exc:  # noqa: BLE001  as above
@@ -326,7 +326,7 @@ def _pack(
     name = spec.engine.get("method") or spec.tool
     try:
         check = Deadline(spec, ending.state, began_s).check
-        archive = _publish_when_there_is_room(spec, ending.state, started, score, check, until)
+        archive = _publish_when_disk_has_space(spec, ending.state, started, score, check, until)
         if archive is None and ending.state == "succeeded":
             ending = EngineExit("failed", f"{name} ended without writing any output.")
         return archive, ending
@@ -341,7 +341,7 @@ def _pack(
     return None, ending
 
 
-def _publish_when_there_is_room(
+def _publish_when_disk_has_space(
     spec: AttemptSpec, state: str, started: str, score: Score, check: Callable[[], None], until: float
 ) -> ResultArchive | None:
     """Publish the result; wait on a full disk, so that a minute's shortage does not lose a run of many hours.
@@ -361,7 +361,7 @@ def _publish_when_there_is_room(
                 check()
             except LateError:
                 raise exc from None
-        time.sleep(_ROOM_PAUSE_S)
+        time.sleep(_SPACE_PAUSE_S)
 
 
 def _without_outputs(name: str, ending: EngineExit, state: OutcomeState, reason: str) -> EngineExit:

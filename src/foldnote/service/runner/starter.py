@@ -211,10 +211,8 @@ class Starter:
         free = sorted((runner for runner in young if runner.is_free), key=_idle_since)
         loaded = [runner for runner in free if runner.worker_key]
         fitting = [runner for runner in loaded if runner.worker_key == worker_key]
-        spare = [runner for runner in loaded if runner not in fitting][
-            : 1 if len(loaded) >= MAX_LOADED else 0
-        ]
-        return [*spare, *(runner for runner in free if not runner.worker_key), *fitting]
+        others = [runner for runner in loaded if runner not in fitting] if len(loaded) >= MAX_LOADED else []
+        return [*others[:1], *(runner for runner in free if not runner.worker_key), *fitting]
 
     def _fork(self, lock: int) -> Runner:
         """Fork a runner, which must not inherit the lock that is about to be sent to it."""
@@ -278,11 +276,7 @@ class Starter:
             is_old = runner.attempts >= MAX_ATTEMPTS or moment - runner.idle_since >= IDLE_LIMIT_S
             if runner.is_free and (is_old or self._is_closed):
                 self._dismiss(runner)
-        loaded = [
-            loaded_runner
-            for loaded_runner in self._runners.values()
-            if loaded_runner.is_free and loaded_runner.worker_key
-        ]
+        loaded = [idle for idle in self._runners.values() if idle.is_free and idle.worker_key]
         if loaded and processes.measure_free_memory() < MIN_FREE_MEMORY:
             for runner in loaded:
                 self._dismiss(runner)

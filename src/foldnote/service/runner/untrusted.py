@@ -37,7 +37,7 @@ class TooManyFilesError(ValueError):
 class FoundFile:
     """A regular file: its path below the folder, with slashes, and its size when it was listed."""
 
-    place: str
+    path: str
     size_bytes: int
 
 
@@ -112,7 +112,7 @@ def is_refused(fault: OSError) -> bool:
 
 
 def open_file(path: str, folder: int) -> int | None:
-    """Return the descriptor of the regular file at ``place`` below ``folder``; None if there is none.
+    """Return the descriptor of the regular file at ``path`` below ``folder``; None if there is none.
 
     Raises:
         OSError: the machine can open no more files, or its disk fails.

@@ -48,8 +48,8 @@ class StoreAddress:
             ConfigurationError: a value is wrong; the message does not contain the address.
         """
         own = dict(section)
-        address = url or own.pop("url", None)
-        own.pop("url", None)
+        own_url = own.pop("url", None)
+        address = url or own_url
         if unknown := own.keys() - {"connections", "lease_s"}:
             raise ConfigurationError(
                 f"{_WHERE} has the unknown option {min(unknown)!r}. Options: connections, lease_s, url."

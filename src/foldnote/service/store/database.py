@@ -8,7 +8,7 @@ query may rely on what it read in its own transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from threading import Event
 from typing import Any, Protocol, TypeVar
@@ -16,8 +16,7 @@ from typing import Any, Protocol, TypeVar
 import sqlalchemy as sa
 
 Found = TypeVar("Found")
-KEYS_AT_ONCE = 500
-"""Maximum number of values in one statement."""
+_VALUES_AT_ONCE = 500
 
 
 class StorageFaultError(Exception):
@@ -49,8 +48,14 @@ def retry_while_disk_full(act: Callable[[], Found], pauses_s: Sequence[float]) -
 
 
 def placeholders(values: Collection[object]) -> str:
-    """SQL placeholders for these values, separated by commas."""
+    """Return SQL placeholders for these values, separated by commas."""
     return ",".join("?" * len(values))
+
+
+def split(values: Sequence[Found]) -> Iterator[Sequence[Found]]:
+    """Yield the values in blocks that are small enough for one statement."""
+    for start in range(0, len(values), _VALUES_AT_ONCE):
+        yield values[start : start + _VALUES_AT_ONCE]
 
 
 def has_any(database: Database, query: str) -> bool:

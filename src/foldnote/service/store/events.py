@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from foldnote.service.store import clock
-from foldnote.service.store.database import KEYS_AT_ONCE, Database, pad_to_power_of_two, placeholders
+from foldnote.service.store.database import Database, pad_to_power_of_two, placeholders, split
 from foldnote.service.store.schema import events
 
 _APPEND = sa.insert(events).inline()
@@ -38,8 +38,8 @@ def read_state_tokens(database: Database, account_ids: Sequence[int]) -> dict[in
     """
     tokens: dict[int, str] = {}
     with database.read_raw(is_single=True) as connection:
-        for start in range(0, len(account_ids), KEYS_AT_ONCE):
-            some = pad_to_power_of_two(account_ids[start : start + KEYS_AT_ONCE])
+        for block in split(account_ids):
+            some = pad_to_power_of_two(block)
             for account_id, last in connection.execute(f"{_LAST} ({placeholders(some)})", some):
                 tokens[account_id] = str(last or 0)
     return tokens

@@ -351,7 +351,7 @@ class PostgresDatabase:
                     sender, _, accounts = notice.payload.partition(" ")
                     if sender != self._name:
                         self._count_changes(
-                            None if accounts == "*" else [int(notice) for notice in accounts.split(",")]
+                            None if accounts == "*" else [int(account) for account in accounts.split(",")]
                         )
                         self._on_change()
 

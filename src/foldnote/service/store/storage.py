@@ -34,7 +34,7 @@ class StorageStore:
             return int(connection.execute(_HELD, {"account": account_id}).scalar_one())
 
     def leavings(self) -> list[tuple[int, str]]:
-        """Row and SHA-256 of each released content that may still exist."""
+        """Return row and SHA-256 of each released content that may still exist."""
         with self._database.read() as connection:
             rows = connection.execute(sa.select(leavings.c.id, leavings.c.sha256).order_by(leavings.c.id))
             return [(row.id, row.sha256) for row in rows]

@@ -36,7 +36,7 @@ class Store:
     """The complete persistent state of the service.
 
     Args:
-        place: SQLite's file, or the address of a PostgreSQL database.
+        location: SQLite's file, or the address of a PostgreSQL database.
         on_full: called if a write fails because the disk is full.
 
     Raises:

@@ -11,6 +11,9 @@ from foldnote.viewers.plots.drawing import Axis, Border, Curve, Drawing, Mark
 from foldnote.viewers.plots.plot import Plot
 from foldnote.viewers.scene import palette
 
+Bars = dict[str, list[tuple[float, float, float]]]
+"""For a column, the position and both ends of each error bar."""
+
 
 def plot_curves(
     frame: pd.DataFrame,
@@ -50,11 +53,21 @@ def plot_curves(
     ends += [end for column_bars in bars.values() for _, *pair in column_bars for end in pair]
     low, high = min(ends), max(ends)
     margin = (high - low) * 0.06 or max(abs(high) * 0.06, 0.5)
-    marks: list[Mark] = [Border("y", 0.0)] if low < 0 < high else []
+    borders = [Border("y", 0.0)] if low < 0 < high else []
     if place is not None:
-        marks.append(Border("x", place))
+        borders.append(Border("x", place))
+    drawing = Drawing(
+        Axis(labels[0], float(data[x].min()), float(data[x].max())),
+        Axis(labels[1], low - margin, high + margin),
+        [*borders, *_draw_curves(data, x, columns, bars)],
+    )
+    return Plot(title, _describe(data, x, columns), data.reset_index(drop=True), drawing)
+
+
+def _draw_curves(data: pd.DataFrame, x: str, columns: Mapping[str, str], bars: Bars) -> list[Mark]:
+    """Return a curve for each column, then its bars in the same colour."""
     positions = data[x].tolist()
-    marks += [
+    curves = [
         Curve(
             positions,
             data[column].tolist(),
@@ -64,24 +77,17 @@ def plot_curves(
         )
         for index, (column, name) in enumerate(columns.items())
     ]
-    marks += [
+    drawn_bars = [
         Curve([position, position], [bottom, top], palette.chain_color(index), width=1.0)
         for index, column in enumerate(columns)
         for position, bottom, top in bars.get(column, ())
     ]
-    drawing = Drawing(
-        Axis(labels[0], float(data[x].min()), float(data[x].max())),
-        Axis(labels[1], low - margin, high + margin),
-        marks,
-    )
-    return Plot(title, _describe(data, x, columns), data.reset_index(drop=True), drawing)
+    return [*curves, *drawn_bars]
 
 
-def _read_bars(
-    frame: pd.DataFrame, data: pd.DataFrame, errors: Mapping[str, str]
-) -> dict[str, list[tuple[float, float, float]]]:
-    """Return for each column with errors the positions and the ends of the bars."""
-    bars: dict[str, list[tuple[float, float, float]]] = {}
+def _read_bars(frame: pd.DataFrame, data: pd.DataFrame, errors: Mapping[str, str]) -> Bars:
+    """Read the error bars of the columns that have errors."""
+    bars: Bars = {}
     for column, name in errors.items():
         if name not in frame.columns:
             continue

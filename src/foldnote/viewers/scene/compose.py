@@ -22,7 +22,7 @@ from foldnote.viewers.scene.coloring import find_colorings
 from foldnote.viewers.scene.description import describe, find_marking
 from foldnote.viewers.scene.interfaces import list_interfaces
 from foldnote.viewers.scene.model import Coloring, Highlight, Scene, SceneChain, SceneModel
-from foldnote.viewers.scene.model_text import write_model_text
+from foldnote.viewers.scene.model_text import ModelText, write_model_text
 from foldnote.viewers.scene.molecule_view import compose_molecule_file
 from foldnote.viewers.scene.orientation import find_axes, find_axis_angle, find_fill
 from foldnote.viewers.scene.traces import ChainTrace, Points, join_points, list_atom_positions, read_traces
@@ -65,22 +65,9 @@ def compose(
     chains = tuple(_make_chain(chain, i, numbered, bare) for i, chain in enumerate(structure.chains))
     _require_drawable(structure)
     colorings = find_colorings(structure, traces)
-    ions = {ligand.name for ligand in structure.ligands if ligand.atoms == 1}
-    model = SceneModel(
-        name=structure.name,
-        format="mmcif" if structure.format == "mmcif" else "pdb",
-        text=model_text.text,
-        is_reduced=model_text.is_reduced,
-        chains=chains,
-        ligands=tuple(sorted({ligand.name for ligand in structure.ligands} - ions)),
-        guests=() if chains else _find_guests(structure),
-        ions=tuple(sorted(ions)),
-        waters=structure.water_names,
-        highlights=highlights,
-    )
     rotation = _find_rotation(points, traces, highlights)
     return Scene(
-        models=(model,),
+        models=(_make_model(structure, model_text, chains, highlights),),
         title=title or structure.name,
         marking=find_marking([region for region, _ in cdrs]),
         facts=describe(structure, chains, cdrs),
@@ -92,6 +79,27 @@ def compose(
         rotation=rotation,
         fill=find_fill(_find_extent(structure, traces, points), rotation),
         height_px=height_px,
+    )
+
+
+def _make_model(
+    structure: Structure,
+    model_text: ModelText,
+    chains: tuple[SceneChain, ...],
+    highlights: tuple[Highlight, ...],
+) -> SceneModel:
+    ions = {ligand.name for ligand in structure.ligands if ligand.atoms == 1}
+    return SceneModel(
+        name=structure.name,
+        format="mmcif" if structure.format == "mmcif" else "pdb",
+        text=model_text.text,
+        is_reduced=model_text.is_reduced,
+        chains=chains,
+        ligands=tuple(sorted({ligand.name for ligand in structure.ligands} - ions)),
+        guests=() if chains else _find_guests(structure),
+        ions=tuple(sorted(ions)),
+        waters=structure.water_names,
+        highlights=highlights,
     )
 
 

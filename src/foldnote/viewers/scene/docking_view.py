@@ -91,20 +91,12 @@ def compose_poses(
     ]
     side_chains = [_make_side_chains(pose, name) for pose, name in zip(drawn_poses, names, strict=True)]
     chains = [model for model in side_chains if model is not None]
-    steps = [
-        _make_step(pose, number, pose_contacts, pose_interactions).model_copy(
-            update=_write_diagram(sketch, pose_interactions)
-        )
-        for number, (pose, pose_contacts, pose_interactions, sketch) in enumerate(
-            zip(drawn_poses, contacts, interactions, sketches, strict=True)
-        )
-    ]
-    steps = [
-        step.model_copy(update={"models": (*step.models, 1 + len(ligands) + chains.index(model))})
-        if model
-        else step
-        for step, model in zip(steps, side_chains, strict=True)
-    ]
+    steps: list[Step] = []
+    for index, (pose, side_chain_model) in enumerate(zip(drawn_poses, side_chains, strict=True)):
+        step = _make_step(pose, index, contacts[index], interactions[index])
+        diagram = _write_diagram(sketches[index], interactions[index])
+        further_models = [1 + len(ligands) + chains.index(side_chain_model)] if side_chain_model else []
+        steps.append(step.model_copy(update={**diagram, "models": (*step.models, *further_models)}))
     omitted = len(poses) - len(drawn_poses)
     omission = [f"The result has {count(omitted, 'more pose')}."] if omitted else []
     return scene.model_copy(

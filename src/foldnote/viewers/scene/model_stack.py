@@ -118,7 +118,11 @@ def compose_ensemble(structure: Structure, regions: Sequence[Region] = (), *, ti
             " biological assembly. They are shown together; chains of the second are named A-2 and so on."
         )
         return _add_notes(base, note)
-    base = compose(structure, regions, title=title)
+    return _stack_ensemble(compose(structure, regions, title=title), structure, ensemble)
+
+
+def _stack_ensemble(base: Scene, structure: Structure, ensemble: Ensemble) -> Scene:
+    """Add the models of an ensemble to the scene of its first model, up to the limits."""
     atoms = max(1, structure.to_gemmi()[0].count_atom_sites())
     number = max(1, min(len(ensemble), MAX_FRAMES, MAX_ATOMS // atoms))
     if number < 2:

@@ -75,7 +75,7 @@ def compose_molecule_file(structure: Structure, *, title: str = "", height_px: i
 
 
 def make_molecule_model(molecule: Molecule, index: int, label: str = "") -> SceneModel:
-    """Convert a molecule to a model of a scene, with green carbons; ``place`` is its 0-based index."""
+    """Convert a molecule to a model of a scene, with green carbons; ``index`` is 0-based."""
     form = molecule.format if molecule.format in _FORMATS else "sdf"
     text = _write_molfile(molecule) if molecule.format == "pdb" else molecule.text
     return SceneModel.model_validate(

@@ -58,7 +58,7 @@ def find_fill(points: Points, rotation: Rotation | None) -> float:
 
 
 def find_axis_angle(right: Points, up: Points) -> Rotation | None:
-    """Return the rotation that maps ``up`` to y and ``across`` close to x; None if none is needed."""
+    """Return the rotation that maps ``up`` to y and ``right`` close to x; None if none is needed."""
     y = up / np.linalg.norm(up)
     x = right - np.dot(right, y) * y
     if np.linalg.norm(x) < 1e-6:

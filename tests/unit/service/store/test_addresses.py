@@ -38,5 +38,14 @@ def test_keys_and_membership_are_found_by_either_spelling(store):
     assert store.accounts.revoke(email="ada@LAB.org") == 1
 
 
+def test_a_file_that_was_replaced_keeps_its_name_when_accounts_are_merged(store):
+    trial, own = (store.accounts.ensure_account(f"{name}@lab.org") for name in ("trial", "ada"))
+    for content in ("first", "second"):
+        store.files.put(trial, "", "a.pdb", 1, content)
+    store.trials.merge("trial@lab.org", "ada@lab.org")
+    merged = store.files.page(own, "", offset=0, limit=10)[0]
+    assert [(each.name, each.sha256) for each in merged] == [("a.pdb", "second")]
+
+
 def test_an_unknown_address_has_no_account(store):
     assert store.accounts.revoke(email="x@lab.org") == 0

@@ -15,7 +15,7 @@ from fastapi import Depends, Request
 from foldnote.service.domain.access.keys import hash_key
 from foldnote.service.domain.access.limiter import RateLimiter, whole_seconds
 from foldnote.service.domain.joint_lookup import JointLookup
-from foldnote.service.faults import BareRefusalError, RefusalError
+from foldnote.service.faults import BareRefusalError, RefusalError, retry_later
 from foldnote.service.store.accounts.accounts import AccountStore, Caller
 from foldnote.service.store.clock import is_past
 from foldnote.service.store.quotas import TRIAL
@@ -73,7 +73,7 @@ class Gate:
     def _limit(self, caller: Caller) -> None:
         wait_s = self._limiter.take(caller.key_sha256) if self._limiter else 0.0
         if wait_s > 0:
-            raise too_many_requests(wait_s)
+            raise too_many("requests with this key", wait_s)
 
 
 def missing_key() -> RefusalError:
@@ -94,16 +94,10 @@ def invalid_key() -> RefusalError:
     return RefusalError(401, "invalid_api_key", sentence)
 
 
-def too_many_requests(wait_s: float) -> RefusalError:
-    """Build the 429 with the time to wait."""
+def too_many(what: str, wait_s: float) -> RefusalError:
+    """Build the 429 with the time to wait; `what` says of which requests there were too many."""
     seconds = whole_seconds(wait_s)
-    return RefusalError(
-        429,
-        "rate_limited",
-        f"Too many requests with this key. Try again in {seconds} s.",
-        more={"retryAfterSeconds": seconds},
-        headers={"Retry-After": str(seconds)},
-    )
+    return retry_later(429, "rate_limited", f"Too many {what}. Try again in {seconds} s.", seconds)
 
 
 def restricted_route() -> RefusalError:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldnote.service.domain.access.hub_options import HubOptions
-from foldnote.service.faults import RefusalError
+from foldnote.service.faults import RefusalError, retry_later
 
 if TYPE_CHECKING:
     import httpx
@@ -134,5 +134,4 @@ def _missing_scope(service: str) -> RefusalError:
 def hub_unreachable(reason: str) -> RefusalError:
     """Build the 503 while the hub does not answer."""
     sentence = f"The service cannot ask JupyterHub who you are: {reason}. Nothing was changed; try again."
-    fields = {"retryAfterSeconds": _RETRY_S}
-    return RefusalError(503, "hub_unreachable", sentence, more=fields, headers={"Retry-After": str(_RETRY_S)})
+    return retry_later(503, "hub_unreachable", sentence, _RETRY_S)

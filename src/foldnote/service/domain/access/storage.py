@@ -86,7 +86,7 @@ class StorageService:
 
 
 def storage_full(status: int, used: int, allowed: int, upload_bytes: int = 0) -> RefusalError:
-    """Build a refusal that states the figures, with the ``wanted`` bytes of an upload, and what to do."""
+    """Build a refusal that states the figures, those of an upload of ``upload_bytes`` too, and what to do."""
     needs = f" This upload needs {_describe(upload_bytes)}." if upload_bytes else ""
     sentence = (
         f"The account uses {_describe(used)} of its {_describe(allowed)} for files, settings and results."

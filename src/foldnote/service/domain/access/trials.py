@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from foldnote.service.config import ServiceConfig
 from foldnote.service.domain.access.keys import hash_key, make_key
 from foldnote.service.domain.access.limiter import whole_seconds
-from foldnote.service.faults import RefusalError, bad_request, not_found
+from foldnote.service.faults import RefusalError, bad_request, not_found, retry_later
 from foldnote.service.store import clock
 from foldnote.service.store.accounts.accounts import AccountStore
 from foldnote.service.store.accounts.trials import (
@@ -120,12 +120,6 @@ class TrialService:
             )
             raise RefusalError(403, "sign_in_failed", sentence, field="apiKey")
         return owner.account_id
-
-
-def retry_later(status: int, code: str, sentence: str, seconds: int) -> RefusalError:
-    """Build a refusal with the time to wait, in its body and its header."""
-    headers = {"Retry-After": str(seconds)}
-    return RefusalError(status, code, sentence, more={"retryAfterSeconds": seconds}, headers=headers)
 
 
 def _provision_limit_error(error: ProvisionCapError) -> RefusalError:

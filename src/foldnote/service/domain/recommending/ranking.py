@@ -116,7 +116,7 @@ def read_task(
 
 
 def _find_docking(text: str, modalities: Collection[str]) -> set[str]:
-    """Small-molecule docking if one is named, or if no word implies protein docking."""
+    """Return small-molecule docking if one is named, or if no word implies protein docking."""
     is_meant = "small-molecule" in modalities or not _partner_pattern().search(text)
     return {"small-molecule-docking"} if is_meant else set()
 

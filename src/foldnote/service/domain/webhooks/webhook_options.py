@@ -101,9 +101,9 @@ class AllowedAddress:
             return False
         return requested.path == start.path or requested.path.startswith(f"{start.path.rstrip('/')}/")
 
-    def permits(self, number: str) -> bool:
+    def permits(self, ip_address: str) -> bool:
         """Return whether its host may have this IP address: a public one, or one in its networks."""
-        ip = ipaddress.ip_address(number.partition("%")[0])
+        ip = ipaddress.ip_address(ip_address.partition("%")[0])
         ip = getattr(ip, "ipv4_mapped", None) or ip
         if any(ip.version == network.version and ip in network for network in self.networks):
             return True

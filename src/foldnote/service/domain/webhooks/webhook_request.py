@@ -28,17 +28,17 @@ class PinnedConnection(http.client.HTTPConnection):
     """A connection to an IP address that was resolved before, with TLS if a context is given."""
 
     def __init__(
-        self, address: WebhookAddress, number: str, timeout_s: float, context: ssl.SSLContext | None
+        self, address: WebhookAddress, ip_address: str, timeout_s: float, context: ssl.SSLContext | None
     ) -> None:
         super().__init__(address.host, address.port, timeout=timeout_s)
         self.default_port = http.client.HTTPS_PORT if context is not None else http.client.HTTP_PORT
-        self._number = number
+        self._ip_address = ip_address
         self._context = context
         self.is_late = False
 
     def connect(self) -> None:
         """Connect to the IP address; the certificate must be valid for the host's name."""
-        self.sock = socket.create_connection((self._number, self.port), self.timeout)
+        self.sock = socket.create_connection((self._ip_address, self.port), self.timeout)
         if self._context is not None:
             self.sock = self._context.wrap_socket(self.sock, server_hostname=self.host)
 
@@ -60,7 +60,7 @@ def make_context(certificates: Path | None) -> ssl.SSLContext:
     return context
 
 
-def find_number(address: WebhookAddress, entry: AllowedAddress) -> str:
+def find_ip_address(address: WebhookAddress, entry: AllowedAddress) -> str:
     """Resolve the host once; return the first IP address that the entry permits.
 
     Raises:
@@ -71,8 +71,8 @@ def find_number(address: WebhookAddress, entry: AllowedAddress) -> str:
         addresses = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as exc:
         raise WebhookFailedError("its host is not known") from exc
-    numbers = [str(address_number[4][0]) for address_number in addresses]
-    permitted = next((address_number for address_number in numbers if entry.permits(address_number)), None)
+    found = [str(each[4][0]) for each in addresses]
+    permitted = next((ip_address for ip_address in found if entry.permits(ip_address)), None)
     if permitted is None:
         raise WebhookRefusedError(
             "its host is in a network that is not public, and that the administrator does not name for it"
@@ -82,7 +82,7 @@ def find_number(address: WebhookAddress, entry: AllowedAddress) -> str:
 
 def post(
     address: WebhookAddress,
-    number: str,
+    ip_address: str,
     body: bytes,
     headers: Mapping[str, str],
     timeout_s: float,
@@ -93,7 +93,7 @@ def post(
     Raises:
         WebhookFailedError: the receiver did not confirm that it has accepted the request.
     """
-    own = PinnedConnection(address, number, timeout_s, context if address.scheme == "https" else None)
+    own = PinnedConnection(address, ip_address, timeout_s, context if address.scheme == "https" else None)
     watch = threading.Timer(timeout_s, own.give_up)  # a socket's own timeout restarts with each byte
     watch.daemon = True
     watch.start()

@@ -22,7 +22,7 @@ from foldnote.service.domain.webhooks.webhook_options import WebhookAddress, Web
 from foldnote.service.domain.webhooks.webhook_request import (
     WebhookFailedError,
     WebhookRefusedError,
-    find_number,
+    find_ip_address,
     make_context,
     post,
 )
@@ -178,7 +178,7 @@ def _send(
     body = make_body(webhook)
     headers = sign(webhook.secret, webhook.delivery_id, int(time.time()), body)
     headers |= {"content-type": "application/json", "user-agent": _AGENT}
-    post(address, find_number(address, entry), body, headers, options.timeout_s, context)
+    post(address, find_ip_address(address, entry), body, headers, options.timeout_s, context)
 
 
 def make_body(webhook: DueWebhook) -> bytes:

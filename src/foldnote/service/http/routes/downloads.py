@@ -94,7 +94,7 @@ class BucketDownload(StreamingResponse):
         objects: reads the content.
         sha256: SHA-256 of the content.
         size_bytes: size of the content.
-        asked: the request's headers.
+        request_headers: headers of the request.
         headers: headers of the response.
         media_type: media type of the content.
     """
@@ -115,7 +115,7 @@ class BucketDownload(StreamingResponse):
             own_headers["Content-Range"] = f"bytes {start}-{end - 1}/{size_bytes}"
         own_headers["Content-Length"] = str(end - start)
         super().__init__(
-            objects.read(sha256, start, end), 206 if part else 200, {**headers, **own_headers}, media_type
+            objects.read(sha256, part), 206 if part else 200, {**headers, **own_headers}, media_type
         )
 
 

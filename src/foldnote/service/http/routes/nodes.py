@@ -26,7 +26,7 @@ from starlette.routing import Route
 
 from foldnote.service.composition import Service
 from foldnote.service.disk import require_space
-from foldnote.service.domain.access.gate import too_many_requests
+from foldnote.service.domain.access.gate import too_many
 from foldnote.service.domain.access.limiter import RateLimiter
 from foldnote.service.domain.requests import RequestBody
 from foldnote.service.faults import RefusalError, bad_request, not_found, too_large
@@ -116,7 +116,7 @@ class RejectedAttempts:
         self._limiter = RateLimiter(_REJECTED_PER_S, _REJECTED_BURST)
 
     async def guard(self, request: Request, act: Callable[[], T]) -> T:
-        """Call ``act`` in a thread and count its refusal.
+        """Call ``act`` in a thread, and count if it refuses a nonce or token (403).
 
         Raises:
             RefusalError: 403 from ``act``; after too many of them, 429 instead.
@@ -124,9 +124,10 @@ class RejectedAttempts:
         try:
             return await run_in_threadpool(act)
         except RefusalError as exc:
-            wait_s = self._limiter.take(request.client.host if request.client else "")
-            if exc.status == 403 and wait_s > 0:
-                raise too_many_requests(wait_s) from exc
+            if exc.status == 403:
+                wait_s = self._limiter.take(request.client.host if request.client else "")
+                if wait_s > 0:
+                    raise too_many("rejected attempts from this address", wait_s) from exc
             raise
 
 

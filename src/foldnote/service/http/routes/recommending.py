@@ -103,10 +103,8 @@ def _read_input(index: int, molecule_input: RouterInput) -> FoundMolecule:
     Raises:
         RefusalError: 400 if it does not have exactly one molecule, or has an invalid sequence.
     """
-    if (
-        sum(form is not None for form in (molecule_input.sequence, molecule_input.smiles, molecule_input.ccd))
-        != 1
-    ):
+    forms = (molecule_input.sequence, molecule_input.smiles, molecule_input.ccd)
+    if sum(form is not None for form in forms) != 1:
         sentence = f"inputs.{index} must have exactly one of sequence, smiles and ccd."
         raise bad_request(sentence, code="invalid_field", field=f"inputs.{index}")
     fault = _find_fault(molecule_input)

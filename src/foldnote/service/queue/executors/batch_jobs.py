@@ -147,7 +147,7 @@ class BatchExecutor(NodeExecutor):
                 AttemptIdentity(**content["identity"]),
                 path.stem,
                 content["native_id"],
-                content.get("first", ""),
+                content.get("reused_job_name", ""),
             )
         except (OSError, ValueError, TypeError, KeyError):
             log.warning("The record %s of a batch job is damaged; the job is cancelled.", path)
@@ -441,9 +441,9 @@ class BatchExecutor(NodeExecutor):
             self._next_poll_at = min(self._next_poll_at, time.monotonic() + 1.0)
             return
         if not self.attempts.has_begun(record.identity) and not record.is_gone:
-            last_words = system.read_last_words(record.native_id)
+            last_line = system.read_last_line(record.native_id)
             reason = f"The batch job {record.native_id} ended before the run had begun"
-            self._report_lost(record, f"{reason}: {last_words}" if last_words else f"{reason}.")
+            self._report_lost(record, f"{reason}: {last_line}" if last_line else f"{reason}.")
 
     def _report_lost(self, record: BatchRecord, reason: str) -> None:
         log.warning("job %s: %s", record.identity.job_id, reason)
@@ -489,7 +489,7 @@ class BatchExecutor(NodeExecutor):
         content = {
             "identity": asdict(record.identity),
             "native_id": record.native_id,
-            "first": record.reused_job_name,
+            "reused_job_name": record.reused_job_name,
         }
         _write_private(self._record_path(record), content)
 

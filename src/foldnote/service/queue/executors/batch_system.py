@@ -144,7 +144,7 @@ class Slurm:
         """
         self._run(["scancel", "--quiet", "--me", f"--name={name}"])
 
-    def read_last_words(self, native_id: str) -> str:
+    def read_last_line(self, native_id: str) -> str:
         """Return the last line that a job wrote, at most 300 characters; empty if it wrote nothing."""
         try:
             with self._output(native_id).open("rb") as stream:

@@ -101,7 +101,8 @@ def _move_files(connection: sa.Connection, source: int, target: int) -> None:
             path = PurePosixPath(name)
             stems = {PurePosixPath(stored_name).stem for folder, stored_name in used if folder == row.folder}
             name = free_name(path.stem, stems) + path.suffix
-        used.add((row.folder, name))
+        if row.deleted is None:
+            used.add((row.folder, name))
         connection.execute(sa.update(files).where(files.c.id == row.id).values(account_id=target, name=name))
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
 from foldnote.service.store import clock
-from foldnote.service.store.database import KEYS_AT_ONCE, Database, pad_to_power_of_two, placeholders
+from foldnote.service.store.database import Database, pad_to_power_of_two, placeholders, split
 from foldnote.service.store.schema import accounts, keys, organizations, secrets
 
 
@@ -117,8 +117,8 @@ class AccountStore:
         """Map the hashes of valid keys to their accounts."""
         callers: dict[str, Caller] = {}
         with self._database.read_raw(is_single=True) as connection:
-            for start in range(0, len(key_hashes), KEYS_AT_ONCE):
-                some = pad_to_power_of_two(key_hashes[start : start + KEYS_AT_ONCE])
+            for block in split(key_hashes):
+                some = pad_to_power_of_two(block)
                 for row in connection.execute(f"{_CALLERS} ({placeholders(some)})", some):
                     account_id, email, tier, is_admin, organization_id, sha256, expires = row
                     if not clock.is_past(expires):

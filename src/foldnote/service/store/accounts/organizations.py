@@ -58,16 +58,21 @@ class OrganizationStore:
         own = sa.select(organizations.c.id).where(organizations.c.name == name)
         with self._database.write() as connection:
             row_id = connection.execute(own).scalar_one_or_none()
-            return row_id is not None and _move(connection, email, row_id)
+            account_id = find_account(connection, email)
+            if row_id is None or account_id is None:
+                return False
+            _move(connection, account_id, row_id)
+            return True
 
     def remove_member(self, email: str) -> bool:
         """Take an account out of its organization; return False if it is unknown or in none."""
         with self._database.write() as connection:
-            conditions = accounts.c.id == find_account(connection, email)
-            member = connection.execute(
-                sa.select(accounts.c.organization_id).where(conditions)
-            ).scalar_one_or_none()
-            return member is not None and _move(connection, email, None)
+            account_id = find_account(connection, email)
+            query = sa.select(accounts.c.organization_id).where(accounts.c.id == account_id)
+            if account_id is None or connection.execute(query).scalar_one() is None:
+                return False
+            _move(connection, account_id, None)
+            return True
 
     def assign(self, account_id: int, name: str | None, among: Collection[str]) -> None:
         """Make an account a member of an organization, which is created if missing.
@@ -77,10 +82,8 @@ class OrganizationStore:
             name: the organization; None to take the account out of any organization in `among`, but no other.
             among: names of organizations.
         """
-        present = sa.select(accounts.c.email, organizations.c.name).join_from(
-            accounts, organizations, isouter=True
-        )
-        query = present.where(accounts.c.id == account_id)
+        query = sa.select(accounts.c.email, organizations.c.name)
+        query = query.join_from(accounts, organizations, isouter=True).where(accounts.c.id == account_id)
         with self._database.read() as connection:
             email, now = connection.execute(query).one()
         if now == name or (name is None and now not in among):
@@ -98,16 +101,11 @@ class OrganizationStore:
             return [_read(connection, row) for row in rows]
 
 
-def _move(connection: sa.Connection, email: str, organization_id: int | None) -> bool:
-    account = find_account(connection, email)
-    if account is None:
-        return False
-    statement = sa.update(accounts).where(accounts.c.id == account)
+def _move(connection: sa.Connection, account_id: int, organization_id: int | None) -> None:
+    statement = sa.update(accounts).where(accounts.c.id == account_id)
     connection.execute(statement.values(organization_id=organization_id))
-    write_event(
-        connection, account, None, "left organization" if organization_id is None else "joined organization"
-    )
-    return True
+    kind = "left organization" if organization_id is None else "joined organization"
+    write_event(connection, account_id, None, kind)
 
 
 def _read(connection: sa.Connection, row: sa.Row[tuple[object, ...]]) -> Organization:

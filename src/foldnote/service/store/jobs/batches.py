@@ -12,16 +12,14 @@ from foldnote.models.extensions import ON_FAILURE, STOP
 from foldnote.models.job import PIPELINE
 from foldnote.models.status import BatchStatus, JobStatus
 from foldnote.service.store import clock
-from foldnote.service.store.database import Database, has_any
+from foldnote.service.store.database import Database, has_any, split
 from foldnote.service.store.events import write_event, write_events
 from foldnote.service.store.jobs.conditions import IS_RUNNING
 from foldnote.service.store.jobs.counting import StatusChange, apply_status_changes, read_counts
-from foldnote.service.store.jobs.records import keep_records, make_record, refresh_record
+from foldnote.service.store.jobs.records import make_record, refresh_record, replace_records
 from foldnote.service.store.schema import accounts, jobs
 from foldnote.service.store.storage import release_contents
 from foldnote.text import count
-
-_IDS_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,11 @@ def update_parent_of_subjob(connection: sa.Connection, parent_id: int) -> None:
     if parent["hours_budget"] is not None:
         _keep_budget(connection, parent)
     job_counts = read_counts(connection, [parent["account_id"]], parent_id)
-    if job_counts.failed and job_counts.statuses[JobStatus.IN_QUEUE] and _stops_at_failure(parent):
+    if (
+        job_counts.failed
+        and job_counts.statuses[JobStatus.IN_QUEUE]
+        and stops_at_failure(parent["extensions"])
+    ):
         _stop_after_failure(connection, parent)
         job_counts = read_counts(connection, [parent["account_id"]], parent_id)
     counts = job_counts.statuses
@@ -168,8 +170,9 @@ def _keep_budget(connection: sa.Connection, parent: sa.RowMapping) -> None:
     _stop_all_waiting(connection, parent, reason, is_failure=True)
 
 
-def _stops_at_failure(parent: sa.RowMapping) -> bool:
-    return bool(json.loads(parent["extensions"] or "{}").get(ON_FAILURE) == STOP)
+def stops_at_failure(extensions: str | None) -> bool:
+    """Return whether a batch with these extensions (JSON) ends at its first failure."""
+    return bool(json.loads(extensions or "{}").get(ON_FAILURE) == STOP)
 
 
 def _stop_after_failure(connection: sa.Connection, parent: sa.RowMapping) -> None:
@@ -218,13 +221,13 @@ def stop_waiting(
 ) -> None:
     """End queued subjobs, with an error, which counts as a failure, or with a message."""
     moment = clock.now()
-    for start in range(0, len(job_ids), _IDS_AT_ONCE):
-        is_in_block = jobs.c.id.in_(job_ids[start : start + _IDS_AT_ONCE])
+    for block in split(job_ids):
+        is_in_block = jobs.c.id.in_(block)
         values = {"state": str(JobStatus.STOPPED), "completed": moment, "error": error, "message": message}
         connection.execute(sa.update(jobs).where(is_in_block).values(values))
         query = sa.select(jobs, accounts.c.email).join(accounts, accounts.c.id == jobs.c.account_id)
         rows = connection.execute(query.where(is_in_block)).mappings().all()
-        keep_records(connection, [make_record(row, row["email"]) for row in rows])
+        replace_records(connection, [make_record(row, row["email"]) for row in rows])
     number, failed = len(job_ids), len(job_ids) if error else 0
     move = StatusChange(account_id, parent_id, JobStatus.IN_QUEUE, JobStatus.STOPPED, number, failed=failed)
     apply_status_changes(connection, [move])

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from foldnote.service.store.database import KEYS_AT_ONCE, Database
+from foldnote.service.store.database import Database, split
 from foldnote.service.store.jobs.counting import counts_by_scope
 from foldnote.service.store.jobs.pages import JobFilter, LiveRow, Page
 
@@ -81,9 +81,7 @@ class FirstPageStore:
                 scope = JobFilter((), has_subjobs=has_subjobs).scope
                 condition = "deleted IS NULL" + ("" if has_subjobs else " AND parent_id IS NULL")
                 query = _PAGES.format(rows=rows, which=condition, scope=scope, bytes=MOST_BYTES)
-                accounts = list(group)
-                for start in range(0, len(accounts), KEYS_AT_ONCE):
-                    some = accounts[start : start + KEYS_AT_ONCE]
+                for some in split(list(group)):
                     for account_id, *row in connection.execute(query, (some,)):
                         page, is_end = _make_page(scope, *row), row[1] < rows
                         if page is not None:

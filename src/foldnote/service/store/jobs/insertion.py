@@ -14,11 +14,11 @@ import sqlalchemy as sa
 
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
+from foldnote.service.store.database import split
 from foldnote.service.store.jobs.counting import StatusChange, apply_status_changes
 from foldnote.service.store.jobs.records import add_records, make_record, write_text
 from foldnote.service.store.schema import accounts, events, inputs, jobs, webhooks
 
-_NAMES_AT_ONCE = 500
 _OPTIONAL = tuple(column.name for column in jobs.columns if column.nullable)
 
 
@@ -118,7 +118,7 @@ def insert_jobs(
     position: SubjobPosition | None = None,
     further_values: Mapping[str, object] | None = None,
 ) -> list[int]:
-    """Insert queued jobs and return their rows; `more` holds additional columns for all of them.
+    """Insert queued jobs and return their rows; `further_values` are additional columns for all of them.
 
     Raises:
         NameTakenError: the account already has a job with one of the names.
@@ -229,8 +229,7 @@ def _find_ids(connection: sa.Connection, account_id: int, new: Sequence[NewJob])
 def _find_names(connection: sa.Connection, account_id: int, new: Sequence[NewJob]) -> dict[str, int]:
     """Map those of the names that the account already uses to their rows."""
     ids: dict[str, int] = {}
-    for start in range(0, len(new), _NAMES_AT_ONCE):
-        names = [job.name for job in new[start : start + _NAMES_AT_ONCE]]
+    for names in split([job.name for job in new]):
         for row in connection.execute(_NAMED, {"account": account_id, "names": names}):
             ids[row.name] = row.id
     return ids

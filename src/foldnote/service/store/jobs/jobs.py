@@ -17,7 +17,8 @@ from foldnote.service.store.events import write_event
 from foldnote.service.store.jobs.batches import update_parent_of_subjob
 from foldnote.service.store.jobs.counting import Counts, StatusChange, apply_status_changes, read_counts
 from foldnote.service.store.jobs.insertion import NewJob, SubjobPosition, insert_jobs
-from foldnote.service.store.jobs.records import BATCH_TYPE, NOTHING_KEPT, refresh_record
+from foldnote.service.store.jobs.queue import STOPPED_MESSAGE
+from foldnote.service.store.jobs.records import BATCH_TYPE, CLEARED, refresh_record
 from foldnote.service.store.jobs.shares import end_shares
 from foldnote.service.store.quotas import Quotas, count_jobs
 from foldnote.service.store.schema import jobs, records, shares, webhooks
@@ -214,7 +215,7 @@ def _end_stopped(connection: sa.Connection, row: JobRow) -> None:
         "state": str(JobStatus.STOPPED),
         "completed": clock.now(),
         "is_cancelled": 1,
-        "message": "Stopped on request.",
+        "message": STOPPED_MESSAGE,
     }
     if row["type"] == BATCH_TYPE:
         values["batch_state"] = str(JobStatus.STOPPED)
@@ -230,7 +231,7 @@ def _mark_deleted(connection: sa.Connection, row: JobRow) -> None:
     if state is JobStatus.IN_QUEUE or (row["type"] == BATCH_TYPE and not state.is_final):
         _end_stopped(connection, row)
     values = {"deleted": clock.now(), "is_cancelled": 1 if not state.is_final else row["is_cancelled"]}
-    connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(**values, **NOTHING_KEPT))
+    connection.execute(sa.update(jobs).where(jobs.c.id == row["id"]).values(**values, **CLEARED))
     connection.execute(sa.delete(records).where(records.c.number == -row["id"]))
     connection.execute(sa.delete(webhooks).where(webhooks.c.job_id == row["id"]))
     end_shares(connection, shares.c.job_id == row["id"])

@@ -15,10 +15,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from foldnote.models.extensions import ON_FAILURE, RETRIES, STOP
+from foldnote.models.extensions import RETRIES
 from foldnote.models.status import JobStatus
 from foldnote.service.store import clock
-from foldnote.service.store.database import Database
+from foldnote.service.store.database import Database, split
+from foldnote.service.store.jobs.batches import stops_at_failure
 from foldnote.service.store.jobs.conditions import (
     IS_QUEUED,
     IS_RUNNING,
@@ -27,12 +28,11 @@ from foldnote.service.store.jobs.conditions import (
     OLDEST_OF_OTHER_TYPES,
 )
 from foldnote.service.store.jobs.insertion import Input
-from foldnote.service.store.jobs.job_counts import PendingJobChanges
-from foldnote.service.store.jobs.records import NOTHING_KEPT, make_record, write_text
+from foldnote.service.store.jobs.pending_changes import PendingJobChanges
+from foldnote.service.store.jobs.records import CLEARED, make_record, write_text
 from foldnote.service.store.schema import MEASURED, accounts, attempts, identity, inputs, jobs, records
 from foldnote.service.store.storage import release_contents
 
-_IDS_AT_ONCE = 500
 _JOBS_PER_FOLDER = 1000
 MAX_DELAY_S = 60.0
 """Maximum delay between two attempts of a job."""
@@ -271,7 +271,8 @@ class QueueStore:
                 elif waiting.is_claimed_ahead and _may_end_early(row):
                     limited[waiting.account_id] = waiting
                 else:
-                    ahead.update([waiting.job_id] if waiting.is_claimed_ahead else ())
+                    if waiting.is_claimed_ahead:
+                        ahead.add(waiting.job_id)
                     rows.append(
                         self._claim(changes, connection, row, waiting.executor, secrets.token_hex(16))
                     )
@@ -381,14 +382,15 @@ class QueueStore:
                 sa.select(inputs.c.sha256).where(inputs.c.job_id == job_id)
             ).scalars()
             rows = [{"sha256": digest, "bytes": 0} for digest in digests]
-            rows[:1] = [{**row, "bytes": job["stored_bytes"]} for row in rows[:1]]
+            if rows:
+                rows[0]["bytes"] = job["stored_bytes"]
             if job["result_sha256"] is not None:
                 rows.append({"sha256": job["result_sha256"], "bytes": job["result_size"] or 0})
             release_contents(connection, [{"account_id": job["account_id"], **row} for row in rows])
             connection.execute(sa.delete(inputs).where(inputs.c.job_id == job_id))
             connection.execute(sa.delete(records).where(records.c.number == -job_id))
             values = {"is_purged": 1, "result_sha256": None}  # a run may have ended after the deletion
-            connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values, **NOTHING_KEPT))
+            connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(**values, **CLEARED))
 
     def has_unfinished(self) -> bool:
         """Return whether any job is queued or running."""
@@ -465,9 +467,7 @@ def _finish(connection: sa.Connection, changes: PendingJobChanges, claim: Claim,
 
 def _may_end_early(row: sa.RowMapping) -> bool:
     """Return whether the job's batch has a budget, or ends at its first failure."""
-    if row["batch_budget"] is not None:
-        return True
-    return bool(json.loads(row["batch_extensions"] or "{}").get(ON_FAILURE) == STOP)
+    return row["batch_budget"] is not None or stops_at_failure(row["batch_extensions"])
 
 
 def _may_repeat(row: sa.RowMapping, ending: JobEnd) -> bool:
@@ -513,9 +513,8 @@ def _read_claims(connection: sa.Connection, rows: Iterable[Mapping[Any, Any]]) -
     """Return the claims on these rows, with their inputs."""
     row_list = list(rows)
     inputs_by_job: dict[int, list[Input]] = {row["id"]: [] for row in row_list}
-    ids = list(inputs_by_job)
-    for start in range(0, len(ids), _IDS_AT_ONCE):
-        for item in connection.execute(_INPUTS, {"jobs": ids[start : start + _IDS_AT_ONCE]}):
+    for ids in split(list(inputs_by_job)):
+        for item in connection.execute(_INPUTS, {"jobs": ids}):
             inputs_by_job[item.job_id].append(Input(item.field, item.name, item.sha256))
     return [_read_claim(row, inputs_by_job[row["id"]]) for row in row_list]
 

@@ -19,7 +19,7 @@ from foldnote.service.store.schema import accounts, jobs, records
 BATCH_TYPE = "batch"
 MARK = "\x1e"
 """Encloses, in a page, the number of a job whose record must be completed; it cannot occur in JSON."""
-NOTHING_KEPT = {
+CLEARED = {
     "settings": "{}",
     "normalized": "{}",
     "extensions": None,
@@ -28,9 +28,7 @@ NOTHING_KEPT = {
     "score": None,
     "webhook": None,
 }
-"""Columns with inputs or results, which are cleared when the job is deleted."""
-
-
+"""Values of a deleted job's columns that held inputs or results."""
 _SPECIAL = {"type", "settings", "score", "message", "tool", "batch_size", "extensions"}
 _PLAIN = {
     name: field.alias for name, field in Job.model_fields.items() if name in jobs.c and name not in _SPECIAL
@@ -84,7 +82,7 @@ _ROW = (
     .where(jobs.c.id == sa.bindparam("job"))
 )
 _ADD = sa.insert(records).inline()
-_KEEP = (
+_REPLACE = (
     sa.update(records)
     .where(records.c.number == sa.bindparam("of"))
     .values({name: sa.bindparam(f"new_{name}") for name in ("mark", "text")})
@@ -96,18 +94,18 @@ def add_records(connection: sa.Connection, new_records: Sequence[Mapping[str, ob
     connection.execute(_ADD, new_records)
 
 
-def keep_records(connection: sa.Connection, changed: Sequence[Mapping[str, object]]) -> None:
+def replace_records(connection: sa.Connection, changed: Sequence[Mapping[str, object]]) -> None:
     """Replace records, except those of deleted jobs."""
     if changed:
         new = [
             {"of": record["number"], "new_mark": record["mark"], "new_text": record["text"]}
             for record in changed
         ]
-        connection.execute(_KEEP, new)
+        connection.execute(_REPLACE, new)
 
 
 def refresh_record(connection: sa.Connection, job_id: int) -> sa.RowMapping:
     """Serialise the job's row, as the last step of every change, and return the row."""
     row = connection.execute(_ROW, {"job": job_id}).mappings().one()
-    keep_records(connection, [make_record(row, row["email"])])
+    replace_records(connection, [make_record(row, row["email"])])
     return row

@@ -15,7 +15,7 @@ from foldnote.service.store import clock
 from foldnote.service.store.events import write_events
 from foldnote.service.store.jobs.batches import update_parent_of_subjob
 from foldnote.service.store.jobs.counting import StatusChange, apply_status_changes
-from foldnote.service.store.jobs.records import keep_records
+from foldnote.service.store.jobs.records import replace_records
 from foldnote.service.store.quotas import count_hours
 from foldnote.service.store.schema import attempts
 
@@ -93,11 +93,11 @@ class PendingJobChanges:
 
     def write(self, connection: sa.Connection) -> None:
         """Write everything collected, update the parents' states, and clear the collection."""
-        begun, ended, kept_records = self._started_attempts, self._ended_attempts, self._records
-        for statement, rows in ((_BEGIN_ATTEMPT, begun), (_END_ATTEMPT, ended)):
-            if rows:
-                connection.execute(statement, rows)
-        keep_records(connection, kept_records)
+        if self._started_attempts:
+            connection.execute(_BEGIN_ATTEMPT, self._started_attempts)
+        if self._ended_attempts:
+            connection.execute(_END_ATTEMPT, self._ended_attempts)
+        replace_records(connection, self._records)
         write_events(connection, self._events)
         apply_status_changes(connection, self._status_changes)
         for account_id, hours in self._hours.items():
@@ -105,9 +105,9 @@ class PendingJobChanges:
         for parent_id in self._parents:
             update_parent_of_subjob(connection, parent_id)
         for pending in (
-            begun,
-            ended,
-            kept_records,
+            self._started_attempts,
+            self._ended_attempts,
+            self._records,
             self._events,
             self._status_changes,
             self._hours,
