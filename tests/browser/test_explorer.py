@@ -1,5 +1,6 @@
 """The explorer in real JupyterLab: a selection made in any part is shown in all parts, and available in Python."""
 
+import itertools
 import struct
 from pathlib import Path
 
@@ -97,6 +98,32 @@ def test_a_choice_in_the_sequence_and_in_the_plot_reaches_the_others(explorer):
     plot.click(position={"x": plot.bounding_box()["width"] - 3, "y": 40})
     expect(shown.locator(".fne-bar")).to_contain_text("1 residue selected")
     expect(shown.locator(".fne-table tbody")).to_contain_text("127")
+
+
+_NUMBERS = """axis => [...axis.children].map(each => {
+  const box = each.getBoundingClientRect(), all = axis.getBoundingClientRect();
+  return [each.textContent, parseFloat(each.style.left) / 100, box.left - all.left, box.right - all.left, all.width];
+})"""
+
+
+def test_the_plot_names_residues_by_chain_and_number(explorer):
+    page, shown = explorer
+    cells = shown.locator(".fne-cell").evaluate_all("cells => cells.map(cell => cell.title)")
+    numbers = shown.locator(".fne-axis").evaluate(_NUMBERS)
+    assert len(numbers) > 5
+    for text, place, left, right, width in numbers:
+        assert 0 <= left < right <= width
+        chain, _, number = text.rpartition(" ")
+        assert f" {number} · " in cells[int(place * len(cells))]
+        assert f"Chain {chain}" in cells[int(place * len(cells))]
+    ends = sorted(each[2:4] for each in numbers)
+    assert all(right < left for (_, right), (left, _) in itertools.pairwise(ends))
+    path = shown.locator(".fne-plot svg").first.locator("path").first.get_attribute("d")
+    assert path.count("M") == len({title.split(" · ")[0] for title in cells}) == 2
+    plot = shown.locator(".fne-plot svg").first
+    plot.hover(position={"x": plot.bounding_box()["width"] - 3, "y": 40})
+    expect(plot.locator("title")).to_have_text(cells[-1])
+    page.picture("explorer-numbers", shown)
 
 
 def test_the_keyboard_chooses(explorer):

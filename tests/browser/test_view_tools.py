@@ -21,6 +21,7 @@ from foldnote.viewers.scene.compose import compose
 
 SHARES_SERVER = True
 VIEWPORT = (1300, 1000)
+DATA = Path(__file__).parents[1] / "unit" / "results" / "data"
 LYSOZYME = Path(__file__).parents[1] / "engines" / "data" / "t4-lysozyme-l99a.pdb"
 _ATOMS = """id => window['viewer_' + id].selectedAtoms({}).map(
   atom => [atom.chain, atom.resi, atom.atom, atom.x, atom.y, atom.z, Object.keys(atom.style).sort().join()])"""
@@ -181,6 +182,23 @@ def test_a_copy_touches_its_neighbour_in_the_assembly(notebook, server):
     view.locator(".fnv-letter").nth(10).click()
     expect(view.locator(".fnv-nearest")).to_contain_text("A-2 ")
     assert view.locator(".fnv-letter[aria-selected=true]").count() == 1
+
+
+def test_atoms_near_a_covalent_bond_form_no_hydrogen_bond(notebook, server):
+    """Two oxygens of the ligand are 2.2 and 2.4 Å from that of Ser 94, since they are bonded to the same carbon."""
+    (server.notebooks / "acylated.pdb").write_text((DATA / "acylated_serine.pdb").read_text())
+    view = show(notebook, "import foldnote as fn\nfn.view('acylated.pdb')")
+    view.get_by_role("button", name="Sequence").click()
+    bonds = view.locator(".fnv-bonds li")
+    view.locator(".fnv-letter").nth(2).click()
+    expect(view.locator(".fnv-focus")).to_contain_text("LEU 95 of chain A")
+    expect(bonds).to_have_count(1)
+    expect(bonds).to_contain_text("4PA 701")
+    view.locator(".fnv-letter").nth(1).click()
+    expect(view.locator(".fnv-focus")).to_contain_text(
+        "SER 94 of chain A: 3 residues within 5 Å, 0 hydrogen bonds"
+    )
+    notebook.execute("application:close")
 
 
 def test_a_script_of_what_is_seen_shows_the_same_in_pymol(notebook, server, tmp_path):

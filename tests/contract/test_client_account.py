@@ -1,14 +1,18 @@
 """The account behind a key: trial keys requested once, stored and never shown; what is left of the limits."""
 
+import asyncio
 import json
 import stat
+import subprocess
 from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 from job_settings import PDB, SETTINGS
 from probe_engine import write_probe_engine
+from pydantic import SecretStr
 from scripted_service import answers, breaks
+from served import COMMAND
 from starlette.testclient import TestClient
 
 from foldnote import settings
@@ -22,6 +26,7 @@ from foldnote.errors import (
     RestrictedRouteError,
     ServiceFaultError,
     TransportError,
+    UnauthorizedError,
 )
 from foldnote.models import Account
 from foldnote.service.config import ServiceConfig, TrialTerms
@@ -223,6 +228,63 @@ def test_a_named_profile_has_the_key_from_then_on(scripted):
     with Client("hosted") as client:
         client.account.provision()
     assert settings.api_key(settings.active_profile("hosted")).get_secret_value() == KEY
+
+
+def administer(served, *arguments):
+    command = [COMMAND, "admin", "--data-dir", served.folder / "data", "--json", *arguments]
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
+async def is_refused_soon(call):
+    """Return whether the key is refused within 20 s: other processes of a service see a change after seconds."""
+    for _ in range(200):
+        try:
+            await call()
+        except UnauthorizedError:
+            return True
+        await asyncio.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+async def test_a_key_stored_after_the_last_was_revoked_is_used_at_once(served, settle, kind):
+    """Notebooks keep their clients, and a form stays open while its user stores another key."""
+    settings.save_profile("hosted", served.url)
+    keys = [administer(served, "issue-key", "ann@lab.example")["key"] for _ in range(2)]
+    settings.store_api_key("hosted", SecretStr(keys[0]))
+    client = kind("hosted")
+    assert (await settle(client.account.get())).profile == "hosted"
+    administer(served, "revoke-keys", keys[0])
+    assert await is_refused_soon(lambda: settle(client.account.get()))
+    settings.store_api_key("hosted", SecretStr(keys[1]))
+    assert (await settle(client.account.get())).profile == "hosted"
+    await settle(client.close())
+
+
+@pytest.mark.parametrize(
+    "change", [lambda: settings.save_profile("hosted", URL), lambda: settings.remove_profile("hosted")]
+)
+def test_the_key_of_another_address_is_not_sent_to_the_first(scripted, change):
+    settings.save_profile("hosted", scripted.url)
+    settings.store_api_key("hosted", SecretStr("first"))
+    scripted.on("GET", "/jobs", answers({"error": "revoked"}, 401))
+    with Client("hosted") as client:
+        with pytest.raises(UnauthorizedError):
+            client.jobs.list()
+        change()
+        settings.store_api_key("hosted", SecretStr("second"))
+        with pytest.raises(UnauthorizedError):
+            client.jobs.list()
+    assert {asked.headers["x-api-key"] for asked in scripted.asked} == {"first"}
+
+
+def test_a_refused_key_is_not_sent_twice(scripted):
+    settings.save_profile("hosted", scripted.url)
+    settings.store_api_key("hosted", SecretStr("first"))
+    scripted.on("GET", "/jobs", answers({"error": "revoked"}, 401))
+    with Client("hosted") as client, pytest.raises(UnauthorizedError):
+        client.jobs.list()
+    assert scripted.count("GET", "/jobs") == 1
 
 
 def test_what_a_service_calls_itself_is_escaped():

@@ -229,9 +229,7 @@ def test_short_or_mixed_texts_are_sequences(text):
 
 def test_a_job_is_not_submitted_with_three_letter_codes():
     (problem,) = catalog.check(catalog.tool("anarci"), {"sequence": "SerGlyAlaHisLysThr" * 5}).problems
-    assert problem.message.startswith(
-        "Position 1: these are three-letter codes; write one-letter codes: SGAHKT"
-    )
+    assert problem.message.startswith("These are three-letter codes; write one-letter codes: SGAHKT")
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,8 @@ def test_a_row_without_a_name_is_reported():
         ({"shared": {"x": 1}}, "given twice"),
         ({"sweep": {"a": "imgt"}}, "list of values"),
         ({"sweep": {"a": []}}, "no rows"),
+        ({"sweep": {"a": ["u", "v", "u"]}}, 'the value "u" twice. Give each value once'),
+        ({"sweep": {"a": [[1], [2], [1], [1]]}}, "3 times"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(more, sentence):

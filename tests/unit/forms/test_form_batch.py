@@ -332,6 +332,7 @@ def test_what_code_chooses_is_kept_until_the_service_has_said_what_it_offers():
             {"sweep": {"speed": [1]}},
             "'speed' cannot be swept in a form. These can: chain, temperature, weights",
         ),
+        ({"sweep": {"temperature": [0.1, 0.2, 0.1]}}, "The sweep of 'temperature' has the value 0.1 twice"),
         ({"sweep": {"temperature": []}}, "A sweep needs a list of values for 'temperature'"),
         ({"sweep": {"weights": "soluble"}}, "A sweep needs a list of values for 'weights'"),
         ({"retries": 11}, "retries must be a whole number from 0 to 10, not 11"),

@@ -46,6 +46,25 @@ def test_standalone_position_numbers_are_removed(text):
     assert read.notes == ("position numbers removed",)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ORIGIN      \n        1 evqlvesggg lvqpggslrl\n       21 scaas\n//\n",
+        "        1 evqlvesggg lvqpggslrl\n       21 scaas\n//",
+        "SQ   SEQUENCE   25 AA;  2486 MW;  3B1A79B9D7E4B1D2 CRC64;\n     EVQLVESGGG LVQPGGSLRL SCAAS\n//\n",
+    ],
+)
+def test_the_lines_around_the_sequence_of_an_entry_are_removed(text):
+    read = read_sequence(text)
+    assert read.chains == ("EVQLVESGGGLVQPGGSLRLSCAAS",)
+    assert "lines around the sequence removed" in read.notes
+
+
+def test_slashes_within_a_sequence_and_a_peptide_named_like_a_line_stay():
+    assert read_sequence("EVQ//LVE").chains == ("EVQ//LVE",)
+    assert read_sequence("ORIGIN").chains == ("ORIGIN",)
+
+
 def test_a_number_alone_is_not_taken_for_an_empty_sequence():
     assert read_sequence("120\n").chains == ("120",)
 

@@ -4,7 +4,7 @@ import gemmi
 import pytest
 from result_archives import DATA, RECEPTOR, write_zip
 
-from foldnote.results import Structure, find_contacts, open_result
+from foldnote.results import Structure, find_contacts, list_ligands, open_result
 from foldnote.results.docking.bonding import find_roles
 from foldnote.results.docking.contacts import CONTACT_A
 from foldnote.results.molecules.molecule_files import read_molecules
@@ -80,6 +80,20 @@ def test_amides_give_and_amines_and_aromatic_nitrogens_take():
     assert who(0) == {"N13", "N20", "N32"}, "two N-H and the protonated amine"
     assert {"N5", "N10", "N12", "O36"} <= who(1)
     assert not {"N13", "N20", "N32"} & who(1)
+
+
+def test_atoms_near_a_covalent_bond_form_no_hydrogen_bond():
+    """The oxygens at the carbon that is bonded to Ser 94 are 2.2 and 2.4 Å from its oxygen."""
+    structure = Structure.open(DATA / "acylated_serine.pdb")
+    contacts = find_contacts(structure, list_ligands(structure)[0])
+    bonds = contacts[contacts["kind"] == "hydrogen bond"]
+    near = contacts[contacts["kind"] == "contact"]
+
+    assert list(zip(bonds["number"], bonds["atom"], bonds["ligand_atom"], strict=True)) == [
+        ("95", "N", "OAD"),
+        ("25", "N", "OAD"),
+    ]
+    assert near["distance"].iloc[0] == pytest.approx(1.436, abs=0.001)
 
 
 def test_ions_are_touched_and_waters_are_not(abl):

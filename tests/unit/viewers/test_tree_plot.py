@@ -95,6 +95,7 @@ def test_a_tree_is_a_figure_of_matplotlib(tmp_path):
     ("nodes", "said"),
     [
         (make_nodes().drop(columns="parent"), "no column parent"),
+        (make_nodes()[["node"]], "no columns parent, branch_length. It has: node"),
         (make_nodes().iloc[::-1], "no parent above it"),
         (make_nodes().iloc[:0], "no nodes"),
     ],

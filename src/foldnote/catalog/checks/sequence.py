@@ -121,6 +121,8 @@ def _describe_records(names: list[str], separator: str | None) -> str:
 
 
 def _describe_faults(faults: tuple[Fault, ...], more: int, many_chains: bool) -> str:
+    if faults[0].is_whole_text:
+        return f"{faults[0].message[0].upper()}{faults[0].message[1:]}."
     sentences = [
         f"Position {fault.position}{f' of chain {fault.chain + 1}' if many_chains else ''}: {fault.message}."
         for fault in faults

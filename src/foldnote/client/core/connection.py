@@ -173,6 +173,15 @@ class ServiceConnection:
         if self._address is not None:
             self._address = Address(self._address.url, key)
 
+    def _has_other_key(self) -> bool:
+        """Return whether another key is stored for this profile than the one in use, at the same address."""
+        try:
+            is_same = settings.active_profile(self.profile.name) == self.profile
+        except ConfigurationError:  # the profile has been removed
+            return False
+        stored = settings.api_key(self.profile) if is_same else None
+        return stored is not None and self._address is not None and stored != self._address.key
+
     def _find_embedded(self) -> Address:
         if self.profile.base_url is not None:
             return Address(self.profile.base_url, settings.api_key(self.profile))
@@ -230,11 +239,12 @@ class ServiceConnection:
                 return answer
             fault = make_error(answer, path)
             self.last_errors[type(fault)] = fault.body
-            can_renew_key = (self._is_relocatable or self._uses_hub) and not has_renewed_key
-            if isinstance(fault, UnauthorizedError) and can_renew_key:
-                # a restarted service has another key; a hub's key has expired
-                locate_again = has_renewed_key = True
-                continue
+            if isinstance(fault, UnauthorizedError) and not self._is_fixed and not has_renewed_key:
+                # a restarted service has another key; a hub's key has expired; the user has stored another
+                has_renewed_key = True
+                locate_again = self._is_relocatable or self._uses_hub or (yield Run(self._has_other_key))
+                if locate_again:
+                    continue
             may_try = isinstance(fault, RateLimitedError) or (
                 may_repeat and isinstance(fault, ServiceFaultError)
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -57,7 +58,8 @@ def expand_rows(
         names: the column with the names of the subjobs; a sweep appends ``-1``, ``-2`` ….
 
     Raises:
-        ArgumentError: a column is missing, a setting is given twice, or there are no rows.
+        ArgumentError: a column is missing, a setting is given twice, a sweep repeats a value, or there are no
+            rows.
     """
     table = read_frame(table)
     records = _records(table)
@@ -155,7 +157,22 @@ def _read_sweep(sweep: Mapping[str, Any]) -> dict[str, list[Any]]:
         if isinstance(values, str) or not isinstance(values, Sequence):
             what = repr(values) if isinstance(values, str | int | float) else type(values).__name__
             raise ArgumentError(f"The sweep of {setting!r} should be a list of values, not {what:.80}.")
+        check_repeats(setting, values)
     return {setting: list(values) for setting, values in found.items()}
+
+
+def check_repeats(setting: str, values: Sequence[Any]) -> None:
+    """Refuse a sweep whose values are not all different: equal jobs would run twice.
+
+    Raises:
+        ArgumentError: a value occurs more than once.
+    """
+    for value, number in Counter(json.dumps(each, sort_keys=True, default=str) for each in values).items():
+        if number > 1:
+            times = "twice" if number == 2 else f"{number} times"
+            raise ArgumentError(
+                f"The sweep of {setting!r} has the value {value:.80} {times}. Give each value once."
+            )
 
 
 def _cells(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:

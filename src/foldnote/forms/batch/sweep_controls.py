@@ -8,6 +8,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from foldnote.client.inputs.batch_table import check_repeats
 from foldnote.client.inputs.plain_values import make_plain
 from foldnote.errors import ArgumentError
 from foldnote.forms.batch.cell_values import read_cell
@@ -140,7 +141,8 @@ def read_sweep(sweep: Mapping[str, Sequence[Any]], specs: Sequence[FieldSpec]) -
     """Return the values of each setting that is swept in code.
 
     Raises:
-        ArgumentError: there is no such setting, it cannot be swept, or its values are not a list.
+        ArgumentError: there is no such setting, it cannot be swept, its values are not a list, or one of them
+            is repeated.
     """
     if not isinstance(sweep, Mapping):
         kind = type(sweep).__name__
@@ -152,6 +154,7 @@ def read_sweep(sweep: Mapping[str, Sequence[Any]], specs: Sequence[FieldSpec]) -
             raise ArgumentError(f"The setting {name!r} cannot be swept in a form. These can: {listed}.")
         if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:
             raise ArgumentError(f"A sweep needs a list of values for {name!r}, such as [0.1, 0.2].")
+        check_repeats(name, values)
     return {name: list(values) for name, values in swept.items()}
 
 

@@ -1,7 +1,7 @@
 """Parse pasted sequences: raw, wrapped, numbered or FASTA, in upper or lower case.
 
-`read_sequence` removes header lines, white space and position numbers, and converts to upper case. The
-catalog validates the letters.
+`read_sequence` removes header lines, white space, position numbers, and the first and last line of a sequence
+in GenBank, EMBL or UniProt format, and converts to upper case. The catalog validates the letters.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ from foldnote.text import count
 
 _POSITION = re.compile(r"(?<!\S)\d+(?!\S)")
 """A number between blocks of letters, at an end of a line, or in a line of numbers above the letters."""
+
+_FIRST_LINE = re.compile(r"\A\s*(?:ORIGIN[ \t]*|SQ[ \t]+SEQUENCE\b.*)\n(?=\s*\S)", re.IGNORECASE)
+"""The line before the sequence in GenBank, EMBL and UniProt entries."""
+_LAST_LINE = re.compile(r"\s//\s*\Z")
+"""The end of such an entry."""
 
 
 class SequenceText(NamedTuple):
@@ -66,10 +71,13 @@ def _header_note(name: str) -> str:
 
 def _clean(text: str) -> tuple[str, tuple[str, ...]]:
     notes = []
-    unnumbered = _POSITION.sub("", text)
+    body = _LAST_LINE.sub("", _FIRST_LINE.sub("", text))
+    if body != text:
+        notes.append("lines around the sequence removed")
+    unnumbered = _POSITION.sub("", body)
     if not unnumbered.strip():
-        unnumbered = text
-    if unnumbered != text:
+        unnumbered = body
+    if unnumbered != body:
         notes.append("position numbers removed")
     letters = re.sub(r"\s+", "", unnumbered)
     if letters != letters.upper():

@@ -3,7 +3,9 @@
 Distances are between the atoms in the files: no hydrogen is added and no atom is moved. Hydrogen bonds follow
 Baker and Hubbard, Prog. Biophys. Mol. Biol. 44, 97 (1984), applied to heavy atoms: donor and acceptor are
 nitrogen or oxygen, at most 3.5 Å apart; if the file has hydrogens at the donor, one of them has a
-donor-hydrogen-acceptor angle of at least 120°. Side chains that a pose has moved are taken from the pose.
+donor-hydrogen-acceptor angle of at least 120°. In a covalent complex, atoms of the two sides separated by at
+most three bonds are close for that reason and form no hydrogen bond. Side chains that a pose has moved are
+taken from the pose.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import pandas as pd
 
 from foldnote.residue_names import find_parent
 from foldnote.results.core.numeric import Floats, find_close_pairs
-from foldnote.results.docking.bonding import find_roles
+from foldnote.results.docking.bonding import find_roles, list_neighbours
 from foldnote.results.docking.poses import Pose
 from foldnote.results.molecules.molecule import Molecule
 from foldnote.results.molecules.pdbqt import list_side_chains
@@ -36,6 +38,8 @@ from foldnote.results.structure.walk import list_first_location
 _MAIN_CHAIN = frozenset(("N", "CA", "C", "O", "OXT"))
 CONTACT_A = 4.0
 """Maximum distance between heavy atoms in contact, Å."""
+COVALENT_A = 1.95
+"""Longest covalent bond between heavy atoms, Å."""
 _COLUMNS = {
     "kind": "str", "chain": "str", "number": "str", "residue": "str", "atom": "str", "ligand_atom": "str",
     "ligand_row": "int64", "distance": "float64", "angle": "float64", "donor": "str",
@@ -243,8 +247,11 @@ def _list_hydrogen_bonds(
     pocket: Pocket, own: _Ligand, pairs: Sequence[tuple[int, int, float]]
 ) -> list[tuple[object, ...]]:
     ours, positions = find_roles(own.molecule), own.positions
+    bonded = _find_bonded(pocket, own, pairs)
     bonds = []
     for i, j, distance in sorted(pairs, key=lambda pair: pair[2]):
+        if (i, j) in bonded:
+            continue
         is_donor = bool(pocket.roles[i, 0] and ours.roles[j, 1])
         is_acceptor = bool(pocket.roles[i, 1] and ours.roles[j, 0])
         if distance > HYDROGEN_BOND_A or not (is_donor or is_acceptor):
@@ -262,6 +269,25 @@ def _list_hydrogen_bonds(
             angle = max(measured.values(), default=float("nan"))
             bonds.append(_write_row("hydrogen bond", pocket, own, (i, j, distance), angle, donor))
     return bonds
+
+
+def _find_bonded(
+    pocket: Pocket, own: _Ligand, pairs: Sequence[tuple[int, int, float]]
+) -> set[tuple[int, int]]:
+    """Return the rows of receptor and molecule that at most three covalent bonds separate."""
+    elements = own.molecule.elements
+    joined = [
+        (i, j)
+        for i, j, distance in pairs
+        if distance <= COVALENT_A
+        and not any(gemmi.Element(str(name)).is_metal for name in (pocket.elements[i], elements[j]))
+    ]
+    neighbours = list_neighbours(own.molecule) if joined else []
+    found: set[tuple[int, int]] = set()
+    for i, j in joined:
+        close = np.flatnonzero(np.linalg.norm(pocket.points - pocket.points[i], axis=1) <= COVALENT_A)
+        found |= {(row, column) for row in close.tolist() for column in (j, *neighbours[j])}
+    return found
 
 
 def _list_closest(

@@ -30,6 +30,7 @@ from foldnote.residue_names import find_parent
 from foldnote.results.core.numeric import Floats, find_close_pairs, measure_angle
 from foldnote.results.docking.bonding import find_roles
 from foldnote.results.docking.contacts import (
+    COVALENT_A,
     Pocket,
     find_atom_names,
     list_rows,
@@ -53,8 +54,6 @@ PLANES_DEGREES: Final = 30.0
 HALOGEN_A: Final = 4.0
 METAL_A: Final = 3.0
 _AT_HALOGEN, _AT_ACCEPTOR, _DEVIATION = 165.0, 120.0, 30.0
-COVALENT_A: Final = 1.95
-"""Longest covalent bond between heavy atoms, Å."""
 _REACH_A = 9.0
 """Maximum distance from the molecule of the receptor atoms that are considered, Å."""
 KINDS: Final = (

@@ -1,6 +1,8 @@
 // One selection of residues, shown in and made from the 3D view, the sequence, the plots, the table and Python.
 const MARK = '#d6006e';
 const CHUNK = 10;
+// Least distance of the numbers below a plot, as a fraction of its width.
+const NEAREST = 0.1;
 
 /** Adds an element. */
 function make(tag, name, parent, text) {
@@ -63,6 +65,10 @@ function onDrag(node, find, done) {
   });
 }
 
+function describe([chain, number, letter, plddt]) {
+  return `Chain ${chain} · ${letter} ${number}${typeof plddt === 'number' ? ` · pLDDT ${plddt}` : ''}`;
+}
+
 function addSequence(parent, residues, choice) {
   const box = make('div', 'fne-sequence', parent);
   box.tabIndex = 0;
@@ -71,7 +77,7 @@ function addSequence(parent, residues, choice) {
   box.setAttribute('aria-label', 'Sequence; choose residues with the arrow keys and the space bar');
   const cells = [];
   let group = null, ten = null, begin = 0, here = 0;
-  residues.forEach(([chain, number, letter, plddt], index) => {
+  residues.forEach(([chain, number, letter], index) => {
     const isFirst = index === 0 || residues[index - 1][0] !== chain;
     if (isFirst) {
       group = make('div', 'fne-chain', box);
@@ -85,7 +91,7 @@ function addSequence(parent, residues, choice) {
     cell.id = `${box.id || 'fne'}-${Math.random().toString(36).slice(2)}`;
     cell.setAttribute('role', 'option');
     cell.setAttribute('aria-label', `${letter} ${number} of chain ${chain}`);
-    cell.title = `Chain ${chain} · ${letter} ${number}${typeof plddt === 'number' ? ` · pLDDT ${plddt}` : ''}`;
+    cell.title = describe(residues[index]);
     cell.dataset.place = index;
     cells.push(cell);
   });
@@ -121,6 +127,24 @@ function addSequence(parent, residues, choice) {
   });
 }
 
+/** The residues to name below a plot: the first of each chain, and those with round numbers. */
+function listTicks(residues) {
+  const count = residues.length, near = count * NEAREST, ticks = [];
+  const starts = residues.flatMap(([chain], index) => (index === 0 || residues[index - 1][0] !== chain ? [index] : []));
+  const add = (index, text) => {
+    if (ticks.every(tick => Math.abs(tick.index - index) >= near)) ticks.push({ index, text });
+  };
+  for (const index of starts) {
+    const [chain, number] = residues[index];
+    add(index, starts.length > 1 && chain.length < 4 ? `${chain} ${number}` : number); // a longer name would cover its neighbour
+  }
+  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find(size => size >= near) || 5000;
+  residues.forEach(([, number], index) => {
+    if (/^-?\d+$/.test(number) && Number(number) % step === 0) add(index, number);
+  });
+  return { ticks, starts };
+}
+
 function addConfidence(parent, residues, choice) {
   if (!residues.some(row => typeof row[3] === 'number')) return () => undefined;
   const width = 560, height = 110, count = residues.length;
@@ -131,13 +155,28 @@ function addConfidence(parent, residues, choice) {
   for (const [color, low, high] of bands) draw('rect', { x: 0, width, y: top(high), height: top(low) - top(high), fill: color, opacity: 0.18 }, svg);
   const marks = draw('g', {}, svg);
   const left = index => (index / count) * width;
-  const points = residues.map((row, index) => (typeof row[3] === 'number' ? `${left(index + 0.5).toFixed(1)},${top(row[3]).toFixed(1)}` : '')).filter(Boolean);
-  draw('polyline', { points: points.join(' '), fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 }, svg);
-  make('figcaption', '', box, 'pLDDT along the chains, 0 to 100; drag to choose');
+  const { ticks, starts } = listTicks(residues), isKnown = index => index >= 0 && typeof residues[index][3] === 'number';
+  const path = residues.map(([chain, , , plddt], index) => {
+    if (!isKnown(index)) return '';
+    const isJoined = isKnown(index - 1) && residues[index - 1][0] === chain;
+    return `${isJoined ? 'L' : 'M'}${left(index + 0.5).toFixed(1)} ${top(plddt).toFixed(1)}${isJoined ? '' : 'h0'}`;
+  });
+  draw('path', { d: path.join(''), fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5, 'stroke-linecap': 'round' }, svg);
+  for (const index of starts.slice(1)) draw('path', { d: `M${left(index)} 0V${height}`, stroke: '#888', 'stroke-width': 1 }, svg);
+  const axis = make('div', 'fne-axis', box);
+  axis.setAttribute('aria-hidden', 'true');
+  for (const { index, text } of ticks) {
+    const label = make('span', '', axis, text), place = (index + 0.5) / count;
+    label.style.left = `${100 * place}%`;
+    label.style.transform = `translateX(${place < NEAREST / 2 ? 0 : place > 1 - NEAREST / 2 ? -100 : -50}%)`;
+  }
+  make('figcaption', '', box, 'pLDDT along the chains, 0 to 100, by residue number; drag to choose');
+  const named = draw('title', {}, svg);
   const find = event => {
     const bounds = svg.getBoundingClientRect();
     return Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - bounds.left) / bounds.width) * count)));
   };
+  svg.addEventListener('pointermove', event => { named.textContent = describe(residues[find(event)]); });
   onDrag(svg, find, (first, last, event) => (first === last ? choice.pick(first, event) : choice.range(first, last, event.ctrlKey || event.metaKey)));
   return chosen => {
     marks.replaceChildren();

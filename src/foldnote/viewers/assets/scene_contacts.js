@@ -31,9 +31,30 @@ function areBonded(one, other) {
   return Math.abs(one.resi - other.resi) <= count;
 }
 
+var COVALENT_A = 1.95;
+
+// The pairs of atoms of ``own`` and ``near`` that at most three covalent bonds separate, such as those of bonded ligands and glycans.
+function findJoined(own, near) {
+  var isCovalent = function (one, other) { return one !== other && measureApart(one, other) <= COVALENT_A; };
+  var usual = function (atom) { return /^(B|C|N|O|P|S|SE)$/i.test(atom.elem); };
+  var mine = own.filter(usual), theirs = near.filter(usual), joined = new Set();
+  mine.forEach(function (me) {
+    theirs.filter(function (they) { return isCovalent(me, they); }).forEach(function (they) {
+      var key = findKey(they);
+      mine.filter(function (each) { return each === me || isCovalent(each, me); }).forEach(function (first) {
+        theirs.filter(function (each) { return each === they || (findKey(each) === key && isCovalent(each, they)); })
+          .forEach(function (second) { joined.add(nameAtom(first) + ' ' + nameAtom(second)); });
+      });
+    });
+  });
+  return joined;
+}
+
+function nameAtom(atom) { return atom.model + '|' + atom.index; }
+
 // {own, other, distance, isBond, isBridge}, shortest first; ``own`` and ``near`` are complete residues.
 function listBonds(own, near, rules) {
-  var residues = {}, found = [];
+  var residues = {}, found = [], joined = findJoined(own, near);
   near.forEach(function (atom) { (residues[findKey(atom)] = residues[findKey(atom)] || []).push(atom); });
   var polar = function (atoms) {
     return atoms.filter(function (atom) { return atom.elem === 'N' || atom.elem === 'O'; }).map(function (atom) {
@@ -46,7 +67,7 @@ function listBonds(own, near, rules) {
     polar(residues[key]).forEach(function (they) {
       mine.forEach(function (me) {
         var distance = measureApart(me.atom, they.atom);
-        if (distance > rules.bridge || areBonded(me.atom, they.atom)) return;
+        if (distance > rules.bridge || areBonded(me.atom, they.atom) || joined.has(nameAtom(me.atom) + ' ' + nameAtom(they.atom))) return;
         var gives = me.role & 1 && they.role & 2 && isStraight(me.atom, me.light, they.atom, rules);
         var takes = me.role & 2 && they.role & 1 && isStraight(they.atom, they.light, me.atom, rules);
         var isBond = distance <= rules.bond && !!(gives || takes), isBridge = me.charge * they.charge < 0;

@@ -84,7 +84,9 @@ def plot_tree(nodes: pd.DataFrame, title: str = "Tree") -> Plot:
     """
     missing = [name for name in _COLUMNS if name not in nodes.columns]
     if missing:
-        raise ArgumentError(f"The table of nodes has no column {missing[0]}.")
+        noun = "column" if len(missing) == 1 else "columns"
+        has = ", ".join(map(str, nodes.columns)) or "no columns"
+        raise ArgumentError(f"The table of nodes has no {noun} {', '.join(missing)}. It has: {has}.")
     if nodes.empty:
         raise ArgumentError("The table of a tree has no nodes.")
     layout = _lay_out(nodes)
