@@ -117,7 +117,7 @@ class UploadSession:
         try:
             with note.open("rb") as stream:
                 content = json.loads(stream.read(_MAX_NOTE_BYTES))
-            upload = cls(path.name, PlannedUpload(**content["request"]), path, hold, value=content["value"])
+            upload = cls(path.name, PlannedUpload(**content["wish"]), path, hold, value=content["value"])
             size = upload.request.size_bytes
             upload.received_bytes = size if upload.value else min(path.stat().st_size, size)
         except (OSError, ValueError, KeyError, TypeError):
@@ -201,7 +201,7 @@ class UploadSession:
         self.suspend()
 
     def _write_note(self) -> None:
-        content = json.dumps({"request": asdict(self.request), "value": self.value})
+        content = json.dumps({"wish": asdict(self.request), "value": self.value})
         write_atomically(_note_of(self.path), content, is_private=True)
 
     async def _wait(self, is_news: Callable[[], bool]) -> None:

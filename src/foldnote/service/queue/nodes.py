@@ -39,7 +39,7 @@ UPLOADS = (files.LOG, files.MANIFEST, files.RESULT)
 """Files that a node may upload, by name."""
 DRAFT = ".upload-"
 _MAX_REMEMBERED = 10_000
-_LAST_CONTACT = "last_contact"
+_LAST_CONTACT = "heard"
 """File with the time of the last heartbeat by the database's clock (s), whichever replica received it."""
 
 

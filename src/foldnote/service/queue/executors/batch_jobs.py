@@ -147,7 +147,7 @@ class BatchExecutor(NodeExecutor):
                 AttemptIdentity(**content["identity"]),
                 path.stem,
                 content["native_id"],
-                content.get("reused_job_name", ""),
+                content.get("first", ""),
             )
         except (OSError, ValueError, TypeError, KeyError):
             log.warning("The record %s of a batch job is damaged; the job is cancelled.", path)
@@ -489,7 +489,7 @@ class BatchExecutor(NodeExecutor):
         content = {
             "identity": asdict(record.identity),
             "native_id": record.native_id,
-            "reused_job_name": record.reused_job_name,
+            "first": record.reused_job_name,
         }
         _write_private(self._record_path(record), content)
 
