@@ -2,11 +2,11 @@
 import { useEffect, useState, type ReactElement } from 'react';
 
 import type { ShareRecord } from '../api/responses';
-import { sentenceOf, visibleText } from '../models/text';
+import { messageOf, visibleText } from '../models/text';
 import { formatClock } from '../models/time';
 import type { Trans } from '../models/words';
 import { CodeText } from './CodeText';
-import { useWords } from './words';
+import { useTranslation } from './words';
 
 const DAYS = [7, 30, 90, 366] as const;
 
@@ -21,30 +21,30 @@ export interface ShareBoxProps {
 
 /** The links to one job. */
 export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const [shares, setShares] = useState<readonly ShareRecord[] | null>(null);
-  const [made, setMade] = useState<ShareRecord | null>(null);
+  const [newShare, setNewShare] = useState<ShareRecord | null>(null);
   const [days, setDays] = useState<number>(30);
   const [isBusy, setBusy] = useState(false);
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const [fault, setFault] = useState<string | null>(null);
-  const act = async (work: () => Promise<string>): Promise<void> => {
+  const run = async (action: () => Promise<string>): Promise<void> => {
     setBusy(true);
     setFault(null);
-    setSaid('');
+    setMessage('');
     try {
-      setSaid(await work());
+      setMessage(await action());
       setShares(await list());
     } catch (error) {
-      setFault(sentenceOf(error));
+      setFault(messageOf(error));
     } finally {
       setBusy(false);
     }
   };
   useEffect(() => {
-    list().then(setShares, (error: unknown) => setFault(sentenceOf(error)));
+    list().then(setShares, (error: unknown) => setFault(messageOf(error)));
   }, [list]);
-  const words: Readonly<Record<number, string>> = {
+  const dayLabels: Readonly<Record<number, string>> = {
     7: trans.__('7 days'),
     30: trans.__('30 days'),
     90: trans.__('90 days'),
@@ -61,9 +61,9 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
         <label>
           {trans.__('Valid for')}{' '}
           <select value={days} onChange={event => setDays(Number(event.currentTarget.value))}>
-            {DAYS.map(each => (
-              <option key={each} value={each}>
-                {words[each]}
+            {DAYS.map(option => (
+              <option key={option} value={option}>
+                {dayLabels[option]}
               </option>
             ))}
           </select>
@@ -73,8 +73,8 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
           className="fn-Button"
           disabled={isBusy}
           onClick={() =>
-            void act(async () => {
-              setMade(await make(days));
+            void run(async () => {
+              setNewShare(await make(days));
               return '';
             })
           }
@@ -82,13 +82,13 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
           {trans.__('Create link')}
         </button>
       </div>
-      {made?.url && (
+      {newShare?.url && (
         <div className="fn-Share-made">
           <div className="fn-Share-row">
             <input
               className="jp-mod-styled"
               readOnly
-              value={made.url}
+              value={newShare.url}
               aria-label={trans.__('New link')}
               onFocus={event => event.currentTarget.select()}
             />
@@ -96,19 +96,19 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
               type="button"
               className="fn-Button"
               onClick={() => {
-                copy(made.url ?? '');
-                setSaid(trans.__('Copied.'));
+                copy(newShare.url ?? '');
+                setMessage(trans.__('Copied.'));
               }}
             >
               {trans.__('Copy')}
             </button>
           </div>
           <p>
-            {readersOf(made, trans)} {trans.__('Copy it now; it will not be shown again.')}
+            {describeReaders(newShare, trans)} {trans.__('Copy it now; it will not be shown again.')}
           </p>
         </div>
       )}
-      <p role="status">{said}</p>
+      <p role="status">{message}</p>
       {fault !== null && (
         <p className="fn-JobRow-error fn-mod-whole" role="alert">
           <CodeText text={fault} />
@@ -122,7 +122,7 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
               <li key={share.name} className="fn-Share-row">
                 <span>
                   <bdi>{trans.__('Until %1', formatClock(share.expires, Date.now()))}</bdi>
-                  <span className="fn-Tool-method">{openingsOf(share, trans)}</span>
+                  <span className="fn-Tool-method">{describeOpenings(share, trans)}</span>
                 </span>
                 <button
                   type="button"
@@ -133,9 +133,9 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
                     formatClock(share.expires, Date.now())
                   )}
                   onClick={() =>
-                    void act(async () => {
+                    void run(async () => {
                       const confirmation = await revoke(share.name);
-                      setMade(before => (before?.name === share.name ? null : before));
+                      setNewShare(before => (before?.name === share.name ? null : before));
                       return confirmation;
                     })
                   }
@@ -152,7 +152,7 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
 }
 
 /** Who can open a link, and until when. */
-function readersOf({ expires, organization }: ShareRecord, trans: Trans): string {
+function describeReaders({ expires, organization }: ShareRecord, trans: Trans): string {
   const until = formatClock(expires, Date.now());
   return organization
     ? trans.__('For members of %1, until %2.', visibleText(organization), until)
@@ -160,7 +160,7 @@ function readersOf({ expires, organization }: ShareRecord, trans: Trans): string
 }
 
 /** Number of times a link was opened, and by whom. */
-function openingsOf({ openings }: ShareRecord, trans: Trans): string {
+function describeOpenings({ openings }: ShareRecord, trans: Trans): string {
   return openings.length === 0
     ? trans.__('Not opened yet')
     : openings.map(({ count, email }) => trans.__('%1 (%2×)', visibleText(email), count)).join(', ');

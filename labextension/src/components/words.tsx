@@ -4,9 +4,9 @@ import { createContext, useContext } from 'react';
 import { PLAIN, type Trans } from '../models/words';
 
 /** Provides the translation to the views below. */
-export const Words = createContext<Trans>(PLAIN);
+export const TranslationContext = createContext<Trans>(PLAIN);
 
 /** The translation of this view. */
-export function useWords(): Trans {
-  return useContext(Words);
+export function useTranslation(): Trans {
+  return useContext(TranslationContext);
 }

@@ -50,7 +50,7 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
     const settings = new SettingsModel();
     settings.changed.connect(() => {
       const { hasNotifications, profile, pollSeconds, colors } = settings.state();
-      attention.turn(hasNotifications);
+      attention.enable(hasNotifications);
       api.pollSeconds = pollSeconds;
       api.colors = colors;
       profiles.choose(profile);
