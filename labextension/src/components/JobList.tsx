@@ -9,7 +9,8 @@ import {
   type KeyboardEvent,
   type MouseEvent,
   type ReactElement,
-  type ReactNode
+  type ReactNode,
+  type RefObject
 } from 'react';
 
 import type { JobsState } from '../models/jobs';
@@ -108,61 +109,11 @@ export function JobList(props: JobListProps): ReactElement {
     [selection, onDrag]
   );
 
-  const handleKey = (event: KeyboardEvent): boolean => {
-    const row = activeRow;
-    const nextRow = nextIndex(event.key, activeIndex, rows.length, list.current?.pageRows() ?? 10);
-    const hasCtrl = event.ctrlKey || event.metaKey;
-    if (nextRow >= 0) {
-      choose(nextRow, event.shiftKey ? 'range' : hasCtrl ? 'keep' : 'alone');
-    } else if (hasCtrl && event.key.toLowerCase() === 'a') {
-      selection.chooseAll(order);
-    } else if (event.key === 'Escape' && (selected.names.size > 0 || openLog !== null)) {
-      setOpenLog(null);
-      selection.clear();
-    } else if (hasCtrl && event.key.toLowerCase() === 'z' && pendingDeletions(state).length > 0) {
-      props.onUndoDelete(pendingDeletions(state));
-    } else if (event.key === 'Delete' && selected.names.size > 0) {
-      props.onDelete([...selected.names].filter(name => !state.pending.has(name)));
-    } else if (row?.kind === 'group') {
-      return actOnGroup(event.key, row.key);
-    } else if (row?.kind === 'job') {
-      return actOnJob(event.key, row, hasCtrl);
-    } else {
-      return false;
-    }
-    return true;
-  };
-  const actOnGroup = (key: string, group: string): boolean => {
-    const isCollapsed = props.collapsed.has(group);
-    const isToggle = key === 'Enter' || key === ' ' || key === (isCollapsed ? 'ArrowRight' : 'ArrowLeft');
-    if (isToggle) {
-      props.onToggleGroup(group);
-    }
-    return isToggle;
-  };
-  const actOnJob = (key: string, row: Extract<ListRow, { kind: 'job' }>, hasCtrl: boolean): boolean => {
-    const name = row.job.jobName;
-    const isOpen = isBatch(row.job) ? state.open.has(name) : openLog === row.key;
-    if (key === ' ') {
-      choose(activeIndex, hasCtrl || selected.names.has(name) ? 'toggle' : 'alone');
-    } else if (key === 'Enter' && row.job.status === 'Complete') {
-      props.onOpen(name);
-    } else if (key === 'Enter' || key === (isOpen ? 'ArrowLeft' : 'ArrowRight')) {
-      if (isBatch(row.job)) {
-        props.onToggleBatch(name);
-      } else {
-        toggleLog(row.key);
-      }
-    } else {
-      return false;
-    }
-    return true;
-  };
   const onKeyDown = (event: KeyboardEvent): void => {
     const isInside = event.target !== event.currentTarget;
     if (isInside && event.key === 'Escape') {
       list.current?.focus();
-    } else if (isInside || !handleKey(event)) {
+    } else if (isInside || !handleKey(event, props, { list, order, activeIndex, openLog, setOpenLog, choose })) {
       return;
     }
     event.preventDefault();
@@ -229,6 +180,82 @@ export function JobList(props: JobListProps): ReactElement {
       }
     />
   );
+}
+
+/** What the keys of the list read and change besides its props. */
+interface KeyContext {
+  readonly list: RefObject<VirtualHandle>;
+  /** Names of the jobs in the order of the rows. */
+  readonly order: readonly string[];
+  readonly activeIndex: number;
+  /** Key of the row whose log is shown; null for none. */
+  readonly openLog: string | null;
+  readonly setOpenLog: (key: string | null) => void;
+  /** Makes a row active and changes the selection. */
+  readonly choose: (index: number, mode: SelectionMode) => void;
+}
+
+/** Handles a key that was pressed on the list itself; false if the key has no meaning there. */
+function handleKey(event: KeyboardEvent, props: JobListProps, context: KeyContext): boolean {
+  const { rows, selection, selected, state } = props;
+  const { list, order, activeIndex, openLog, setOpenLog, choose } = context;
+  const row = rows[activeIndex];
+  const targetIndex = nextIndex(event.key, activeIndex, rows.length, list.current?.pageRows() ?? 10);
+  const hasCtrl = event.ctrlKey || event.metaKey;
+  if (targetIndex >= 0) {
+    choose(targetIndex, event.shiftKey ? 'range' : hasCtrl ? 'keep' : 'alone');
+  } else if (hasCtrl && event.key.toLowerCase() === 'a') {
+    selection.chooseAll(order);
+  } else if (event.key === 'Escape' && (selected.names.size > 0 || openLog !== null)) {
+    setOpenLog(null);
+    selection.clear();
+  } else if (hasCtrl && event.key.toLowerCase() === 'z' && pendingDeletions(state).length > 0) {
+    props.onUndoDelete(pendingDeletions(state));
+  } else if (event.key === 'Delete' && selected.names.size > 0) {
+    props.onDelete([...selected.names].filter(name => !state.pending.has(name)));
+  } else if (row?.kind === 'group') {
+    return handleGroupKey(event.key, row.key, props);
+  } else if (row?.kind === 'job') {
+    return handleJobKey(event.key, row, hasCtrl, props, context);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/** Handles a key on the heading of a group; false if the key has no meaning there. */
+function handleGroupKey(key: string, group: string, { collapsed, onToggleGroup }: JobListProps): boolean {
+  const isToggle = key === 'Enter' || key === ' ' || key === (collapsed.has(group) ? 'ArrowRight' : 'ArrowLeft');
+  if (isToggle) {
+    onToggleGroup(group);
+  }
+  return isToggle;
+}
+
+/** Handles a key on the row of a job; false if the key has no meaning there. */
+function handleJobKey(
+  key: string,
+  { key: rowKey, job }: Extract<ListRow, { kind: 'job' }>,
+  hasCtrl: boolean,
+  props: JobListProps,
+  { activeIndex, openLog, setOpenLog, choose }: KeyContext
+): boolean {
+  const name = job.jobName;
+  const isOpen = isBatch(job) ? props.state.open.has(name) : openLog === rowKey;
+  if (key === ' ') {
+    choose(activeIndex, hasCtrl || props.selected.names.has(name) ? 'toggle' : 'alone');
+  } else if (key === 'Enter' && job.status === 'Complete') {
+    props.onOpen(name);
+  } else if (key === 'Enter' || key === (isOpen ? 'ArrowLeft' : 'ArrowRight')) {
+    if (isBatch(job)) {
+      props.onToggleBatch(name);
+    } else {
+      setOpenLog(isOpen ? null : rowKey);
+    }
+  } else {
+    return false;
+  }
+  return true;
 }
 
 /** Names of jobs whose deletion can still be undone. */

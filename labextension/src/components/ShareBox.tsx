@@ -83,30 +83,14 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
         </button>
       </div>
       {newShare?.url && (
-        <div className="fn-Share-made">
-          <div className="fn-Share-row">
-            <input
-              className="jp-mod-styled"
-              readOnly
-              value={newShare.url}
-              aria-label={trans.__('New link')}
-              onFocus={event => event.currentTarget.select()}
-            />
-            <button
-              type="button"
-              className="fn-Button"
-              onClick={() => {
-                copy(newShare.url ?? '');
-                setMessage(trans.__('Copied.'));
-              }}
-            >
-              {trans.__('Copy')}
-            </button>
-          </div>
-          <p>
-            {describeReaders(newShare, trans)} {trans.__('Copy it now; it will not be shown again.')}
-          </p>
-        </div>
+        <NewLink
+          share={newShare}
+          url={newShare.url}
+          onCopy={url => {
+            copy(url);
+            setMessage(trans.__('Copied.'));
+          }}
+        />
       )}
       <p role="status">{message}</p>
       {fault !== null && (
@@ -119,35 +103,82 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
           <h3>{trans.__('Links to this job')}</h3>
           <ul>
             {shares.map(share => (
-              <li key={share.name} className="fn-Share-row">
-                <span>
-                  <bdi>{trans.__('Until %1', formatClock(share.expires, Date.now()))}</bdi>
-                  <span className="fn-Tool-method">{describeOpenings(share, trans)}</span>
-                </span>
-                <button
-                  type="button"
-                  className="fn-Button fn-mod-small"
-                  disabled={isBusy}
-                  aria-label={trans.__(
-                    'Revoke the link that is valid until %1',
-                    formatClock(share.expires, Date.now())
-                  )}
-                  onClick={() =>
-                    void run(async () => {
-                      const confirmation = await revoke(share.name);
-                      setNewShare(before => (before?.name === share.name ? null : before));
-                      return confirmation;
-                    })
-                  }
-                >
-                  {trans.__('Revoke')}
-                </button>
-              </li>
+              <LinkRow
+                key={share.name}
+                share={share}
+                isBusy={isBusy}
+                onRevoke={() =>
+                  void run(async () => {
+                    const confirmation = await revoke(share.name);
+                    setNewShare(before => (before?.name === share.name ? null : before));
+                    return confirmation;
+                  })
+                }
+              />
             ))}
           </ul>
         </>
       )}
     </div>
+  );
+}
+
+interface NewLinkProps {
+  readonly share: ShareRecord;
+  readonly url: string;
+  readonly onCopy: (url: string) => void;
+}
+
+/** A link just made, with its address. */
+function NewLink({ share, url, onCopy }: NewLinkProps): ReactElement {
+  const trans = useTranslation();
+  return (
+    <div className="fn-Share-made">
+      <div className="fn-Share-row">
+        <input
+          className="jp-mod-styled"
+          readOnly
+          value={url}
+          aria-label={trans.__('New link')}
+          onFocus={event => event.currentTarget.select()}
+        />
+        <button type="button" className="fn-Button" onClick={() => onCopy(url)}>
+          {trans.__('Copy')}
+        </button>
+      </div>
+      <p>
+        {describeReaders(share, trans)} {trans.__('Copy it now; it will not be shown again.')}
+      </p>
+    </div>
+  );
+}
+
+interface LinkRowProps {
+  readonly share: ShareRecord;
+  readonly isBusy: boolean;
+  readonly onRevoke: () => void;
+}
+
+/** A valid link: until when, who has opened it, and a button to revoke it. */
+function LinkRow({ share, isBusy, onRevoke }: LinkRowProps): ReactElement {
+  const trans = useTranslation();
+  const until = formatClock(share.expires, Date.now());
+  return (
+    <li className="fn-Share-row">
+      <span>
+        <bdi>{trans.__('Until %1', until)}</bdi>
+        <span className="fn-Tool-method">{describeOpenings(share, trans)}</span>
+      </span>
+      <button
+        type="button"
+        className="fn-Button fn-mod-small"
+        disabled={isBusy}
+        aria-label={trans.__('Revoke the link that is valid until %1', until)}
+        onClick={onRevoke}
+      >
+        {trans.__('Revoke')}
+      </button>
+    </li>
   );
 }
 

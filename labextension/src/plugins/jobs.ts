@@ -58,7 +58,9 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
       args: ({ content }) => argsOf(content.jobRef),
       name: ({ content: { jobRef } }) => [jobRef.profile, jobRef.member, jobRef.job, jobRef.share].join('/')
     });
-    addEndingCommands(app, foldnote);
+    addStopCommand(app, foldnote);
+    addDeleteCommand(app, foldnote);
+    addUndoDeleteCommand(app, foldnote);
     addTagCommand(app, foldnote);
     MENU_COMMANDS.forEach((command, rank) => {
       palette?.addItem({ command, category: CATEGORY, args: { isPalette: true } });
@@ -78,7 +80,7 @@ interface CommandTarget {
   readonly share?: string;
 }
 
-/** The jobs that a command applies to: the given ones, else the selected ones. */
+/** The jobs that a command applies to: those in its arguments, else the selected ones. */
 function findTarget(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnote): CommandTarget {
   const [job, jobs] = [readText(args, 'job'), readTexts(args, 'jobs')];
   if (job || jobs.length > 0) {
@@ -330,10 +332,8 @@ function save(address: string): void {
   link.remove();
 }
 
-function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+function addStopCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { jobs, trans } = foldnote;
-  const pendingDeletions = ({ names }: CommandTarget): readonly string[] =>
-    (names.length > 0 ? names : jobs.state().jobs.map(job => job.jobName)).filter(name => jobs.find(name)?.isLeaving);
   const unfinished = ({ names }: CommandTarget): readonly string[] =>
     names.filter(name => {
       const job = jobs.find(name);
@@ -357,6 +357,10 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       }
     }
   });
+}
+
+function addDeleteCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+  const { trans } = foldnote;
   addJobCommand(app, foldnote, CommandIDs.deleteJob, {
     label: trans.__('Delete'),
     labelFor: name => trans.__('Delete the job %1', name),
@@ -376,13 +380,21 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       }
     }
   });
+}
+
+/** Undoes pending deletions: of the selected jobs, else of all. */
+function addUndoDeleteCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+  const { jobs, trans } = foldnote;
+  const pendingDeletions = ({ names }: CommandTarget): readonly string[] =>
+    (names.length > 0 ? names : jobs.state().jobs.map(job => job.jobName)).filter(name => jobs.find(name)?.isLeaving);
   addJobCommand(app, foldnote, CommandIDs.keepJob, {
     label: trans.__('Undo the Deletion'),
     isVisible: target => isOwn(target) && pendingDeletions(target).length > 0,
     canRun: target => isOwn(target) && pendingDeletions(target).length > 0,
     run: target => {
       const pendingNames = pendingDeletions(target);
-      return jobs.undoDelete(pendingNames.length > 0 ? pendingNames : target.names, target.profile ?? undefined); // the page may not yet know about their pending deletion
+      const names = pendingNames.length > 0 ? pendingNames : target.names; // the page may not know of the deletion yet
+      return jobs.undoDelete(names, target.profile ?? undefined);
     }
   });
 }
