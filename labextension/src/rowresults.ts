@@ -3,7 +3,7 @@
  */
 import type { JobRef, ResultResponse } from './api/responses';
 import { messageOf } from './models/text';
-import type { Trans } from './models/words';
+import type { Trans } from './models/translation';
 
 /** Name of the event. */
 export const OPEN_JOB = 'fn-open-job';

@@ -7,7 +7,7 @@ import { Widget } from '@lumino/widgets';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { isOutdated } from '../src/api/update';
-import { PLAIN } from '../src/models/words';
+import { PLAIN } from '../src/models/translation';
 import { FOLDNOTE_MIME, WidgetOrFallback } from '../src/panels/fallback';
 
 const LIVE = 'application/vnd.jupyter.widget-view+json';

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 
 import type { JobRef } from '../src/api/responses';
-import { PLAIN } from '../src/models/words';
+import { PLAIN } from '../src/models/translation';
 import { handleRowRequest, OPEN_JOB } from '../src/rowresults';
 
 const ANSWER = { html: '<p>seen</p>', files: [], manifest: '' };

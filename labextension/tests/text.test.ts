@@ -3,7 +3,7 @@ import { findScore, compareScores, formatScore } from '../src/models/score';
 import { countStates, isLive, shownState, STATES, stateRow } from '../src/models/status';
 import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
 import { plainSentence, messageOf, splitCode, splitEnd, visibleText } from '../src/models/text';
-import { PLAIN } from '../src/models/words';
+import { PLAIN } from '../src/models/translation';
 import { makeJob } from './records';
 import { forSeeds } from './random';
 

@@ -4,7 +4,7 @@ import { userEvent } from '@testing-library/user-event';
 import type { ReactElement } from 'react';
 
 import type { AdviceResponse, ToolResponse } from '../src/api/responses';
-import { AskBox, type AskBoxProps } from '../src/components/AskBox';
+import { AdviceBox, type AdviceBoxProps } from '../src/components/AdviceBox';
 import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
 import { VirtualRows, type VirtualHandle } from '../src/components/VirtualRows';
 import type { ToolsState } from '../src/models/tools';
@@ -20,9 +20,9 @@ const ADVICE: AdviceResponse = {
 };
 
 describe('the question box', () => {
-  function box(acts: Partial<AskBoxProps> = {}): HTMLTextAreaElement {
+  function box(acts: Partial<AdviceBoxProps> = {}): HTMLTextAreaElement {
     render(
-      <AskBox
+      <AdviceBox
         advise={() => Promise.resolve(ADVICE)}
         toolName={type => type.toUpperCase()}
         canRun={type => type === 'vina'}

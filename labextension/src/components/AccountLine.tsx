@@ -4,9 +4,9 @@ import { useState, type ReactElement } from 'react';
 import type { AccountResponse } from '../api/responses';
 import { formatCount, visibleText } from '../models/text';
 import { formatMoment } from '../models/time';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { FoldIcon } from './icons';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 const LEAST_HOURS = 0.001;
 

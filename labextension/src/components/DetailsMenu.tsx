@@ -7,7 +7,7 @@ import { DETAILS, toggleDetail, type Detail } from '../models/details';
 import { nextIndex } from '../models/selection';
 import { IconButton } from './IconButton';
 import { Glyph } from './icons';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the menu. */
 export interface DetailsMenuProps {

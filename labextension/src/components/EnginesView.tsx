@@ -8,7 +8,7 @@ import { formatCount } from '../models/text';
 import { formatMoment } from '../models/time';
 import { Notice } from './Notice';
 import { percentOf, ProgressBar } from './ProgressBar';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the view. */
 export interface EnginesViewProps {

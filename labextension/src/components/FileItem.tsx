@@ -10,7 +10,7 @@ import { formatAge, formatMoment } from '../models/time';
 import { IconButton } from './IconButton';
 import { MiddleText } from './MiddleText';
 import { Glyph } from './icons';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Actions on files. */
 export interface FileActions {

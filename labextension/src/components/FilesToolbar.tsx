@@ -6,7 +6,7 @@ import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
 import { Glyph } from './icons';
 import { SearchBox } from './SearchBox';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the toolbar. */
 export interface FilesToolbarProps {

@@ -7,7 +7,7 @@ import { FileItem, type FileActions } from './FileItem';
 import { FilesToolbar } from './FilesToolbar';
 import { Notice } from './Notice';
 import { UploadRow } from './UploadRow';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the view. */
 export interface FilesViewProps extends FileActions {

@@ -29,7 +29,7 @@ import { JobRow, openMenuOfCurrent, ROW_PX, type JobActions } from './JobRow';
 import { VirtualRows, type VirtualHandle } from './VirtualRows';
 import { isLive } from '../models/status';
 import { formatCount, visibleText } from '../models/text';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the list. */
 export interface JobListProps extends JobActions {

@@ -20,14 +20,14 @@ import { formatSize } from '../models/size';
 import { isLive, isMixed, shownState, stateLabel } from '../models/status';
 import { plainSentence, visibleText } from '../models/text';
 import { formatClock, formatDuration, formatMoment, jobAge, jobDuration, queueSeconds } from '../models/time';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { CodeText } from './CodeText';
 import { IconButton } from './IconButton';
 import { JobIcon } from './icons';
-import { lazyComponent } from './later';
+import { lazyComponent } from './lazyComponent';
 import { MiddleText } from './MiddleText';
 import { percentOf, ProgressBar } from './ProgressBar';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 const LogPane = lazyComponent(async () => (await import('./LogPane')).LogPane);
 

@@ -20,7 +20,7 @@ import { SearchBox } from './SearchBox';
 import { ServiceNotice } from './ServiceNotice';
 import { StatusFilters } from './StatusFilters';
 import { WhoseSelect } from './WhoseSelect';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Actions on several jobs at once. */
 export interface ManyActions {

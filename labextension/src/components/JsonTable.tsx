@@ -4,7 +4,7 @@ import { Fragment, useMemo, type ReactElement } from 'react';
 import { readJsonRows, type JsonRow } from '../models/jsonrows';
 import { visibleText } from '../models/text';
 import { Notice } from './Notice';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the table. */
 export interface JsonTableProps {

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 
 import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/choices';
 import { Select } from './Select';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the options. */
 export interface ListOptionsProps {

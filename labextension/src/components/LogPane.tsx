@@ -4,7 +4,7 @@ import { useEffect, useRef, useState, type ReactElement } from 'react';
 
 import { messageOf, visibleText } from '../models/text';
 import { Notice } from './Notice';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the pane. */
 export interface LogPaneProps {

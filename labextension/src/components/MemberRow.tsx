@@ -9,7 +9,7 @@ import { stateLabel } from '../models/status';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
 import { JobFacts, openMenu, Reason, RowFrame } from './JobRow';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Actions on a member's job; none if the service does not report the owner. */
 export interface MemberActions {

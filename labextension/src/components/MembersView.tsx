@@ -19,7 +19,7 @@ import { Select } from './Select';
 import { StatusFilters } from './StatusFilters';
 import { VirtualRows, type VirtualHandle } from './VirtualRows';
 import { WhoseSelect } from './WhoseSelect';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the view. */
 export interface MembersViewProps extends MemberActions {

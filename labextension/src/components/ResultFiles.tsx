@@ -8,7 +8,7 @@ import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
 import { MiddleText } from './MiddleText';
 import { Glyph } from './icons';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Actions on a result's files. */
 export interface ResultFileActions {

@@ -4,10 +4,10 @@ import type { ReactElement } from 'react';
 import { isLive, shownState } from '../models/status';
 import type { Fault, ResultState } from '../models/result';
 import { visibleText } from '../models/text';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { Progress } from './JobRow';
 import { Notice, type NoticeAction } from './Notice';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the notices. */
 export interface ResultNoticeProps {

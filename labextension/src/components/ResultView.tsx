@@ -20,7 +20,7 @@ import { Notice } from './Notice';
 import { ResultFiles, type ResultFileActions } from './ResultFiles';
 import { ResultPending, ResultTrouble, type ResultNoticeProps } from './ResultNotices';
 import { Tabs, type Tab } from './Tabs';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the view. */
 export interface ResultViewProps extends ResultFileActions, ResultNoticeProps {

@@ -4,7 +4,7 @@ import type { ReactElement } from 'react';
 
 import { Glyph } from './icons';
 import { IconButton } from './IconButton';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of a search box. */
 export interface SearchBoxProps {

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 
 import type { ServiceReport } from '../api/responses';
 import { EMBEDDED, serviceTitle, type ProfilesState } from '../models/profiles';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the bar. */
 export interface ServiceBarProps {

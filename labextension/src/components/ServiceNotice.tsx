@@ -3,10 +3,10 @@ import type { ReactElement } from 'react';
 
 import type { ServiceReport } from '../api/responses';
 import { formatAge } from '../models/time';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { CodeText } from './CodeText';
 import { Notice } from './Notice';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the notice. */
 export interface ServiceNoticeProps {

@@ -4,9 +4,9 @@ import { useEffect, useState, type ReactElement } from 'react';
 import type { ShareRecord } from '../api/responses';
 import { messageOf, visibleText } from '../models/text';
 import { formatClock } from '../models/time';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { CodeText } from './CodeText';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 const DAYS = [7, 30, 90, 366] as const;
 

@@ -6,7 +6,7 @@ import { countListed } from '../models/listing';
 import { STATES, type ShownState } from '../models/status';
 import { formatCount } from '../models/text';
 import { StateIcon } from './icons';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the filters. */
 export interface StatusFiltersProps {

@@ -5,7 +5,7 @@ import type { ToolResponse, ToolRecord } from '../api/responses';
 import { messageOf, visibleText } from '../models/text';
 import { readableName } from '../models/tools';
 import { CodeText } from './CodeText';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the details. */
 export interface ToolFactsProps {

@@ -7,7 +7,7 @@ import { methodOf } from '../models/tools';
 import { CodeText } from './CodeText';
 import { FoldIcon, Glyph } from './icons';
 import { ToolFacts } from './ToolFacts';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of a tool. */
 export interface ToolItemProps {

@@ -5,13 +5,13 @@ import type { AdviceResponse, ToolResponse, ToolRecord } from '../api/responses'
 import { formatCount } from '../models/text';
 import { familyIcon } from '../kindIcons';
 import { groupTools, searchTools, type ToolsState } from '../models/tools';
-import { AskBox } from './AskBox';
+import { AdviceBox } from './AdviceBox';
 import { FoldIcon, Glyph } from './icons';
 import { Notice } from './Notice';
 import { SearchBox } from './SearchBox';
 import { ServiceNotice } from './ServiceNotice';
 import { ToolItem } from './ToolItem';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the view. */
 export interface ToolsViewProps {
@@ -74,7 +74,7 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
             <SearchBox label={trans.__('Search tools')} value={query} onChange={setQuery} />
           </div>
           {query === '' && (
-            <AskBox
+            <AdviceBox
               advise={props.advise}
               toolName={props.toolName}
               canRun={type => tools.some(tool => tool.type === type && tool.available)}

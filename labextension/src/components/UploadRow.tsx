@@ -4,11 +4,11 @@ import type { ReactElement } from 'react';
 
 import type { Upload } from '../models/files';
 import { visibleText } from '../models/text';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { IconButton } from './IconButton';
 import { MiddleText } from './MiddleText';
 import { percentOf, ProgressBar } from './ProgressBar';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the row. */
 export interface UploadRowProps {

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 
 import { JOB_OWNERS, type JobOwner } from '../models/choices';
 import { Select } from './Select';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the list. */
 export interface WhoseSelectProps {

@@ -1,7 +1,7 @@
 /** Counts and records of a batch's jobs. */
 import type { JobRecord, OlderResponse } from '../api/responses';
 import { formatCount } from './text';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 /** Whether the record is a batch parent; false for an unknown job. */
 export function isBatch(job: JobRecord | undefined): boolean {

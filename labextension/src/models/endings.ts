@@ -7,7 +7,7 @@ import type { JobsState } from './jobs';
 import { describeBatch } from './batch';
 import { countStates, isLive, isMixed, shownState, STATES, stateLabel, type ShownState } from './status';
 import { formatCount, plainSentence, visibleText } from './text';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 const MAX_NAME_LENGTH = 60;
 

@@ -9,7 +9,7 @@ import { findLabel } from './label';
 import { compareScores, findScore } from './score';
 import { shownState, STATES, type ShownState } from './status';
 import { formatDay, jobSeconds, queueSeconds } from './time';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 /** A row of the list. */
 export type ListRow =

@@ -5,7 +5,7 @@ import type { JobRecord, OlderResponse } from '../api/responses';
 import { isBatch, readSubjobs, type BatchSource } from './batch';
 import { Store } from './store';
 import { messageOf } from './text';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 /** Source of these jobs. */
 export interface MembersSource extends BatchSource {

@@ -2,7 +2,7 @@
 import type { ProfileRecord, ProfilesResponse } from '../api/responses';
 import { Store } from './store';
 import { visibleText } from './text';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 /** Name of the profile of this computer's service. */
 export const EMBEDDED = 'embedded';

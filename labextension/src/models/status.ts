@@ -4,7 +4,7 @@
  */
 import type { JobRecord } from '../api/responses';
 import { hasFailures, describeFailures } from './batch';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 /** A displayed state. */
 export type ShownState = 'queued' | 'running' | 'complete' | 'stopped' | 'failed';

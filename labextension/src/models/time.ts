@@ -2,7 +2,7 @@
  * Formatting of times. Inputs are RFC 3339 UTC strings of the wire, or milliseconds since 1970.
  */
 import type { JobRecord } from '../api/responses';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

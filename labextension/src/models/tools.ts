@@ -5,7 +5,7 @@ import { JSONExt, type ReadonlyJSONValue } from '@lumino/coreutils';
 import type { ServiceReport, ToolRecord, ToolsResponse } from '../api/responses';
 import { Store } from './store';
 import { messageOf } from './text';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 /** Source of tools. */
 export interface ToolsSource {

@@ -7,7 +7,7 @@ import { Widget } from '@lumino/widgets';
 
 import type { LabApi } from '../api/lab';
 import { messageOf } from '../models/text';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 
 interface ConnectionInput {
   readonly name: string;

@@ -10,7 +10,7 @@ import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
-import { PLAIN, type Trans } from '../models/words';
+import { PLAIN, type Trans } from '../models/translation';
 
 /**
  * MIME type in the bundles of our forms and cards. Its `view` is the live widget, unless the bundle has it under its

@@ -2,7 +2,7 @@
 import { useCallback, type ReactElement } from 'react';
 
 import { JobsView } from '../components/JobsView';
-import { lazyComponent } from '../components/later';
+import { lazyComponent } from '../components/lazyComponent';
 import { useStore } from '../components/store';
 import type { Choices } from '../models/choices';
 import type { ContentProps } from './sidebar';

@@ -2,10 +2,10 @@
 import { useMemo, type ReactElement } from 'react';
 
 import type { JobRef } from '../api/responses';
-import { lazyComponent } from '../components/later';
+import { lazyComponent } from '../components/lazyComponent';
 import type { ResultViewProps } from '../components/ResultView';
 import { useStore } from '../components/store';
-import { TranslationContext } from '../components/words';
+import { TranslationContext } from '../components/translation';
 import { dragFrom, type DragItem } from '../dragging';
 import { toolType } from '../models/batch';
 import { jobFileCode } from '../models/code';
@@ -16,7 +16,7 @@ import { isLive } from '../models/status';
 import { messageOf, visibleText } from '../models/text';
 import { handleRowRequest, OPEN_JOB } from '../rowresults';
 import type { IFoldnote } from '../tokens';
-import { VisibilityWidget } from './seen';
+import { VisibilityWidget } from './visibility';
 
 /** Options of the widget. */
 export interface ResultOptions {

@@ -18,7 +18,7 @@ import { fetchLinked, listShares, makeShare, openLink, openLinkedRow, openMarked
 import { CommandIDs } from '../commands';
 import { ResultView } from '../components/ResultView';
 import { ShareBox } from '../components/ShareBox';
-import { TranslationContext } from '../components/words';
+import { TranslationContext } from '../components/translation';
 import { dragFrom } from '../dragging';
 import { toolType } from '../models/batch';
 import { sharedCode, sharedFileCode } from '../models/code';

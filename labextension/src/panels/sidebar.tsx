@@ -8,15 +8,15 @@ import { IconButton } from '../components/IconButton';
 import type { JobActions } from '../components/JobRow';
 import type { ManyActions } from '../components/JobsView';
 import type { MemberActions } from '../components/MemberRow';
-import { lazyComponent } from '../components/later';
+import { lazyComponent } from '../components/lazyComponent';
 import { ServiceBar } from '../components/ServiceBar';
 import { useStore } from '../components/store';
 import { Tabs, type Tab } from '../components/Tabs';
-import { TranslationContext } from '../components/words';
+import { TranslationContext } from '../components/translation';
 import type { EngineRecord } from '../api/responses';
 import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
-import { VisibilityWidget } from './seen';
+import { VisibilityWidget } from './visibility';
 
 /** The views of the sidebar. */
 export type SidebarView = 'jobs' | 'tools' | 'engines' | 'files';

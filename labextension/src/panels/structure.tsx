@@ -5,9 +5,9 @@ import { useEffect, useState, type ReactElement } from 'react';
 import type { LabApi } from '../api/lab';
 import { HtmlPane } from '../components/HtmlPane';
 import { Notice } from '../components/Notice';
-import { TranslationContext } from '../components/words';
+import { TranslationContext } from '../components/translation';
 import { messageOf } from '../models/text';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 
 /** Options of the widget. */
 export interface StructureOptions {

@@ -3,7 +3,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { isOutdated } from '../api/update';
-import { PLAIN } from '../models/words';
+import { PLAIN } from '../models/translation';
 import { isNotebook } from '../notebooks';
 import { FOLDNOTE_MIME, WidgetOrFallback } from '../panels/fallback';
 import { loadStyles } from '../styles';

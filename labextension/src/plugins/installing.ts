@@ -4,7 +4,7 @@ import { Widget } from '@lumino/widgets';
 
 import type { EngineRecord } from '../api/responses';
 import { formatSize } from '../models/size';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import type { IFoldnote } from '../tokens';
 import { confirmAction } from './commands';
 

@@ -13,7 +13,7 @@ import { ProfilesModel } from '../models/profiles';
 import { Selection } from '../models/selection';
 import { SettingsModel } from '../models/settings';
 import { ToolsModel } from '../models/tools';
-import { PLAIN } from '../models/words';
+import { PLAIN } from '../models/translation';
 import { IFoldnote } from '../tokens';
 
 /** The models. */

@@ -12,7 +12,7 @@ import { CommandIDs, type JobArgs } from '../commands';
 import { endingNote, Endings, endingSummary, type EndingNote } from '../models/endings';
 import { toolType } from '../models/batch';
 import { visibleText } from '../models/text';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { ResultPanel } from '../panels/result';
 import { Sidebar } from '../panels/sidebar';
 import { TitleCount } from '../titleCount';

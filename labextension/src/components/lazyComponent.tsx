@@ -2,7 +2,7 @@
 import { lazy, Suspense, type ComponentType, type ReactElement } from 'react';
 
 import { Notice } from './Notice';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /**
  * A component that is loaded when it is first shown.

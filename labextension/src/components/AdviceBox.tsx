@@ -4,10 +4,10 @@ import { useState, type ReactElement } from 'react';
 import type { AdviceResponse } from '../api/responses';
 import { messageOf, visibleText } from '../models/text';
 import { Notice } from './Notice';
-import { useTranslation } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the box. */
-export interface AskBoxProps {
+export interface AdviceBoxProps {
   readonly advise: (prompt: string) => Promise<AdviceResponse>;
   readonly toolName: (type: string) => string;
   /** Whether the tool can run here. */
@@ -16,7 +16,7 @@ export interface AskBoxProps {
 }
 
 /** The prompt and the recommendation. */
-export function AskBox({ advise, toolName, canRun, onChoose }: AskBoxProps): ReactElement {
+export function AdviceBox({ advise, toolName, canRun, onChoose }: AdviceBoxProps): ReactElement {
   const trans = useTranslation();
   const [prompt, setPrompt] = useState('');
   const [response, setResponse] = useState<AdviceResponse | null>(null);

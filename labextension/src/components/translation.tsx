@@ -1,7 +1,7 @@
 /** React context for the translation of views. */
 import { createContext, useContext } from 'react';
 
-import { PLAIN, type Trans } from '../models/words';
+import { PLAIN, type Trans } from '../models/translation';
 
 /** Provides the translation to the views below. */
 export const TranslationContext = createContext<Trans>(PLAIN);
