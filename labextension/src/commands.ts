@@ -85,5 +85,5 @@ export function readText(args: ReadonlyPartialJSONObject, key: string): string {
 /** The string list argument `key`; empty if absent. */
 export function readTexts(args: ReadonlyPartialJSONObject, key: string): readonly string[] {
   const value = args[key];
-  return Array.isArray(value) ? value.filter(each => typeof each === 'string') : [];
+  return Array.isArray(value) ? value.filter(item => typeof item === 'string') : [];
 }

@@ -16,8 +16,8 @@ export type FieldValue =
   | { readonly kind: 'job'; readonly job: string }
   | { readonly kind: 'jobFile'; readonly job: string; readonly path: string };
 
-/** A dragged item. */
-export interface Dragged {
+/** What is dragged, in each form that a drop target may accept. */
+export interface DragItem {
   /** The label at the pointer. */
   readonly label: string;
   /** Text for an editor. */
@@ -28,49 +28,49 @@ export interface Dragged {
   readonly value?: FieldValue | undefined;
 }
 
-const FAR_PX = 5;
+const DRAG_THRESHOLD_PX = 5;
 
 /**
  * Starts a drag when the mouse moves with its button down.
  *
  * @param event - the mouse press
- * @param find - returns the dragged item; called when the drag starts
+ * @param getItem - returns the dragged item; called when the drag starts
  * @param onClick - called when the button is released without a drag
  */
 export function dragFrom(
   event: { readonly button: number; readonly clientX: number; readonly clientY: number },
-  find: () => Dragged,
+  getItem: () => DragItem,
   onClick: () => void = () => undefined
 ): void {
   if (event.button !== 0) {
     return;
   }
-  const over = new AbortController();
-  const { signal } = over;
+  const controller = new AbortController();
+  const { signal } = controller;
   const onMove = ({ clientX, clientY }: MouseEvent): void => {
-    if (Math.hypot(clientX - event.clientX, clientY - event.clientY) > FAR_PX) {
-      over.abort();
-      void startDrag(find(), clientX, clientY);
+    if (Math.hypot(clientX - event.clientX, clientY - event.clientY) > DRAG_THRESHOLD_PX) {
+      controller.abort();
+      void startDrag(getItem(), clientX, clientY);
     }
   };
   const onUp = (): void => {
-    over.abort();
+    controller.abort();
     onClick();
   };
   document.addEventListener('mousemove', onMove, { signal });
   document.addEventListener('mouseup', onUp, { signal });
 }
 
-function startDrag(dragged: Dragged, x: number, y: number): Promise<unknown> {
+function startDrag(item: DragItem, x: number, y: number): Promise<unknown> {
   const mimeData = new MimeData();
-  mimeData.setData('text/plain', dragged.code);
-  mimeData.setData(CELL_MIME, dragged.cell);
-  if (dragged.value) {
-    mimeData.setData(VALUE_MIME, dragged.value);
+  mimeData.setData('text/plain', item.code);
+  mimeData.setData(CELL_MIME, item.cell);
+  if (item.value) {
+    mimeData.setData(VALUE_MIME, item.value);
   }
   const dragImage = document.createElement('div');
   dragImage.className = 'fn-DragImage';
-  dragImage.textContent = dragged.label;
+  dragImage.textContent = item.label;
   window.getSelection()?.removeAllRanges();
   const drag = new Drag({ mimeData, dragImage, supportedActions: 'copy', proposedAction: 'copy' });
   return drag.start(x, y);

@@ -20,8 +20,8 @@ function path(colour: string, d: string): string {
   return `<path ${colour} d="${d}"/>`;
 }
 
-function boxes(colour: string, ...places: readonly (readonly [number, number, number, number])[]): string {
-  return places.map(([x, y, w, h]) => `<rect ${colour} x="${x}" y="${y}" width="${w}" height="${h}"/>`).join('');
+function boxes(colour: string, ...rectangles: readonly (readonly [number, number, number, number])[]): string {
+  return rectangles.map(([x, y, w, h]) => `<rect ${colour} x="${x}" y="${y}" width="${w}" height="${h}"/>`).join('');
 }
 
 /** A ribbon. */

@@ -7,49 +7,49 @@ const ELLIPSIS = '…';
 const widths = new Map<string, number>();
 
 /** Moves the end of a truncated text to its ellipsis; `whole` has an element for the start, and one for the end. */
-export function collapseGap(whole: HTMLElement): void {
-  const [start, end] = whole.children;
-  const letters = start?.firstChild;
-  if (start instanceof HTMLElement && end instanceof HTMLElement && letters instanceof Text) {
-    const isLeftward = getComputedStyle(whole).direction === 'ltr';
-    const gap = start.scrollWidth > start.clientWidth ? gapOf(start, letters) : 0;
-    end.style.transform = gap > 0 ? `translateX(${isLeftward ? -gap : gap}px)` : '';
+export function collapseGap(container: HTMLElement): void {
+  const [start, end] = container.children;
+  const textNode = start?.firstChild;
+  if (start instanceof HTMLElement && end instanceof HTMLElement && textNode instanceof Text) {
+    const isLeftToRight = getComputedStyle(container).direction === 'ltr';
+    const gap = start.scrollWidth > start.clientWidth ? gapOf(start, textNode) : 0;
+    end.style.transform = gap > 0 ? `translateX(${isLeftToRight ? -gap : gap}px)` : '';
   }
 }
 
 /** The unused width of a truncated text after its ellipsis, in px. */
-function gapOf(box: HTMLElement, letters: Text): number {
-  const room = box.getBoundingClientRect().width - ellipsisWidth(getComputedStyle(box));
+function gapOf(box: HTMLElement, textNode: Text): number {
+  const available = box.getBoundingClientRect().width - ellipsisWidth(getComputedStyle(box));
   const range = document.createRange();
-  range.setStart(letters, 0);
-  let [fits, over] = [0, letters.length];
-  let shown = 0;
-  while (over - fits > 1) {
-    const middle = (fits + over) >> 1;
-    range.setEnd(letters, middle);
+  range.setStart(textNode, 0);
+  let [low, high] = [0, textNode.length];
+  let fittingWidth = 0;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    range.setEnd(textNode, middle);
     const { width } = range.getBoundingClientRect();
-    if (width <= room) {
-      [fits, shown] = [middle, width];
+    if (width <= available) {
+      [low, fittingWidth] = [middle, width];
     } else {
-      over = middle;
+      high = middle;
     }
   }
-  return Math.max(0, room - shown);
+  return Math.max(0, available - fittingWidth);
 }
 
 /** The width of an ellipsis in this font, in px. */
 function ellipsisWidth({ fontStyle, fontWeight, fontSize, fontFamily }: CSSStyleDeclaration): number {
   const font = [fontStyle, fontWeight, fontSize, fontFamily].join(' '); // the shorthand may be missing
-  const known = widths.get(font);
-  if (known !== undefined) {
-    return known;
+  const cached = widths.get(font);
+  if (cached !== undefined) {
+    return cached;
   }
-  const pen = document.createElement('canvas').getContext('2d');
-  if (pen === null) {
+  const context = document.createElement('canvas').getContext('2d');
+  if (context === null) {
     return 0;
   }
-  pen.font = font;
-  const { width } = pen.measureText(ELLIPSIS);
+  context.font = font;
+  const { width } = context.measureText(ELLIPSIS);
   widths.set(font, width);
   return width;
 }

@@ -49,8 +49,8 @@ export function isNotebook(widget: Widget | null): widget is NotebookLike {
  * @throws Error if no notebook can be created
  */
 export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string, isNew = false): Promise<Widget> {
-  const found = isNew ? null : cwd === '' || isNotebook(app.shell.currentWidget) ? findNotebook(app) : null;
-  const notebook = found ?? (await createNotebook(app, cwd));
+  const existing = isNew ? null : cwd === '' || isNotebook(app.shell.currentWidget) ? findNotebook(app) : null;
+  const notebook = existing ?? (await createNotebook(app, cwd));
   await notebook.context.ready;
   await notebook.context.sessionContext.ready;
   activate(app, notebook);
@@ -67,12 +67,12 @@ export async function runInCell(app: JupyterFrontEnd, code: string, cwd: string,
  */
 function showOutput({ content }: NotebookLike, index: number): void {
   const cell = content.widgets[index];
-  if (cell && content.activeCellIndex === index && endOf(cell) > endOf(content)) {
+  if (cell && content.activeCellIndex === index && bottomOf(cell) > bottomOf(content)) {
     void content.scrollToItem?.(index, 'start');
   }
 }
 
-function endOf({ node }: Widget): number {
+function bottomOf({ node }: Widget): number {
   return node.getBoundingClientRect().bottom;
 }
 
@@ -94,14 +94,14 @@ export function insertAtCursor(app: JupyterFrontEnd, code: string): boolean {
 }
 
 /** A position in an open notebook. */
-export interface CellPlace {
+export interface NotebookPosition {
   readonly notebook: NotebookLike;
   /** The cell at that position; null outside cells. */
   readonly cell: Element | null;
 }
 
 /** The notebook, and its cell, that contain `target`; null outside notebooks. */
-export function findCell({ shell }: JupyterFrontEnd, target: EventTarget | null): CellPlace | null {
+export function findCell({ shell }: JupyterFrontEnd, target: EventTarget | null): NotebookPosition | null {
   if (shell.isDisposed || !(target instanceof Element)) {
     return null;
   }

@@ -1,9 +1,9 @@
 /**
  * The event with which a row of a batch's table requests the result of its job; `assets/table_rows.js` dispatches it.
  */
-import type { JobPlace, ResultResponse } from './api/responses';
-import { sentenceOf } from './models/text';
-import type { Trans } from './models/words';
+import type { JobRef, ResultResponse } from './api/responses';
+import { messageOf } from './models/text';
+import type { Trans } from './models/translation';
 
 /** Name of the event. */
 export const OPEN_JOB = 'fn-open-job';
@@ -19,29 +19,29 @@ export interface RowRequest {
 
 /** Source of rendered results. */
 export interface RenderedResults {
-  readResult(place: JobPlace): Promise<ResultResponse>;
+  readResult(jobRef: JobRef): Promise<ResultResponse>;
 }
 
 /**
  * Responds to the event with the rendered result, unless it was handled before or the place of the job is unknown.
  *
- * @param findPlace - the place of a job, given its name and profile; null if unknown
+ * @param findJobRef - the place of a job, given its name and profile; null if unknown
  */
-export function answerRow(
+export function handleRowRequest(
   event: Event,
   results: RenderedResults,
   trans: Trans,
-  findPlace: (job: string, profile: string | null) => JobPlace | null
+  findJobRef: (job: string, profile: string | null) => JobRef | null
 ): void {
   const request = event instanceof CustomEvent ? readRequest(event.detail) : null;
-  const place = request && findPlace(request.job, request.profile);
-  if (!request || !place || event.defaultPrevented) {
+  const jobRef = request && findJobRef(request.job, request.profile);
+  if (!request || !jobRef || event.defaultPrevented) {
     return;
   }
   event.preventDefault(); // tells the table that a response follows
-  results.readResult(place).then(
+  results.readResult(jobRef).then(
     ({ html }) => request.show(html),
-    (error: unknown) => request.fail(trans.__('The result cannot be shown: %1', sentenceOf(error)))
+    (error: unknown) => request.fail(trans.__('The result cannot be shown: %1', messageOf(error)))
   );
 }
 

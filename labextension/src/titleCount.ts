@@ -14,36 +14,36 @@ export class TitleCount {
     if (this.count === 0) {
       this.base = document.title;
       this.observer.observe(document.head, { childList: true, characterData: true, subtree: true });
-      this.listen('addEventListener');
+      this.toggleListeners('addEventListener');
     }
     this.count += count;
-    document.title = this.shown();
+    document.title = this.titleWithCount();
   }
 
   /** Restores the title without a count. */
   clear(): void {
     if (this.count > 0) {
-      this.follow();
+      this.updateTitle();
       this.observer.disconnect();
-      this.listen('removeEventListener');
+      this.toggleListeners('removeEventListener');
       this.count = 0;
       document.title = this.base;
     }
   }
 
-  private readonly look = (): void => {
+  private readonly clearIfFocused = (): void => {
     if (!isAway()) {
       this.clear();
     }
   };
 
   /** Adds the count to a title that was set elsewhere. */
-  private readonly follow = (): void => {
+  private readonly updateTitle = (): void => {
     const title = document.title;
-    if (title !== this.shown()) {
+    if (title !== this.titleWithCount()) {
       const prefix = this.prefix();
       this.base = title.startsWith(prefix) ? title.slice(prefix.length) : title;
-      document.title = this.shown();
+      document.title = this.titleWithCount();
     }
   };
 
@@ -52,19 +52,19 @@ export class TitleCount {
   }
 
   /** The title as displayed: browsers trim it. */
-  private shown(): string {
+  private titleWithCount(): string {
     return `${this.prefix()}${this.base}`.trim();
   }
 
   /** When a frame of the page gets the focus, the page is notified only at the next key or mouse press. */
-  private listen(how: 'addEventListener' | 'removeEventListener'): void {
+  private toggleListeners(method: 'addEventListener' | 'removeEventListener'): void {
     for (const type of ['focus', 'pointerdown', 'keydown']) {
-      window[how](type, this.look, true);
+      window[method](type, this.clearIfFocused, true);
     }
-    document[how]('visibilitychange', this.look);
+    document[method]('visibilitychange', this.clearIfFocused);
   }
 
-  private readonly observer = new MutationObserver(this.follow);
+  private readonly observer = new MutationObserver(this.updateTitle);
   private count = 0;
   private base = '';
 }

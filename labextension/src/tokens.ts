@@ -12,7 +12,7 @@ import type { ProfilesModel } from './models/profiles';
 import type { Selection } from './models/selection';
 import type { SettingsModel } from './models/settings';
 import type { ToolsModel } from './models/tools';
-import type { Trans } from './models/words';
+import type { Trans } from './models/translation';
 
 /** The page's shared models of jobs, tools and files. */
 export interface IFoldnote {

@@ -71,9 +71,9 @@ describe('jobs', () => {
     });
     expect(await api.stop(['a', 'b'])).toEqual(['No.']);
     expect(await api.delete(['a'], 8)).toEqual({ gone: ['a'], faults: [] });
-    expect(await api.keep(['a'])).toEqual(['a']);
+    expect(await api.undoDelete(['a'])).toEqual(['a']);
     await api.tag(['a'], ['lead'], ['old']);
-    await api.hurry();
+    await api.pollNow();
     expect(server.asked.map(({ method, path, body }) => [method, path, JSON.parse(body) as unknown])).toEqual([
       ['POST', 'jobs/stop', { names: ['a', 'b'] }],
       ['POST', 'jobs/delete', { names: ['a'], delayS: 8 }],
@@ -92,7 +92,7 @@ describe('jobs', () => {
     [() => api.log('fold'), 'jobs/fold/log'],
     [() => api.readSettings(PLACE), 'jobs/fold/settings'],
     [() => api.readResult(PLACE), 'jobs/fold/view?colors=automatic'],
-    [() => api.drawFile('a/b.pdb'), 'view?path=a%2Fb.pdb&colors=automatic'],
+    [() => api.renderFile('a/b.pdb'), 'view?path=a%2Fb.pdb&colors=automatic'],
     [() => api.tools(), 'tools'],
     [() => api.tool('my/tool'), 'tools/my%2Ftool'],
     [() => api.files('set', 50), 'files?folder=set&offset=50'],
@@ -136,7 +136,7 @@ describe('what changes something', () => {
   it.each([
     [() => api.deleteFile('a b.pdb'), 'files?path=a+b.pdb'],
     [() => api.deleteFolder('set'), 'files?folder=set'],
-    [() => api.dropUpload('u1'), 'files/uploads/u1']
+    [() => api.cancelUpload('u1'), 'files/uploads/u1']
   ])('is deleted: %#', async (ask, path) => {
     await ask();
     expect([server.last().method, server.last().path]).toEqual(['DELETE', path]);

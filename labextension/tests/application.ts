@@ -109,7 +109,7 @@ export async function startApplication(prepare: (server: FoldnoteServer) => void
   await registry.load(SETTINGS);
   const foldnote = await app.resolveRequiredService(IFoldnote);
   const stop = async (): Promise<void> => {
-    foldnote.attention.turn(false);
+    foldnote.attention.enable(false);
     foldnote.jobs.dispose();
     shell.dispose();
     kernelspecs.dispose();

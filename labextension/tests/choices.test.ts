@@ -1,6 +1,6 @@
 /** How a person wants to see the list, kept between visits. */
-import { ChoicesModel, type ChoiceStorage, FIRST_CHOICES, GROUPS, SORTS, JOB_OWNERS } from '../src/models/choices';
-import { DETAILS, FIRST_DETAILS, readDetails, toggleDetail, writeDetails } from '../src/models/details';
+import { ChoicesModel, type ChoiceStorage, DEFAULT_CHOICES, GROUPS, SORTS, JOB_OWNERS } from '../src/models/choices';
+import { DETAILS, DEFAULT_DETAILS, readDetails, toggleDetail, writeDetails } from '../src/models/details';
 import { STATES } from '../src/models/status';
 import { forSeeds } from './random';
 
@@ -28,8 +28,8 @@ it('choices are there at the next visit, a search is not', async () => {
   });
 });
 
-async function forEachSeed(check: (choices: typeof FIRST_CHOICES) => Promise<void>): Promise<void> {
-  const made: (typeof FIRST_CHOICES)[] = [];
+async function forEachSeed(check: (choices: typeof DEFAULT_CHOICES) => Promise<void>): Promise<void> {
+  const made: (typeof DEFAULT_CHOICES)[] = [];
   forSeeds(random => {
     made.push({
       query: '',
@@ -50,7 +50,7 @@ it.each([undefined, null, 7, 'newest', [], { sort: 'wrong', state: 3, details: n
   async kept => {
     const model = new ChoicesModel({ fetch: () => Promise.resolve(kept), save: () => Promise.resolve() });
     await model.restore();
-    expect(model.state()).toEqual(FIRST_CHOICES);
+    expect(model.state()).toEqual(DEFAULT_CHOICES);
   }
 );
 
@@ -63,13 +63,13 @@ it('without a place to keep them, choices hold for the visit', async () => {
 
 describe('details', () => {
   it('are shown and hidden one by one, in their fixed order', () => {
-    const without = toggleDetail(FIRST_DETAILS, 'tool');
+    const without = toggleDetail(DEFAULT_DETAILS, 'tool');
     expect(without).not.toContain('tool');
-    expect(toggleDetail(without, 'tool')).toEqual(FIRST_DETAILS);
+    expect(toggleDetail(without, 'tool')).toEqual(DEFAULT_DETAILS);
   });
 
   it('may be none at all', () => {
     expect(readDetails(writeDetails([]))).toEqual([]);
-    expect(readDetails(undefined)).toEqual(FIRST_DETAILS);
+    expect(readDetails(undefined)).toEqual(DEFAULT_DETAILS);
   });
 });

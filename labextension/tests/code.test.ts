@@ -6,11 +6,11 @@ import {
   formCode,
   jobCode,
   jobFileCode,
-  jobsValue,
-  jobValue,
-  keptJobsCell,
-  keptJobsLine,
-  keptResultLine
+  jobsExpression,
+  jobExpression,
+  jobsCell,
+  jobsAssignment,
+  resultAssignment
 } from '../src/models/code';
 import { forSeeds } from './random';
 
@@ -48,9 +48,9 @@ describe('code of a job', () => {
   });
 
   it('stands for one or several', () => {
-    expect(jobValue('a', null, true)).toBe('fn.batch("a")');
-    expect(jobsValue(['a'])).toBe('fn.job("a")');
-    expect(jobsValue(['a', 'b'], 'lab')).toBe('[fn.job("a", profile="lab"), fn.job("b", profile="lab")]');
+    expect(jobExpression('a', null, true)).toBe('fn.batch("a")');
+    expect(jobsExpression(['a'])).toBe('fn.job("a")');
+    expect(jobsExpression(['a', 'b'], 'lab')).toBe('[fn.job("a", profile="lab"), fn.job("b", profile="lab")]');
   });
 
   it('is compared with others', () => {
@@ -59,11 +59,11 @@ describe('code of a job', () => {
   });
 
   it('keeps one under a name and shows it, and several without showing them', () => {
-    expect(keptJobsLine(['a'])).toBe('job = fn.job("a")');
-    expect(keptJobsLine(['a', 'b'])).toBe('jobs = [fn.job("a"), fn.job("b")]');
-    expect(keptJobsCell(['a'])).toBe(`${IMPORT}job = fn.job("a")\njob`);
-    expect(keptJobsCell(['a', 'b'])).toBe(`${IMPORT}jobs = [fn.job("a"), fn.job("b")]`);
-    expect(keptResultLine('a', 'm@x', 'lab')).toBe(
+    expect(jobsAssignment(['a'])).toBe('job = fn.job("a")');
+    expect(jobsAssignment(['a', 'b'])).toBe('jobs = [fn.job("a"), fn.job("b")]');
+    expect(jobsCell(['a'])).toBe(`${IMPORT}job = fn.job("a")\njob`);
+    expect(jobsCell(['a', 'b'])).toBe(`${IMPORT}jobs = [fn.job("a"), fn.job("b")]`);
+    expect(resultAssignment('a', 'm@x', 'lab')).toBe(
       'result = fn.open_result(fn.Client("lab").jobs.download("a", job_email="m@x"))'
     );
   });
@@ -82,7 +82,7 @@ describe('code of a file', () => {
 it('any name stays one string literal, which reads as the name', () => {
   forSeeds(random => {
     const name = random.text(30);
-    const [, literal = ''] = /^fn\.job\((.*)\)$/s.exec(jobValue(name)) ?? [];
+    const [, literal = ''] = /^fn\.job\((.*)\)$/s.exec(jobExpression(name)) ?? [];
     expect(JSON.parse(literal)).toBe(name);
     expect(literal).not.toContain('\n');
   });

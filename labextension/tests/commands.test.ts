@@ -194,7 +194,7 @@ describe('a file', () => {
     const act = run(CommandIDs.deleteFile, { path: 'a.pdb' });
     await press('Delete');
     await act;
-    expect(running.foldnote.files.state().complaint).toBe('A job is reading it.');
+    expect(running.foldnote.files.state().requestError).toBe('A job is reading it.');
   });
 
   it('in a folder goes with the folder, of which the question warns', async () => {

@@ -114,7 +114,7 @@ describe('a drop-down list', () => {
   it('gives the value that was chosen', async () => {
     const onChoose = vi.fn();
     const words = { one: 'First', two: 'Second' };
-    render(<Select label="Order" values={['one', 'two']} words={words} chosen="one" onChoose={onChoose} />);
+    render(<Select label="Order" values={['one', 'two']} labels={words} chosen="one" onChoose={onChoose} />);
     await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Order' }), 'Second');
     expect(onChoose).toHaveBeenCalledWith('two');
   });
@@ -223,7 +223,7 @@ describe('the service bar', () => {
   const bar = (props: Partial<ServiceBarProps> = {}): ReactElement => (
     <ServiceBar
       service={SERVICE}
-      isLost={false}
+      isDisconnected={false}
       state={{ profiles, chosen: null }}
       onChoose={vi.fn()}
       onConnect={vi.fn()}
@@ -250,7 +250,7 @@ describe('the service bar', () => {
   });
 
   it('claims nothing while the Jupyter server is lost', () => {
-    render(bar({ isLost: true }));
+    render(bar({ isDisconnected: true }));
     expect(word()).toBe('Disconnected');
   });
 
@@ -275,7 +275,7 @@ describe('a log', () => {
   it('of a job that lives is read again and again, and no more when the pane is closed', async () => {
     let read = 0;
     const next = (): Promise<string> => Promise.resolve(`line ${(read += 1)}`);
-    const { unmount } = render(<LogPane name="fold" isLive read={next} paceMs={5} />);
+    const { unmount } = render(<LogPane name="fold" isLive read={next} intervalMs={5} />);
     await screen.findByText('line 3');
     unmount();
     const before = read;
@@ -285,7 +285,7 @@ describe('a log', () => {
 
   it('of a job that ended is read once', async () => {
     const read = vi.fn(() => Promise.resolve('the end'));
-    render(<LogPane name="fold" isLive={false} read={read} paceMs={5} />);
+    render(<LogPane name="fold" isLive={false} read={read} intervalMs={5} />);
     await screen.findByText('the end');
     await new Promise(resolve => setTimeout(resolve, 40));
     expect(read).toHaveBeenCalledOnce();
@@ -294,7 +294,7 @@ describe('a log', () => {
   it('that cannot be read says why, and is tried again while the job lives', async () => {
     let fault: Error | null = new Error('No answer.');
     const read = (): Promise<string> => (fault ? Promise.reject(fault) : Promise.resolve('back'));
-    render(<LogPane name="fold" isLive read={read} paceMs={5} />);
+    render(<LogPane name="fold" isLive read={read} intervalMs={5} />);
     await screen.findByText('The log cannot be read. No answer.');
     fault = null;
     await screen.findByText('back');

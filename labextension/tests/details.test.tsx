@@ -8,7 +8,7 @@ import { JobFacts } from '../src/components/JobRow';
 import { ChoicesModel } from '../src/models/choices';
 import {
   columnsOf,
-  FIRST_DETAILS,
+  DEFAULT_DETAILS,
   readDetails,
   chooseHiddenFacts,
   toggleDetail,
@@ -18,9 +18,9 @@ import { makeJob } from './records';
 
 describe('the details', () => {
   it('keep their order however they are chosen', () => {
-    const without = toggleDetail(FIRST_DETAILS, 'tool');
+    const without = toggleDetail(DEFAULT_DETAILS, 'tool');
     expect(without).not.toContain('tool');
-    expect(toggleDetail(without, 'tool')).toEqual(FIRST_DETAILS);
+    expect(toggleDetail(without, 'tool')).toEqual(DEFAULT_DETAILS);
     expect(toggleDetail(['age'], 'hours')).toEqual(['hours', 'age']);
   });
 
@@ -28,7 +28,7 @@ describe('the details', () => {
     expect(readDetails(writeDetails(['score', 'reason']))).toEqual(['score', 'reason']);
     expect(readDetails(writeDetails([]))).toEqual([]);
     expect(readDetails('age colour')).toEqual(['age']);
-    expect(readDetails(undefined)).toEqual(FIRST_DETAILS);
+    expect(readDetails(undefined)).toEqual(DEFAULT_DETAILS);
   });
 
   it('are found again at the next visit', async () => {
@@ -110,7 +110,7 @@ describe('JobFacts', () => {
   });
 
   it('shows what it always showed before anybody chooses', () => {
-    expect(factsWith(FIRST_DETAILS)).toEqual(['Complete', 'AbodyBuilder', 'pTM 0.871', '42 s', '5 min ago']);
+    expect(factsWith(DEFAULT_DETAILS)).toEqual(['Complete', 'AbodyBuilder', 'pTM 0.871', '42 s', '5 min ago']);
   });
 
   it('shows what was chosen, and the status always', () => {
@@ -120,7 +120,7 @@ describe('JobFacts', () => {
 });
 
 function Chosen(): ReactElement {
-  const [details, setDetails] = useState(FIRST_DETAILS);
+  const [details, setDetails] = useState(DEFAULT_DETAILS);
   return <DetailsMenu details={details} onChoose={change => setDetails(change.details)} />;
 }
 

@@ -1,12 +1,12 @@
 /** What is told about jobs that end, and how long the page looks for it. */
-import { Attention, type Watched } from '../src/models/attention';
+import { Attention, type PolledJobs } from '../src/models/attention';
 import { endingNote, Endings, endingSummary } from '../src/models/endings';
-import { EMPTY, type JobsState } from '../src/models/jobs';
+import { INITIAL, type JobsState } from '../src/models/jobs';
 import { Store } from '../src/models/store';
 import { makeJob, SERVICE } from './records';
 
 function stateOf(...jobs: JobsState['jobs']): JobsState {
-  return { ...EMPTY, jobs, service: SERVICE };
+  return { ...INITIAL, jobs, service: SERVICE };
 }
 
 const RUNNING = makeJob();
@@ -15,30 +15,30 @@ const DONE = makeJob({ status: 'Complete' });
 describe('Endings', () => {
   it('tells a job that was seen unfinished, once', () => {
     const endings = new Endings();
-    expect(endings.note(stateOf(RUNNING))).toEqual([]);
-    expect(endings.note(stateOf(DONE))).toEqual([DONE]);
-    expect(endings.note(stateOf(DONE))).toEqual([]);
+    expect(endings.findEnded(stateOf(RUNNING))).toEqual([]);
+    expect(endings.findEnded(stateOf(DONE))).toEqual([DONE]);
+    expect(endings.findEnded(stateOf(DONE))).toEqual([]);
   });
 
   it('keeps quiet about jobs that were over at first sight', () => {
-    expect(new Endings().note(stateOf(DONE, makeJob({ jobName: 'b', status: 'Stopped' })))).toEqual([]);
+    expect(new Endings().findEnded(stateOf(DONE, makeJob({ jobName: 'b', status: 'Stopped' })))).toEqual([]);
   });
 
   it('keeps quiet about a job that is deleted, and about the next of its name', () => {
     const endings = new Endings();
-    endings.note(stateOf(RUNNING));
-    expect(endings.note(stateOf())).toEqual([]);
-    endings.note(stateOf(RUNNING));
+    endings.findEnded(stateOf(RUNNING));
+    expect(endings.findEnded(stateOf())).toEqual([]);
+    endings.findEnded(stateOf(RUNNING));
     const next = makeJob({ status: 'Complete', created: '2026-11-22T10:00:00.000Z' });
-    expect(endings.note(stateOf(next))).toEqual([]);
+    expect(endings.findEnded(stateOf(next))).toEqual([]);
   });
 
   it('remembers through a restart of the service', () => {
     const endings = new Endings();
-    endings.note(stateOf(RUNNING));
-    endings.note({ ...stateOf(), service: { ...SERVICE, state: 'starting' } });
-    endings.note({ ...stateOf(), lost: 'The Jupyter server does not answer.' });
-    expect(endings.note(stateOf(DONE))).toEqual([DONE]);
+    endings.findEnded(stateOf(RUNNING));
+    endings.findEnded({ ...stateOf(), service: { ...SERVICE, state: 'starting' } });
+    endings.findEnded({ ...stateOf(), connectionError: 'The Jupyter server does not answer.' });
+    expect(endings.findEnded(stateOf(DONE))).toEqual([DONE]);
   });
 });
 
@@ -75,7 +75,7 @@ describe('the note of an ending', () => {
 });
 
 /** Jobs that a test sets, and how many watch them. */
-class Jobs extends Store<JobsState> implements Watched {
+class Jobs extends Store<JobsState> implements PolledJobs {
   watchers = 0;
 
   constructor() {
@@ -102,7 +102,7 @@ describe('Attention', () => {
     vi.useFakeTimers();
     jobs = new Jobs();
     attention = new Attention(jobs, 1000);
-    attention.turn(true);
+    attention.enable(true);
   });
 
   afterEach(() => vi.useRealTimers());
@@ -121,7 +121,7 @@ describe('Attention', () => {
   });
 
   it('looks for a while after something stirred', () => {
-    attention.stir();
+    attention.expectJob();
     jobs.set();
     expect(jobs.watchers).toBe(1);
     vi.advanceTimersByTime(1001);
@@ -130,9 +130,9 @@ describe('Attention', () => {
   });
 
   it('watches nothing when it is off', () => {
-    attention.turn(false);
+    attention.enable(false);
     jobs.set(RUNNING);
-    attention.stir();
+    attention.expectJob();
     expect(jobs.watchers).toBe(0);
   });
 });

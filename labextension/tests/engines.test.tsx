@@ -10,7 +10,7 @@ import { makeEngine } from './records';
 
 function view(state: Partial<EnginesState>, acts: Partial<EnginesViewProps> = {}): ReactElement {
   const rest = { onInstall: vi.fn(), onRemove: vi.fn(), onCancel: vi.fn() };
-  return <EnginesView {...rest} {...acts} state={{ engines: null, isOpen: true, complaint: null, ...state }} />;
+  return <EnginesView {...rest} {...acts} state={{ engines: null, isOpen: true, requestError: null, ...state }} />;
 }
 
 const buttons = (): (string | null)[] =>
@@ -39,7 +39,7 @@ describe('the list of engines', () => {
   it('says that it looks for them, and why it finds none', () => {
     const { rerender } = render(view({}));
     expect(screen.getByText('Loading engines')).toBeTruthy();
-    rerender(view({ complaint: 'No answer.' }));
+    rerender(view({ requestError: 'No answer.' }));
     expect(screen.getByText('No answer.')).toBeTruthy();
     expect(screen.queryByText('Loading engines')).toBeNull();
   });
@@ -149,17 +149,17 @@ describe('the model of engines', () => {
   it('says why a change was refused, also after the list was read again', async () => {
     installer.changeEngine = () => Promise.reject(new Error('Not while a job runs.'));
     await model.change('anarci', 'remove');
-    expect(model.state().complaint).toBe('Not while a job runs.');
+    expect(model.state().requestError).toBe('Not while a job runs.');
     await model.refresh();
-    expect(model.state().complaint).toBeNull();
+    expect(model.state().requestError).toBeNull();
   });
 
   it('goes on after a question that failed in the middle of a change', async () => {
     await model.change('anarci', 'install');
     installer.fault = new Error('No answer.');
-    await vi.waitFor(() => expect(model.state().complaint).toBe('No answer.'));
+    await vi.waitFor(() => expect(model.state().requestError).toBe('No answer.'));
     installer.fault = null;
     await vi.waitFor(() => expect(model.state().engines?.[0]?.isBusy).toBe(false));
-    expect(model.state().complaint).toBeNull();
+    expect(model.state().requestError).toBeNull();
   });
 });

@@ -7,8 +7,8 @@ import { Widget } from '@lumino/widgets';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { isOutdated } from '../src/api/update';
-import { PLAIN } from '../src/models/words';
-import { OURS, WidgetOrFallback } from '../src/panels/fallback';
+import { PLAIN } from '../src/models/translation';
+import { FOLDNOTE_MIME, WidgetOrFallback } from '../src/panels/fallback';
 
 const LIVE = 'application/vnd.jupyter.widget-view+json';
 
@@ -39,7 +39,7 @@ class Registry {
 }
 
 function bundle(id: string, saved: string): IRenderMime.IMimeModel {
-  const data = { [OURS]: {}, [LIVE]: { model_id: id }, 'text/html': saved };
+  const data = { [FOLDNOTE_MIME]: {}, [LIVE]: { model_id: id }, 'text/html': saved };
   return { data, metadata: {}, trusted: true, setData: () => undefined };
 }
 
@@ -115,10 +115,13 @@ describe('a live widget', () => {
   it('is found in our own part of a bundle, which other programs do not prefer to the text', async () => {
     Widget.attach(output, document.body);
     const hidden = bundle('one', 'first');
-    await output.renderModel({ ...hidden, data: { [OURS]: { view: { model_id: 'two' } }, 'text/html': 'second' } });
+    await output.renderModel({
+      ...hidden,
+      data: { [FOLDNOTE_MIME]: { view: { model_id: 'two' } }, 'text/html': 'second' }
+    });
     expect(registry.shown).toEqual({ model_id: 'two' });
     expect(output.node.textContent).toBe('alive');
-    await output.renderModel({ ...hidden, data: { [OURS]: {}, 'text/html': 'kept' } });
+    await output.renderModel({ ...hidden, data: { [FOLDNOTE_MIME]: {}, 'text/html': 'kept' } });
     expect(output.node.textContent).toContain('kept');
   });
 
@@ -159,7 +162,7 @@ describe('a page that is older than foldnote', () => {
     const updates = { isOutdated: () => Promise.resolve(isNew), trans: PLAIN };
     const find = (): IRenderMimeRegistry => new Registry() as unknown as IRenderMimeRegistry;
     const shown = new WidgetOrFallback(options, find, 1000, updates);
-    const data = { [OURS]: ours, 'text/html': '<table></table>' } as IRenderMime.IMimeModel['data'];
+    const data = { [FOLDNOTE_MIME]: ours, 'text/html': '<table></table>' } as IRenderMime.IMimeModel['data'];
     await shown.renderModel({ data, metadata: {}, trusted: true, setData: () => undefined });
     Widget.attach(shown, document.body);
     await new Promise(resolve => setTimeout(resolve));

@@ -11,9 +11,9 @@ const EMPTY: FilesState = {
   folder: null,
   files: [],
   hasMore: false,
-  isAsking: false,
+  isLoading: false,
   uploads: [],
-  complaint: null
+  requestError: null
 };
 
 function makeFile(change: Partial<FileRecord> = {}): FileRecord {
@@ -37,7 +37,7 @@ function view(state: Partial<FilesState>, acts: Partial<FilesViewProps> = {}): R
     onUpload: vi.fn(),
     onResume: vi.fn(),
     onDismiss: vi.fn(),
-    onMore: vi.fn(),
+    onLoadMore: vi.fn(),
     onRetry: vi.fn(),
     onInsert: vi.fn(),
     onPressFile: vi.fn(),
@@ -97,10 +97,10 @@ describe('the list', () => {
   });
 
   it('goes on when asked', async () => {
-    const onMore = vi.fn();
-    render(view({ files: [makeFile()], hasMore: true }, { onMore }));
+    const onLoadMore = vi.fn();
+    render(view({ files: [makeFile()], hasMore: true }, { onLoadMore }));
     await userEvent.click(screen.getByRole('button', { name: 'Show more files' }));
-    expect(onMore).toHaveBeenCalledOnce();
+    expect(onLoadMore).toHaveBeenCalledOnce();
   });
 });
 
@@ -119,7 +119,7 @@ describe('without files', () => {
 
   it('says why there are none, and asks again on demand', async () => {
     const onRetry = vi.fn();
-    render(view({ files: null, complaint: 'The service does not answer.' }, { onRetry }));
+    render(view({ files: null, requestError: 'The service does not answer.' }, { onRetry }));
     expect(screen.queryByText('Loading files')).toBeNull();
     expect(screen.getByText('The service does not answer.')).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: 'Try now' }));

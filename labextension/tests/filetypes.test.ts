@@ -36,5 +36,5 @@ it('no ending belongs to two kinds', () => {
 
 it('archives are opened by the viewer, since the editor could not show them', () => {
   const kind = FILE_KINDS.find(({ extensions }) => extensions.includes('.zip'));
-  expect(kind?.isFirst).toBe(true);
+  expect(kind?.isDefault).toBe(true);
 });

@@ -5,7 +5,7 @@ import type { Widget } from '@lumino/widgets';
 import type { JobRecord } from '../src/api/responses';
 import { CommandIDs } from '../src/commands';
 import { memberKey } from '../src/models/members';
-import { STANDARD } from '../src/models/settings';
+import { DEFAULT_SETTINGS } from '../src/models/settings';
 import { ResultPanel } from '../src/panels/result';
 import { SETTINGS } from '../src/plugins/settings';
 import { notices, notifications, openDialog, press, startApplication, tidy, type Running } from './application';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  running.foldnote.settings.take(STANDARD);
+  running.foldnote.settings.replace(DEFAULT_SETTINGS);
   await tidy(running);
 });
 
@@ -50,7 +50,7 @@ const wordsOf = (widget: Widget | undefined): string => widget?.node.textContent
 test('the end of a job that a card in a notebook tells of is listed at once', async () => {
   await know(LIVE);
   const stop = running.foldnote.jobs.watch();
-  const hurry = vi.spyOn(running.foldnote.api, 'hurry');
+  const hurry = vi.spyOn(running.foldnote.api, 'pollNow');
   running.server.jobs = [makeJob({ jobName: 'live', status: 'Complete' })];
   document.dispatchEvent(new CustomEvent('fn-job-ended', { detail: { job: 'live' } }));
   document.dispatchEvent(new Event('fn-job-ended'));
@@ -345,7 +345,7 @@ describe('deleting', () => {
     undo?.callback(new MouseEvent('click'));
     await vi.waitFor(() => expect(running.server.bodyOf('jobs/keep')).toEqual({ names: ['done'] }));
     expect(running.foldnote.jobs.find('done')).toBeDefined();
-    expect(running.foldnote.jobs.state().complaint).toBeNull();
+    expect(running.foldnote.jobs.state().requestError).toBeNull();
     void act;
   });
 
@@ -368,7 +368,7 @@ describe('deleting', () => {
   });
 
   it('begins at once, and tells of no undoing, where a person wants none', async () => {
-    running.foldnote.settings.take({ ...STANDARD, undoSeconds: 0 });
+    running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, undoSeconds: 0 });
     await know(DONE);
     const seen: string[] = [];
     const note = (): void => void seen.push(...notices());
@@ -383,7 +383,7 @@ describe('deleting', () => {
     await know(DONE);
     running.server.refusals.set('done', 'It is an input of a job that runs.');
     await remove({ job: 'done' });
-    expect(running.foldnote.jobs.state().complaint).toBe('It is an input of a job that runs.');
+    expect(running.foldnote.jobs.state().requestError).toBe('It is an input of a job that runs.');
     expect(running.foldnote.jobs.find('done')).toBeDefined();
   });
 
@@ -427,7 +427,7 @@ describe('tagging', () => {
       added: ['new one', 'lead'],
       removed: ['old']
     });
-    expect(running.foldnote.jobs.state().complaint).toBeNull();
+    expect(running.foldnote.jobs.state().requestError).toBeNull();
   });
 
   it('changes nothing when it is given up', async () => {
@@ -525,7 +525,7 @@ describe('a job that ends', () => {
   });
 
   it('is not told of to those who want no notifications', async () => {
-    running.foldnote.settings.take({ ...STANDARD, hasNotifications: false });
+    running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, hasNotifications: false });
     await know(LIVE);
     await know({ ...LIVE, status: 'Complete' });
     expect(notices()).toEqual([]);
@@ -537,7 +537,7 @@ describe('a job that ends', () => {
     await know(LIVE);
     await know({ ...LIVE, status: 'Complete' });
     expect(document.title).toBe('(1) JupyterLab');
-    running.foldnote.settings.take({ ...STANDARD, hasNotifications: false });
+    running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, hasNotifications: false });
     expect(document.title).toBe('JupyterLab');
     focus.mockRestore();
   });
@@ -602,7 +602,7 @@ describe('notifications of the browser', () => {
   });
 
   it('that are wanted and not allowed yet are offered with a button', async () => {
-    running.foldnote.settings.take({ ...STANDARD, hasBrowserNotifications: true });
+    running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, hasBrowserNotifications: true });
     expect(notices()[0]).toContain('Allow browser notifications');
     notifications()[0]?.options.actions?.[0]?.callback(new MouseEvent('click'));
     await vi.waitFor(() => expect(BrowserNotification.permission).toBe('granted'));
@@ -610,7 +610,7 @@ describe('notifications of the browser', () => {
 
   it('tell of a job that ends while nobody looks, and lead to its result', async () => {
     BrowserNotification.permission = 'granted';
-    running.foldnote.settings.take({ ...STANDARD, hasBrowserNotifications: true });
+    running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, hasBrowserNotifications: true });
     vi.spyOn(document, 'hasFocus').mockReturnValue(false);
     await know(LIVE);
     await know({ ...LIVE, status: 'Complete' });
@@ -623,7 +623,7 @@ describe('notifications of the browser', () => {
 
   it('stay away while somebody looks', async () => {
     BrowserNotification.permission = 'granted';
-    running.foldnote.settings.take({ ...STANDARD, hasBrowserNotifications: true });
+    running.foldnote.settings.replace({ ...DEFAULT_SETTINGS, hasBrowserNotifications: true });
     vi.spyOn(document, 'hasFocus').mockReturnValue(true);
     await know(LIVE);
     await know({ ...LIVE, status: 'Complete' });

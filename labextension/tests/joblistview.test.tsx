@@ -6,13 +6,13 @@ import { useState, type ReactElement } from 'react';
 import type { JobRecord } from '../src/api/responses';
 import { JobsView, type JobsViewProps } from '../src/components/JobsView';
 import { useStore } from '../src/components/store';
-import { EMPTY, type JobsState } from '../src/models/jobs';
-import { FIRST_CHOICES, type Choices } from '../src/models/choices';
+import { INITIAL, type JobsState } from '../src/models/jobs';
+import { DEFAULT_CHOICES, type Choices } from '../src/models/choices';
 import { Selection } from '../src/models/selection';
 import { forSeeds } from './random';
 import { makeJob, SERVICE } from './records';
 
-const STATE: JobsState = { ...EMPTY, service: SERVICE, receivedAt: Date.parse('2026-11-21T10:01:00Z') };
+const STATE: JobsState = { ...INITIAL, service: SERVICE, receivedAt: Date.parse('2026-11-21T10:01:00Z') };
 const DONE = makeJob({ jobName: 'done', status: 'Complete', completed: '2026-11-21T10:00:35.000Z' });
 const LIVE = makeJob({ jobName: 'live' });
 const LOST = makeJob({ jobName: 'lost', status: 'Stopped', error: 'No heavy chain was found.' });
@@ -26,7 +26,7 @@ function Shown(props: {
   readonly acts: Partial<JobsViewProps>;
   readonly first: Partial<Choices>;
 }): ReactElement {
-  const [choices, setChoices] = useState<Choices>({ ...FIRST_CHOICES, ...props.first });
+  const [choices, setChoices] = useState<Choices>({ ...DEFAULT_CHOICES, ...props.first });
   const [open, setOpen] = useState<JobsState['open']>(new Map());
   const selected = useStore(selection);
   return (
@@ -44,15 +44,15 @@ function Shown(props: {
       onDownload={vi.fn()}
       onCompare={vi.fn()}
       onTag={vi.fn()}
-      onKeep={vi.fn()}
+      onUndoDelete={vi.fn()}
       onDrag={vi.fn()}
       onChoose={change => setChoices({ ...choices, ...change })}
-      onUnfold={name => setOpen(new Map(open.has(name) ? [] : [[name, ROWS]]))}
-      onOlder={vi.fn()}
+      onToggleBatch={name => setOpen(new Map(open.has(name) ? [] : [[name, ROWS]]))}
+      onLoadOlder={vi.fn()}
       onRetry={vi.fn()}
       onConnect={vi.fn()}
       onShowTools={vi.fn()}
-      onDismissComplaint={vi.fn()}
+      onDismissError={vi.fn()}
       readLog={() => Promise.resolve('line')}
       {...props.acts}
     />
@@ -145,10 +145,10 @@ describe('the keyboard', () => {
   });
 
   it('undoes deletions with Ctrl+Z while there are some', async () => {
-    const onKeep = vi.fn();
-    show({ jobs: [{ ...DONE, isLeaving: true }, LIVE] }, { onKeep });
+    const onUndoDelete = vi.fn();
+    show({ jobs: [{ ...DONE, isLeaving: true }, LIVE] }, { onUndoDelete });
     await userEvent.keyboard('{Control>}z{/Control}');
-    expect(onKeep).toHaveBeenCalledWith(['done']);
+    expect(onUndoDelete).toHaveBeenCalledWith(['done']);
   });
 
   it('leaves keys that it does not need to JupyterLab', async () => {
@@ -319,11 +319,11 @@ describe('a row', () => {
   });
 
   it('that is about to be deleted says so and nothing else, and can be kept', async () => {
-    const onKeep = vi.fn();
-    show({ jobs: [{ ...LOST, isLeaving: true }] }, { onKeep });
+    const onUndoDelete = vi.fn();
+    show({ jobs: [{ ...LOST, isLeaving: true }] }, { onUndoDelete });
     expect(screen.queryByText('No heavy chain was found.')).toBeNull();
     await userEvent.click(screen.getByRole('button', { name: 'Undo' }));
-    expect(onKeep).toHaveBeenCalledWith(['lost']);
+    expect(onUndoDelete).toHaveBeenCalledWith(['lost']);
   });
 
   it('shows the whole reason in its tooltip, and whole when its log is open', async () => {
@@ -438,21 +438,21 @@ describe('several selected jobs', () => {
 
 describe('the list says', () => {
   it('why a wish failed, until that is dismissed', async () => {
-    const onDismissComplaint = vi.fn();
-    show({ jobs: [DONE], complaint: 'The service is read-only.' }, { onDismissComplaint });
+    const onDismissError = vi.fn();
+    show({ jobs: [DONE], requestError: 'The service is read-only.' }, { onDismissError });
     expect(screen.getByRole('alert').textContent).toContain('The service is read-only.');
     await userEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
-    expect(onDismissComplaint).toHaveBeenCalledOnce();
+    expect(onDismissError).toHaveBeenCalledOnce();
   });
 
   it('how many jobs a filter hides, and looks among older ones on demand', async () => {
-    const onOlder = vi.fn();
+    const onLoadOlder = vi.fn();
     const state = { jobs: [DONE], hasOlder: true };
-    render(<Shown state={state} acts={{ onOlder }} first={{ query: 'zzz' }} />);
+    render(<Shown state={state} acts={{ onLoadOlder }} first={{ query: 'zzz' }} />);
     expect(screen.getByText(/^1 job is hidden by the filter\./)).toBeTruthy();
-    onOlder.mockClear();
+    onLoadOlder.mockClear();
     await userEvent.click(screen.getByRole('button', { name: 'Search older jobs' }));
-    expect(onOlder).toHaveBeenCalledOnce();
+    expect(onLoadOlder).toHaveBeenCalledOnce();
   });
 
   it('that older jobs follow, and that an order is of those that are known', () => {
@@ -484,8 +484,8 @@ describe('the list says', () => {
   });
 
   it('that older jobs are asked for only once at a time', () => {
-    const onOlder = vi.fn();
-    show({ jobs: [DONE], hasOlder: true, isLoadingOlder: true }, { onOlder });
-    expect(onOlder).not.toHaveBeenCalled();
+    const onLoadOlder = vi.fn();
+    show({ jobs: [DONE], hasOlder: true, isLoadingOlder: true }, { onLoadOlder });
+    expect(onLoadOlder).not.toHaveBeenCalled();
   });
 });

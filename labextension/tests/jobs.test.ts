@@ -32,7 +32,7 @@ class MemorySource implements JobsSource {
     return Promise.resolve({ jobs: [makeJob({ jobName: `${name}-1` })], olderKey: null });
   }
 
-  hurry(): Promise<void> {
+  pollNow(): Promise<void> {
     return Promise.resolve();
   }
 
@@ -46,7 +46,7 @@ class MemorySource implements JobsSource {
     return Promise.resolve({ gone, faults: this.deleteFaults });
   }
 
-  keep(names: readonly string[]): Promise<readonly string[]> {
+  undoDelete(names: readonly string[]): Promise<readonly string[]> {
     return Promise.resolve(names.filter(name => this.kept.includes(name)));
   }
 
@@ -74,7 +74,7 @@ const names = (jobs: readonly JobRecord[]): readonly string[] => jobs.map(job =>
 
 describe('JobsModel', () => {
   it('polls once at the end of a job that a card tells of, unless nobody watches or the list has it', async () => {
-    const hurry = vi.spyOn(source, 'hurry');
+    const hurry = vi.spyOn(source, 'pollNow');
     source.answer = makeResponse([makeJob({ jobName: 'ab', status: 'Running' })]);
     model.noteEnd('ab');
     await pause(20);
@@ -147,11 +147,11 @@ describe('JobsModel', () => {
     await model.refresh();
     source.fault = new Error('The Jupyter server does not answer.');
     await model.refresh();
-    expect(model.state().lost).toBe('The Jupyter server does not answer.');
+    expect(model.state().connectionError).toBe('The Jupyter server does not answer.');
     expect(model.state().jobs).toHaveLength(1);
     source.fault = null;
     await model.refresh();
-    expect(model.state().lost).toBeNull();
+    expect(model.state().connectionError).toBeNull();
   });
 
   it('shows a stopped job as soon as the service knows', async () => {
@@ -165,10 +165,10 @@ describe('JobsModel', () => {
     await model.refresh();
     source.deleteFaults = ['The job does not exist.'];
     await model.delete(['trastuzumab']);
-    expect(model.state().complaint).toBe('The job does not exist.');
+    expect(model.state().requestError).toBe('The job does not exist.');
     expect(model.state().jobs).toHaveLength(1);
-    model.dismissComplaint();
-    expect(model.state().complaint).toBeNull();
+    model.dismissError();
+    expect(model.state().requestError).toBeNull();
   });
 
   it('forgets deleted jobs that the server follows no more', async () => {
@@ -185,8 +185,8 @@ describe('JobsModel', () => {
     await model.refresh();
     await model.delete(['trastuzumab'], 8);
     expect(names(model.state().jobs)).toEqual(['trastuzumab']);
-    await model.keep(['trastuzumab', 'gone']);
-    expect(model.state().complaint).toContain('Already deleted: gone');
+    await model.undoDelete(['trastuzumab', 'gone']);
+    expect(model.state().requestError).toContain('Already deleted: gone');
   });
 
   it('puts tags on older jobs, too, which the server follows no more', async () => {

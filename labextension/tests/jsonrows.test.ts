@@ -1,5 +1,5 @@
 /** Settings and manifests as rows. */
-import { readJsonRows, readManifestRows, wordsOf } from '../src/models/jsonrows';
+import { readJsonRows, readManifestRows, readableKey } from '../src/models/jsonrows';
 
 const rowsOf = (found: object) =>
   readJsonRows(JSON.stringify(found))?.map(({ section, name, value }) => [section, name, value]);
@@ -88,6 +88,6 @@ describe('a key in words', () => {
     ['sizeBytes', 'Size'],
     ['…', '…']
   ])('of %s is %s', (key, words) => {
-    expect(wordsOf(key)).toBe(words);
+    expect(readableKey(key)).toBe(words);
   });
 });

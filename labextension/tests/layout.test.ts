@@ -1,24 +1,24 @@
 /** Where the rows of a long list stand. */
-import { MAX_ROWS, placeRows, rowAt, scrollFor, sliceRows, type Measured } from '../src/models/layout';
+import { MAX_ROWS, rowTops, rowAt, scrollFor, sliceRows, type Measured } from '../src/models/layout';
 import { forSeeds, type Random } from './random';
 
-const rowsOf = (count: number, guess = 20): Measured[] =>
-  Array.from({ length: count }, (_, index) => ({ key: `${index}`, guess }));
+const rowsOf = (count: number, estimate = 20): Measured[] =>
+  Array.from({ length: count }, (_, index) => ({ key: `${index}`, estimate: estimate }));
 
 describe('rows', () => {
   it('stand below one another, as high as was measured, else as was guessed', () => {
-    const tops = placeRows(rowsOf(4), new Map([['1', 50]]));
+    const tops = rowTops(rowsOf(4), new Map([['1', 50]]));
     expect([...tops]).toEqual([0, 20, 70, 90, 110]);
   });
 
   it('of an empty list take no room', () => {
-    const tops = placeRows([], new Map());
+    const tops = rowTops([], new Map());
     expect([...tops]).toEqual([0]);
     expect(sliceRows(tops, 0, 500)).toEqual({ start: 0, end: 0, before: 0, after: 0 });
   });
 
   it('are found by their height, the first above all and the last below all', () => {
-    const tops = placeRows(rowsOf(3), new Map());
+    const tops = rowTops(rowsOf(3), new Map());
     expect([-5, 0, 19, 20, 59, 60, 1000].map(y => rowAt(tops, y))).toEqual([0, 0, 0, 1, 2, 2, 2]);
   });
 });
@@ -39,10 +39,10 @@ describe('scrolling', () => {
 function scene(random: Random): { rows: Measured[]; tops: Float64Array; top: number; height: number } {
   const rows = Array.from({ length: 1 + random.below(400) }, (_, index) => ({
     key: `${index}`,
-    guess: 10 + random.below(90)
+    estimate: 10 + random.below(90)
   }));
   const heights = new Map(random.some(rows).map(row => [row.key, 10 + random.below(300)] as const));
-  const tops = placeRows(rows, heights);
+  const tops = rowTops(rows, heights);
   return { rows, tops, top: random.below(tops[rows.length] ?? 1), height: 100 + random.below(1500) };
 }
 

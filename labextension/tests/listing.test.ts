@@ -1,7 +1,7 @@
 /** From jobs to rows, which rows are in sight, and which are selected. */
-import { ChoicesModel, FIRST_CHOICES, type Choices } from '../src/models/choices';
+import { ChoicesModel, DEFAULT_CHOICES, type Choices } from '../src/models/choices';
 import { rerunCode, fileCode, jobCode, jobFileCode } from '../src/models/code';
-import { placeRows, rowAt, scrollFor, sliceRows } from '../src/models/layout';
+import { rowTops, rowAt, scrollFor, sliceRows } from '../src/models/layout';
 import { listRows, sortJobs, type ListRow } from '../src/models/listing';
 import { findScore, formatScore } from '../src/models/score';
 import { Selection } from '../src/models/selection';
@@ -21,8 +21,8 @@ const JOBS = [
 const NAMING = { toolName: (type: string) => type, now: Date.parse('2026-11-21T12:00:00Z') };
 
 function rows(choices: Partial<Choices>, open = new Map<string, null>()): readonly string[] {
-  const listed = { jobs: JOBS, open, folded: new Set<string>() };
-  return listRows(listed, { ...FIRST_CHOICES, ...choices }, NAMING).map(show);
+  const listed = { jobs: JOBS, open, collapsed: new Set<string>() };
+  return listRows(listed, { ...DEFAULT_CHOICES, ...choices }, NAMING).map(show);
 }
 
 function show(row: ListRow): string {
@@ -63,7 +63,7 @@ describe('rows', () => {
       makeJob({ jobName: 'b', notebook: '/home/me/y/one.ipynb' })
     ];
     const shown = (choices: Partial<Choices>): readonly string[] =>
-      listRows({ jobs, open: new Map(), folded: new Set() }, { ...FIRST_CHOICES, ...choices }, NAMING).map(show);
+      listRows({ jobs, open: new Map(), collapsed: new Set() }, { ...DEFAULT_CHOICES, ...choices }, NAMING).map(show);
     expect(shown({ grouping: 'project' })).toEqual(['panel: 1', 'a', 'No project: 1', 'b']);
     expect(shown({ grouping: 'notebook' })).toEqual(['x/one.ipynb: 1', 'a', 'y/one.ipynb: 1', 'b']);
     expect(shown({ grouping: 'tags' })).toEqual(['lead: 1', 'a', 'No tags: 1', 'b']);
@@ -76,7 +76,7 @@ describe('rows', () => {
       makeJob({ jobName: 'b', foldnote: { label: 'Second' } })
     ];
     const shown = (choices: Partial<Choices>): readonly string[] =>
-      listRows({ jobs, open: new Map(), folded: new Set() }, { ...FIRST_CHOICES, ...choices }, NAMING).map(show);
+      listRows({ jobs, open: new Map(), collapsed: new Set() }, { ...DEFAULT_CHOICES, ...choices }, NAMING).map(show);
     expect([shown({ query: 'first' }), shown({ query: 'second' })]).toEqual([['a'], ['b']]);
     expect(shown({ sort: 'name' })).toEqual(['b', 'a']);
   });
@@ -84,8 +84,8 @@ describe('rows', () => {
   it('come last where they have no project, however new they are', () => {
     const jobs = [makeJob({ jobName: 'b' }), makeJob({ jobName: 'a', projectTag: 'panel' }), makeJob({ jobName: 'c' })];
     const rows = listRows(
-      { jobs, open: new Map(), folded: new Set() },
-      { ...FIRST_CHOICES, grouping: 'project' },
+      { jobs, open: new Map(), collapsed: new Set() },
+      { ...DEFAULT_CHOICES, grouping: 'project' },
       NAMING
     );
     expect(rows.map(show)).toEqual(['panel: 1', 'a', 'No project: 2', 'b', 'c']);
@@ -112,10 +112,10 @@ describe('rows', () => {
 });
 
 describe('the rows in sight', () => {
-  const list = Array.from({ length: 10_000 }, (_, index) => ({ key: `${index}`, guess: 40 }));
+  const list = Array.from({ length: 10_000 }, (_, index) => ({ key: `${index}`, estimate: 40 }));
 
   it('are few, and the space around them stands for the rest', () => {
-    const tops = placeRows(list, new Map([['0', 100]]));
+    const tops = rowTops(list, new Map([['0', 100]]));
     const slice = sliceRows(tops, 200_000, 800);
     expect(slice.end - slice.start).toBeLessThan(90);
     const shown = (tops[slice.end] ?? 0) - (tops[slice.start] ?? 0);
@@ -123,7 +123,7 @@ describe('the rows in sight', () => {
   });
 
   it('are found by their height', () => {
-    const tops = placeRows(list, new Map());
+    const tops = rowTops(list, new Map());
     expect([rowAt(tops, -5), rowAt(tops, 85), rowAt(tops, 1e9)]).toEqual([0, 2, 9999]);
   });
 
@@ -177,7 +177,7 @@ describe('what a person chose', () => {
       grouping: 'day',
       state: 'failed',
       whose: 'organization',
-      details: FIRST_CHOICES.details,
+      details: DEFAULT_CHOICES.details,
       query: ''
     });
   });

@@ -6,7 +6,7 @@ import { useState, type ReactElement } from 'react';
 import type { JobRecord, OlderResponse } from '../src/api/responses';
 import { MembersView, type MembersViewProps } from '../src/components/MembersView';
 import { useStore } from '../src/components/store';
-import { FIRST_DETAILS } from '../src/models/details';
+import { DEFAULT_DETAILS } from '../src/models/details';
 import { MembersModel } from '../src/models/members';
 import { makeJob } from './records';
 
@@ -39,16 +39,16 @@ function Shown(props: { readonly source: Organization; readonly acts: Partial<Me
   return (
     <MembersView
       state={state}
-      details={FIRST_DETAILS}
+      details={DEFAULT_DETAILS}
       toolName={type => type}
       onLoad={onLoad}
-      onOlder={() => void model.loadOlder()}
+      onLoadOlder={() => void model.loadOlder()}
       onChoose={vi.fn()}
       onChooseJob={key => model.choose(key)}
-      onUnfoldOf={batch => model.toggleBatch(batch)}
-      onOpenOf={vi.fn()}
-      onInsertOf={vi.fn()}
-      onDragOf={vi.fn()}
+      onToggleBatch={batch => model.toggleBatch(batch)}
+      onOpenMemberJob={vi.fn()}
+      onInsertMemberJob={vi.fn()}
+      onDragMemberJob={vi.fn()}
       {...props.acts}
     />
   );
@@ -90,11 +90,11 @@ it('they are searched and filtered like one’s own', async () => {
 });
 
 it('the keyboard goes through them and opens a result', async () => {
-  const onOpenOf = vi.fn();
-  await show({ onOpenOf });
+  const onOpenMemberJob = vi.fn();
+  await show({ onOpenMemberJob });
   await userEvent.keyboard('{Home}{ArrowDown}{Enter}');
   expect(chosen()).toEqual(['fold, abodybuilder, Complete, b@x']);
-  expect(onOpenOf).toHaveBeenCalledWith(JOBS[1]);
+  expect(onOpenMemberJob).toHaveBeenCalledWith(JOBS[1]);
 });
 
 it('a batch is unfolded and folded with the arrows', async () => {
@@ -111,13 +111,13 @@ it('a batch is unfolded and folded with the arrows', async () => {
 });
 
 it('a press chooses a row and may become a drag, a press on a button may not', async () => {
-  const onDragOf = vi.fn();
-  await show({ onDragOf });
+  const onDragMemberJob = vi.fn();
+  await show({ onDragMemberJob });
   fireEvent.mouseDown(screen.getByRole('row', { name: 'fold, abodybuilder, Complete, a@x' }));
   expect(chosen()).toEqual(['fold, abodybuilder, Complete, a@x']);
-  expect(onDragOf).toHaveBeenCalledOnce();
+  expect(onDragMemberJob).toHaveBeenCalledOnce();
   fireEvent.mouseDown(screen.getAllByRole('button', { name: 'Open the result of fold' })[0] ?? document.body);
-  expect(onDragOf).toHaveBeenCalledOnce();
+  expect(onDragMemberJob).toHaveBeenCalledOnce();
 });
 
 it('a job without an owner has nothing that can be done', async () => {

@@ -1,7 +1,7 @@
-import { batchWords } from '../src/models/batch';
+import { describeBatch } from '../src/models/batch';
 import { formCode, jobCode } from '../src/models/code';
 import { EnginesModel } from '../src/models/engines';
-import { countStates, isLive, shownState, stateWord } from '../src/models/status';
+import { countStates, isLive, shownState, stateLabel } from '../src/models/status';
 import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
 import { formatAge, formatDuration, jobDuration } from '../src/models/time';
 import type { ToolRecord, ToolsResponse } from '../src/api/responses';
@@ -18,9 +18,9 @@ describe('states', () => {
   it('tells a stage that did not run from the failed one before it', () => {
     const error = 'The stage fold failed: no chain.';
     const stage = makeJob({ status: 'Stopped', batch: 'run', started: null, error });
-    expect([shownState(stage), stateWord(stage)]).toEqual(['stopped', 'Not run']);
-    expect(stateWord({ ...stage, started: '2026-11-21T10:00:05.000Z' })).toBe('Failed');
-    expect(stateWord({ ...stage, error: 'The stage cannot start: no file.' })).toBe('Failed');
+    expect([shownState(stage), stateLabel(stage)]).toEqual(['stopped', 'Not run']);
+    expect(stateLabel({ ...stage, started: '2026-11-21T10:00:05.000Z' })).toBe('Failed');
+    expect(stateLabel({ ...stage, error: 'The stage cannot start: no file.' })).toBe('Failed');
   });
 
   it('counts every state, also the absent ones', () => {
@@ -52,7 +52,7 @@ describe('a batch', () => {
     [{ ...batch(0), batchSize: 2000 }, '37 of 2,000'],
     [{ ...batch(3, 3), tool: 'pipeline' }, '37 of 100, 3 without a result']
   ])('tells failed jobs from stopped ones where its service does', (job, words) => {
-    expect(batchWords(job)).toBe(words);
+    expect(describeBatch(job)).toBe(words);
   });
 });
 
@@ -65,7 +65,7 @@ describe('a batch that is complete', () => {
     [{ ...batch, failed: 0 }, 'Complete', '18 of 20, 2 stopped'],
     [batch, 'Complete, 2 without a result', '18 of 20']
   ])('says in the word of its state how many of its jobs failed', (job, word, counts) => {
-    expect([stateWord(job), batchWords(job)]).toEqual([word, counts]);
+    expect([stateLabel(job), describeBatch(job)]).toEqual([word, counts]);
   });
 });
 
@@ -207,7 +207,7 @@ describe('tools', () => {
     expect(model.state().tools).toBeNull();
     answers[1]?.([makeTool({ type: 'entered' })]);
     await vi.waitFor(() => expect(model.state().tools?.map(tool => tool.type)).toEqual(['entered']));
-    expect(model.state().isAsking).toBe(false);
+    expect(model.state().isLoading).toBe(false);
   });
 
   it('waits for a service that is starting', async () => {

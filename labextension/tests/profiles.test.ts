@@ -1,6 +1,6 @@
 /** Which service is meant, and what code must name to reach it. */
 import type { ProfileRecord, ProfilesResponse } from '../src/api/responses';
-import { EMBEDDED, ProfilesModel, servicePlace, serviceTitle } from '../src/models/profiles';
+import { EMBEDDED, ProfilesModel, serviceLocation, serviceTitle } from '../src/models/profiles';
 
 const profile = (name: string, isActive = false): ProfileRecord => ({
   name,
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 it('the one that notebooks use is meant until somebody chooses, and code names none', () => {
-  expect([model.meant(), model.isMeant(null), model.isMeant(EMBEDDED), model.isMeant('lab')]).toEqual([
+  expect([model.selected(), model.isSelected(null), model.isSelected(EMBEDDED), model.isSelected('lab')]).toEqual([
     EMBEDDED,
     true,
     true,
@@ -44,7 +44,7 @@ it('a chosen one is meant by every request and named in code', () => {
   model.choose('lab');
   expect(source.profile).toBe('lab');
   expect(onChange).toHaveBeenCalledOnce();
-  expect([model.meant(), model.forCode(), model.isMeant(EMBEDDED)]).toEqual(['lab', 'lab', false]);
+  expect([model.selected(), model.forCode(), model.isSelected(EMBEDDED)]).toEqual(['lab', 'lab', false]);
 });
 
 it('code for a job of another service names that service, unless notebooks use it anyway', () => {
@@ -55,7 +55,7 @@ it('code for a job of another service names that service, unless notebooks use i
 it('the choice is taken back', () => {
   model.choose('lab');
   model.choose(null);
-  expect([source.profile, model.meant()]).toEqual([null, EMBEDDED]);
+  expect([source.profile, model.selected()]).toEqual([null, EMBEDDED]);
 });
 
 it('profiles that cannot be asked for stay as they were', async () => {
@@ -66,7 +66,7 @@ it('profiles that cannot be asked for stay as they were', async () => {
 
 it('nothing is known before the first answer', () => {
   const fresh = new ProfilesModel(source);
-  expect([fresh.meant(), fresh.isMeant('lab')]).toEqual([null, false]);
+  expect([fresh.selected(), fresh.isSelected('lab')]).toEqual([null, false]);
 });
 
 it.each([
@@ -75,5 +75,5 @@ it.each([
   ['lab', 'lab', 'at lab'],
   ['a\u202eb', 'a\ufffdb', 'at a\ufffdb']
 ])('the service of the profile %s is called %s', (name, title, place) => {
-  expect([serviceTitle(name), servicePlace(name)]).toEqual([title, place]);
+  expect([serviceTitle(name), serviceLocation(name)]).toEqual([title, place]);
 });

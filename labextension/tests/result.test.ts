@@ -1,17 +1,17 @@
-import type { JobPlace, JobRecord, ResultResponse } from '../src/api/responses';
+import type { JobRef, JobRecord, ResultResponse } from '../src/api/responses';
 import { LabRequestError } from '../src/api/request';
-import { ResultModel, type Listed, type ResultState } from '../src/models/result';
+import { ResultModel, type ListedJob, type ResultState } from '../src/models/result';
 import { makeJob } from './records';
 
-const PLACE: JobPlace = { job: 'fold', member: null, profile: 'lab' };
+const PLACE: JobRef = { job: 'fold', member: null, profile: 'lab' };
 const RESULT: ResultResponse = { title: 'fold', html: '', files: [], manifest: '', settings: '' };
-const ELSEWHERE: Listed = { isReady: true, isFollowed: false, job: undefined };
+const ELSEWHERE: ListedJob = { isReady: true, isPolled: false, job: undefined };
 
 /** A service whose answers are given in order, the last one again and again; an error is thrown. */
 class Service {
   asked = 0;
   fetched = 0;
-  listed: Listed = ELSEWHERE;
+  listed: ListedJob = ELSEWHERE;
 
   constructor(
     readonly records: (JobRecord | null | Error)[],
@@ -62,7 +62,7 @@ it('a job that the service does not have is said to be none, since when, and not
   const service = new Service([null]);
   const { model } = open(service);
   expect((await once(model, state => state.goneAt !== null)).job).toBeUndefined();
-  model.look();
+  model.updateFromLists();
   expect([service.asked, service.fetched]).toEqual([1, 0]);
 });
 
@@ -76,12 +76,12 @@ it('a job that runs at another service is followed until its result is there', a
 
 it('a listed job is not asked for, and one that the list loses is told to be deleted with its result kept', async () => {
   const service = new Service([null]);
-  service.listed = { isReady: true, isFollowed: true, job: complete };
+  service.listed = { isReady: true, isPolled: true, job: complete };
   const { model } = open(service);
   await once(model, state => state.result !== null);
   expect(service.asked).toBe(0);
-  service.listed = { isReady: true, isFollowed: true, job: undefined };
-  model.look();
+  service.listed = { isReady: true, isPolled: true, job: undefined };
+  model.updateFromLists();
   const state = await once(model, each => each.goneAt !== null);
   expect([state.job, state.result]).toEqual([complete, RESULT]);
 });
@@ -92,11 +92,11 @@ it('nothing is asked before the list was read, nor while nobody looks', async ()
   const { model, end } = open(service);
   expect(service.asked).toBe(0);
   service.listed = ELSEWHERE;
-  model.look();
+  model.updateFromLists();
   await once(model, state => state.job !== undefined);
   end();
   const { asked } = service;
-  model.look();
+  model.updateFromLists();
   expect(service.asked).toBe(asked);
 });
 
@@ -104,18 +104,18 @@ it('a service that is gone is asked again by itself, for the job and for the res
   const service = new Service([gone, gone, complete], [gone, RESULT]);
   const { model, past } = open(service);
   const state = await once(model, each => each.result !== null);
-  expect(past[0]?.fault).toEqual({ sentence: 'Gone for lunch.', isPassing: true });
-  expect(past.some(each => each.resultFault?.isPassing)).toBe(true);
+  expect(past[0]?.fault).toEqual({ message: 'Gone for lunch.', isTemporary: true });
+  expect(past.some(each => each.resultFault?.isTemporary)).toBe(true);
   expect([state.fault, state.resultFault]).toEqual([null, null]);
 });
 
 it('a refused result is asked for again only when somebody wants it', async () => {
   const service = new Service([complete], [new LabRequestError('No.', 422), RESULT]);
   const { model } = open(service);
-  await once(model, state => state.resultFault?.isPassing === false);
-  model.look();
+  await once(model, state => state.resultFault?.isTemporary === false);
+  model.updateFromLists();
   expect(service.fetched).toBe(1);
-  model.hurry();
+  model.retryNow();
   await once(model, state => state.result !== null);
 });
 
@@ -128,10 +128,10 @@ it('a result that is not there any more is told of as a job that is not there an
 
 it('a job that was submitted anew under the name brings its own result', async () => {
   const service = new Service([complete], [RESULT, { ...RESULT, title: 'second' }]);
-  service.listed = { isReady: true, isFollowed: true, job: complete };
+  service.listed = { isReady: true, isPolled: true, job: complete };
   const { model } = open(service);
   await once(model, state => state.result !== null);
   service.listed = { ...service.listed, job: { ...complete, created: '2027-01-01T00:00:00.000Z' } };
-  model.look();
+  model.updateFromLists();
   await once(model, state => state.result?.title === 'second');
 });

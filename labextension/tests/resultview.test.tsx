@@ -31,13 +31,13 @@ function view(state: Partial<ResultState> = {}, change: Partial<ResultViewProps>
     owner: null,
     service: null,
     isElsewhere: false,
-    elsewhere: [],
+    otherProfiles: [],
     now: NOW,
     readLog: () => Promise.resolve('line of the log'),
     readSettings: () => Promise.resolve('{"heavy": "EVQL"}'),
     onInsert: vi.fn(),
     onShare: null,
-    onAgain: vi.fn(),
+    onRerun: vi.fn(),
     onDownload: vi.fn(),
     onInsertFile: vi.fn(),
     onPressFile: vi.fn(),
@@ -71,7 +71,7 @@ describe('a complete job', () => {
 
   it('is put into a cell, run again and downloaded', async () => {
     const [onInsert, onAgain, onDownload] = [vi.fn(), vi.fn(), vi.fn()];
-    render(view({}, { onInsert, onAgain, onDownload }));
+    render(view({}, { onInsert, onRerun: onAgain, onDownload }));
     await press('Insert cell');
     await press('Change and run again');
     await press('Download');
@@ -157,9 +157,9 @@ describe('a job without a result', () => {
   it.each([
     [true, 'The result cannot be fetched now', 'Too busy. Retrying automatically.', 'Try now'],
     [false, 'The result cannot be shown', 'Too busy.', 'Try again']
-  ])('says why it cannot be had (passing: %s)', async (isPassing, title, text, label) => {
+  ])('says why it cannot be had (passing: %s)', async (isTemporary, title, text, label) => {
     const onRetry = vi.fn();
-    render(view({ result: null, resultFault: { sentence: 'Too busy.', isPassing } }, { onRetry }));
+    render(view({ result: null, resultFault: { message: 'Too busy.', isTemporary } }, { onRetry }));
     expect(screen.getByText(title)).toBeTruthy();
     expect(screen.getByText(text)).toBeTruthy();
     await press(label);
@@ -177,12 +177,12 @@ describe('a job that is not there', () => {
   });
 
   it('may be at another service, where one can look', async () => {
-    const onLook = vi.fn();
-    render(view(GONE, { service: 'lab', elsewhere: [{ place: 'at hosted', onLook }] }));
+    const onSelect = vi.fn();
+    render(view(GONE, { service: 'lab', otherProfiles: [{ location: 'at hosted', onSelect }] }));
     expect(screen.getByText('No such job')).toBeTruthy();
     expect(screen.getByRole('status').textContent).toContain('The service “lab” had no job with this name');
     await press('Look for it at hosted');
-    expect(onLook).toHaveBeenCalledOnce();
+    expect(onSelect).toHaveBeenCalledOnce();
   });
 
   it('of a member is said to be none of that member', () => {
@@ -203,7 +203,7 @@ describe('a job that is not there', () => {
 });
 
 describe('a service that does not answer', () => {
-  const fault = { sentence: 'No answer.', isPassing: true };
+  const fault = { message: 'No answer.', isTemporary: true };
 
   it('is said above a job that may have changed, with the time of what is shown', () => {
     render(view({ job: makeJob(), result: null, fault }));
@@ -218,7 +218,7 @@ describe('a service that does not answer', () => {
   });
 
   it('that refuses is not waited for', () => {
-    render(view({ job: undefined, result: null, fault: { sentence: 'Wrong key.', isPassing: false } }));
+    render(view({ job: undefined, result: null, fault: { message: 'Wrong key.', isTemporary: false } }));
     expect(screen.getByText('The job cannot be fetched from the service')).toBeTruthy();
     expect(screen.getByText('Wrong key.')).toBeTruthy();
     expect(screen.getByRole('button', { name: 'Close' })).toBeTruthy();

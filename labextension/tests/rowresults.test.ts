@@ -1,12 +1,12 @@
 /** Rows of a batch's table are answered with the result of their job. */
 import { expect, test, vi } from 'vitest';
 
-import type { JobPlace } from '../src/api/responses';
-import { PLAIN } from '../src/models/words';
-import { answerRow, OPEN_JOB } from '../src/rowresults';
+import type { JobRef } from '../src/api/responses';
+import { PLAIN } from '../src/models/translation';
+import { handleRowRequest, OPEN_JOB } from '../src/rowresults';
 
 const ANSWER = { html: '<p>seen</p>', files: [], manifest: '' };
-const find = (job: string, profile: string | null): JobPlace | null =>
+const find = (job: string, profile: string | null): JobRef | null =>
   profile === null ? null : { job, member: null, profile };
 
 function ask(profile: string | null): { event: Event; show: ReturnType<typeof vi.fn>; fail: ReturnType<typeof vi.fn> } {
@@ -22,7 +22,7 @@ function ask(profile: string | null): { event: Event; show: ReturnType<typeof vi
 test('the result of the row is shown', async () => {
   const { event, show } = ask('lab');
   const readResult = vi.fn().mockResolvedValue(ANSWER);
-  answerRow(event, { readResult }, PLAIN, find);
+  handleRowRequest(event, { readResult }, PLAIN, find);
   await vi.waitFor(() => expect(show).toHaveBeenCalledWith('<p>seen</p>'));
   expect(readResult).toHaveBeenCalledWith({ job: 'ab3', member: null, profile: 'lab' });
   expect(event.defaultPrevented).toBe(true);
@@ -30,7 +30,12 @@ test('the result of the row is shown', async () => {
 
 test('a failure says why', async () => {
   const { event, fail } = ask('lab');
-  answerRow(event, { readResult: () => Promise.reject(new Error('There is no job of this name.')) }, PLAIN, find);
+  handleRowRequest(
+    event,
+    { readResult: () => Promise.reject(new Error('There is no job of this name.')) },
+    PLAIN,
+    find
+  );
   await vi.waitFor(() =>
     expect(fail).toHaveBeenCalledWith('The result cannot be shown: There is no job of this name.')
   );
@@ -39,11 +44,11 @@ test('a failure says why', async () => {
 test('a job of an unknown service and an answered event are left alone', () => {
   const readResult = vi.fn();
   const { event } = ask(null);
-  answerRow(event, { readResult }, PLAIN, find);
+  handleRowRequest(event, { readResult }, PLAIN, find);
   expect(event.defaultPrevented).toBe(false);
   const answered = ask('lab').event;
   answered.preventDefault();
-  answerRow(answered, { readResult }, PLAIN, find);
-  answerRow(new Event(OPEN_JOB), { readResult }, PLAIN, find);
+  handleRowRequest(answered, { readResult }, PLAIN, find);
+  handleRowRequest(new Event(OPEN_JOB), { readResult }, PLAIN, find);
   expect(readResult).not.toHaveBeenCalled();
 });

@@ -3,18 +3,18 @@ import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import schema from '../schema/plugin.json';
-import { COLORINGS, SettingsModel, STANDARD } from '../src/models/settings';
+import { COLORINGS, SettingsModel, DEFAULT_SETTINGS } from '../src/models/settings';
 import { followSettings, readSettings } from '../src/plugins/settings';
 import { LazyPromise } from '../src/plugins/viewer3d';
 import { forSeeds } from './random';
 
 describe('settings', () => {
   it('are the standard ones where nobody set any, in code as in the schema', () => {
-    expect(readSettings({})).toEqual(STANDARD);
+    expect(readSettings({})).toEqual(DEFAULT_SETTINGS);
     const defaults = Object.fromEntries(
       Object.entries(schema.properties).map(([name, { default: value }]) => [name, value])
     );
-    expect(readSettings(defaults as ReadonlyPartialJSONObject)).toEqual(STANDARD);
+    expect(readSettings(defaults as ReadonlyPartialJSONObject)).toEqual(DEFAULT_SETTINGS);
   });
 
   it('are read as they are set', () => {
@@ -64,10 +64,10 @@ describe('settings', () => {
   it('that cannot be read are the standard ones, with a warning', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const model = new SettingsModel();
-    model.take({ ...STANDARD, undoSeconds: 3 });
+    model.replace({ ...DEFAULT_SETTINGS, undoSeconds: 3 });
     const registry = { load: () => Promise.reject(new Error('No such plugin.')) };
     await followSettings(registry as unknown as ISettingRegistry, model);
-    expect(model.state()).toEqual(STANDARD);
+    expect(model.state()).toEqual(DEFAULT_SETTINGS);
     expect(warn).toHaveBeenCalledOnce();
   });
 
@@ -76,7 +76,7 @@ describe('settings', () => {
     let changes = 0;
     model.changed.connect(() => (changes += 1));
     await followSettings(null, model);
-    expect([model.state(), changes]).toEqual([STANDARD, 1]);
+    expect([model.state(), changes]).toEqual([DEFAULT_SETTINGS, 1]);
   });
 });
 

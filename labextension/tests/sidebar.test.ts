@@ -4,7 +4,7 @@ import { userEvent } from '@testing-library/user-event';
 
 import { CommandIDs } from '../src/commands';
 import { CELL_MIME, dragFrom, VALUE_MIME } from '../src/dragging';
-import { FIRST_CHOICES } from '../src/models/choices';
+import { DEFAULT_CHOICES } from '../src/models/choices';
 import { Sidebar } from '../src/panels/sidebar';
 import { notices, openDialog, press, startApplication, tidy, type Running } from './application';
 import { addNotebook, Cell } from './notebook';
@@ -183,7 +183,7 @@ describe('the list of jobs', () => {
     await know(DONE);
     await userEvent.selectOptions(await find('select', 'Order'), 'name');
     await vi.waitFor(async () => expect(await running.state.fetch('foldnote:choices')).toMatchObject({ sort: 'name' }));
-    await userEvent.selectOptions(await find('select', 'Order'), FIRST_CHOICES.sort);
+    await userEvent.selectOptions(await find('select', 'Order'), DEFAULT_CHOICES.sort);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Properties of what the page knows: files, members' jobs, rows and selection, whatever happens in whatever order. */
 import type { FileRecord, FilesResponse, OlderResponse, UploadResponse } from '../src/api/responses';
 import { FilesModel, pathOf, type FilesSource } from '../src/models/files';
-import { FIRST_CHOICES, GROUPS, SORTS } from '../src/models/choices';
+import { DEFAULT_CHOICES, GROUPS, SORTS } from '../src/models/choices';
 import { listRows, selectable } from '../src/models/listing';
 import { MembersModel } from '../src/models/members';
 import { Selection, type SelectionMode } from '../src/models/selection';
@@ -49,12 +49,12 @@ class Account implements FilesSource {
     this.all = this.all.filter(file => file.folder !== folder);
   }
 
-  fixed = (): this => this;
+  withFixedProfile = (): this => this;
   uploadContents = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
   beginUpload = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
   sendPiece = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
   finishUpload = (): Promise<UploadResponse> => Promise.reject(new Error('No room.'));
-  dropUpload = (): Promise<void> => Promise.resolve();
+  cancelUpload = (): Promise<void> => Promise.resolve();
 
   private async pass(): Promise<void> {
     if (this.isHeld) {
@@ -98,14 +98,14 @@ describe('files', () => {
     await model.refresh();
     account.fault = new Error('The service is busy.');
     await model.loadMore();
-    expect([names().length, model.state().complaint, model.state().isAsking]).toEqual([
+    expect([names().length, model.state().requestError, model.state().isLoading]).toEqual([
       3,
       'The service is busy.',
       false
     ]);
     account.fault = null;
     await model.refresh();
-    expect(model.state().complaint).toBeNull();
+    expect(model.state().requestError).toBeNull();
   });
 
   it('that are refused on their way stay with the reason, and go when they are dismissed', async () => {
@@ -132,14 +132,14 @@ describe('files', () => {
     for (let seed = 0; seed < 20; seed += 1) {
       await wander(seed);
       await model.refresh();
-      const { folder, complaint } = model.state();
+      const { folder, requestError } = model.state();
       expect(names()).toEqual(
         account
           .in(folder)
           .slice(0, PAGE)
           .map(file => file.fileName)
       );
-      expect(complaint).toBeNull();
+      expect(requestError).toBeNull();
     }
   });
 
@@ -208,8 +208,8 @@ describe('rows', () => {
   it('hold every job once in every order and grouping, and no key twice', () => {
     forSeeds(random => {
       const jobs = someJobs(random);
-      const choices = { ...FIRST_CHOICES, sort: random.pick(SORTS), grouping: random.pick(GROUPS) };
-      const rows = listRows({ jobs, open: new Map(), folded: new Set() }, choices, NAMING);
+      const choices = { ...DEFAULT_CHOICES, sort: random.pick(SORTS), grouping: random.pick(GROUPS) };
+      const rows = listRows({ jobs, open: new Map(), collapsed: new Set() }, choices, NAMING);
       expect([...selectable(rows)].sort()).toEqual(jobs.map(job => job.jobName).sort());
       expect(new Set(rows.map(row => row.key)).size).toBe(rows.length);
       const counts = rows.flatMap(row => (row.kind === 'group' ? [row.count] : []));
@@ -220,13 +220,13 @@ describe('rows', () => {
   it('of folded groups are gone, and their heads stay', () => {
     forSeeds(random => {
       const jobs = someJobs(random);
-      const choices = { ...FIRST_CHOICES, grouping: random.pick(GROUPS.slice(1)) };
-      const all = listRows({ jobs, open: new Map(), folded: new Set() }, choices, NAMING);
+      const choices = { ...DEFAULT_CHOICES, grouping: random.pick(GROUPS.slice(1)) };
+      const all = listRows({ jobs, open: new Map(), collapsed: new Set() }, choices, NAMING);
       const heads = all.filter(row => row.kind === 'group');
-      const folded = new Set(random.some(heads).map(row => row.key));
-      const rows = listRows({ jobs, open: new Map(), folded }, choices, NAMING);
+      const collapsed = new Set(random.some(heads).map(row => row.key));
+      const rows = listRows({ jobs, open: new Map(), collapsed }, choices, NAMING);
       expect(rows.filter(row => row.kind === 'group')).toEqual(heads);
-      const hidden = heads.reduce((sum, head) => sum + (folded.has(head.key) ? head.count : 0), 0);
+      const hidden = heads.reduce((sum, head) => sum + (collapsed.has(head.key) ? head.count : 0), 0);
       expect(selectable(rows)).toHaveLength(jobs.length - hidden);
     });
   });
@@ -236,7 +236,7 @@ describe('rows', () => {
       const jobs = someJobs(random);
       const counts = countStates(jobs);
       for (const { state } of STATES) {
-        const rows = listRows({ jobs, open: new Map(), folded: new Set() }, { ...FIRST_CHOICES, state }, NAMING);
+        const rows = listRows({ jobs, open: new Map(), collapsed: new Set() }, { ...DEFAULT_CHOICES, state }, NAMING);
         expect(rows).toHaveLength(counts.get(state) ?? 0);
         expect(rows.every(row => row.kind === 'job' && shownState(row.job) === state)).toBe(true);
       }
@@ -246,7 +246,11 @@ describe('rows', () => {
   it('without a score or a duration stand last in their order', () => {
     forSeeds(random => {
       const jobs = someJobs(random);
-      const rows = listRows({ jobs, open: new Map(), folded: new Set() }, { ...FIRST_CHOICES, sort: 'score' }, NAMING);
+      const rows = listRows(
+        { jobs, open: new Map(), collapsed: new Set() },
+        { ...DEFAULT_CHOICES, sort: 'score' },
+        NAMING
+      );
       const has = rows.map(row => row.kind === 'job' && row.job.score !== null && 'ptm' in row.job.score);
       expect(has).toEqual([...has].sort((a, b) => Number(b) - Number(a)));
     });
@@ -257,7 +261,7 @@ describe('rows', () => {
       const jobs = someJobs(random);
       for (const { jobName } of jobs) {
         const query = jobName.slice(random.below(jobName.length));
-        const rows = listRows({ jobs, open: new Map(), folded: new Set() }, { ...FIRST_CHOICES, query }, NAMING);
+        const rows = listRows({ jobs, open: new Map(), collapsed: new Set() }, { ...DEFAULT_CHOICES, query }, NAMING);
         expect(selectable(rows)).toContain(jobName);
       }
     });

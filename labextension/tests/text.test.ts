@@ -2,8 +2,8 @@
 import { findScore, compareScores, formatScore } from '../src/models/score';
 import { countStates, isLive, shownState, STATES, stateRow } from '../src/models/status';
 import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
-import { plainSentence, sentenceOf, splitCode, splitEnd, visibleText } from '../src/models/text';
-import { PLAIN } from '../src/models/words';
+import { plainSentence, messageOf, splitCode, splitEnd, visibleText } from '../src/models/text';
+import { PLAIN } from '../src/models/translation';
 import { makeJob } from './records';
 import { forSeeds } from './random';
 
@@ -71,7 +71,7 @@ describe('a text from elsewhere', () => {
     ['plain', 'plain'],
     [null, 'null']
   ])('says what went wrong: %o', (error, sentence) => {
-    expect(sentenceOf(error)).toBe(sentence);
+    expect(messageOf(error)).toBe(sentence);
   });
 });
 

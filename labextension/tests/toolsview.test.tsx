@@ -4,7 +4,7 @@ import { userEvent } from '@testing-library/user-event';
 import type { ReactElement } from 'react';
 
 import type { AdviceResponse, ToolResponse } from '../src/api/responses';
-import { AskBox, type AskBoxProps } from '../src/components/AskBox';
+import { AdviceBox, type AdviceBoxProps } from '../src/components/AdviceBox';
 import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
 import { VirtualRows, type VirtualHandle } from '../src/components/VirtualRows';
 import type { ToolsState } from '../src/models/tools';
@@ -20,10 +20,10 @@ const ADVICE: AdviceResponse = {
 };
 
 describe('the question box', () => {
-  function box(acts: Partial<AskBoxProps> = {}): HTMLTextAreaElement {
+  function box(acts: Partial<AdviceBoxProps> = {}): HTMLTextAreaElement {
     render(
-      <AskBox
-        onAsk={() => Promise.resolve(ADVICE)}
+      <AdviceBox
+        advise={() => Promise.resolve(ADVICE)}
         toolName={type => type.toUpperCase()}
         canRun={type => type === 'vina'}
         onChoose={vi.fn()}
@@ -34,11 +34,11 @@ describe('the question box', () => {
   }
 
   it('asks with Enter what was typed, and lists tools with their reasons', async () => {
-    const onAsk = vi.fn(() => Promise.resolve(ADVICE));
+    const advise = vi.fn(() => Promise.resolve(ADVICE));
     const onChoose = vi.fn();
-    const field = box({ onAsk, onChoose });
+    const field = box({ advise, onChoose });
     await userEvent.type(field, '  dock this {Enter}');
-    expect(onAsk).toHaveBeenCalledWith('dock this');
+    expect(advise).toHaveBeenCalledWith('dock this');
     const items = (await screen.findAllByRole('listitem')).map(item => item.textContent);
     expect(items).toEqual(['VINAIt docks.', 'ZED · not available herea\ufffdb']);
     await userEvent.click(screen.getByRole('button', { name: 'VINA' }));
@@ -46,34 +46,34 @@ describe('the question box', () => {
   });
 
   it('takes Shift+Enter as a new line', async () => {
-    const onAsk = vi.fn(() => Promise.resolve(ADVICE));
-    const field = box({ onAsk });
+    const advise = vi.fn(() => Promise.resolve(ADVICE));
+    const field = box({ advise });
     await userEvent.type(field, 'a{Shift>}{Enter}{/Shift}b');
     expect(field.value).toBe('a\nb');
-    expect(onAsk).not.toHaveBeenCalled();
+    expect(advise).not.toHaveBeenCalled();
   });
 
   it('asks nothing while nothing is typed', async () => {
-    const onAsk = vi.fn(() => Promise.resolve(ADVICE));
-    const field = box({ onAsk });
+    const advise = vi.fn(() => Promise.resolve(ADVICE));
+    const field = box({ advise });
     expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Ask' }).disabled).toBe(true);
     await userEvent.type(field, '   {Enter}');
-    expect(onAsk).not.toHaveBeenCalled();
+    expect(advise).not.toHaveBeenCalled();
   });
 
   it('asks once at a time, by key as by mouse', async () => {
-    const onAsk = vi.fn(() => new Promise<AdviceResponse>(() => undefined));
-    const field = box({ onAsk });
+    const advise = vi.fn(() => new Promise<AdviceResponse>(() => undefined));
+    const field = box({ advise });
     await userEvent.type(field, 'dock{Enter}{Enter}');
     expect(screen.getByText('Comparing the tools')).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Ask' }).disabled).toBe(true);
-    expect(onAsk).toHaveBeenCalledOnce();
+    expect(advise).toHaveBeenCalledOnce();
   });
 
   it('says why there is no recommendation, and forgets that with the next answer', async () => {
     let isDown = true;
-    const onAsk = () => (isDown ? Promise.reject(new Error('The service is busy.')) : Promise.resolve(ADVICE));
-    const field = box({ onAsk });
+    const advise = () => (isDown ? Promise.reject(new Error('The service is busy.')) : Promise.resolve(ADVICE));
+    const field = box({ advise });
     await userEvent.type(field, 'dock{Enter}');
     expect(await screen.findByText('The service is busy.')).toBeTruthy();
     isDown = false;
@@ -84,8 +84,8 @@ describe('the question box', () => {
 
   it('shows no answer to an older question beside the fault of a newer one', async () => {
     let isDown = false;
-    const onAsk = () => (isDown ? Promise.reject(new Error('The service is busy.')) : Promise.resolve(ADVICE));
-    const field = box({ onAsk });
+    const advise = () => (isDown ? Promise.reject(new Error('The service is busy.')) : Promise.resolve(ADVICE));
+    const field = box({ advise });
     await userEvent.type(field, 'dock{Enter}');
     await screen.findByText('Docking.');
     isDown = true;
@@ -95,7 +95,7 @@ describe('the question box', () => {
   });
 
   it('says what to write where no tool fits', async () => {
-    const field = box({ onAsk: () => Promise.resolve({ tools: [], abstain: true, summary: '' }) });
+    const field = box({ advise: () => Promise.resolve({ tools: [], abstain: true, summary: '' }) });
     await userEvent.type(field, 'make coffee{Enter}');
     expect(await screen.findByText('No tool is recommended.')).toBeTruthy();
     expect(screen.getByText(/^Name your molecules/)).toBeTruthy();
@@ -127,11 +127,11 @@ const TOOLS = [
 describe('the catalog', () => {
   const view = (state: Partial<ToolsState> = {}, acts: Partial<ToolsViewProps> = {}): ReactElement => (
     <ToolsView
-      state={{ tools: TOOLS, service: SERVICE, isAsking: false, lost: null, ...state }}
+      state={{ tools: TOOLS, service: SERVICE, isLoading: false, connectionError: null, ...state }}
       toolName={type => type}
       onNewCell={vi.fn()}
       onRetry={vi.fn()}
-      onAsk={() => Promise.resolve(ADVICE)}
+      advise={() => Promise.resolve(ADVICE)}
       describe={() => Promise.resolve(FACTS)}
       {...acts}
     />
@@ -233,19 +233,19 @@ describe('the catalog', () => {
 
   it('says that it asks, that there is nothing, and that nobody answers', () => {
     const onRetry = vi.fn();
-    const { rerender } = render(view({ tools: null, service: null, isAsking: true }));
+    const { rerender } = render(view({ tools: null, service: null, isLoading: true }));
     expect(screen.getByText('Loading tools')).toBeTruthy();
     rerender(view({ tools: [] }, { onRetry }));
     fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
     expect(onRetry).toHaveBeenCalledOnce();
-    rerender(view({ tools: null, service: null, lost: 'The Jupyter server does not answer.' }));
+    rerender(view({ tools: null, service: null, connectionError: 'The Jupyter server does not answer.' }));
     expect(screen.getByRole('alert').textContent).toContain('The Jupyter server does not answer.');
   });
 });
 
 describe('a long list', () => {
   const HEIGHT = 40;
-  const many = (count: number) => Array.from({ length: count }, (_, at) => ({ key: `k${at}`, guess: HEIGHT }));
+  const many = (count: number) => Array.from({ length: count }, (_, at) => ({ key: `k${at}`, estimate: HEIGHT }));
 
   function list(
     rows: ReturnType<typeof many>,
@@ -256,10 +256,10 @@ describe('a long list', () => {
       <VirtualRows
         rows={rows}
         handle={handle}
-        onEnd={onEnd}
+        onNearEnd={onEnd}
         attributes={{ role: 'grid' }}
-        foot={<p>foot</p>}
-        draw={row => (
+        footer={<p>foot</p>}
+        renderRow={row => (
           <div key={row.key} role="row" data-key={row.key}>
             {row.key}
           </div>
@@ -316,7 +316,7 @@ describe('a long list', () => {
     const handle = { current: null };
     const { rerender } = render(list(many(1000), handle));
     await scrollTo(20_000);
-    const rows = [{ key: 'new', guess: HEIGHT }, ...many(1000)];
+    const rows = [{ key: 'new', estimate: HEIGHT }, ...many(1000)];
     rerender(list(rows, handle));
     expect(grid().scrollTop).toBe(20_000 + HEIGHT);
   });
@@ -324,7 +324,7 @@ describe('a long list', () => {
   it('shows new rows to a reader at the top', () => {
     const handle = { current: null };
     const { rerender } = render(list(many(10), handle));
-    rerender(list([{ key: 'new', guess: HEIGHT }, ...many(10)], handle));
+    rerender(list([{ key: 'new', estimate: HEIGHT }, ...many(10)], handle));
     expect(grid().scrollTop).toBe(0);
     expect(shown()[0]).toBe('new');
   });

@@ -48,7 +48,7 @@ class Server implements FilesSource {
     return this.answer(id, 10, id);
   }
 
-  dropUpload(id: string): Promise<void> {
+  cancelUpload(id: string): Promise<void> {
     this.ask(`drop ${id}`);
     return Promise.resolve();
   }
@@ -74,7 +74,7 @@ class Server implements FilesSource {
   deleteFile = (): Promise<void> => Promise.resolve();
   deleteFolder = (): Promise<void> => Promise.resolve();
 
-  fixed = (): this => this;
+  withFixedProfile = (): this => this;
 
   private ask(what: string): void {
     this.asked.push(what);

@@ -6,13 +6,13 @@ import type { JobRecord, ServiceReport } from '../src/api/responses';
 import { JobsView, type JobsViewProps } from '../src/components/JobsView';
 import { useStore } from '../src/components/store';
 import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
-import { EMPTY, type JobsState } from '../src/models/jobs';
-import { FIRST_CHOICES } from '../src/models/choices';
+import { INITIAL, type JobsState } from '../src/models/jobs';
+import { DEFAULT_CHOICES } from '../src/models/choices';
 import { Selection } from '../src/models/selection';
 import { makeJob, makeTool, makeToolEngine, SERVICE } from './records';
 
 const STATE: JobsState = {
-  ...EMPTY,
+  ...INITIAL,
   service: SERVICE,
   receivedAt: Date.parse('2026-11-21T10:01:00Z')
 };
@@ -21,7 +21,7 @@ const STATE: JobsState = {
 function Shown(props: Partial<JobsViewProps> & { readonly state: JobsState }): ReactElement {
   const [selection] = useState(() => new Selection());
   const selected = useStore(selection);
-  const [choices, setChoices] = useState(FIRST_CHOICES);
+  const [choices, setChoices] = useState(DEFAULT_CHOICES);
   const rest: Omit<JobsViewProps, 'state'> = {
     choices,
     selection,
@@ -35,15 +35,15 @@ function Shown(props: Partial<JobsViewProps> & { readonly state: JobsState }): R
     onDownload: vi.fn(),
     onCompare: vi.fn(),
     onTag: vi.fn(),
-    onKeep: vi.fn(),
+    onUndoDelete: vi.fn(),
     onDrag: (_names, _event, onClick) => onClick(),
     onChoose: change => setChoices({ ...choices, ...change }),
-    onUnfold: vi.fn(),
-    onOlder: vi.fn(),
+    onToggleBatch: vi.fn(),
+    onLoadOlder: vi.fn(),
     onRetry: vi.fn(),
     onConnect: vi.fn(),
     onShowTools: vi.fn(),
-    onDismissComplaint: vi.fn(),
+    onDismissError: vi.fn(),
     readLog: () => Promise.resolve('first line\nlast line')
   };
   return <JobsView {...rest} {...props} />;
@@ -185,9 +185,9 @@ describe('JobsView', () => {
   });
 
   it('asks for older jobs when the end is near', () => {
-    const onOlder = vi.fn();
-    showJobs({ jobs: JOBS, hasOlder: true }, { onOlder });
-    expect(onOlder).toHaveBeenCalled();
+    const onLoadOlder = vi.fn();
+    showJobs({ jobs: JOBS, hasOlder: true }, { onLoadOlder });
+    expect(onLoadOlder).toHaveBeenCalled();
   });
 
   it('groups by tool, folds a group, and shows the progress of a batch', async () => {
@@ -246,7 +246,7 @@ describe('JobsView', () => {
 
   it('tells of a lost Jupyter server and tries again when asked', () => {
     const onRetry = vi.fn();
-    showJobs({ lost: 'The Jupyter server does not answer.' }, { onRetry });
+    showJobs({ connectionError: 'The Jupyter server does not answer.' }, { onRetry });
     fireEvent.click(screen.getByRole('button', { name: 'Try now' }));
     expect(onRetry).toHaveBeenCalledOnce();
   });
@@ -256,7 +256,7 @@ const TOOL_ACTS: Omit<ToolsViewProps, 'state'> = {
   toolName: type => type,
   onNewCell: vi.fn(),
   onRetry: vi.fn(),
-  onAsk: () =>
+  advise: () =>
     Promise.resolve({
       tools: [{ toolId: 'abodybuilder', reason: 'Antibodies.' }],
       abstain: false,
@@ -295,7 +295,7 @@ describe('ToolsView', () => {
   ];
 
   it('parts what runs from what does not, with the reason in the facts of a tool', async () => {
-    const state = { tools, service: SERVICE, isAsking: false, lost: null };
+    const state = { tools, service: SERVICE, isLoading: false, connectionError: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
     expect(within(screen.getByLabelText('Run on this computer')).getByText('AbodyBuilder')).toBeTruthy();
     expect(screen.queryByText('Zed')).toBeNull();
@@ -307,7 +307,7 @@ describe('ToolsView', () => {
 
   it('inserts the form of the chosen tool', async () => {
     const onNewCell = vi.fn();
-    const state = { tools, service: SERVICE, isAsking: false, lost: null };
+    const state = { tools, service: SERVICE, isLoading: false, connectionError: null };
     render(<ToolsView {...TOOL_ACTS} state={state} onNewCell={onNewCell} />);
     await userEvent.type(screen.getByLabelText('Search tools'), 'abody');
     await userEvent.click(screen.getByRole('button', { name: /New cell/ }));
@@ -315,14 +315,14 @@ describe('ToolsView', () => {
   });
 
   it('says which recommended tools do not run here, and what to do when none is recommended', async () => {
-    const state = { tools, service: SERVICE, isAsking: false, lost: null };
+    const state = { tools, service: SERVICE, isLoading: false, connectionError: null };
     const answers = [[{ toolId: 'zed', reason: 'Fits.' }], []].map(found => ({
       tools: found,
       abstain: found.length === 0,
       summary: ''
     }));
     const onAsk = vi.fn().mockResolvedValueOnce(answers[0]).mockResolvedValueOnce(answers[1]);
-    render(<ToolsView {...TOOL_ACTS} state={state} onAsk={onAsk} />);
+    render(<ToolsView {...TOOL_ACTS} state={state} advise={onAsk} />);
     await userEvent.type(screen.getByLabelText('Describe your task'), 'dock');
     await userEvent.click(screen.getByRole('button', { name: 'Ask' }));
     expect(await screen.findByText('· not available here')).toBeTruthy();
@@ -332,7 +332,7 @@ describe('ToolsView', () => {
   });
 
   it('says what a tool takes and whom to cite when it is unfolded', async () => {
-    const state = { tools, service: SERVICE, isAsking: false, lost: null };
+    const state = { tools, service: SERVICE, isLoading: false, connectionError: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
     await userEvent.click(screen.getByRole('button', { name: 'AbodyBuilder' }));
     expect(await screen.findByText('A sequence')).toBeTruthy();
@@ -346,7 +346,7 @@ describe('ToolsView', () => {
 
   it('says what files a tool gives, with licence and whom to cite for what runs it', async () => {
     const engine = makeToolEngine({ licence: 'MIT', citation: 'X et al.', outputs: ['model.pdb: one chain: A'] });
-    const state = { tools: [makeTool({ engine })], service: SERVICE, isAsking: false, lost: null };
+    const state = { tools: [makeTool({ engine })], service: SERVICE, isLoading: false, connectionError: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
     await userEvent.click(screen.getByRole('button', { name: 'AbodyBuilder' }));
     expect(await screen.findByText('model.pdb')).toBeTruthy();
@@ -356,7 +356,7 @@ describe('ToolsView', () => {
   });
 
   it('ranks tools for a described task, with reasons', async () => {
-    const state = { tools, service: SERVICE, isAsking: false, lost: null };
+    const state = { tools, service: SERVICE, isLoading: false, connectionError: null };
     render(<ToolsView {...TOOL_ACTS} state={state} />);
     await userEvent.type(screen.getByLabelText('Describe your task'), 'model my Fv{Enter}');
     expect(await screen.findByText('Antibodies.')).toBeTruthy();

@@ -8,7 +8,7 @@ import type {
   EngineAction,
   EnginesResponse,
   FilesResponse,
-  JobPlace,
+  JobRef,
   JobRecord,
   JobsResponse,
   OlderResponse,
@@ -38,8 +38,8 @@ export class LabApi {
     this.requests = new Requests(settings);
   }
 
-  /** Returns a client that keeps using the service that is selected now. */
-  fixed(): LabApi {
+  /** Returns a client for the service that is selected now, also after another one is selected. */
+  withFixedProfile(): LabApi {
     return Object.assign(new LabApi(this.settings), { profile: this.profile });
   }
 
@@ -74,15 +74,15 @@ export class LabApi {
       wait_s: tag === null ? null : waitS,
       pause_s: this.pollSeconds || null
     };
-    const limit = AbortSignal.timeout(waitS * 1000 + TIMEOUT_MS); // a proxy may lose the response
+    const timeout = AbortSignal.timeout(waitS * 1000 + TIMEOUT_MS); // a proxy may lose the response
     const response = await this.requests.send('jobs', query, {
-      signal: signal ? AbortSignal.any([signal, limit]) : limit
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout
     });
     if (response.status === 304) {
       return { body: null, tag };
     }
-    const found = response.headers.get('ETag')?.match(/"(.*)"/)?.[1] ?? null;
-    return { body: (await response.json()) as JobsResponse, tag: found };
+    const etag = response.headers.get('ETag')?.match(/"(.*)"/)?.[1] ?? null;
+    return { body: (await response.json()) as JobsResponse, tag: etag };
   }
 
   /** Lists jobs older than those of {@link LabApi.jobs}. */
@@ -101,12 +101,12 @@ export class LabApi {
   }
 
   /** Gets a job's current record, listed or not; null if the service has none of this name. */
-  async record(place: JobPlace): Promise<JobRecord | null> {
-    return (await this.requests.get<RecordResponse>(jobPath(place.job, 'record'), jobQuery(place))).job;
+  async record(jobRef: JobRef): Promise<JobRecord | null> {
+    return (await this.requests.get<RecordResponse>(jobPath(jobRef.job, 'record'), jobQuery(jobRef))).job;
   }
 
   /** Makes the server poll the service at once. */
-  async hurry(): Promise<void> {
+  async pollNow(): Promise<void> {
     await this.requests.post('refresh');
   }
 
@@ -119,10 +119,12 @@ export class LabApi {
   delete(names: readonly string[], delayS: number): Promise<DeletionOutcome> {
     return this.requests.post('jobs/delete', { names, delayS });
   }
+
   /** Undoes pending deletions at a service, by default the selected one; returns the names of the kept jobs. */
-  async keep(names: readonly string[], profile = this.profile): Promise<readonly string[]> {
+  async undoDelete(names: readonly string[], profile = this.profile): Promise<readonly string[]> {
     return (await this.requests.post<{ kept: readonly string[] }>('jobs/keep', { names }, { profile })).kept;
   }
+
   /** Adds and removes tags of jobs, which are kept on the server's computer. */
   async tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void> {
     await this.requests.post('jobs/tag', { names, added, removed });
@@ -134,22 +136,22 @@ export class LabApi {
   }
 
   /** Gets the end of the log of a job at any service. */
-  async readLog(place: JobPlace): Promise<string> {
-    return (await this.requests.get<{ log: string }>(jobPath(place.job, 'log'), jobQuery(place))).log;
+  async readLog(jobRef: JobRef): Promise<string> {
+    return (await this.requests.get<{ log: string }>(jobPath(jobRef.job, 'log'), jobQuery(jobRef))).log;
   }
 
   /** Gets the settings that a job was submitted with, as JSON text. */
-  async readSettings(place: JobPlace): Promise<string> {
-    return (await this.requests.get<{ settings: string }>(jobPath(place.job, 'settings'), jobQuery(place))).settings;
+  async readSettings(jobRef: JobRef): Promise<string> {
+    return (await this.requests.get<{ settings: string }>(jobPath(jobRef.job, 'settings'), jobQuery(jobRef))).settings;
   }
 
   /** Gets a job's result, rendered. */
-  readResult(place: JobPlace): Promise<ResultResponse> {
-    return this.requests.get(jobPath(place.job, 'view'), { colors: this.colors, ...jobQuery(place) });
+  readResult(jobRef: JobRef): Promise<ResultResponse> {
+    return this.requests.get(jobPath(jobRef.job, 'view'), { colors: this.colors, ...jobQuery(jobRef) });
   }
 
   /** Gets a file of the file browser, rendered. */
-  drawFile(path: string): Promise<ResultResponse> {
+  renderFile(path: string): Promise<ResultResponse> {
     return this.requests.get('view', { path, colors: this.colors });
   }
 
@@ -158,9 +160,9 @@ export class LabApi {
    *
    * @throws LabRequestError with a message, since a browser's download does not report errors to the page
    */
-  async fetchResult(place: JobPlace, file: string | null): Promise<string> {
-    const address = jobPath(place.job, 'result');
-    const query = { file, ...jobQuery(place) };
+  async fetchResult(jobRef: JobRef, file: string | null): Promise<string> {
+    const address = jobPath(jobRef.job, 'result');
+    const query = { file, ...jobQuery(jobRef) };
     await this.requests.send(address, query, { method: 'POST' });
     return this.requests.address(address, query);
   }
@@ -183,8 +185,8 @@ export class LabApi {
 
   /** Begins the upload of a file of the user's computer, or finds an interrupted one. */
   beginUpload(file: File, folder: string | null): Promise<UploadResponse> {
-    const wish = { name: file.name, folder, sizeBytes: file.size, mark: `${file.lastModified}` };
-    return this.requests.post('files/uploads', wish);
+    const body = { name: file.name, folder, sizeBytes: file.size, mark: `${file.lastModified}` };
+    return this.requests.post('files/uploads', body);
   }
 
   /** Sends a piece of a file. */
@@ -204,7 +206,7 @@ export class LabApi {
   }
 
   /** Cancels an upload. */
-  async dropUpload(id: string): Promise<void> {
+  async cancelUpload(id: string): Promise<void> {
     await this.requests.delete(`files/uploads/${id}`, {});
   }
 
@@ -273,7 +275,7 @@ interface Faults {
 }
 
 /** Owner and service of a job as a query; requests name the selected profile themselves. */
-function jobQuery({ member, profile }: JobPlace): Query {
+function jobQuery({ member, profile }: JobRef): Query {
   return profile === null ? { member } : { member, profile };
 }
 

@@ -10,7 +10,7 @@ const NAMESPACE = 'foldnote/api';
 export class LabRequestError extends Error {
   /**
    * @param message - a sentence for the user
-   * @param status - HTTP status; 0 without an answer
+   * @param status - HTTP status; 0 without a response
    */
   constructor(
     message: string,
@@ -39,11 +39,11 @@ export class Requests {
 
   /** Address of a route, for links and downloads; a query may name another profile. */
   address(path: string, query: Query = {}): string {
-    const given: Query = { profile: this.profile, ...query };
-    const named = Object.entries(given).flatMap(([name, value]) =>
+    const values: Query = { profile: this.profile, ...query };
+    const pairs = Object.entries(values).flatMap(([name, value]) =>
       value === null || value === undefined || value === '' ? [] : [[name, String(value)]]
     );
-    const text = new URLSearchParams(named).toString();
+    const text = new URLSearchParams(pairs).toString();
     return URLExt.join(this.settings.baseUrl, NAMESPACE, path) + (text === '' ? '' : `?${text}`);
   }
 
@@ -79,14 +79,14 @@ export class Requests {
       throw new LabRequestError('The Jupyter server does not answer. Is it still running?', 0);
     }
     if (!response.ok && response.status !== 304) {
-      throw new LabRequestError(await explain(response), response.status);
+      throw new LabRequestError(await describeFailure(response), response.status);
     }
     return response;
   }
 
   /** Sends bytes as the body and reports progress; `signal` aborts the request. */
   upload<T>(path: string, query: Query, file: Blob, onProgress: OnProgress, signal: AbortSignal): Promise<T> {
-    return new Promise((done, refuse) => {
+    return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest(); // fetch does not report upload progress
       request.open('PUT', this.address(path, query));
       request.setRequestHeader('Content-Type', 'application/octet-stream');
@@ -98,14 +98,15 @@ export class Requests {
       request.upload.onprogress = event => onProgress(event.loaded);
       request.onload = () => {
         if (request.status < 300) {
-          done(JSON.parse(request.responseText) as T);
+          resolve(JSON.parse(request.responseText) as T);
         } else {
-          const text = readFault(request.responseText) ?? `The Jupyter server responded with status ${request.status}.`;
-          refuse(new LabRequestError(text, request.status));
+          const text =
+            readErrorMessage(request.responseText) ?? `The Jupyter server responded with status ${request.status}.`;
+          reject(new LabRequestError(text, request.status));
         }
       };
-      request.onerror = () => refuse(new LabRequestError('The connection was lost. Try again.', 0));
-      request.onabort = () => refuse(new LabRequestError('The upload was cancelled.', 0));
+      request.onerror = () => reject(new LabRequestError('The connection was lost. Try again.', 0));
+      request.onabort = () => reject(new LabRequestError('The upload was cancelled.', 0));
       const abort = (): void => request.abort();
       signal.addEventListener('abort', abort);
       request.onloadend = () => signal.removeEventListener('abort', abort); // a large file has thousands of pieces
@@ -120,19 +121,19 @@ function isTimeout({ reason }: AbortSignal): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
-async function explain(response: Response): Promise<string> {
+async function describeFailure(response: Response): Promise<string> {
   const fallback = `The Jupyter server responded with status ${response.status} ${response.statusText}.`;
-  const sentence = readFault(await response.text());
-  if (sentence === null && response.status === 424) {
+  const message = readErrorMessage(await response.text());
+  if (message === null && response.status === 424) {
     return 'Your Jupyter server is no longer running. Reload the page to let the hub restart it.';
   }
-  if (sentence === null && response.status === 404) {
+  if (message === null && response.status === 404) {
     return 'foldnote’s server extension is not running. Restart JupyterLab; “jupyter server extension list” should name foldnote.';
   }
-  return sentence ?? fallback;
+  return message ?? fallback;
 }
 
-function readFault(text: string): string | null {
+function readErrorMessage(text: string): string | null {
   try {
     const body: unknown = JSON.parse(text);
     return body instanceof Object && 'error' in body && typeof body.error === 'string' ? body.error : null;

@@ -47,7 +47,7 @@ export interface RecordResponse {
 }
 
 /** Identifies a job: members of an organization, and accounts at several services, may use the same name. */
-export interface JobPlace {
+export interface JobRef {
   readonly job: string;
   /** Address of the organization's member who owns the job; null for your own. */
   readonly member: string | null;
@@ -134,7 +134,7 @@ export interface SharedResponse {
   readonly result: ResultResponse;
 }
 
-/** An answer that may be "not modified": `body` is null if the tag still matches. */
+/** A response that may be "not modified": `body` is null if the list still has this tag. */
 export interface Tagged<T> {
   readonly body: T | null;
   readonly tag: string | null;

@@ -2,22 +2,22 @@
  * The routes for links with which colleagues open a job. A link is sent in the body, so that its token appears in no
  * log.
  */
-import type { JobPlace, ResultResponse, SharedResponse, ShareRecord, SharesResponse } from './responses';
+import type { JobRef, ResultResponse, SharedResponse, ShareRecord, SharesResponse } from './responses';
 import type { LabApi } from './lab';
 
 /** Lists the account's valid links to a job. */
-export async function listShares({ requests }: LabApi, place: JobPlace): Promise<readonly ShareRecord[]> {
-  return (await requests.get<SharesResponse>(sharesOf(place), jobQuery(place))).shares;
+export async function listShares({ requests }: LabApi, jobRef: JobRef): Promise<readonly ShareRecord[]> {
+  return (await requests.get<SharesResponse>(sharesOf(jobRef), jobQuery(jobRef))).shares;
 }
 
 /** Makes a link that is valid for `days`; only this response has its address. */
-export function makeShare({ requests }: LabApi, place: JobPlace, days: number): Promise<ShareRecord> {
-  return requests.post(sharesOf(place), { days }, jobQuery(place));
+export function makeShare({ requests }: LabApi, jobRef: JobRef, days: number): Promise<ShareRecord> {
+  return requests.post(sharesOf(jobRef), { days }, jobQuery(jobRef));
 }
 
 /** Revokes the link of this name, and returns the confirmation for the user. */
-export async function revokeShare({ requests }: LabApi, place: JobPlace, name: string): Promise<string> {
-  const response = await requests.send(`shares/${encodeURIComponent(name)}`, jobQuery(place), { method: 'DELETE' });
+export async function revokeShare({ requests }: LabApi, jobRef: JobRef, name: string): Promise<string> {
+  const response = await requests.send(`shares/${encodeURIComponent(name)}`, jobQuery(jobRef), { method: 'DELETE' });
   return ((await response.json()) as { readonly message: string }).message;
 }
 
@@ -42,10 +42,10 @@ export async function fetchLinked({ requests }: LabApi, url: string, file: strin
   return (await requests.send('shared/result', {}, { method: 'POST', body })).blob();
 }
 
-function sharesOf({ job }: JobPlace): string {
+function sharesOf({ job }: JobRef): string {
   return `jobs/${encodeURIComponent(job)}/shares`;
 }
 
-function jobQuery({ profile }: JobPlace): { readonly profile?: string } {
+function jobQuery({ profile }: JobRef): { readonly profile?: string } {
   return profile === null ? {} : { profile };
 }

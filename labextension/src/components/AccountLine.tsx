@@ -4,9 +4,9 @@ import { useState, type ReactElement } from 'react';
 import type { AccountResponse } from '../api/responses';
 import { formatCount, visibleText } from '../models/text';
 import { formatMoment } from '../models/time';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { FoldIcon } from './icons';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 const LEAST_HOURS = 0.001;
 
@@ -19,7 +19,7 @@ export interface AccountLineProps {
 
 /** The line; nothing if there is nothing to show. */
 export function AccountLine({ account, claimAddress }: AccountLineProps): ReactElement | null {
-  const trans = useWords();
+  const trans = useTranslation();
   const [isOpen, setOpen] = useState(false);
   const facts = account ? listAccountFacts(account, trans) : [];
   if (!account || facts.length === 0) {

@@ -7,7 +7,7 @@ import { DETAILS, toggleDetail, type Detail } from '../models/details';
 import { nextIndex } from '../models/selection';
 import { IconButton } from './IconButton';
 import { Glyph } from './icons';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the menu. */
 export interface DetailsMenuProps {
@@ -17,15 +17,15 @@ export interface DetailsMenuProps {
 
 /** A button with the menu below it. */
 export function DetailsMenu({ details, onChoose }: DetailsMenuProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!isOpen) {
       return undefined;
     }
-    const onPointer = ({ target }: Event): void => {
-      if (!(target instanceof Node && box.current?.contains(target))) {
+    const onPointer = ({ target: next }: Event): void => {
+      if (!(next instanceof Node && box.current?.contains(next))) {
         setOpen(false);
       }
     };
@@ -52,8 +52,8 @@ export function DetailsMenu({ details, onChoose }: DetailsMenuProps): ReactEleme
 
 function Menu(props: DetailsMenuProps & { readonly onClose: () => void }): ReactElement {
   const { details, onChoose, onClose } = props;
-  const trans = useWords();
-  const words: Readonly<Record<Detail, string>> = {
+  const trans = useTranslation();
+  const labels: Readonly<Record<Detail, string>> = {
     tool: trans.__('Tool'),
     notebook: trans.__('Notebook'),
     score: trans.__('Score'),
@@ -68,14 +68,14 @@ function Menu(props: DetailsMenuProps & { readonly onClose: () => void }): React
   };
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
     const items = itemsOf(event.currentTarget);
-    const at = items.findIndex(item => item === event.target);
-    const target = nextIndex(event.key, at, items.length, items.length);
+    const index = items.findIndex(item => item === event.target);
+    const next = nextIndex(event.key, index, items.length, items.length);
     if (event.key === 'Escape' || event.key === 'Tab') {
       onClose();
     } else if (event.key === 'Enter' || event.key === ' ') {
-      items[at]?.click();
+      items[index]?.click();
     } else {
-      items[target]?.focus();
+      items[next]?.focus();
     }
     event.stopPropagation();
     if (event.key !== 'Tab') {
@@ -100,7 +100,7 @@ function Menu(props: DetailsMenuProps & { readonly onClose: () => void }): React
           onClick={() => onChoose({ details: toggleDetail(details, detail) })}
         >
           <Glyph icon={checkIcon} />
-          {words[detail]}
+          {labels[detail]}
         </div>
       ))}
     </div>

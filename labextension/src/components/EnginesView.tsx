@@ -8,7 +8,7 @@ import { formatCount } from '../models/text';
 import { formatMoment } from '../models/time';
 import { Notice } from './Notice';
 import { percentOf, ProgressBar } from './ProgressBar';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the view. */
 export interface EnginesViewProps {
@@ -25,33 +25,33 @@ export interface EnginesViewProps {
  * The engines of this computer: those that run, those that can be installed, and those that need a program of the user.
  */
 export function EnginesView(props: EnginesViewProps): ReactElement {
-  const { engines, complaint } = props.state;
-  const trans = useWords();
+  const { engines, requestError } = props.state;
+  const trans = useTranslation();
   const all = engines ?? [];
-  const own = all.filter(engine => !engine.hasEnvironment && !engine.isInstalled);
-  const rest = all.filter(engine => !own.includes(engine));
+  const ownCopies = all.filter(engine => !engine.hasEnvironment && !engine.isInstalled);
+  const others = all.filter(engine => !ownCopies.includes(engine));
   const bytes = all.reduce((sum, engine) => sum + installedBytes(engine), 0);
   const installed = trans.__('Installed');
   return (
     <div className="fn-View">
       <section className="fn-Engines" aria-label={trans.__('Engines on this computer')}>
-        {complaint !== null && (
+        {requestError !== null && (
           <Notice tone="warning" title={trans.__('The engines cannot be listed')}>
-            {complaint}
+            {requestError}
           </Notice>
         )}
-        {engines === null && complaint === null && <Notice tone="busy" title={trans.__('Loading engines')} />}
+        {engines === null && requestError === null && <Notice tone="busy" title={trans.__('Loading engines')} />}
         <EngineGroup
           {...props}
           title={bytes > 0 ? `${installed} · ${formatSize(bytes)}` : installed}
-          engines={rest.filter(engine => engine.isInstalled)}
+          engines={others.filter(engine => engine.isInstalled)}
         />
         <EngineGroup
           {...props}
           title={trans.__('Can be installed')}
-          engines={rest.filter(engine => !engine.isInstalled)}
+          engines={others.filter(engine => !engine.isInstalled)}
         />
-        <EngineGroup {...props} title={trans.__('Need your own copy of the program')} engines={own} />
+        <EngineGroup {...props} title={trans.__('Need your own copy of the program')} engines={ownCopies} />
       </section>
     </div>
   );
@@ -89,7 +89,7 @@ function installedBytes(engine: EngineRecord): number {
 
 function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): ReactElement {
   const { engine } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const percent = percentOf(engine.fraction);
   const bytes = installedBytes(engine);
   return (
@@ -126,12 +126,12 @@ function Engine(props: EnginesViewProps & { readonly engine: EngineRecord }): Re
 
 /** Licence, weights and configuration, collapsed. */
 function EngineNotes({ engine }: { readonly engine: EngineRecord }): ReactElement | null {
-  const trans = useWords();
+  const trans = useTranslation();
   const notes = [
     engine.licence && trans.__('Licence: %1', engine.licence),
     ...engine.terms
-      .filter(each => each.accepted !== null)
-      .map(each => trans.__('Licence of %1 accepted by %2 on %3', each.name, each.user, formatMoment(each.accepted))),
+      .filter(term => term.accepted !== null)
+      .map(term => trans.__('Licence of %1 accepted by %2 on %3', term.name, term.user, formatMoment(term.accepted))),
     engine.weightsNote,
     engine.isInstalled && engine.optionalMethod !== '' && trans.__('With optional weights: %1', engine.optionalMethod),
     !engine.hasEnvironment && engine.how
@@ -151,10 +151,10 @@ function EngineNotes({ engine }: { readonly engine: EngineRecord }): ReactElemen
 /** The buttons that apply to the engine now. */
 function EngineButtons(props: EnginesViewProps & { readonly engine: EngineRecord }): ReactElement | null {
   const { engine } = props;
-  const trans = useWords();
-  const button = (label: string, word: string, act: (engine: EngineRecord) => void): ReactElement => (
-    <button type="button" className="fn-Button fn-mod-small" aria-label={label} onClick={() => act(engine)}>
-      {word}
+  const trans = useTranslation();
+  const button = (label: string, text: string, onPress: (engine: EngineRecord) => void): ReactElement => (
+    <button type="button" className="fn-Button fn-mod-small" aria-label={label} onClick={() => onPress(engine)}>
+      {text}
     </button>
   );
   if (!engine.hasEnvironment && !engine.isBusy) {

@@ -10,7 +10,7 @@ import { formatAge, formatMoment } from '../models/time';
 import { IconButton } from './IconButton';
 import { MiddleText } from './MiddleText';
 import { Glyph } from './icons';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Actions on files. */
 export interface FileActions {
@@ -28,7 +28,7 @@ export interface FileActions {
 /** A row. */
 export function FileItem(props: FileActions & { readonly file: FileRecord }): ReactElement {
   const { file } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const path = pathOf(file);
   const name = visibleText(file.fileName);
   const age = file.uploadTime ? formatAge((Date.now() - Date.parse(file.uploadTime)) / 1000, trans) : '';

@@ -6,7 +6,7 @@ import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
 import { Glyph } from './icons';
 import { SearchBox } from './SearchBox';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the toolbar. */
 export interface FilesToolbarProps {
@@ -21,7 +21,7 @@ export interface FilesToolbarProps {
 /** The toolbar. */
 export function FilesToolbar(props: FilesToolbarProps): ReactElement {
   const { query, folder, onQuery, onOpen } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const [isNaming, setNaming] = useState(false);
   return (
     <div className="fn-Toolbar">
@@ -51,7 +51,7 @@ export function FilesToolbar(props: FilesToolbarProps): ReactElement {
 
 /** Breadcrumbs: the folders from the top level to the current one. */
 function Breadcrumbs(props: { readonly folder: string; readonly onOpen: FilesToolbarProps['onOpen'] }): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const parts = props.folder.split('/');
   return (
     <nav className="fn-Way" aria-label={trans.__('Folder')}>
@@ -80,15 +80,15 @@ function Breadcrumbs(props: { readonly folder: string; readonly onOpen: FilesToo
 }
 
 function NewFolder(props: { readonly onName: (name: string) => void; readonly onCancel: () => void }): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const [name, setName] = useState('');
-  const isGood = /^[^/\\]+$/.test(name.trim()) && !/^\.+$/.test(name.trim());
+  const isValid = /^[^/\\]+$/.test(name.trim()) && !/^\.+$/.test(name.trim());
   return (
     <form
       className="fn-Toolbar-row"
       onSubmit={event => {
         event.preventDefault();
-        if (isGood) {
+        if (isValid) {
           props.onName(name.trim());
         }
       }}
@@ -100,8 +100,8 @@ function NewFolder(props: { readonly onName: (name: string) => void; readonly on
         value={name}
         placeholder={trans.__('Folder name')}
         aria-label={trans.__('Folder name')}
-        aria-invalid={name !== '' && !isGood}
-        aria-describedby={name !== '' && !isGood ? 'fn-folder-rule' : undefined}
+        aria-invalid={name !== '' && !isValid}
+        aria-describedby={name !== '' && !isValid ? 'fn-folder-rule' : undefined}
         onChange={event => setName(event.currentTarget.value)}
         onKeyDown={event => {
           if (event.key === 'Escape') {
@@ -110,11 +110,11 @@ function NewFolder(props: { readonly onName: (name: string) => void; readonly on
           }
         }}
       />
-      <button type="submit" className="fn-Button fn-mod-small" disabled={!isGood}>
+      <button type="submit" className="fn-Button fn-mod-small" disabled={!isValid}>
         {trans.__('Open')}
       </button>
       <IconButton icon={closeIcon} label={trans.__('Discard the new folder')} onClick={props.onCancel} />
-      {name !== '' && !isGood && (
+      {name !== '' && !isValid && (
         <p className="fn-Tool-method" id="fn-folder-rule" role="status">
           {trans.__('A folder name must not contain / or \\, or consist of dots only.')}
         </p>
@@ -124,7 +124,7 @@ function NewFolder(props: { readonly onName: (name: string) => void; readonly on
 }
 
 function UploadButton(props: { readonly onUpload: FilesToolbarProps['onUpload'] }): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const input = useRef<HTMLInputElement>(null);
   return (
     <>

@@ -7,7 +7,7 @@ import { FileItem, type FileActions } from './FileItem';
 import { FilesToolbar } from './FilesToolbar';
 import { Notice } from './Notice';
 import { UploadRow } from './UploadRow';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the view. */
 export interface FilesViewProps extends FileActions {
@@ -16,47 +16,47 @@ export interface FilesViewProps extends FileActions {
   /** Retries an upload that failed or is waiting. */
   readonly onResume: (upload: number) => void;
   readonly onDismiss: (upload: number) => void;
-  readonly onMore: () => void;
+  readonly onLoadMore: () => void;
   readonly onRetry: () => void;
 }
 
 /** The files of the account. */
 export function FilesView(props: FilesViewProps): ReactElement {
   const { state, onUpload } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const [query, setQuery] = useState('');
-  const [isOver, setOver] = useState(false);
-  const { files, complaint, folder } = state;
-  const shown = (files ?? []).filter(file => isFound(file, query));
+  const [isDraggedOver, setDraggedOver] = useState(false);
+  const { files, requestError, folder } = state;
+  const matching = (files ?? []).filter(file => matchesQuery(file, query));
   const onDrag = (event: DragEvent): void => {
     if (event.dataTransfer.types.includes('Files')) {
       event.preventDefault();
-      setOver(true);
+      setDraggedOver(true);
     }
   };
   return (
     <div
-      className={`fn-View fn-FilesView${isOver ? ' fn-mod-over' : ''}`}
+      className={`fn-View fn-FilesView${isDraggedOver ? ' fn-mod-over' : ''}`}
       onDragEnter={onDrag}
       onDragOver={onDrag}
       onDragLeave={event => {
         if (!event.currentTarget.contains(event.relatedTarget as Node | null)) {
-          setOver(false);
+          setDraggedOver(false);
         }
       }}
       onDrop={event => {
         event.preventDefault();
-        setOver(false);
+        setDraggedOver(false);
         onUpload([...event.dataTransfer.files]);
       }}
     >
-      {complaint !== null && (
+      {requestError !== null && (
         <Notice
           tone="warning"
           title={trans.__('The files cannot be shown or changed')}
           action={{ label: trans.__('Try now'), onClick: props.onRetry }}
         >
-          {complaint}
+          {requestError}
         </Notice>
       )}
       <FilesToolbar query={query} folder={folder} onQuery={setQuery} onOpen={props.onOpenFolder} onUpload={onUpload} />
@@ -68,27 +68,27 @@ export function FilesView(props: FilesViewProps): ReactElement {
           onDismiss={() => props.onDismiss(upload.id)}
         />
       ))}
-      {files === null && complaint === null && <Notice tone="busy" title={trans.__('Loading files')} isWhole />}
-      {files?.length === 0 && complaint === null && <Nothing isTop={folder === null} />}
-      {files !== null && files.length > 0 && shown.length === 0 && (
+      {files === null && requestError === null && <Notice tone="busy" title={trans.__('Loading files')} fillsView />}
+      {files?.length === 0 && requestError === null && <EmptyFolder isTop={folder === null} />}
+      {files !== null && files.length > 0 && matching.length === 0 && (
         <Notice
           tone="plain"
           title={trans.__('No matching files')}
-          isWhole
+          fillsView
           action={{ label: trans.__('Show all files'), onClick: () => setQuery('') }}
         >
           {state.hasMore && trans.__('Only the files loaded so far are searched.')}
         </Notice>
       )}
-      {shown.length > 0 && (
+      {matching.length > 0 && (
         <ul className="fn-FileList" aria-label={trans.__('Files')}>
-          {shown.map(file => (
+          {matching.map(file => (
             <FileItem key={`${file.fileId} ${pathOf(file)}`} file={file} {...props} />
           ))}
         </ul>
       )}
       {state.hasMore && (
-        <button type="button" className="fn-Button fn-mod-more" onClick={props.onMore}>
+        <button type="button" className="fn-Button fn-mod-more" onClick={props.onLoadMore}>
           {trans.__('Show more files')}
         </button>
       )}
@@ -96,14 +96,14 @@ export function FilesView(props: FilesViewProps): ReactElement {
   );
 }
 
-function isFound(file: FileRecord, query: string): boolean {
+function matchesQuery(file: FileRecord, query: string): boolean {
   return file.fileName.toLowerCase().includes(query.trim().toLowerCase());
 }
 
-function Nothing({ isTop }: { readonly isTop: boolean }): ReactElement {
-  const trans = useWords();
+function EmptyFolder({ isTop }: { readonly isTop: boolean }): ReactElement {
+  const trans = useTranslation();
   return (
-    <Notice tone="plain" title={isTop ? trans.__('No files yet') : trans.__('No files in this folder')} isWhole>
+    <Notice tone="plain" title={isTop ? trans.__('No files yet') : trans.__('No files in this folder')} fillsView>
       {isTop
         ? trans.__('Drop files here from your desktop or from the file browser. Settings refer to them by name.')
         : trans.__('Drop files here. The service removes a folder that has no files.')}

@@ -13,10 +13,10 @@ export function HtmlPane({ html }: { readonly html: string }): ReactElement {
       return;
     }
     node.innerHTML = html;
-    for (const dead of node.querySelectorAll('script')) {
-      const live = document.createElement('script'); // scripts set by innerHTML do not run
-      live.textContent = dead.textContent;
-      dead.replaceWith(live);
+    for (const inertScript of node.querySelectorAll('script')) {
+      const script = document.createElement('script'); // scripts set by innerHTML do not run
+      script.textContent = inertScript.textContent;
+      inertScript.replaceWith(script);
     }
   }, [html]);
   return <div className="fn-HtmlPane jp-RenderedHTMLCommon" ref={pane} />;

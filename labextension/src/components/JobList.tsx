@@ -9,7 +9,8 @@ import {
   type KeyboardEvent,
   type MouseEvent,
   type ReactElement,
-  type ReactNode
+  type ReactNode,
+  type RefObject
 } from 'react';
 
 import type { JobsState } from '../models/jobs';
@@ -28,7 +29,7 @@ import { JobRow, openMenuOfCurrent, ROW_PX, type JobActions } from './JobRow';
 import { VirtualRows, type VirtualHandle } from './VirtualRows';
 import { isLive } from '../models/status';
 import { formatCount, visibleText } from '../models/text';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the list. */
 export interface JobListProps extends JobActions {
@@ -37,15 +38,15 @@ export interface JobListProps extends JobActions {
   readonly state: JobsState;
   readonly selection: Selection;
   readonly selected: SelectionState;
-  readonly folded: ReadonlySet<string>;
+  readonly collapsed: ReadonlySet<string>;
   readonly toolName: (type: string) => string;
   readonly onDelete: (names: readonly string[]) => void;
-  readonly onFold: (group: string) => void;
+  readonly onToggleGroup: (group: string) => void;
   /** Starts dragging these jobs. */
   readonly onDrag: (names: readonly string[], event: MouseEvent, onClick: () => void) => void;
-  readonly onUnfold: (batch: string) => void;
-  readonly onEnd: () => void;
-  readonly foot?: ReactNode;
+  readonly onToggleBatch: (batch: string) => void;
+  readonly onNearEnd: () => void;
+  readonly footer?: ReactNode;
 }
 
 const GROUP_PX = 32;
@@ -57,48 +58,48 @@ const rowId = (key: string): string => `fn-row-${key.replace(/[^\w-]/g, letter =
 /** The list. */
 export function JobList(props: JobListProps): ReactElement {
   const { rows, details, selection, selected, state, onDrag } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const [openLog, setOpenLog] = useState<string | null>(null);
   const list = useRef<VirtualHandle>(null);
   const order = useMemo(() => selectable(rows), [rows]);
   const measured = useMemo(
-    () => rows.map(row => ({ key: row.key, guess: row.kind === 'job' ? ROW_PX : GROUP_PX, row })),
+    () => rows.map(row => ({ key: row.key, estimate: row.kind === 'job' ? ROW_PX : GROUP_PX, row })),
     [rows]
   );
-  const found = rows.findIndex(row => row.key === selected.current);
-  const last = useRef(0);
-  const at = found >= 0 ? found : Math.min(last.current, rows.length - 1);
+  const selectedIndex = rows.findIndex(row => row.key === selected.current);
+  const lastIndex = useRef(0);
+  const activeIndex = selectedIndex >= 0 ? selectedIndex : Math.min(lastIndex.current, rows.length - 1);
   useEffect(() => {
-    last.current = Math.max(0, at);
+    lastIndex.current = Math.max(0, activeIndex);
   });
-  const current = rows[at];
+  const activeRow = rows[activeIndex];
   const now = useClock(state.receivedAt, state.jobs.some(isLive));
   const toggleLog = useCallback((key: string) => setOpenLog(open => (open === key ? null : key)), []);
 
-  const choose = (index: number, how: SelectionMode): void => {
+  const choose = (index: number, mode: SelectionMode): void => {
     const row = rows[index];
     if (row) {
-      selection.choose(row.key, row.kind === 'job' ? row.job.jobName : null, how, order);
+      selection.choose(row.key, row.kind === 'job' ? row.job.jobName : null, mode, order);
       list.current?.reveal(index);
     }
   };
-  const rowsNow = useRef({ rows, order });
-  rowsNow.current = { rows, order };
+  const latest = useRef({ rows, order });
+  latest.current = { rows, order };
   const onPress = useCallback(
     (key: string, event: MouseEvent): void => {
-      const row = rowsNow.current.rows.find(each => each.key === key);
+      const row = latest.current.rows.find(each => each.key === key);
       if (row?.kind !== 'job') {
         return;
       }
       const { jobName } = row.job;
       const isMenu = event.button === 2;
-      const { order } = rowsNow.current;
-      const meant = isMenu ? 'alone' : readSelectionMode(event);
-      const isKept = meant === 'alone' && selection.state().names.has(jobName);
-      selection.choose(key, jobName, isKept ? 'keep' : meant, order);
-      if (!isMenu && !isText(event.target)) {
+      const { order } = latest.current;
+      const requestedMode = isMenu ? 'alone' : readSelectionMode(event);
+      const keepsSelection = requestedMode === 'alone' && selection.state().names.has(jobName);
+      selection.choose(key, jobName, keepsSelection ? 'keep' : requestedMode, order);
+      if (!isMenu && !isTextOrButton(event.target)) {
         const names = selection.state().names.has(jobName) ? [...selection.state().names] : [jobName];
-        onDrag(names, event, () => isKept && selection.choose(key, jobName, 'alone', order));
+        onDrag(names, event, () => keepsSelection && selection.choose(key, jobName, 'alone', order));
       }
       if (event.shiftKey) {
         event.preventDefault(); // prevents selecting text
@@ -108,61 +109,11 @@ export function JobList(props: JobListProps): ReactElement {
     [selection, onDrag]
   );
 
-  const act = (event: KeyboardEvent): boolean => {
-    const row = current;
-    const target = nextIndex(event.key, at, rows.length, list.current?.pageRows() ?? 10);
-    const isStrong = event.ctrlKey || event.metaKey;
-    if (target >= 0) {
-      choose(target, event.shiftKey ? 'range' : isStrong ? 'keep' : 'alone');
-    } else if (isStrong && event.key.toLowerCase() === 'a') {
-      selection.chooseAll(order);
-    } else if (event.key === 'Escape' && (selected.names.size > 0 || openLog !== null)) {
-      setOpenLog(null);
-      selection.clear();
-    } else if (isStrong && event.key.toLowerCase() === 'z' && leaving(state).length > 0) {
-      props.onKeep(leaving(state));
-    } else if (event.key === 'Delete' && selected.names.size > 0) {
-      props.onDelete([...selected.names].filter(name => !state.pending.has(name)));
-    } else if (row?.kind === 'group') {
-      return actOnGroup(event.key, row.key);
-    } else if (row?.kind === 'job') {
-      return actOnJob(event.key, row, isStrong);
-    } else {
-      return false;
-    }
-    return true;
-  };
-  const actOnGroup = (key: string, group: string): boolean => {
-    const isFolded = props.folded.has(group);
-    const isMeant = key === 'Enter' || key === ' ' || key === (isFolded ? 'ArrowRight' : 'ArrowLeft');
-    if (isMeant) {
-      props.onFold(group);
-    }
-    return isMeant;
-  };
-  const actOnJob = (key: string, row: Extract<ListRow, { kind: 'job' }>, isStrong: boolean): boolean => {
-    const name = row.job.jobName;
-    const isOpen = isBatch(row.job) ? state.open.has(name) : openLog === row.key;
-    if (key === ' ') {
-      choose(at, isStrong || selected.names.has(name) ? 'toggle' : 'alone');
-    } else if (key === 'Enter' && row.job.status === 'Complete') {
-      props.onOpen(name);
-    } else if (key === 'Enter' || key === (isOpen ? 'ArrowLeft' : 'ArrowRight')) {
-      if (isBatch(row.job)) {
-        props.onUnfold(name);
-      } else {
-        toggleLog(row.key);
-      }
-    } else {
-      return false;
-    }
-    return true;
-  };
   const onKeyDown = (event: KeyboardEvent): void => {
     const isInside = event.target !== event.currentTarget;
     if (isInside && event.key === 'Escape') {
       list.current?.focus();
-    } else if (isInside || !act(event)) {
+    } else if (isInside || !handleKey(event, props, { list, order, activeIndex, openLog, setOpenLog, choose })) {
       return;
     }
     event.preventDefault();
@@ -173,9 +124,9 @@ export function JobList(props: JobListProps): ReactElement {
     <VirtualRows
       rows={measured}
       handle={list}
-      onEnd={props.onEnd}
-      active={current && { index: at, id: rowId(current.key) }}
-      foot={props.foot}
+      onNearEnd={props.onNearEnd}
+      active={activeRow && { index: activeIndex, id: rowId(activeRow.key) }}
+      footer={props.footer}
       attributes={{
         className: 'fn-JobList',
         role: 'treegrid',
@@ -188,7 +139,7 @@ export function JobList(props: JobListProps): ReactElement {
         onKeyDown,
         onContextMenu: openMenuOfCurrent
       }}
-      draw={({ row }, index) =>
+      renderRow={({ row }, index) =>
         row.kind === 'job' ? (
           <JobRow
             key={row.key}
@@ -200,28 +151,28 @@ export function JobList(props: JobListProps): ReactElement {
             index={index}
             toolName={props.toolName(toolType(row.job))}
             now={now}
-            isCurrent={index === at}
+            isCurrent={index === activeIndex}
             isSelected={selected.names.has(row.job.jobName)}
             isLogOpen={row.key === openLog}
-            isUnfolded={isBatch(row.job) ? state.open.has(row.job.jobName) : null}
+            isExpanded={isBatch(row.job) ? state.open.has(row.job.jobName) : null}
             isPending={state.pending.has(row.job.jobName)}
             actions={props}
             onPress={onPress}
             onToggleLog={toggleLog}
-            onUnfold={props.onUnfold}
+            onToggleBatch={props.onToggleBatch}
           />
         ) : (
           <OtherRow
             key={row.key}
             row={row}
             index={index}
-            isCurrent={index === at}
-            isFolded={row.kind === 'group' && props.folded.has(row.key)}
+            isCurrent={index === activeIndex}
+            isCollapsed={row.kind === 'group' && props.collapsed.has(row.key)}
             onPress={() => {
               choose(index, 'alone');
               list.current?.focus();
               if (row.kind === 'group') {
-                props.onFold(row.key);
+                props.onToggleGroup(row.key);
               }
             }}
           />
@@ -231,20 +182,96 @@ export function JobList(props: JobListProps): ReactElement {
   );
 }
 
+/** What the keys of the list read and change besides its props. */
+interface KeyContext {
+  readonly list: RefObject<VirtualHandle>;
+  /** Names of the jobs in the order of the rows. */
+  readonly order: readonly string[];
+  readonly activeIndex: number;
+  /** Key of the row whose log is shown; null for none. */
+  readonly openLog: string | null;
+  readonly setOpenLog: (key: string | null) => void;
+  /** Makes a row active and changes the selection. */
+  readonly choose: (index: number, mode: SelectionMode) => void;
+}
+
+/** Handles a key that was pressed on the list itself; false if the key has no meaning there. */
+function handleKey(event: KeyboardEvent, props: JobListProps, context: KeyContext): boolean {
+  const { rows, selection, selected, state } = props;
+  const { list, order, activeIndex, openLog, setOpenLog, choose } = context;
+  const row = rows[activeIndex];
+  const targetIndex = nextIndex(event.key, activeIndex, rows.length, list.current?.pageRows() ?? 10);
+  const hasCtrl = event.ctrlKey || event.metaKey;
+  if (targetIndex >= 0) {
+    choose(targetIndex, event.shiftKey ? 'range' : hasCtrl ? 'keep' : 'alone');
+  } else if (hasCtrl && event.key.toLowerCase() === 'a') {
+    selection.chooseAll(order);
+  } else if (event.key === 'Escape' && (selected.names.size > 0 || openLog !== null)) {
+    setOpenLog(null);
+    selection.clear();
+  } else if (hasCtrl && event.key.toLowerCase() === 'z' && pendingDeletions(state).length > 0) {
+    props.onUndoDelete(pendingDeletions(state));
+  } else if (event.key === 'Delete' && selected.names.size > 0) {
+    props.onDelete([...selected.names].filter(name => !state.pending.has(name)));
+  } else if (row?.kind === 'group') {
+    return handleGroupKey(event.key, row.key, props);
+  } else if (row?.kind === 'job') {
+    return handleJobKey(event.key, row, hasCtrl, props, context);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/** Handles a key on the heading of a group; false if the key has no meaning there. */
+function handleGroupKey(key: string, group: string, { collapsed, onToggleGroup }: JobListProps): boolean {
+  const isToggle = key === 'Enter' || key === ' ' || key === (collapsed.has(group) ? 'ArrowRight' : 'ArrowLeft');
+  if (isToggle) {
+    onToggleGroup(group);
+  }
+  return isToggle;
+}
+
+/** Handles a key on the row of a job; false if the key has no meaning there. */
+function handleJobKey(
+  key: string,
+  { key: rowKey, job }: Extract<ListRow, { kind: 'job' }>,
+  hasCtrl: boolean,
+  props: JobListProps,
+  { activeIndex, openLog, setOpenLog, choose }: KeyContext
+): boolean {
+  const name = job.jobName;
+  const isOpen = isBatch(job) ? props.state.open.has(name) : openLog === rowKey;
+  if (key === ' ') {
+    choose(activeIndex, hasCtrl || props.selected.names.has(name) ? 'toggle' : 'alone');
+  } else if (key === 'Enter' && job.status === 'Complete') {
+    props.onOpen(name);
+  } else if (key === 'Enter' || key === (isOpen ? 'ArrowLeft' : 'ArrowRight')) {
+    if (isBatch(job)) {
+      props.onToggleBatch(name);
+    } else {
+      setOpenLog(isOpen ? null : rowKey);
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
 /** Names of jobs whose deletion can still be undone. */
-function leaving({ jobs }: JobsState): readonly string[] {
+function pendingDeletions({ jobs }: JobsState): readonly string[] {
   return jobs.flatMap(job => (job.isLeaving ? [job.jobName] : []));
 }
 
 /** Whether the mouse was pressed on selectable text. */
-function isText(target: EventTarget): boolean {
-  return target instanceof Element && target.closest('.fn-JobRow-reason, .fn-JobRow-log, button') !== null;
+function isTextOrButton(nextRow: EventTarget): boolean {
+  return nextRow instanceof Element && nextRow.closest('.fn-JobRow-reason, .fn-JobRow-log, button') !== null;
 }
 
 /**
  * The time of the last response; while `isRunning`, the current second, so that durations advance between responses.
  */
-function useClock(heard: number, isRunning: boolean): number {
+function useClock(receivedAt: number, isRunning: boolean): number {
   const [now, setNow] = useState(0);
   useEffect(() => {
     if (!isRunning) {
@@ -253,7 +280,7 @@ function useClock(heard: number, isRunning: boolean): number {
     const timer = setInterval(() => setNow(Date.now()), SECOND_MS);
     return () => clearInterval(timer);
   }, [isRunning]);
-  return isRunning ? Math.max(heard, now) : heard;
+  return isRunning ? Math.max(receivedAt, now) : receivedAt;
 }
 
 /** A row that is not a job: the heading of a group, or a text instead of a batch's jobs. */
@@ -261,10 +288,10 @@ export function OtherRow(props: {
   readonly row: Exclude<ListRow, { kind: 'job' }>;
   readonly index: number;
   readonly isCurrent: boolean;
-  readonly isFolded: boolean;
+  readonly isCollapsed: boolean;
   readonly onPress: () => void;
 }): ReactElement {
-  const { row, isFolded } = props;
+  const { row, isCollapsed } = props;
   return (
     <div
       className={`fn-OtherRow fn-mod-${row.kind}${props.isCurrent ? ' fn-mod-current' : ''}`}
@@ -273,13 +300,13 @@ export function OtherRow(props: {
       data-key={row.key}
       aria-rowindex={props.index + 1}
       aria-level={row.kind === 'group' ? 1 : 2}
-      aria-expanded={row.kind === 'group' ? !isFolded : undefined}
+      aria-expanded={row.kind === 'group' ? !isCollapsed : undefined}
       onClick={props.onPress}
     >
       <div role="gridcell">
         {row.kind === 'group' ? (
           <>
-            <FoldIcon isOpen={!isFolded} />
+            <FoldIcon isOpen={!isCollapsed} />
             <bdi title={visibleText(row.hint)}>{visibleText(row.title)}</bdi>{' '}
             <span className="fn-Filter-count">{formatCount(row.count)}</span>
           </>

@@ -11,23 +11,23 @@ import {
 import { memo, type CSSProperties, type MouseEvent, type ReactElement, type ReactNode } from 'react';
 
 import type { JobRecord } from '../api/responses';
-import { batchShare, batchWords, isBatch } from '../models/batch';
+import { batchFraction, describeBatch, isBatch } from '../models/batch';
 import { FACTS, chooseHiddenFacts, type Detail, type Fact } from '../models/details';
 import { notebookName } from '../models/listing';
 import { findLabel, shownName } from '../models/label';
 import { findScore, formatScore } from '../models/score';
 import { formatSize } from '../models/size';
-import { isLive, isMixed, shownState, stateWord } from '../models/status';
+import { isLive, isMixed, shownState, stateLabel } from '../models/status';
 import { plainSentence, visibleText } from '../models/text';
 import { formatClock, formatDuration, formatMoment, jobAge, jobDuration, queueSeconds } from '../models/time';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { CodeText } from './CodeText';
 import { IconButton } from './IconButton';
 import { JobIcon } from './icons';
-import { lazyComponent } from './later';
+import { lazyComponent } from './lazyComponent';
 import { MiddleText } from './MiddleText';
 import { percentOf, ProgressBar } from './ProgressBar';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 const LogPane = lazyComponent(async () => (await import('./LogPane')).LogPane);
 
@@ -37,7 +37,7 @@ export interface JobActions {
   readonly onStop: (name: string) => void;
   readonly onInsert: (name: string) => void;
   /** Undoes pending deletions. */
-  readonly onKeep: (names: readonly string[]) => void;
+  readonly onUndoDelete: (names: readonly string[]) => void;
   readonly readLog: (name: string) => Promise<string>;
 }
 
@@ -57,29 +57,29 @@ export interface JobRowProps {
   readonly isSelected: boolean;
   readonly isLogOpen: boolean;
   /** Whether the batch is expanded; null for other jobs. */
-  readonly isUnfolded: boolean | null;
+  readonly isExpanded: boolean | null;
   readonly isPending: boolean;
   readonly index: number;
   readonly actions: JobActions;
   readonly onPress: (rowKey: string, event: MouseEvent) => void;
   readonly onToggleLog: (rowKey: string) => void;
-  readonly onUnfold: (name: string) => void;
+  readonly onToggleBatch: (name: string) => void;
 }
 
 /** A row of the jobs list. */
 export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const { job, details, isCurrent, isSelected, isLogOpen } = props;
-  const marks = [isCurrent && 'fn-mod-current', isSelected && 'fn-mod-selected', job.isLeaving && 'fn-mod-leaving'];
+  const classes = [isCurrent && 'fn-mod-current', isSelected && 'fn-mod-selected', job.isLeaving && 'fn-mod-leaving'];
   return (
     <RowFrame
       {...props}
-      className={marks.filter(Boolean).join(' ')}
+      className={classes.filter(Boolean).join(' ')}
       label={labelOf(props, trans)}
       buttons={2 + Number(job.status === 'Complete') + Number(isLive(job)) + Number(!isBatch(job))}
       onMouseDown={event => props.onPress(props.rowKey, event)}
       onDoubleClick={() => props.actions.onOpen(job.jobName)}
-      onUnfold={() => props.onUnfold(job.jobName)}
+      onToggleBatch={() => props.onToggleBatch(job.jobName)}
     >
       <JobFacts {...props}>{noteOf({ ...props, trans })}</JobFacts>
       <RowActions {...props} />
@@ -88,9 +88,9 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
           <ProgressBar label={trans.__('Progress of %1', visibleText(job.jobName))} percent={percentOfJob(job)} />
         </div>
       )}
-      {isReasonWhole(props) && (
+      {showsFullReason(props) && (
         <div className="fn-JobRow-detail" role="gridcell">
-          <Reason text={reasonOf(job)} isWhole />
+          <Reason text={reasonOf(job)} isFull />
         </div>
       )}
       {isLogOpen && (
@@ -105,14 +105,14 @@ export const JobRow = memo(function JobRow(props: JobRowProps): ReactElement {
 /** Props of the frame of a row. */
 export interface RowFrameProps extends Pick<
   JobRowProps,
-  'job' | 'id' | 'rowKey' | 'level' | 'index' | 'isSelected' | 'isUnfolded'
+  'job' | 'id' | 'rowKey' | 'level' | 'index' | 'isSelected' | 'isExpanded'
 > {
   readonly className: string;
   /** Accessible name of the row. */
   readonly label: string;
   readonly onMouseDown: (event: MouseEvent) => void;
   readonly onDoubleClick: () => void;
-  readonly onUnfold: () => void;
+  readonly onToggleBatch: () => void;
   /** Number of its buttons. */
   readonly buttons: number;
   readonly children: ReactNode;
@@ -120,11 +120,11 @@ export interface RowFrameProps extends Pick<
 
 /** A row with the state and name of a job, your own or a member's; other content is passed as children. */
 export function RowFrame(props: RowFrameProps): ReactElement {
-  const { job, isUnfolded } = props;
+  const { job, isExpanded } = props;
   const state = shownState(job);
   const name = shownName(job);
   const lines = [findLabel(job) === '' ? '' : job.jobName, ...(job.note ?? '').split('\n')];
-  const tip = [name, ...lines.filter(Boolean).map(visibleText)].join('\n');
+  const tooltip = [name, ...lines.filter(Boolean).map(visibleText)].join('\n');
   return (
     <div
       className={`fn-JobRow fn-mod-${state} fn-mod-level${props.level} ${props.className}`}
@@ -135,7 +135,7 @@ export function RowFrame(props: RowFrameProps): ReactElement {
       aria-rowindex={props.index + 1}
       aria-level={props.level}
       aria-selected={props.isSelected}
-      aria-expanded={isUnfolded ?? undefined}
+      aria-expanded={isExpanded ?? undefined}
       aria-label={props.label}
       style={actionsStyle(props.buttons)}
       onMouseDown={props.onMouseDown}
@@ -144,8 +144,8 @@ export function RowFrame(props: RowFrameProps): ReactElement {
       <div className="fn-JobRow-icon" role="gridcell">
         <JobIcon job={job} />
       </div>
-      <div className="fn-JobRow-name" role="gridcell" aria-label={name} title={tip}>
-        {isUnfolded !== null && <FoldButton name={name} isUnfolded={isUnfolded} onUnfold={props.onUnfold} />}
+      <div className="fn-JobRow-name" role="gridcell" aria-label={name} title={tooltip}>
+        {isExpanded !== null && <FoldButton name={name} isExpanded={isExpanded} onToggleBatch={props.onToggleBatch} />}
         <MiddleText text={name} />
       </div>
       {props.children}
@@ -163,17 +163,17 @@ function actionsStyle(buttons: number): CSSProperties {
 function FoldButton(props: {
   /** The name as displayed. */
   readonly name: string;
-  readonly isUnfolded: boolean;
-  readonly onUnfold: () => void;
+  readonly isExpanded: boolean;
+  readonly onToggleBatch: () => void;
 }): ReactElement {
-  const trans = useWords();
-  const { name, isUnfolded } = props;
+  const trans = useTranslation();
+  const { name, isExpanded } = props;
   return (
     <IconButton
-      icon={isUnfolded ? caretDownIcon : caretRightIcon}
-      label={isUnfolded ? trans.__('Collapse %1', name) : trans.__('Show the jobs of %1', name)}
+      icon={isExpanded ? caretDownIcon : caretRightIcon}
+      label={isExpanded ? trans.__('Collapse %1', name) : trans.__('Show the jobs of %1', name)}
       tabIndex={-1}
-      onClick={props.onUnfold}
+      onClick={props.onToggleBatch}
     />
   );
 }
@@ -184,8 +184,8 @@ function labelOf({ job, toolName, details }: JobRowProps, trans: Trans): string 
     visibleText(findLabel(job)),
     visibleText(job.jobName),
     details.includes('tool') && toolName,
-    stateWord(job, trans),
-    details.includes('progress') && batchWords(job, trans),
+    stateLabel(job, trans),
+    details.includes('progress') && describeBatch(job, trans),
     ...(details.includes('tags') ? (job.tags ?? []).map(visibleText) : [])
   ]
     .filter(Boolean)
@@ -203,26 +203,27 @@ interface JobFactsProps extends Pick<JobRowProps, 'job' | 'toolName' | 'now' | '
 
 /** The selected details of a job in one line: state, tool, score, times, and a note. */
 export function JobFacts(props: JobFactsProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const { job, details, children: note = null } = props;
   const state = shownState(job);
   const texts = factsOf(props, trans);
   const facts = FACTS.filter(fact => details.includes(fact) && texts[fact][0] !== '');
-  const usual = state === 'running' ? 'duration' : state === 'complete' && !isBatch(job) ? 'score' : null;
-  const kept = job.isLeaving ? null : usual; // the button that undoes a deletion needs all of a narrow line
-  const spare = note === null ? chooseHiddenFacts(facts, state === 'running') : chooseHiddenFacts(facts, false, kept);
+  const mainFact = state === 'running' ? 'duration' : state === 'complete' && !isBatch(job) ? 'score' : null;
+  const keptFact = job.isLeaving ? null : mainFact; // the button that undoes a deletion needs all of a narrow line
+  const hiddenFacts =
+    note === null ? chooseHiddenFacts(facts, state === 'running') : chooseHiddenFacts(facts, false, keptFact);
   return (
     <div className="fn-JobRow-facts" role="gridcell">
-      <span className={`fn-JobRow-word${isMixed(job) ? ' fn-mod-bad' : ''}`}>{stateWord(job, trans)}</span>
+      <span className={`fn-JobRow-word${isMixed(job) ? ' fn-mod-bad' : ''}`}>{stateLabel(job, trans)}</span>
       {facts.map(fact => {
         const [text, title] = texts[fact];
-        const place = spare.get(fact);
-        const className = `fn-JobRow-${fact}${place ? ` fn-mod-spare-${place}` : ''}`;
-        const Word = fact === 'age' ? 'time' : 'span';
+        const hiddenIn = hiddenFacts.get(fact);
+        const className = `fn-JobRow-${fact}${hiddenIn ? ` fn-mod-spare-${hiddenIn}` : ''}`;
+        const Tag = fact === 'age' ? 'time' : 'span';
         return (
-          <Word key={fact} className={className} title={title}>
+          <Tag key={fact} className={className} title={title}>
             {text}
-          </Word>
+          </Tag>
         );
       })}
       {note !== null && <span className="fn-JobRow-note">{note}</span>}
@@ -237,7 +238,7 @@ function factsOf(
 ): Readonly<Record<Fact, readonly [string, string]>> {
   const score = findScore(job);
   const hours = job.weightedHours;
-  const queued = queueSeconds(job, now);
+  const secondsInQueue = queueSeconds(job, now);
   const notebook = job.notebook ?? '';
   return {
     tool: [toolName, toolName],
@@ -245,17 +246,17 @@ function factsOf(
     score: score === null ? ['', ''] : [formatScore(score), `${visibleText(score.name)}: ${score.value}`],
     duration: [
       jobDuration(job, now),
-      [trans.__('Started %1', formatMoment(job.started)), ...usageOf(job, trans)].join('\n')
+      [trans.__('Started %1', formatMoment(job.started)), ...describeUsage(job, trans)].join('\n')
     ],
     hours:
       hours === null
         ? ['', '']
         : [trans.__('%1 weighted h', Number(hours.toPrecision(3))), trans.__('%1 weighted hours', hours)],
     queue:
-      queued === null
+      secondsInQueue === null
         ? ['', '']
         : [
-            trans.__('%1 in queue', formatDuration(queued)),
+            trans.__('%1 in queue', formatDuration(secondsInQueue)),
             [
               trans.__('Submitted %1', formatMoment(job.created)),
               job.started ? trans.__('Started %1', formatMoment(job.started)) : ''
@@ -272,7 +273,7 @@ function factsOf(
 }
 
 /** Resources that a run used, as far as the service measured them. */
-function usageOf({ cpuSeconds, peakMemoryMb, peakGpuMemoryMb }: JobRowProps['job'], trans: Trans): string[] {
+function describeUsage({ cpuSeconds, peakMemoryMb, peakGpuMemoryMb }: JobRowProps['job'], trans: Trans): string[] {
   return cpuSeconds === null || peakMemoryMb === null
     ? []
     : [
@@ -283,7 +284,7 @@ function usageOf({ cpuSeconds, peakMemoryMb, peakGpuMemoryMb }: JobRowProps['job
 }
 
 function RowActions(props: JobRowProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const { job, actions, isCurrent, isLogOpen, isPending } = props;
   const tabIndex = isCurrent ? 0 : -1;
   const name = visibleText(job.jobName);
@@ -334,8 +335,8 @@ function RowActions(props: JobRowProps): ReactElement {
 /** Opens JupyterLab's context menu at the button, like a right click on the row. */
 export function openMenu(button: HTMLElement): void {
   const { left, bottom } = button.getBoundingClientRect();
-  const at = { bubbles: true, cancelable: true, clientX: left, clientY: bottom };
-  button.closest('[data-job]')?.dispatchEvent(new window.MouseEvent('contextmenu', at));
+  const init = { bubbles: true, cancelable: true, clientX: left, clientY: bottom };
+  button.closest('[data-job]')?.dispatchEvent(new window.MouseEvent('contextmenu', init));
 }
 
 /** Opens the context menu of the active row, when requested by keyboard. */
@@ -350,25 +351,25 @@ export function openMenuOfCurrent(event: MouseEvent<HTMLElement>): void {
   }
 }
 
-/** The note at the end of a row's line: progress, counts, project and tags, and the reason of a failure. */
+/** The note at the end of a row's line: a pending deletion, else project, tags, progress, and the reason of a failure. */
 function noteOf(props: JobRowProps & { readonly trans: Trans }): ReactElement | null {
   const { job, details, trans, actions } = props;
   if (job.isLeaving) {
-    return <PendingDeletion job={job} onKeep={actions.onKeep} />;
+    return <PendingDeletion job={job} onUndoDelete={actions.onUndoDelete} />;
   }
-  const progress = details.includes('progress') ? progressWords(job, trans) : '';
+  const progress = details.includes('progress') ? describeProgress(job, trans) : '';
   const hasTags = details.includes('tags') && (Boolean(job.projectTag) || Boolean(job.tags?.length));
-  const hasReason = reasonOf(job) !== '' && details.includes('reason') && !isReasonWhole(props);
-  const ran = details.includes('progress') ? runWords(job, trans) : null;
-  if (!hasTags && !hasReason && ran === null && progress === '') {
+  const hasReason = reasonOf(job) !== '' && details.includes('reason') && !showsFullReason(props);
+  const runNote = details.includes('progress') ? describeRun(job, trans) : null;
+  if (!hasTags && !hasReason && runNote === null && progress === '') {
     return null;
   }
   return (
     <>
-      {hasTags && <JobNotes job={job} />}
-      {ran !== null && (
-        <span className="fn-JobRow-message" dir="auto" title={ran.title}>
-          {ran.text}
+      {hasTags && <JobTags job={job} />}
+      {runNote !== null && (
+        <span className="fn-JobRow-message" dir="auto" title={runNote.title}>
+          {runNote.text}
         </span>
       )}
       {progress !== '' && (
@@ -386,7 +387,7 @@ function noteOf(props: JobRowProps & { readonly trans: Trans }): ReactElement | 
 }
 
 /** Special features of a job's run: it was repeated, or it reused another job's result. */
-function runWords(job: JobRecord, trans: Trans): { readonly text: string; readonly title: string } | null {
+function describeRun(job: JobRecord, trans: Trans): { readonly text: string; readonly title: string } | null {
   if (job.reusedFrom) {
     const text = trans.__('reused from %1', visibleText(job.reusedFrom));
     return { text, title: trans.__('%1: the same tool, settings and inputs', text) };
@@ -399,7 +400,7 @@ function runWords(job: JobRecord, trans: Trans): { readonly text: string; readon
 }
 
 /** Whether to show the complete reason of a failure below the line: in selected rows and above an open log. */
-function isReasonWhole({ job, details, isSelected, isLogOpen }: JobRowProps): boolean {
+function showsFullReason({ job, details, isSelected, isLogOpen }: JobRowProps): boolean {
   return reasonOf(job) !== '' && details.includes('reason') && (isSelected || isLogOpen);
 }
 
@@ -410,10 +411,10 @@ function reasonOf(job: JobRecord): string {
 }
 
 /** The reason of a failure, in one line or in full. */
-export function Reason(props: { readonly text: string; readonly isWhole?: boolean }): ReactElement {
+export function Reason(props: { readonly text: string; readonly isFull?: boolean }): ReactElement {
   const title = plainSentence(props.text);
   return (
-    <span className={`fn-JobRow-reason${props.isWhole ? ' fn-mod-whole' : ''}`} dir="auto" title={title}>
+    <span className={`fn-JobRow-reason${props.isFull ? ' fn-mod-whole' : ''}`} dir="auto" title={title}>
       <CodeText text={props.text} />
     </span>
   );
@@ -422,13 +423,13 @@ export function Reason(props: { readonly text: string; readonly isWhole?: boolea
 /** Announces the pending deletion of the job, with a button to undo it. */
 function PendingDeletion(props: {
   readonly job: JobRecord;
-  readonly onKeep: (names: readonly string[]) => void;
+  readonly onUndoDelete: (names: readonly string[]) => void;
 }): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   return (
     <span className="fn-JobRow-message">
       {trans.__('Deletion pending.')}{' '}
-      <button type="button" className="fn-Link" onClick={() => props.onKeep([props.job.jobName])}>
+      <button type="button" className="fn-Link" onClick={() => props.onUndoDelete([props.job.jobName])}>
         {trans.__('Undo')}
       </button>
     </span>
@@ -436,8 +437,8 @@ function PendingDeletion(props: {
 }
 
 /** The job's project and tags. */
-function JobNotes({ job }: { readonly job: JobRecord }): ReactElement | null {
-  const trans = useWords();
+function JobTags({ job }: { readonly job: JobRecord }): ReactElement | null {
+  const trans = useTranslation();
   const { projectTag, tags = [] } = job;
   return projectTag || tags.length > 0 ? (
     <span className="fn-Tags">
@@ -457,8 +458,8 @@ function JobNotes({ job }: { readonly job: JobRecord }): ReactElement | null {
 
 /** Progress and message of a running job. */
 export function Progress({ job }: { readonly job: JobRecord }): ReactElement {
-  const trans = useWords();
-  const text = progressWords(job, trans);
+  const trans = useTranslation();
+  const text = describeProgress(job, trans);
   return (
     <>
       <ProgressBar label={trans.__('Progress of %1', visibleText(job.jobName))} percent={percentOfJob(job)} />
@@ -472,14 +473,14 @@ export function Progress({ job }: { readonly job: JobRecord }): ReactElement {
 }
 
 /** Progress and message of a running job, or the counts of a batch; empty if there are none. */
-function progressWords(job: JobRecord, trans: Trans): string {
+function describeProgress(job: JobRecord, trans: Trans): string {
   const isRunning = shownState(job) === 'running';
   const percent = percentOfJob(job);
-  const message = batchWords(job, trans) || (isRunning ? visibleText(job.message ?? '') : '');
+  const message = describeBatch(job, trans) || (isRunning ? visibleText(job.message ?? '') : '');
   return [isRunning && percent !== null ? `${percent} %` : '', message].filter(Boolean).join(' · ');
 }
 
 /** Progress of a job or batch in per cent; null if unknown. */
 function percentOfJob(job: JobRecord): number | null {
-  return percentOf(job.progress ?? batchShare(job));
+  return percentOf(job.progress ?? batchFraction(job));
 }

@@ -20,7 +20,7 @@ import { SearchBox } from './SearchBox';
 import { ServiceNotice } from './ServiceNotice';
 import { StatusFilters } from './StatusFilters';
 import { WhoseSelect } from './WhoseSelect';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Actions on several jobs at once. */
 export interface ManyActions {
@@ -43,42 +43,42 @@ export interface JobsViewProps extends JobActions, ManyActions {
   /** Display name of a tool. */
   readonly toolName: (type: string) => string;
   readonly onChoose: (change: Partial<Choices>) => void;
-  readonly onUnfold: (batch: string) => void;
-  readonly onOlder: () => void;
+  readonly onToggleBatch: (batch: string) => void;
+  readonly onLoadOlder: () => void;
   readonly onRetry: () => void;
   readonly onConnect: () => void;
   readonly onShowTools: () => void;
-  readonly onDismissComplaint: () => void;
+  readonly onDismissError: () => void;
 }
 
 /** The jobs of the account. */
 export function JobsView(props: JobsViewProps): ReactElement {
   const { state, choices, onChoose } = props;
-  const trans = useWords();
-  const { jobs, service, lost } = state;
+  const trans = useTranslation();
+  const { jobs, service, connectionError } = state;
   const hasJobs = jobs.length > 0;
   return (
     <div className="fn-View fn-mod-fixed">
       <ServiceNotice
         service={service}
-        lost={lost}
+        connectionError={connectionError}
         now={Date.now()}
-        isWhole={!hasJobs}
+        fillsView={!hasJobs}
         onRetry={props.onRetry}
         onConnect={props.onConnect}
       />
-      {state.complaint !== null && (
+      {state.requestError !== null && (
         <div className="fn-Complaint" role="alert">
-          <span>{state.complaint}</span>
-          <IconButton icon={closeIcon} label={trans.__('Dismiss')} onClick={props.onDismissComplaint} />
+          <span>{state.requestError}</span>
+          <IconButton icon={closeIcon} label={trans.__('Dismiss')} onClick={props.onDismissError} />
         </div>
       )}
-      {service === null && lost === null && <Loading />}
-      {service?.state === 'ok' && lost === null && !hasJobs && (
+      {service === null && connectionError === null && <Loading />}
+      {service?.state === 'ok' && connectionError === null && !hasJobs && (
         <Notice
           tone="plain"
           title={trans.__('No jobs yet')}
-          isWhole
+          fillsView
           action={{ label: trans.__('Choose a tool'), onClick: props.onShowTools }}
         >
           {trans.__('Choose a tool, fill in its form and submit it. The job appears here and in its cell.')}
@@ -115,28 +115,28 @@ export function JobsView(props: JobsViewProps): ReactElement {
 }
 
 function Rows(props: JobsViewProps): ReactElement {
-  const { state, choices, toolName, onChoose, onOlder } = props;
-  const trans = useWords();
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const { state, choices, toolName, onChoose, onLoadOlder } = props;
+  const trans = useTranslation();
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const { jobs, open, receivedAt } = state;
   const needsNow = choices.sort === 'duration' || choices.sort === 'queue' || choices.grouping === 'day';
   const now = needsNow ? receivedAt : 0;
   const rows = useMemo(
-    () => listRows({ jobs, open, folded }, choices, { toolName, now, trans }),
-    [jobs, open, folded, choices, toolName, now, trans]
+    () => listRows({ jobs, open, collapsed }, choices, { toolName, now, trans }),
+    [jobs, open, collapsed, choices, toolName, now, trans]
   );
-  const onEnd = useCallback(() => {
+  const onNearEnd = useCallback(() => {
     if (state.hasOlder && !state.isLoadingOlder) {
-      onOlder();
+      onLoadOlder();
     }
-  }, [state.hasOlder, state.isLoadingOlder, onOlder]);
+  }, [state.hasOlder, state.isLoadingOlder, onLoadOlder]);
   if (rows.length === 0) {
     const action = {
       label: trans.__('Show all jobs'),
       onClick: () => onChoose({ state: null, query: '' })
     };
     return (
-      <Notice tone="plain" title={trans.__('No matching jobs')} isWhole action={action}>
+      <Notice tone="plain" title={trans.__('No matching jobs')} fillsView action={action}>
         {trans._n(
           '%2 job is hidden by the filter.',
           '%2 jobs are hidden by the filter.',
@@ -144,7 +144,7 @@ function Rows(props: JobsViewProps): ReactElement {
           formatCount(jobs.length)
         )}
         {state.hasOlder && (
-          <button type="button" className="fn-Link" disabled={state.isLoadingOlder} onClick={onOlder}>
+          <button type="button" className="fn-Link" disabled={state.isLoadingOlder} onClick={onLoadOlder}>
             {trans.__('Search older jobs')}
           </button>
         )}
@@ -156,9 +156,9 @@ function Rows(props: JobsViewProps): ReactElement {
       {...props}
       details={choices.details}
       rows={rows}
-      folded={folded}
-      onFold={group =>
-        setFolded(before => {
+      collapsed={collapsed}
+      onToggleGroup={group =>
+        setCollapsed(before => {
           const after = new Set(before);
           if (!after.delete(group)) {
             after.add(group);
@@ -166,24 +166,29 @@ function Rows(props: JobsViewProps): ReactElement {
           return after;
         })
       }
-      onEnd={onEnd}
-      foot={<Foot state={state} choices={choices} />}
+      onNearEnd={onNearEnd}
+      footer={<Footer state={state} choices={choices} />}
     />
   );
 }
 
-function Foot(props: { readonly state: JobsState; readonly choices: Choices }): ReactElement | null {
-  const trans = useWords();
+function Footer(props: { readonly state: JobsState; readonly choices: Choices }): ReactElement | null {
+  const trans = useTranslation();
   const { state, choices } = props;
   if (!state.hasOlder) {
     return null;
   }
-  const isSorted = choices.sort !== 'newest' || choices.grouping !== 'none';
+  const isReordered = choices.sort !== 'newest' || choices.grouping !== 'none';
   const count = state.jobs.length;
-  const known = trans._n('Only the newest job is loaded.', 'The newest %2 jobs are loaded.', count, formatCount(count));
+  const summary = trans._n(
+    'Only the newest job is loaded.',
+    'The newest %2 jobs are loaded.',
+    count,
+    formatCount(count)
+  );
   return (
     <p className="fn-Remainder" aria-hidden="true">
-      {isSorted ? `${known} ` : ''}
+      {isReordered ? `${summary} ` : ''}
       {trans.__('Loading older jobs …')}
     </p>
   );
@@ -192,15 +197,15 @@ function Foot(props: { readonly state: JobsState; readonly choices: Choices }): 
 /** Actions on the selected jobs, shown if there are two or more. */
 function ManyBar(props: JobsViewProps): ReactElement | null {
   const { selected, selection, state } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const names = [...selected.names];
   if (names.length < 2) {
     return null;
   }
-  const chosen = state.jobs.filter(job => selected.names.has(job.jobName));
-  const isComparable = canCompare(chosen);
-  const canStop = chosen.some(isLive);
-  const canDownload = chosen.some(job => job.status === 'Complete');
+  const selectedJobs = state.jobs.filter(job => selected.names.has(job.jobName));
+  const isComparable = canCompare(selectedJobs);
+  const canStop = selectedJobs.some(isLive);
+  const canDownload = selectedJobs.some(job => job.status === 'Complete');
   return (
     <div className="fn-ManyBar" role="toolbar" aria-label={trans.__('Selected jobs')}>
       <span role="status">{trans.__('%1 selected', formatCount(names.length))}</span>
@@ -238,7 +243,7 @@ function ManyBar(props: JobsViewProps): ReactElement | null {
 }
 
 function Loading(): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   return (
     <div className="fn-Loading" role="status" aria-label={trans.__('Loading jobs')}>
       {[72, 54, 63].map(width => (

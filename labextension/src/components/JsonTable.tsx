@@ -4,7 +4,7 @@ import { Fragment, useMemo, type ReactElement } from 'react';
 import { readJsonRows, type JsonRow } from '../models/jsonrows';
 import { visibleText } from '../models/text';
 import { Notice } from './Notice';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the table. */
 export interface JsonTableProps {
@@ -20,7 +20,7 @@ export interface JsonTableProps {
 
 /** The table; text that is not a JSON object is shown unchanged. */
 export function JsonTable({ label, text, empty, read = readJsonRows }: JsonTableProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const rows = useMemo(() => read(text), [text, read]);
   const raw = (
     <pre className="fn-Log fn-mod-whole" tabIndex={0} aria-label={label}>

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 
 import { GROUPS, SORTS, type Choices, type Grouping, type Sort } from '../models/choices';
 import { Select } from './Select';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the options. */
 export interface ListOptionsProps {
@@ -13,7 +13,7 @@ export interface ListOptionsProps {
 
 /** The options. */
 export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const sorts: Readonly<Record<Sort, string>> = {
     newest: trans.__('Newest first'),
     oldest: trans.__('Oldest first'),
@@ -37,14 +37,14 @@ export function ListOptions({ choices, onChoose }: ListOptionsProps): ReactEleme
       <Select
         label={trans.__('Order')}
         values={SORTS}
-        words={sorts}
+        labels={sorts}
         chosen={choices.sort}
         onChoose={sort => onChoose({ sort })}
       />
       <Select
         label={trans.__('Groups')}
         values={GROUPS}
-        words={groups}
+        labels={groups}
         chosen={choices.grouping}
         onChoose={grouping => onChoose({ grouping })}
       />

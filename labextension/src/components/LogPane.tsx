@@ -2,9 +2,9 @@
 import { Poll } from '@lumino/polling';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 
-import { sentenceOf, visibleText } from '../models/text';
+import { messageOf, visibleText } from '../models/text';
 import { Notice } from './Notice';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the pane. */
 export interface LogPaneProps {
@@ -15,15 +15,15 @@ export interface LogPaneProps {
   readonly isBatch?: boolean;
   readonly read: (name: string) => Promise<string>;
   /** Polling interval in milliseconds. */
-  readonly paceMs?: number;
+  readonly intervalMs?: number;
 }
 
-const PACE_MS = 2000;
+const INTERVAL_MS = 2000;
 const NEAR_END_PX = 24;
 
 /** A log in the row of its job. */
-export function LogPane({ name, isLive, isBatch = false, read, paceMs = PACE_MS }: LogPaneProps): ReactElement {
-  const trans = useWords();
+export function LogPane({ name, isLive, isBatch = false, read, intervalMs = INTERVAL_MS }: LogPaneProps): ReactElement {
+  const trans = useTranslation();
   const [text, setText] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const pane = useRef<HTMLPreElement>(null);
@@ -33,12 +33,12 @@ export function LogPane({ name, isLive, isBatch = false, read, paceMs = PACE_MS 
   useEffect(() => {
     const poll = new Poll<string, unknown>({
       name: 'foldnote:log',
-      frequency: { interval: paceMs, backoff: true },
+      frequency: { interval: intervalMs, backoff: true },
       factory: () => read(name)
     });
     poll.ticked.connect((_, { phase, payload }) => {
       if (phase === 'rejected') {
-        setFault(sentenceOf(payload));
+        setFault(messageOf(payload));
       } else if (typeof payload === 'string') {
         setText(payload);
         setFault(null);
@@ -48,7 +48,7 @@ export function LogPane({ name, isLive, isBatch = false, read, paceMs = PACE_MS 
       }
     });
     return () => poll.dispose();
-  }, [name, isLive, read, paceMs]);
+  }, [name, isLive, read, intervalMs]);
 
   useEffect(() => {
     if (pane.current && isAtEnd.current) {

@@ -3,20 +3,20 @@ import { addBelowIcon, dotsIcon, launchIcon } from '@jupyterlab/ui-components';
 import type { MouseEvent, ReactElement } from 'react';
 
 import type { JobRecord } from '../api/responses';
-import { batchWords } from '../models/batch';
+import { describeBatch } from '../models/batch';
 import type { Detail } from '../models/details';
-import { stateWord } from '../models/status';
+import { stateLabel } from '../models/status';
 import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
 import { JobFacts, openMenu, Reason, RowFrame } from './JobRow';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Actions on a member's job; none if the service does not report the owner. */
 export interface MemberActions {
-  readonly onOpenOf: (job: JobRecord) => void;
-  readonly onInsertOf: (job: JobRecord) => void;
+  readonly onOpenMemberJob: (job: JobRecord) => void;
+  readonly onInsertMemberJob: (job: JobRecord) => void;
   /** The mouse was pressed on the row, which may start a drag. */
-  readonly onDragOf: (job: JobRecord, event: MouseEvent) => void;
+  readonly onDragMemberJob: (job: JobRecord, event: MouseEvent) => void;
 }
 
 /** Props of a row. */
@@ -33,36 +33,36 @@ export interface MemberRowProps {
   readonly isChosen: boolean;
   readonly level: 1 | 2;
   /** Whether the batch is expanded; null for other jobs. */
-  readonly isUnfolded: boolean | null;
+  readonly isExpanded: boolean | null;
   /** Why the service refused the result; undefined if it did not. */
   readonly refusal: string | undefined;
   readonly actions: MemberActions;
-  readonly onUnfold: () => void;
+  readonly onToggleBatch: () => void;
   readonly onPress: (event: MouseEvent) => void;
 }
 
 /** A row. */
 export function MemberRow(props: MemberRowProps): ReactElement {
   const { job, details, isChosen } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const name = visibleText(job.jobName);
   const owner = visibleText(job.email ?? '') || trans.__('Owner unknown');
-  const word = stateWord(job, trans);
-  const batch = details.includes('progress') ? batchWords(job, trans) : '';
+  const state = stateLabel(job, trans);
+  const batchText = details.includes('progress') ? describeBatch(job, trans) : '';
   return (
     <RowFrame
       {...props}
       className={`fn-mod-member${isChosen ? ' fn-mod-current fn-mod-selected' : ''}`}
-      label={[name, details.includes('tool') && props.toolName, word, owner].filter(Boolean).join(', ')}
+      label={[name, details.includes('tool') && props.toolName, state, owner].filter(Boolean).join(', ')}
       isSelected={isChosen}
       buttons={job.email ? (job.status === 'Complete' ? 3 : 1) : 0}
       onMouseDown={props.onPress}
-      onDoubleClick={() => props.actions.onOpenOf(job)}
+      onDoubleClick={() => props.actions.onOpenMemberJob(job)}
     >
       <JobFacts {...props}>
-        <span className="fn-JobRow-message" title={[owner, batch].filter(Boolean).join(' · ')}>
+        <span className="fn-JobRow-message" title={[owner, batchText].filter(Boolean).join(' · ')}>
           <bdi>{owner}</bdi>
-          {batch !== '' && ` · ${batch}`}
+          {batchText !== '' && ` · ${batchText}`}
         </span>
         {job.error !== null && details.includes('reason') && <Reason text={job.error} />}
       </JobFacts>
@@ -80,7 +80,7 @@ export function MemberRow(props: MemberRowProps): ReactElement {
 
 function Buttons(props: MemberRowProps & { readonly name: string }): ReactElement {
   const { job, name, actions, isChosen } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const tabIndex = isChosen ? 0 : -1;
   return (
     <div className="fn-JobRow-actions" role="gridcell">
@@ -91,13 +91,13 @@ function Buttons(props: MemberRowProps & { readonly name: string }): ReactElemen
             label={trans.__('Open the result of %1', name)}
             isDisabled={props.refusal !== undefined}
             tabIndex={tabIndex}
-            onClick={() => actions.onOpenOf(job)}
+            onClick={() => actions.onOpenMemberJob(job)}
           />
           <IconButton
             icon={addBelowIcon}
             label={trans.__('Insert a cell that loads %1', name)}
             tabIndex={tabIndex}
-            onClick={() => actions.onInsertOf(job)}
+            onClick={() => actions.onInsertMemberJob(job)}
           />
         </>
       )}

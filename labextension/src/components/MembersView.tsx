@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactEle
 import type { JobRecord } from '../api/responses';
 import { isBatch, toolType } from '../models/batch';
 import type { Detail } from '../models/details';
-import { FIRST_CHOICES, type Choices } from '../models/choices';
+import { DEFAULT_CHOICES, type Choices } from '../models/choices';
 import { filterJobs } from '../models/listing';
 import { listMembers, memberKey, memberRows, type MembersState } from '../models/members';
 import { nextIndex } from '../models/selection';
@@ -19,7 +19,7 @@ import { Select } from './Select';
 import { StatusFilters } from './StatusFilters';
 import { VirtualRows, type VirtualHandle } from './VirtualRows';
 import { WhoseSelect } from './WhoseSelect';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the view. */
 export interface MembersViewProps extends MemberActions {
@@ -27,12 +27,12 @@ export interface MembersViewProps extends MemberActions {
   readonly details: readonly Detail[];
   readonly toolName: (type: string) => string;
   readonly onLoad: () => void;
-  readonly onOlder: () => void;
+  readonly onLoadOlder: () => void;
   readonly onChoose: (change: Partial<Choices>) => void;
   /** The job with this key became the active row. */
   readonly onChooseJob: (key: string) => void;
   /** Expands or collapses a batch. */
-  readonly onUnfoldOf: (batch: JobRecord) => void;
+  readonly onToggleBatch: (batch: JobRecord) => void;
 }
 
 const EVERYBODY = '';
@@ -41,20 +41,23 @@ const NOTE_PX = 32;
 /** The view. */
 export function MembersView(props: MembersViewProps): ReactElement {
   const { state, toolName, onLoad, onChoose } = props;
-  const trans = useWords();
-  const [choices, setChoices] = useState(FIRST_CHOICES);
+  const trans = useTranslation();
+  const [choices, setChoices] = useState(DEFAULT_CHOICES);
   const [member, setMember] = useState(EVERYBODY);
   useEffect(onLoad, [onLoad]);
   const jobs = useMemo(() => state.jobs ?? [], [state.jobs]);
   const members = useMemo(() => listMembers(jobs), [jobs]);
-  const own = useMemo(() => (member === EVERYBODY ? jobs : jobs.filter(job => job.email === member)), [jobs, member]);
-  const shown = useMemo(() => filterJobs(own, choices, toolName), [own, choices, toolName]);
+  const memberJobs = useMemo(
+    () => (member === EVERYBODY ? jobs : jobs.filter(job => job.email === member)),
+    [jobs, member]
+  );
+  const shown = useMemo(() => filterJobs(memberJobs, choices, toolName), [memberJobs, choices, toolName]);
   const names = Object.fromEntries(members.map(name => [name, visibleText(name)]));
   return (
     <div className="fn-View fn-mod-fixed">
       <div className="fn-Toolbar">
         <StatusFilters
-          jobs={own}
+          jobs={memberJobs}
           hasMore={state.hasOlder}
           chosen={choices.state}
           onChoose={chosen => setChoices({ ...choices, state: chosen })}
@@ -70,7 +73,7 @@ export function MembersView(props: MembersViewProps): ReactElement {
             <Select
               label={trans.__('Member')}
               values={[EVERYBODY, ...members]}
-              words={{ ...names, [EVERYBODY]: trans.__('All members') }}
+              labels={{ ...names, [EVERYBODY]: trans.__('All members') }}
               chosen={member}
               onChoose={setMember}
             />
@@ -78,16 +81,16 @@ export function MembersView(props: MembersViewProps): ReactElement {
           </div>
         </div>
       </div>
-      <Outcome {...props} count={shown.length} />
+      <EmptyNotice {...props} count={shown.length} />
       {shown.length > 0 && <Rows {...props} jobs={shown} />}
     </div>
   );
 }
 
 /** A notice shown if there are no rows. */
-function Outcome(props: MembersViewProps & { readonly count: number }): ReactElement | null {
+function EmptyNotice(props: MembersViewProps & { readonly count: number }): ReactElement | null {
   const { state, count, onLoad } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   if (state.fault !== null) {
     const action = { label: trans.__('Try now'), onClick: onLoad };
     return (
@@ -97,29 +100,29 @@ function Outcome(props: MembersViewProps & { readonly count: number }): ReactEle
     );
   }
   if (state.jobs === null) {
-    return <Notice tone="busy" title={trans.__('Loading the organization’s jobs')} isWhole />;
+    return <Notice tone="busy" title={trans.__('Loading the organization’s jobs')} fillsView />;
   }
   if (count > 0) {
     return null;
   }
   return state.jobs.length === 0 ? (
-    <Notice tone="plain" title={trans.__('No jobs yet')} isWhole>
+    <Notice tone="plain" title={trans.__('No jobs yet')} fillsView>
       {trans.__('Nobody in your organization has submitted a job.')}
     </Notice>
   ) : (
-    <Notice tone="plain" title={trans.__('No matching jobs')} isWhole />
+    <Notice tone="plain" title={trans.__('No matching jobs')} fillsView />
   );
 }
 
 function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] }): ReactElement {
   const { state, jobs, toolName, onChooseJob } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const list = useRef<VirtualHandle>(null);
   const rows = useMemo(
     () =>
       memberRows(jobs, state.open, trans).map(row => ({
         key: row.key,
-        guess: row.kind === 'job' ? ROW_PX : NOTE_PX,
+        estimate: row.kind === 'job' ? ROW_PX : NOTE_PX,
         row
       })),
     [jobs, state.open, trans]
@@ -128,9 +131,9 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
     const row = rows[index]?.row;
     return row?.kind === 'job' ? row.job : undefined;
   };
-  const at = rows.findIndex(({ row }) => row.kind === 'job' && memberKey(row.job) === state.chosen);
+  const activeIndex = rows.findIndex(({ row }) => row.kind === 'job' && memberKey(row.job) === state.chosen);
   const choose = (index: number): void => {
-    const step = index < at ? -1 : 1; // skips a text that replaces jobs
+    const step = index < activeIndex ? -1 : 1; // skips a text that replaces jobs
     const job = jobAt(index) ?? jobAt(index + step);
     if (job) {
       onChooseJob(memberKey(job));
@@ -138,20 +141,20 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
     }
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const job = jobAt(at);
-    const isUnfolded = job !== undefined && state.open.has(memberKey(job));
-    const target = nextIndex(event.key, at, rows.length, list.current?.pageRows() ?? 10);
+    const job = jobAt(activeIndex);
+    const isExpanded = job !== undefined && state.open.has(memberKey(job));
+    const targetIndex = nextIndex(event.key, activeIndex, rows.length, list.current?.pageRows() ?? 10);
     if (event.target !== event.currentTarget) {
       if (event.key !== 'Escape') {
         return;
       }
       list.current?.focus();
-    } else if (target >= 0) {
-      choose(target);
-    } else if (job && isBatch(job) && event.key === (isUnfolded ? 'ArrowLeft' : 'ArrowRight')) {
-      props.onUnfoldOf(job);
+    } else if (targetIndex >= 0) {
+      choose(targetIndex);
+    } else if (job && isBatch(job) && event.key === (isExpanded ? 'ArrowLeft' : 'ArrowRight')) {
+      props.onToggleBatch(job);
     } else if (event.key === 'Enter' && job) {
-      props.onOpenOf(job);
+      props.onOpenMemberJob(job);
     } else {
       return;
     }
@@ -162,8 +165,8 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
     <VirtualRows
       rows={rows}
       handle={list}
-      onEnd={props.onOlder}
-      active={at < 0 ? undefined : { index: at, id: `fn-member-${at}` }}
+      onNearEnd={props.onLoadOlder}
+      active={activeIndex < 0 ? undefined : { index: activeIndex, id: `fn-member-${activeIndex}` }}
       attributes={{
         className: 'fn-JobList',
         role: 'treegrid',
@@ -175,9 +178,9 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
         onKeyDown,
         onContextMenu: openMenuOfCurrent
       }}
-      draw={({ key, row }, index) =>
+      renderRow={({ key, row }, index) =>
         row.kind === 'note' ? (
-          <OtherRow key={key} row={row} index={index} isCurrent={false} isFolded={false} onPress={() => undefined} />
+          <OtherRow key={key} row={row} index={index} isCurrent={false} isCollapsed={false} onPress={() => undefined} />
         ) : (
           <MemberRow
             key={key}
@@ -187,17 +190,17 @@ function Rows(props: MembersViewProps & { readonly jobs: readonly JobRecord[] })
             job={row.job}
             details={props.details}
             level={row.level}
-            isUnfolded={isBatch(row.job) && row.job.email ? state.open.has(memberKey(row.job)) : null}
+            isExpanded={isBatch(row.job) && row.job.email ? state.open.has(memberKey(row.job)) : null}
             toolName={toolName(toolType(row.job))}
             now={state.receivedAt}
-            isChosen={index === at}
+            isChosen={index === activeIndex}
             refusal={state.refusals.get(memberKey(row.job))}
             actions={props}
-            onUnfold={() => props.onUnfoldOf(row.job)}
+            onToggleBatch={() => props.onToggleBatch(row.job)}
             onPress={event => {
               choose(index);
               if (event.button === 0 && !(event.target instanceof Element && event.target.closest('button'))) {
-                props.onDragOf(row.job, event);
+                props.onDragMemberJob(row.job, event);
               }
               list.current?.focus();
             }}

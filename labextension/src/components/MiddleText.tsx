@@ -6,9 +6,9 @@ import { splitEnd } from '../models/text';
 /** The text; assistive technology and copies get all of it. */
 export function MiddleText({ text }: { readonly text: string }): ReactElement {
   const [start, end] = splitEnd(text);
-  const whole = useRef<HTMLElement>(null);
+  const container = useRef<HTMLElement>(null);
   useEffect(() => {
-    const node = whole.current;
+    const node = container.current;
     if (!node || node.childElementCount < 2) {
       return undefined;
     }
@@ -17,7 +17,7 @@ export function MiddleText({ text }: { readonly text: string }): ReactElement {
     return () => observer.disconnect();
   }, [text]);
   return (
-    <bdi className="fn-Middle" ref={whole} onCopy={copyInOneLine}>
+    <bdi className="fn-Middle" ref={container} onCopy={copyInOneLine}>
       <span className="fn-Middle-start">{start}</span>
       {end !== '' && <span className="fn-Middle-end">{end}</span>}
     </bdi>

@@ -21,17 +21,17 @@ export interface NoticeProps {
   readonly action?: NoticeAction | undefined;
   /** Other actions. */
   readonly others?: readonly NoticeAction[];
-  /** Whether it fills the view because there is nothing else to show. */
-  readonly isWhole?: boolean;
+  /** Whether it fills the view, because there is nothing else to show. */
+  readonly fillsView?: boolean;
 }
 
 /** A notice in a view. */
 export function Notice(props: NoticeProps): ReactElement {
-  const { tone, title, children, action, others = [], isWhole } = props;
+  const { tone, title, children, action, others = [], fillsView } = props;
   const actions = action ? [action, ...others] : others;
   return (
     <div
-      className={`fn-Notice fn-mod-${tone}${isWhole ? ' fn-mod-whole' : ''}`}
+      className={`fn-Notice fn-mod-${tone}${fillsView ? ' fn-mod-whole' : ''}`}
       role={tone === 'error' ? 'alert' : 'status'}
     >
       <div className="fn-Notice-title">{title}</div>

@@ -28,6 +28,6 @@ export function ProgressBar({ label, percent, isWaiting = false }: ProgressBarPr
 }
 
 /** Converts a fraction (0 to 1) to whole per cent; null if unknown. */
-export function percentOf(share: number | null): number | null {
-  return share === null ? null : Math.round(Math.min(1, Math.max(0, share)) * 100);
+export function percentOf(fraction: number | null): number | null {
+  return fraction === null ? null : Math.round(Math.min(1, Math.max(0, fraction)) * 100);
 }

@@ -8,7 +8,7 @@ import { visibleText } from '../models/text';
 import { IconButton } from './IconButton';
 import { MiddleText } from './MiddleText';
 import { Glyph } from './icons';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Actions on a result's files. */
 export interface ResultFileActions {
@@ -21,7 +21,7 @@ export interface ResultFileActions {
 /** The list. */
 export function ResultFiles(props: ResultFileActions & { readonly files: ResultResponse['files'] }): ReactElement {
   const { onDownload, onInsertFile, onPressFile } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   return (
     <ul className="fn-FileList" aria-label={trans.__('Files')}>
       {props.files.map(file => {

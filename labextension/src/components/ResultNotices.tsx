@@ -4,10 +4,10 @@ import type { ReactElement } from 'react';
 import { isLive, shownState } from '../models/status';
 import type { Fault, ResultState } from '../models/result';
 import { visibleText } from '../models/text';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { Progress } from './JobRow';
 import { Notice, type NoticeAction } from './Notice';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the notices. */
 export interface ResultNoticeProps {
@@ -20,7 +20,7 @@ export interface ResultNoticeProps {
   /** Whether it was opened with a colleague's link. */
   readonly isShared?: boolean;
   /** Other services that may have the job. */
-  readonly elsewhere: readonly OtherProfile[];
+  readonly otherProfiles: readonly OtherProfile[];
   /** Requests the missing data at once. */
   readonly onRetry: () => void;
   /** Asks for a link; absent if the job was not opened with one. */
@@ -31,24 +31,24 @@ export interface ResultNoticeProps {
 /** A service that may have the job. */
 export interface OtherProfile {
   /** Its location in a sentence, such as “at lab”. */
-  readonly place: string;
-  readonly onLook: () => void;
+  readonly location: string;
+  readonly onSelect: () => void;
 }
 
 /** The notice above the result: the job is gone, or the service does not answer. Null if all is well. */
 export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
   const { state, onRetry, onOpenLink, onClose } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const { job, fault, goneAt } = state;
   const retry = { label: trans.__('Try now'), onClick: onRetry };
   const close = { label: trans.__('Close'), onClick: onClose };
   if (goneAt !== null) {
-    return <DeletedNotice {...props} goneAt={goneAt} />;
+    return <NotFoundNotice {...props} goneAt={goneAt} />;
   }
   if (fault === null || (job && !isLive(job))) {
     return null;
   }
-  const title = fault.isPassing
+  const title = fault.isTemporary
     ? trans.__('The service does not answer')
     : props.isShared
       ? trans.__('The shared job cannot be opened')
@@ -58,48 +58,53 @@ export function ResultTrouble(props: ResultNoticeProps): ReactElement | null {
       tone="warning"
       title={title}
       action={onOpenLink ? { label: trans.__('Open a shared link …'), onClick: onOpenLink } : retry}
-      others={job ? [] : [...(onOpenLink ? [retry] : []), ...lookElsewhere(props, trans), close]}
+      others={job ? [] : [...(onOpenLink ? [retry] : []), ...listOtherProfiles(props, trans), close]}
     >
-      {faultWords(fault, trans)}
-      {job && ` ${trans.__('Shown as of %1.', momentOf(state.seenAt))}`}
+      {describeFault(fault, trans)}
+      {job && ` ${trans.__('Shown as of %1.', formatTime(state.seenAt))}`}
     </Notice>
   );
 }
 
-function DeletedNotice(props: ResultNoticeProps & { readonly goneAt: number }): ReactElement {
+function NotFoundNotice(props: ResultNoticeProps & { readonly goneAt: number }): ReactElement {
   const { state, goneAt, service, owner, onClose } = props;
-  const trans = useWords();
-  const where =
+  const trans = useTranslation();
+  const serviceName =
     service === null ? trans.__('The service on this computer') : trans.__('The service “%1”', visibleText(service));
   const close = { label: trans.__('Close'), onClick: onClose };
-  const wasThere = state.job !== undefined;
-  const asked = wasThere
-    ? trans.__('%1 had this job at %2 but not at %3: it was deleted.', where, momentOf(state.seenAt), momentOf(goneAt))
+  const wasKnown = state.job !== undefined;
+  const finding = wasKnown
+    ? trans.__(
+        '%1 had this job at %2 but not at %3: it was deleted.',
+        serviceName,
+        formatTime(state.seenAt),
+        formatTime(goneAt)
+      )
     : owner === null
-      ? trans.__('%1 had no job with this name at %2.', where, momentOf(goneAt))
-      : trans.__('%1 had no job with this name by %2 at %3.', where, visibleText(owner), momentOf(goneAt));
-  const why = wasThere
+      ? trans.__('%1 had no job with this name at %2.', serviceName, formatTime(goneAt))
+      : trans.__('%1 had no job with this name by %2 at %3.', serviceName, visibleText(owner), formatTime(goneAt));
+  const explanation = wasKnown
     ? state.result !== null && trans.__('The data already loaded stay available until this tab is closed.')
     : trans.__('It was deleted, or it belongs to another service or account.');
   return (
     <Notice
       tone="warning"
-      title={wasThere ? trans.__('This job no longer exists') : trans.__('No such job')}
+      title={wasKnown ? trans.__('This job no longer exists') : trans.__('No such job')}
       action={close}
-      others={wasThere ? [] : lookElsewhere(props, trans)}
+      others={wasKnown ? [] : listOtherProfiles(props, trans)}
     >
-      {[asked, why].filter(Boolean).join(' ')}
+      {[finding, explanation].filter(Boolean).join(' ')}
     </Notice>
   );
 }
 
 /** The notice shown instead of a missing result. */
 export function ResultPending({ state, onRetry }: ResultNoticeProps): ReactElement | null {
-  const trans = useWords();
+  const trans = useTranslation();
   const { job, fault, resultFault, goneAt } = state;
   if (!job) {
     return fault === null && goneAt === null ? (
-      <Notice tone="busy" title={trans.__('Loading the job')} isWhole />
+      <Notice tone="busy" title={trans.__('Loading the job')} fillsView />
     ) : null;
   }
   if (goneAt !== null) {
@@ -108,7 +113,7 @@ export function ResultPending({ state, onRetry }: ResultNoticeProps): ReactEleme
   if (isLive(job)) {
     const isRunning = shownState(job) === 'running';
     return (
-      <Notice tone="plain" title={isRunning ? trans.__('Running') : trans.__('Waiting in the queue')} isWhole>
+      <Notice tone="plain" title={isRunning ? trans.__('Running') : trans.__('Waiting in the queue')} fillsView>
         {isRunning && <Progress job={job} />}
         <p>{trans.__('The result appears here when the job is complete.')}</p>
       </Notice>
@@ -116,38 +121,41 @@ export function ResultPending({ state, onRetry }: ResultNoticeProps): ReactEleme
   }
   if (job.status !== 'Complete') {
     return (
-      <Notice tone="plain" title={trans.__('No result')} isWhole>
+      <Notice tone="plain" title={trans.__('No result')} fillsView>
         {trans.__('The job ended without a result. Its log may say why.')}
       </Notice>
     );
   }
   if (resultFault === null) {
-    return <Notice tone="busy" title={trans.__('Fetching the result')} isWhole />;
+    return <Notice tone="busy" title={trans.__('Fetching the result')} fillsView />;
   }
-  const title = resultFault.isPassing
+  const title = resultFault.isTemporary
     ? trans.__('The result cannot be fetched now')
     : trans.__('The result cannot be shown');
   return (
     <Notice
-      tone={resultFault.isPassing ? 'warning' : 'error'}
+      tone={resultFault.isTemporary ? 'warning' : 'error'}
       title={title}
-      action={{ label: resultFault.isPassing ? trans.__('Try now') : trans.__('Try again'), onClick: onRetry }}
+      action={{ label: resultFault.isTemporary ? trans.__('Try now') : trans.__('Try again'), onClick: onRetry }}
     >
-      {faultWords(resultFault, trans)}
+      {describeFault(resultFault, trans)}
     </Notice>
   );
 }
 
-function faultWords({ sentence, isPassing }: Fault, trans: Trans): string {
-  return isPassing ? `${sentence} ${trans.__('Retrying automatically.')}` : sentence;
+function describeFault({ message, isTemporary }: Fault, trans: Trans): string {
+  return isTemporary ? `${message} ${trans.__('Retrying automatically.')}` : message;
 }
 
-function lookElsewhere({ elsewhere }: ResultNoticeProps, trans: Trans): readonly NoticeAction[] {
-  return elsewhere.map(({ place, onLook }) => ({ label: trans.__('Look for it %1', place), onClick: onLook }));
+function listOtherProfiles({ otherProfiles }: ResultNoticeProps, trans: Trans): readonly NoticeAction[] {
+  return otherProfiles.map(({ location, onSelect }) => ({
+    label: trans.__('Look for it %1', location),
+    onClick: onSelect
+  }));
 }
 
 /** The time, with the date unless it is today. */
-function momentOf(time: number): string {
+function formatTime(time: number): string {
   const moment = new Date(time);
   const isToday = moment.toDateString() === new Date().toDateString();
   return isToday ? moment.toLocaleTimeString() : moment.toLocaleString();

@@ -3,13 +3,13 @@ import { addBelowIcon, downloadIcon } from '@jupyterlab/ui-components';
 import { useCallback, useEffect, useState, type ReactElement } from 'react';
 
 import type { ResultResponse } from '../api/responses';
-import { batchWords, isBatch, toolType } from '../models/batch';
+import { describeBatch, isBatch, toolType } from '../models/batch';
 import { readManifestRows, type JsonRow } from '../models/jsonrows';
 import { findLabel, shownName } from '../models/label';
-import { servicePlace } from '../models/profiles';
+import { serviceLocation } from '../models/profiles';
 import { findScore, formatScore } from '../models/score';
-import { isLive, stateWord } from '../models/status';
-import { sentenceOf, visibleText } from '../models/text';
+import { isLive, stateLabel } from '../models/status';
+import { messageOf, visibleText } from '../models/text';
 import { formatMoment, jobDuration } from '../models/time';
 import { CodeText } from './CodeText';
 import { HtmlPane } from './HtmlPane';
@@ -20,7 +20,7 @@ import { Notice } from './Notice';
 import { ResultFiles, type ResultFileActions } from './ResultFiles';
 import { ResultPending, ResultTrouble, type ResultNoticeProps } from './ResultNotices';
 import { Tabs, type Tab } from './Tabs';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the view. */
 export interface ResultViewProps extends ResultFileActions, ResultNoticeProps {
@@ -36,7 +36,7 @@ export interface ResultViewProps extends ResultFileActions, ResultNoticeProps {
   readonly readSettings: () => Promise<string>;
   readonly onInsert: () => void;
   /** Runs the job again; null if the job is read-only. */
-  readonly onAgain: (() => void) | null;
+  readonly onRerun: (() => void) | null;
   /** Opens the dialog for links; null if no link can be made. */
   readonly onShare: (() => void) | null;
   /** Downloads a file; null for the whole archive. */
@@ -49,7 +49,7 @@ type View = 'result' | 'files' | 'log' | 'settings' | 'manifest';
 export function ResultView(props: ResultViewProps): ReactElement {
   const { state, name } = props;
   const { job, result } = state;
-  const trans = useWords();
+  const trans = useTranslation();
   const [view, setView] = useState<View>('result');
   const tabs: readonly Tab<View>[] = [
     { key: 'result', label: trans.__('Result') },
@@ -60,7 +60,7 @@ export function ResultView(props: ResultViewProps): ReactElement {
   ];
   return (
     <div className="fn-Result">
-      <Head {...props} />
+      <Header {...props} />
       <div className="fn-Result-trouble">
         <ResultTrouble {...props} />
       </div>
@@ -73,7 +73,7 @@ export function ResultView(props: ResultViewProps): ReactElement {
             {view === 'settings' && <Settings {...props} />}
             {view !== 'log' &&
               view !== 'settings' &&
-              (result ? <Part view={view} result={result} {...props} /> : <ResultPending {...props} />)}
+              (result ? <TabContent view={view} result={result} {...props} /> : <ResultPending {...props} />)}
           </div>
         </Tabs>
       ) : (
@@ -92,34 +92,34 @@ interface Loading<T> {
 function useLoaded<T>(read: () => Promise<T>): Loading<T> {
   const [loading, setLoading] = useState<Loading<T>>({ value: null, fault: null });
   useEffect(() => {
-    let isOver = false;
+    let isCancelled = false;
     setLoading({ value: null, fault: null });
     read().then(
-      value => !isOver && setLoading({ value, fault: null }),
-      (error: unknown) => !isOver && setLoading({ value: null, fault: sentenceOf(error) })
+      value => !isCancelled && setLoading({ value, fault: null }),
+      (error: unknown) => !isCancelled && setLoading({ value: null, fault: messageOf(error) })
     );
     return () => {
-      isOver = true;
+      isCancelled = true;
     };
   }, [read]);
   return loading;
 }
 
-function Head(props: ResultViewProps): ReactElement {
+function Header(props: ResultViewProps): ReactElement {
   const { toolName, now } = props;
   const { job, goneAt } = props.state;
-  const trans = useWords();
-  const isThere = job !== undefined && goneAt === null;
+  const trans = useTranslation();
+  const exists = job !== undefined && goneAt === null;
   const score = job ? findScore(job) : null;
   const facts = job
     ? [
         props.isShared ? trans.__('Shared with you, read-only') : '',
         props.owner ? trans.__('Owner: %1', visibleText(props.owner)) : '',
-        props.isElsewhere ? servicePlace(props.service, trans) : '',
+        props.isElsewhere ? serviceLocation(props.service, trans) : '',
         findLabel(job) === '' ? '' : visibleText(props.name),
         toolName,
-        stateWord(job, trans),
-        batchWords(job, trans),
+        stateLabel(job, trans),
+        describeBatch(job, trans),
         jobDuration(job, now),
         score ? formatScore(score) : '',
         formatMoment(job.created)
@@ -134,24 +134,24 @@ function Head(props: ResultViewProps): ReactElement {
         </h2>
       </div>
       <div className="fn-Result-actions">
-        <button type="button" className="fn-Button" disabled={!isThere} onClick={props.onInsert}>
+        <button type="button" className="fn-Button" disabled={!exists} onClick={props.onInsert}>
           <Glyph icon={addBelowIcon} /> {trans.__('Insert cell')}
         </button>
-        {props.onAgain !== null && (
-          <button type="button" className="fn-Button" disabled={!isThere} onClick={props.onAgain}>
+        {props.onRerun !== null && (
+          <button type="button" className="fn-Button" disabled={!exists} onClick={props.onRerun}>
             {trans.__('Change and run again')}
           </button>
         )}
         <button
           type="button"
           className="fn-Button"
-          disabled={!isThere || job.status !== 'Complete'}
+          disabled={!exists || job.status !== 'Complete'}
           onClick={() => props.onDownload(null)}
         >
           <Glyph icon={downloadIcon} /> {trans.__('Download')}
         </button>
         {props.onShare !== null && (
-          <button type="button" className="fn-Button" disabled={!isThere} onClick={props.onShare}>
+          <button type="button" className="fn-Button" disabled={!exists} onClick={props.onShare}>
             {trans.__('Share …')}
           </button>
         )}
@@ -167,20 +167,20 @@ function Head(props: ResultViewProps): ReactElement {
   );
 }
 
-function Part(props: ResultViewProps & { readonly view: View; readonly result: ResultResponse }): ReactElement {
+function TabContent(props: ResultViewProps & { readonly view: View; readonly result: ResultResponse }): ReactElement {
   const { view, result, toolName } = props;
-  const trans = useWords();
-  const own = props.state.job ? toolType(props.state.job) : '';
+  const trans = useTranslation();
+  const ownType = props.state.job ? toolType(props.state.job) : '';
   const readManifest = useCallback(
-    (text: string): readonly JsonRow[] | null => readManifestRows(text, type => (type === own ? toolName : type)),
-    [own, toolName]
+    (text: string): readonly JsonRow[] | null => readManifestRows(text, type => (type === ownType ? toolName : type)),
+    [ownType, toolName]
   );
   if (view === 'result') {
     return <HtmlPane html={result.html} />;
   }
   if (view === 'manifest') {
     return result.manifest === '' ? (
-      <Notice tone="plain" title={trans.__('No manifest')} isWhole>
+      <Notice tone="plain" title={trans.__('No manifest')} fillsView>
         {trans.__('The result has no provenance data.')}
       </Notice>
     ) : (
@@ -196,7 +196,7 @@ function Part(props: ResultViewProps & { readonly view: View; readonly result: R
 }
 
 function Settings({ readSettings, state }: ResultViewProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const loaded = useLoaded(readSettings);
   // a batch has no settings itself; its result contains those of its jobs
   const { value, fault } = state.result?.settings ? { value: state.result.settings, fault: null } : loaded;

@@ -4,7 +4,7 @@ import type { ReactElement } from 'react';
 
 import { Glyph } from './icons';
 import { IconButton } from './IconButton';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of a search box. */
 export interface SearchBoxProps {
@@ -15,7 +15,7 @@ export interface SearchBoxProps {
 
 /** A search field. */
 export function SearchBox({ label, value, onChange }: SearchBoxProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   return (
     <div className="fn-SearchBox" role="search">
       <Glyph icon={searchIcon} />

@@ -6,14 +6,14 @@ export interface SelectProps<V extends string> {
   readonly label: string;
   readonly values: readonly V[];
   /** Label of each value. */
-  readonly words: Readonly<Record<V, string>>;
+  readonly labels: Readonly<Record<V, string>>;
   readonly chosen: V;
   readonly onChoose: (value: V) => void;
 }
 
 /** A drop-down list. */
 export function Select<V extends string>(props: SelectProps<V>): ReactElement {
-  const { label, values, words, chosen, onChoose } = props;
+  const { label, values, labels, chosen, onChoose } = props;
   return (
     <select
       className="fn-Select"
@@ -21,7 +21,7 @@ export function Select<V extends string>(props: SelectProps<V>): ReactElement {
       title={label}
       value={chosen}
       onChange={event => {
-        const value = values.find(each => each === event.currentTarget.value);
+        const value = values.find(item => item === event.currentTarget.value);
         if (value !== undefined) {
           onChoose(value);
         }
@@ -29,7 +29,7 @@ export function Select<V extends string>(props: SelectProps<V>): ReactElement {
     >
       {values.map(value => (
         <option key={value} value={value}>
-          {words[value]}
+          {labels[value]}
         </option>
       ))}
     </select>

@@ -3,13 +3,13 @@ import type { ReactElement } from 'react';
 
 import type { ServiceReport } from '../api/responses';
 import { EMBEDDED, serviceTitle, type ProfilesState } from '../models/profiles';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the bar. */
 export interface ServiceBarProps {
   readonly service: ServiceReport | null;
   /** Whether the Jupyter server does not answer, so that the service's state is unknown. */
-  readonly isLost: boolean;
+  readonly isDisconnected: boolean;
   readonly state: ProfilesState;
   readonly onChoose: (profile: string) => void;
   readonly onConnect: () => void;
@@ -18,9 +18,9 @@ export interface ServiceBarProps {
 const CONNECT = '\u0000connect';
 
 /** The service bar. */
-export function ServiceBar({ service, isLost, state, onChoose, onConnect }: ServiceBarProps): ReactElement {
-  const trans = useWords();
-  const words = {
+export function ServiceBar({ service, isDisconnected, state, onChoose, onConnect }: ServiceBarProps): ReactElement {
+  const trans = useTranslation();
+  const labels = {
     starting: trans.__('Starting'),
     ok: trans.__('Connected'),
     unreachable: trans.__('Not responding'),
@@ -29,11 +29,18 @@ export function ServiceBar({ service, isLost, state, onChoose, onConnect }: Serv
   const active = state.profiles.find(profile => profile.isActive)?.name;
   const chosen = state.chosen ?? active ?? service?.profile ?? EMBEDDED;
   const names = state.profiles.length > 0 ? state.profiles.map(profile => profile.name) : [chosen];
-  const isFirst = service === null || (service.state === 'starting' && !service.isEmbedded);
-  const word = isLost ? trans.__('Disconnected') : isFirst ? trans.__('Connecting') : words[service.state];
+  const isConnecting = service === null || (service.state === 'starting' && !service.isEmbedded);
+  const label = isDisconnected
+    ? trans.__('Disconnected')
+    : isConnecting
+      ? trans.__('Connecting')
+      : labels[service.state];
   return (
     <div className="fn-ServiceBar">
-      <span className={`fn-Dot fn-mod-${isLost ? 'starting' : (service?.state ?? 'starting')}`} aria-hidden="true" />
+      <span
+        className={`fn-Dot fn-mod-${isDisconnected ? 'starting' : (service?.state ?? 'starting')}`}
+        aria-hidden="true"
+      />
       <select
         className="fn-Select"
         aria-label={trans.__('Service')}
@@ -56,7 +63,7 @@ export function ServiceBar({ service, isLost, state, onChoose, onConnect }: Serv
         <option value={CONNECT}>{trans.__('Connect to a service …')}</option>
       </select>
       <span className="fn-ServiceBar-word" role="status">
-        {word}
+        {label}
       </span>
     </div>
   );

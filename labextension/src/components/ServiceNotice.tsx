@@ -3,20 +3,20 @@ import type { ReactElement } from 'react';
 
 import type { ServiceReport } from '../api/responses';
 import { formatAge } from '../models/time';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { CodeText } from './CodeText';
 import { Notice } from './Notice';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the notice. */
 export interface ServiceNoticeProps {
   readonly service: ServiceReport | null;
   /** Why the Jupyter server did not respond; null if it did. */
-  readonly lost: string | null;
+  readonly connectionError: string | null;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Whether it is the only content of the view. */
-  readonly isWhole: boolean;
+  readonly fillsView: boolean;
   readonly onRetry: () => void;
   /** Opens the dialog for storing a key. */
   readonly onConnect?: () => void;
@@ -24,33 +24,33 @@ export interface ServiceNoticeProps {
 
 /** The notice, or nothing if all is well. */
 export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
-  const { service, lost, isWhole, onRetry, onConnect } = props;
-  const trans = useWords();
+  const { service, connectionError, fillsView, onRetry, onConnect } = props;
+  const trans = useTranslation();
   const retry = { label: trans.__('Try now'), onClick: onRetry };
-  if (lost !== null) {
+  if (connectionError !== null) {
     const title = trans.__('No connection to the Jupyter server');
     return (
-      <Notice tone="error" title={title} action={retry} isWhole={isWhole}>
-        {lost} {trans.__('Retrying automatically.')}
+      <Notice tone="error" title={title} action={retry} fillsView={fillsView}>
+        {connectionError} {trans.__('Retrying automatically.')}
       </Notice>
     );
   }
   switch (service?.state) {
     case 'starting':
       return (
-        <Notice tone="busy" title={startingTitle(service, trans)} isWhole={isWhole}>
+        <Notice tone="busy" title={startingTitle(service, trans)} fillsView={fillsView}>
           {service.isEmbedded ? trans.__('This takes a few seconds.') : service.url}
         </Notice>
       );
     case 'unreachable': {
       const title = trans.__('%1 does not answer', nameOf(service, trans));
       return (
-        <Notice tone="warning" title={title} action={retry} isWhole={isWhole}>
+        <Notice tone="warning" title={title} action={retry} fillsView={fillsView}>
           <p>
             <CodeText text={service.error ?? ''} />
           </p>
           <p>
-            {lastGood(service, props.now, trans)}
+            {describeLastResponse(service, props.now, trans)}
             {service.isEmbedded
               ? trans.__('It is restarted automatically.')
               : trans.__('Submitted jobs continue there. Retrying automatically.')}
@@ -60,10 +60,10 @@ export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
     }
     case 'unauthorized': {
       const title = trans.__('%1 refuses the key', nameOf(service, trans));
-      const connect = onConnect && !service.isEmbedded;
-      const action = connect ? { label: trans.__('Store a key …'), onClick: onConnect } : retry;
+      const canConnect = onConnect && !service.isEmbedded;
+      const action = canConnect ? { label: trans.__('Store a key …'), onClick: onConnect } : retry;
       return (
-        <Notice tone="error" title={title} action={action} isWhole={isWhole}>
+        <Notice tone="error" title={title} action={action} fillsView={fillsView}>
           <p>
             <CodeText text={service.error ?? ''} />
           </p>
@@ -75,7 +75,7 @@ export function ServiceNotice(props: ServiceNoticeProps): ReactElement | null {
   }
 }
 
-function lastGood(service: ServiceReport, now: number, trans: Trans): string {
+function describeLastResponse(service: ServiceReport, now: number, trans: Trans): string {
   return service.lastGood
     ? `${trans.__('Last response: %1.', formatAge((now - Date.parse(service.lastGood)) / 1000, trans))} `
     : '';

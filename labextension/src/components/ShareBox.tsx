@@ -2,11 +2,11 @@
 import { useEffect, useState, type ReactElement } from 'react';
 
 import type { ShareRecord } from '../api/responses';
-import { sentenceOf, visibleText } from '../models/text';
+import { messageOf, visibleText } from '../models/text';
 import { formatClock } from '../models/time';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { CodeText } from './CodeText';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 const DAYS = [7, 30, 90, 366] as const;
 
@@ -21,30 +21,30 @@ export interface ShareBoxProps {
 
 /** The links to one job. */
 export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const [shares, setShares] = useState<readonly ShareRecord[] | null>(null);
-  const [made, setMade] = useState<ShareRecord | null>(null);
+  const [newShare, setNewShare] = useState<ShareRecord | null>(null);
   const [days, setDays] = useState<number>(30);
   const [isBusy, setBusy] = useState(false);
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const [fault, setFault] = useState<string | null>(null);
-  const act = async (work: () => Promise<string>): Promise<void> => {
+  const run = async (action: () => Promise<string>): Promise<void> => {
     setBusy(true);
     setFault(null);
-    setSaid('');
+    setMessage('');
     try {
-      setSaid(await work());
+      setMessage(await action());
       setShares(await list());
     } catch (error) {
-      setFault(sentenceOf(error));
+      setFault(messageOf(error));
     } finally {
       setBusy(false);
     }
   };
   useEffect(() => {
-    list().then(setShares, (error: unknown) => setFault(sentenceOf(error)));
+    list().then(setShares, (error: unknown) => setFault(messageOf(error)));
   }, [list]);
-  const words: Readonly<Record<number, string>> = {
+  const dayLabels: Readonly<Record<number, string>> = {
     7: trans.__('7 days'),
     30: trans.__('30 days'),
     90: trans.__('90 days'),
@@ -61,9 +61,9 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
         <label>
           {trans.__('Valid for')}{' '}
           <select value={days} onChange={event => setDays(Number(event.currentTarget.value))}>
-            {DAYS.map(each => (
-              <option key={each} value={each}>
-                {words[each]}
+            {DAYS.map(option => (
+              <option key={option} value={option}>
+                {dayLabels[option]}
               </option>
             ))}
           </select>
@@ -73,8 +73,8 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
           className="fn-Button"
           disabled={isBusy}
           onClick={() =>
-            void act(async () => {
-              setMade(await make(days));
+            void run(async () => {
+              setNewShare(await make(days));
               return '';
             })
           }
@@ -82,33 +82,17 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
           {trans.__('Create link')}
         </button>
       </div>
-      {made?.url && (
-        <div className="fn-Share-made">
-          <div className="fn-Share-row">
-            <input
-              className="jp-mod-styled"
-              readOnly
-              value={made.url}
-              aria-label={trans.__('New link')}
-              onFocus={event => event.currentTarget.select()}
-            />
-            <button
-              type="button"
-              className="fn-Button"
-              onClick={() => {
-                copy(made.url ?? '');
-                setSaid(trans.__('Copied.'));
-              }}
-            >
-              {trans.__('Copy')}
-            </button>
-          </div>
-          <p>
-            {readersOf(made, trans)} {trans.__('Copy it now; it will not be shown again.')}
-          </p>
-        </div>
+      {newShare?.url && (
+        <NewLink
+          share={newShare}
+          url={newShare.url}
+          onCopy={url => {
+            copy(url);
+            setMessage(trans.__('Copied.'));
+          }}
+        />
       )}
-      <p role="status">{said}</p>
+      <p role="status">{message}</p>
       {fault !== null && (
         <p className="fn-JobRow-error fn-mod-whole" role="alert">
           <CodeText text={fault} />
@@ -119,30 +103,18 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
           <h3>{trans.__('Links to this job')}</h3>
           <ul>
             {shares.map(share => (
-              <li key={share.name} className="fn-Share-row">
-                <span>
-                  <bdi>{trans.__('Until %1', formatClock(share.expires, Date.now()))}</bdi>
-                  <span className="fn-Tool-method">{openingsOf(share, trans)}</span>
-                </span>
-                <button
-                  type="button"
-                  className="fn-Button fn-mod-small"
-                  disabled={isBusy}
-                  aria-label={trans.__(
-                    'Revoke the link that is valid until %1',
-                    formatClock(share.expires, Date.now())
-                  )}
-                  onClick={() =>
-                    void act(async () => {
-                      const confirmation = await revoke(share.name);
-                      setMade(before => (before?.name === share.name ? null : before));
-                      return confirmation;
-                    })
-                  }
-                >
-                  {trans.__('Revoke')}
-                </button>
-              </li>
+              <LinkRow
+                key={share.name}
+                share={share}
+                isBusy={isBusy}
+                onRevoke={() =>
+                  void run(async () => {
+                    const confirmation = await revoke(share.name);
+                    setNewShare(before => (before?.name === share.name ? null : before));
+                    return confirmation;
+                  })
+                }
+              />
             ))}
           </ul>
         </>
@@ -151,8 +123,67 @@ export function ShareBox({ list, make, revoke, copy }: ShareBoxProps): ReactElem
   );
 }
 
+interface NewLinkProps {
+  readonly share: ShareRecord;
+  readonly url: string;
+  readonly onCopy: (url: string) => void;
+}
+
+/** A link just made, with its address. */
+function NewLink({ share, url, onCopy }: NewLinkProps): ReactElement {
+  const trans = useTranslation();
+  return (
+    <div className="fn-Share-made">
+      <div className="fn-Share-row">
+        <input
+          className="jp-mod-styled"
+          readOnly
+          value={url}
+          aria-label={trans.__('New link')}
+          onFocus={event => event.currentTarget.select()}
+        />
+        <button type="button" className="fn-Button" onClick={() => onCopy(url)}>
+          {trans.__('Copy')}
+        </button>
+      </div>
+      <p>
+        {describeReaders(share, trans)} {trans.__('Copy it now; it will not be shown again.')}
+      </p>
+    </div>
+  );
+}
+
+interface LinkRowProps {
+  readonly share: ShareRecord;
+  readonly isBusy: boolean;
+  readonly onRevoke: () => void;
+}
+
+/** A valid link: until when, who has opened it, and a button to revoke it. */
+function LinkRow({ share, isBusy, onRevoke }: LinkRowProps): ReactElement {
+  const trans = useTranslation();
+  const until = formatClock(share.expires, Date.now());
+  return (
+    <li className="fn-Share-row">
+      <span>
+        <bdi>{trans.__('Until %1', until)}</bdi>
+        <span className="fn-Tool-method">{describeOpenings(share, trans)}</span>
+      </span>
+      <button
+        type="button"
+        className="fn-Button fn-mod-small"
+        disabled={isBusy}
+        aria-label={trans.__('Revoke the link that is valid until %1', until)}
+        onClick={onRevoke}
+      >
+        {trans.__('Revoke')}
+      </button>
+    </li>
+  );
+}
+
 /** Who can open a link, and until when. */
-function readersOf({ expires, organization }: ShareRecord, trans: Trans): string {
+function describeReaders({ expires, organization }: ShareRecord, trans: Trans): string {
   const until = formatClock(expires, Date.now());
   return organization
     ? trans.__('For members of %1, until %2.', visibleText(organization), until)
@@ -160,7 +191,7 @@ function readersOf({ expires, organization }: ShareRecord, trans: Trans): string
 }
 
 /** Number of times a link was opened, and by whom. */
-function openingsOf({ openings }: ShareRecord, trans: Trans): string {
+function describeOpenings({ openings }: ShareRecord, trans: Trans): string {
   return openings.length === 0
     ? trans.__('Not opened yet')
     : openings.map(({ count, email }) => trans.__('%1 (%2×)', visibleText(email), count)).join(', ');

@@ -6,7 +6,7 @@ import { countListed } from '../models/listing';
 import { STATES, type ShownState } from '../models/status';
 import { formatCount } from '../models/text';
 import { StateIcon } from './icons';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the filters. */
 export interface StatusFiltersProps {
@@ -22,19 +22,19 @@ export interface StatusFiltersProps {
 /** A row of filters. */
 export function StatusFilters(props: StatusFiltersProps): ReactElement {
   const { chosen, onChoose } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const counts = useMemo(() => countListed(props.jobs), [props.jobs]);
   const total = props.jobs.length;
   const more = props.hasMore ? '+' : '';
-  const jobs = (count: number): string => trans._n('%2 job', '%2 jobs', count, formatCount(count));
+  const describeCount = (count: number): string => trans._n('%2 job', '%2 jobs', count, formatCount(count));
   return (
     <div className="fn-Filters" role="group" aria-label={trans.__('Filter by status')}>
       <button
         type="button"
         className="fn-Filter"
         aria-pressed={chosen === null}
-        aria-label={`${trans.__('All')}, ${jobs(total)}`}
-        title={`${trans.__('All')}, ${jobs(total)}`}
+        aria-label={`${trans.__('All')}, ${describeCount(total)}`}
+        title={`${trans.__('All')}, ${describeCount(total)}`}
         onClick={() => onChoose(null)}
       >
         {trans.__('All')}{' '}
@@ -51,12 +51,12 @@ export function StatusFilters(props: StatusFiltersProps): ReactElement {
             type="button"
             className={`fn-Filter${count === 0 ? ' fn-mod-none' : ''}`}
             aria-pressed={chosen === row.state}
-            aria-label={`${trans.__(row.word)}, ${jobs(count)}`}
-            title={`${trans.__(row.word)}, ${jobs(count)}: ${trans.__(row.hint)}`}
+            aria-label={`${trans.__(row.label)}, ${describeCount(count)}`}
+            title={`${trans.__(row.label)}, ${describeCount(count)}: ${trans.__(row.hint)}`}
             onClick={() => onChoose(chosen === row.state ? null : row.state)}
           >
             <StateIcon state={row.state} />
-            <span className="fn-Filter-word">{trans.__(row.word)}</span>
+            <span className="fn-Filter-word">{trans.__(row.label)}</span>
             <span className="fn-Filter-count">{shortCount(count)}</span>
           </button>
         );

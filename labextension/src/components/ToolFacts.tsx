@@ -2,10 +2,10 @@
 import { useEffect, useState, type ReactElement, type ReactNode } from 'react';
 
 import type { ToolResponse, ToolRecord } from '../api/responses';
-import { sentenceOf, visibleText } from '../models/text';
-import { plainWords } from '../models/tools';
+import { messageOf, visibleText } from '../models/text';
+import { readableName } from '../models/tools';
 import { CodeText } from './CodeText';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the details. */
 export interface ToolFactsProps {
@@ -17,22 +17,22 @@ type Input = ToolResponse['inputs'][number];
 
 /** The details of a tool. */
 export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   const [facts, setFacts] = useState<ToolResponse | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
-    let isOver = false;
+    let isCancelled = false;
     describe(tool.type).then(
-      found => !isOver && setFacts(found),
-      (error: unknown) => !isOver && setFault(sentenceOf(error))
+      response => !isCancelled && setFacts(response),
+      (error: unknown) => !isCancelled && setFault(messageOf(error))
     );
     return () => {
-      isOver = true;
+      isCancelled = true;
     };
   }, [tool.type, describe]);
   const { engine } = tool;
-  const ofEngine = engine?.outputs ?? [];
-  const outputs = ofEngine.length > 0 ? ofEngine : (facts?.outputs ?? []);
+  const engineOutputs = engine?.outputs ?? [];
+  const outputs = engineOutputs.length > 0 ? engineOutputs : (facts?.outputs ?? []);
   return (
     <div className="fn-ToolFacts">
       {fault !== null && <p className="fn-JobRow-error">{fault}</p>}
@@ -50,12 +50,12 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
       <h4>{trans.__('About')}</h4>
       <Terms
         rows={[
-          [trans.__('Family'), plainWords(tool.family)],
-          [trans.__('Works on'), tool.modalities.map(plainWords).join(', ')],
-          [trans.__('Task'), tool.functions.map(plainWords).join(', ')],
+          [trans.__('Family'), readableName(tool.family)],
+          [trans.__('Works on'), tool.modalities.map(readableName).join(', ')],
+          [trans.__('Task'), tool.functions.map(readableName).join(', ')],
           [trans.__('Note'), engine?.note ? <CodeText key="note" text={engine.note} /> : ''],
           [trans.__('Licence'), engine?.licence ?? ''],
-          [trans.__('Citation'), <Cite key="cite" tool={tool} facts={facts} />]
+          [trans.__('Citation'), <Citation key="cite" tool={tool} facts={facts} />]
         ]}
       />
     </div>
@@ -63,11 +63,11 @@ export function ToolFacts({ tool, describe }: ToolFactsProps): ReactElement {
 }
 
 /** The method's citation, else the tool's, with its DOI as a link. */
-function Cite(props: { readonly tool: ToolRecord; readonly facts: ToolResponse | null }): ReactElement | null {
-  const own = props.tool.engine?.citation ?? '';
-  const given = props.facts?.citation ?? null;
-  const text = own || (given?.text ?? '');
-  const doi = own === '' ? (given?.doi ?? null) : null;
+function Citation(props: { readonly tool: ToolRecord; readonly facts: ToolResponse | null }): ReactElement | null {
+  const engineCitation = props.tool.engine?.citation ?? '';
+  const toolCitation = props.facts?.citation ?? null;
+  const text = engineCitation || (toolCitation?.text ?? '');
+  const doi = engineCitation === '' ? (toolCitation?.doi ?? null) : null;
   if (text === '') {
     return null;
   }
@@ -87,11 +87,11 @@ function Cite(props: { readonly tool: ToolRecord; readonly facts: ToolResponse |
 }
 
 function Inputs({ inputs }: { readonly inputs: readonly Input[] }): ReactElement | null {
-  const trans = useWords();
-  const [areAll, setAll] = useState(false);
+  const trans = useTranslation();
+  const [showsAll, setShowsAll] = useState(false);
   const required = inputs.filter(input => input.isRequired);
-  const first = required.length > 0 ? required : inputs.slice(0, 3);
-  const shown = areAll ? inputs : first;
+  const initial = required.length > 0 ? required : inputs.slice(0, 3);
+  const shown = showsAll ? inputs : initial;
   if (inputs.length === 0) {
     return null;
   }
@@ -114,11 +114,11 @@ function Inputs({ inputs }: { readonly inputs: readonly Input[] }): ReactElement
           </div>
         ))}
       </dl>
-      {inputs.length > first.length && (
-        <button type="button" className="fn-Link" aria-expanded={areAll} onClick={() => setAll(!areAll)}>
-          {areAll
+      {inputs.length > initial.length && (
+        <button type="button" className="fn-Link" aria-expanded={showsAll} onClick={() => setShowsAll(!showsAll)}>
+          {showsAll
             ? trans.__('Show fewer settings')
-            : trans._n('Show one more setting', 'Show %1 more settings', inputs.length - first.length)}
+            : trans._n('Show one more setting', 'Show %1 more settings', inputs.length - initial.length)}
         </button>
       )}
     </>

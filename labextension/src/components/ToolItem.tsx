@@ -7,7 +7,7 @@ import { methodOf } from '../models/tools';
 import { CodeText } from './CodeText';
 import { FoldIcon, Glyph } from './icons';
 import { ToolFacts } from './ToolFacts';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of a tool. */
 export interface ToolItemProps {
@@ -21,7 +21,7 @@ export interface ToolItemProps {
 /** A tool in the list. */
 export function ToolItem(props: ToolItemProps): ReactElement {
   const { tool, isOpen, onNewCell } = props;
-  const trans = useWords();
+  const trans = useTranslation();
   const method = methodOf(tool, trans);
   return (
     <li

@@ -5,13 +5,13 @@ import type { AdviceResponse, ToolResponse, ToolRecord } from '../api/responses'
 import { formatCount } from '../models/text';
 import { familyIcon } from '../kindIcons';
 import { groupTools, searchTools, type ToolsState } from '../models/tools';
-import { AskBox } from './AskBox';
+import { AdviceBox } from './AdviceBox';
 import { FoldIcon, Glyph } from './icons';
 import { Notice } from './Notice';
 import { SearchBox } from './SearchBox';
 import { ServiceNotice } from './ServiceNotice';
 import { ToolItem } from './ToolItem';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the view. */
 export interface ToolsViewProps {
@@ -19,26 +19,26 @@ export interface ToolsViewProps {
   readonly toolName: (type: string) => string;
   readonly onNewCell: (tool: string) => void;
   readonly onRetry: () => void;
-  readonly onAsk: (prompt: string) => Promise<AdviceResponse>;
+  readonly advise: (prompt: string) => Promise<AdviceResponse>;
   readonly describe: (tool: string) => Promise<ToolResponse>;
 }
 
 /** The tools of the service. */
 export function ToolsView(props: ToolsViewProps): ReactElement {
   const { state, onRetry } = props;
-  const trans = useWords();
-  const { tools, service, lost, isAsking } = state;
+  const trans = useTranslation();
+  const { tools, service, connectionError, isLoading } = state;
   const [query, setQuery] = useState('');
   const [open, setOpen] = useState<string | null>(null);
-  const found = useMemo(() => searchTools(tools ?? [], query), [tools, query]);
-  const ready = found.filter(tool => tool.available);
-  const served = found.filter(tool => !tool.available && tool.engine !== null);
-  const adapters = served.filter(tool => tool.engine?.kind === 'adapter');
-  const installable = served.filter(tool => tool.engine?.kind !== 'adapter');
-  const elsewhere = found.filter(tool => !tool.available && tool.engine === null);
+  const matching = useMemo(() => searchTools(tools ?? [], query), [tools, query]);
+  const available = matching.filter(tool => tool.available);
+  const withEngine = matching.filter(tool => !tool.available && tool.engine !== null);
+  const adapters = withEngine.filter(tool => tool.engine?.kind === 'adapter');
+  const installable = withEngine.filter(tool => tool.engine?.kind !== 'adapter');
+  const elsewhere = matching.filter(tool => !tool.available && tool.engine === null);
   const hasTools = tools !== null && tools.length > 0;
-  const isOwn = service?.isEmbedded ?? false;
-  const isFolded = query === '' && ready.length > 0;
+  const isEmbedded = service?.isEmbedded ?? false;
+  const isCollapsible = query === '' && available.length > 0;
   const toggle = (tool: string): void => setOpen(before => (before === tool ? null : tool));
   const [shownTool, setShownTool] = useState<string | null>(null);
   useEffect(() => {
@@ -50,13 +50,19 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
   const section = { ...props, open, onToggle: toggle };
   return (
     <div className="fn-View">
-      <ServiceNotice service={service} lost={lost} now={Date.now()} isWhole={!hasTools} onRetry={onRetry} />
-      {tools === null && isAsking && <Notice tone="busy" title={trans.__('Loading tools')} isWhole />}
+      <ServiceNotice
+        service={service}
+        connectionError={connectionError}
+        now={Date.now()}
+        fillsView={!hasTools}
+        onRetry={onRetry}
+      />
+      {tools === null && isLoading && <Notice tone="busy" title={trans.__('Loading tools')} fillsView />}
       {service?.state === 'ok' && tools?.length === 0 && (
         <Notice
           tone="plain"
           title={trans.__('No tools')}
-          isWhole
+          fillsView
           action={{ label: trans.__('Try again'), onClick: onRetry }}
         >
           {trans.__('The service lists no tools.')}
@@ -68,8 +74,8 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
             <SearchBox label={trans.__('Search tools')} value={query} onChange={setQuery} />
           </div>
           {query === '' && (
-            <AskBox
-              onAsk={props.onAsk}
+            <AdviceBox
+              advise={props.advise}
               toolName={props.toolName}
               canRun={type => tools.some(tool => tool.type === type && tool.available)}
               onChoose={tool => {
@@ -79,36 +85,36 @@ export function ToolsView(props: ToolsViewProps): ReactElement {
             />
           )}
           <ToolSection
-            title={isOwn ? trans.__('Run on this computer') : trans.__('Ready to run')}
-            tools={ready}
+            title={isEmbedded ? trans.__('Run on this computer') : trans.__('Ready to run')}
+            tools={available}
             {...section}
           />
           <ToolSection
             title={trans.__('Can be installed')}
             hint={trans.__('Install their engines under Engines.')}
             tools={installable}
-            isFolded={isFolded}
+            isCollapsible={isCollapsible}
             {...section}
           />
           <ToolSection
             title={trans.__('Run with your own copy of the program')}
             hint={trans.__('Install the program and give its location in the service’s configuration.')}
             tools={adapters}
-            isFolded={isFolded}
+            isCollapsible={isCollapsible}
             {...section}
           />
           <ToolSection
-            title={isOwn ? trans.__('Not available on this computer') : trans.__('Not available at this service')}
+            title={isEmbedded ? trans.__('Not available on this computer') : trans.__('Not available at this service')}
             hint={trans.__('No engine runs them here. Use another service, or configure a command of your own.')}
             tools={elsewhere}
-            isFolded={isFolded}
+            isCollapsible={isCollapsible}
             {...section}
           />
-          {found.length === 0 && (
+          {matching.length === 0 && (
             <Notice
               tone="plain"
               title={trans.__('No matching tools')}
-              isWhole
+              fillsView
               action={{ label: trans.__('Show all tools'), onClick: () => setQuery('') }}
             />
           )}
@@ -124,7 +130,7 @@ interface ToolSectionProps {
   readonly hint?: string;
   readonly tools: readonly ToolRecord[];
   /** Whether it is collapsed until its title is clicked. */
-  readonly isFolded?: boolean;
+  readonly isCollapsible?: boolean;
   readonly open: string | null;
   readonly onToggle: (tool: string) => void;
   readonly onNewCell: (tool: string) => void;
@@ -133,15 +139,15 @@ interface ToolSectionProps {
 
 /** Tools of the same availability, by family. */
 function ToolSection(props: ToolSectionProps): ReactElement | null {
-  const { title, hint, tools, isFolded = false, open, onToggle, onNewCell, describe } = props;
+  const { title, hint, tools, isCollapsible = false, open, onToggle, onNewCell, describe } = props;
   const [isShown, setShown] = useState(false);
   const families = useMemo(() => groupTools(tools), [tools]);
   const hasOpen = tools.some(tool => tool.type === open);
   if (tools.length === 0) {
     return null;
   }
-  const areShown = !isFolded || isShown || hasOpen;
-  const head = (
+  const areShown = !isCollapsible || isShown || hasOpen;
+  const heading = (
     <>
       {title} <span className="fn-Filter-count">{formatCount(tools.length)}</span>
     </>
@@ -149,13 +155,13 @@ function ToolSection(props: ToolSectionProps): ReactElement | null {
   return (
     <section className="fn-ToolSection" aria-label={title}>
       <h3 className="fn-Section">
-        {isFolded ? (
+        {isCollapsible ? (
           <button type="button" className="fn-Fold" aria-expanded={areShown} onClick={() => setShown(!areShown)}>
             <FoldIcon isOpen={areShown} />
-            <span>{head}</span>
+            <span>{heading}</span>
           </button>
         ) : (
-          head
+          heading
         )}
       </h3>
       {areShown && hint !== undefined && <p className="fn-Section-hint">{hint}</p>}

@@ -4,11 +4,11 @@ import type { ReactElement } from 'react';
 
 import type { Upload } from '../models/files';
 import { visibleText } from '../models/text';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { IconButton } from './IconButton';
 import { MiddleText } from './MiddleText';
 import { percentOf, ProgressBar } from './ProgressBar';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the row. */
 export interface UploadRowProps {
@@ -20,23 +20,27 @@ export interface UploadRowProps {
 /** An upload. */
 export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): ReactElement {
   const { name, phase, fraction, reason, fault } = upload;
-  const trans = useWords();
-  const shown = visibleText(name);
+  const trans = useTranslation();
+  const displayName = visibleText(name);
   const percent = percentOf(fraction);
   const hasFailed = phase === 'failed';
-  const isMoving = !hasFailed && phase !== 'queued';
+  const isActive = !hasFailed && phase !== 'queued';
   return (
     <div className="fn-Upload">
-      <span className="fn-File-name" title={shown}>
-        <MiddleText text={shown} />
+      <span className="fn-File-name" title={displayName}>
+        <MiddleText text={displayName} />
       </span>
       <span className="fn-Upload-acts">
         {(hasFailed || phase === 'waiting') && (
-          <IconButton icon={refreshIcon} label={trans.__('Retry the upload of %1', shown)} onClick={onRetry} />
+          <IconButton icon={refreshIcon} label={trans.__('Retry the upload of %1', displayName)} onClick={onRetry} />
         )}
         <IconButton
           icon={closeIcon}
-          label={hasFailed ? trans.__('Dismiss the upload of %1', shown) : trans.__('Cancel the upload of %1', shown)}
+          label={
+            hasFailed
+              ? trans.__('Dismiss the upload of %1', displayName)
+              : trans.__('Cancel the upload of %1', displayName)
+          }
           onClick={onDismiss}
         />
       </span>
@@ -44,30 +48,30 @@ export function UploadRow({ upload, onRetry, onDismiss }: UploadRowProps): React
         className={hasFailed ? 'fn-JobRow-error fn-mod-whole' : 'fn-Upload-word'}
         role={hasFailed ? 'alert' : undefined}
       >
-        {hasFailed ? fault : wordOf(phase, percent, trans)}
+        {hasFailed ? fault : describePhase(phase, percent, trans)}
       </p>
       {reason !== null && (
         <p className="fn-Upload-word" role="status">
           {phase === 'passing' ? trans.__('%1 Retrying automatically; you need not upload it again.', reason) : reason}
         </p>
       )}
-      {isMoving && (
-        <ProgressBar label={trans.__('Upload of %1', shown)} percent={percent} isWaiting={phase === 'waiting'} />
+      {isActive && (
+        <ProgressBar label={trans.__('Upload of %1', displayName)} percent={percent} isWaiting={phase === 'waiting'} />
       )}
     </div>
   );
 }
 
-function wordOf(phase: Upload['phase'], percent: number | null, trans: Trans): string {
-  const share = percent === null ? '' : ` · ${percent} %`;
+function describePhase(phase: Upload['phase'], percent: number | null, trans: Trans): string {
+  const percentText = percent === null ? '' : ` · ${percent} %`;
   switch (phase) {
     case 'queued':
       return trans.__('Waiting for other uploads');
     case 'waiting':
       return trans.__('The connection was lost. The upload will resume.');
     case 'passing':
-      return trans.__('Sending to the service') + share;
+      return trans.__('Sending to the service') + percentText;
     default:
-      return trans.__('Sending to Jupyter') + share;
+      return trans.__('Sending to Jupyter') + percentText;
   }
 }

@@ -14,7 +14,7 @@ import {
   type RefObject
 } from 'react';
 
-import { placeRows, rowAt, scrollFor, sliceRows, type Measured } from '../models/layout';
+import { rowTops, rowAt, scrollFor, sliceRows, type Measured } from '../models/layout';
 
 /** Methods of the list. */
 export interface VirtualHandle {
@@ -29,16 +29,16 @@ export interface VirtualHandle {
 export interface VirtualRowsProps<R extends Measured> {
   readonly rows: readonly R[];
   /** Renders a row, whose outermost element must have `data-key`. */
-  readonly draw: (row: R, index: number) => ReactNode;
+  readonly renderRow: (row: R, index: number) => ReactNode;
   /** Attributes of the scrolling element. */
   readonly attributes: HTMLAttributes<HTMLDivElement>;
   /** The active row and its `id`, reported to assistive technology while the row is in the document. */
   readonly active?: { readonly index: number; readonly id: string } | undefined;
   readonly handle: Ref<VirtualHandle>;
   /** The last rows became visible. */
-  readonly onEnd: () => void;
+  readonly onNearEnd: () => void;
   /** Content after the last row. */
-  readonly foot?: ReactNode;
+  readonly footer?: ReactNode;
 }
 
 const UNSEEN_HEIGHT_PX = 600;
@@ -46,50 +46,50 @@ const NEAR_END_ROWS = 30;
 
 /** The list. */
 export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): ReactElement {
-  const { rows, active, onEnd } = props;
+  const { rows, active, onNearEnd } = props;
   const box = useRef<HTMLDivElement>(null);
   const heights = useRef(new Map<string, number>());
-  const [version, setVersion] = useState(0);
+  const [layoutVersion, setLayoutVersion] = useState(0);
   const view = useView(box);
   const tops = useMemo(
-    () => placeRows(rows, heights.current),
-    [rows, version] // eslint-disable-line react-hooks/exhaustive-deps -- a measured height changes the positions of rows
+    () => rowTops(rows, heights.current),
+    [rows, layoutVersion] // eslint-disable-line react-hooks/exhaustive-deps -- a measured height changes the positions of rows
   );
   const slice = sliceRows(tops, view.top, view.height);
-  const drawn = useRef(new Map<string, number>());
-  drawn.current = new Map(rows.slice(slice.start, slice.end).map(row => [row.key, row.guess]));
+  const estimates = useRef(new Map<string, number>());
+  estimates.current = new Map(rows.slice(slice.start, slice.end).map(row => [row.key, row.estimate]));
 
   const measure = useCallback(() => {
-    let isOther = false;
+    let hasChanged = false;
     for (const node of box.current?.querySelectorAll<HTMLElement>('[data-key]') ?? []) {
       const height = node.offsetHeight;
       const key = node.dataset.key ?? '';
-      const before = heights.current.get(key) ?? drawn.current.get(key);
+      const before = heights.current.get(key) ?? estimates.current.get(key);
       if (height > 0 && before !== height) {
         heights.current.set(key, height); // the estimate was right: no redraw needed
-        isOther = true;
+        hasChanged = true;
       }
     }
-    if (isOther) {
-      setVersion(before => before + 1);
+    if (hasChanged) {
+      setLayoutVersion(before => before + 1);
     }
   }, []);
   useLayoutEffect(measure);
-  useResize(box, measure);
+  useRowResize(box, measure);
   useAnchor(box, rows, tops);
 
   const isNearEnd = slice.end >= rows.length - NEAR_END_ROWS;
   useEffect(() => {
     if (isNearEnd) {
-      onEnd();
+      onNearEnd();
     }
-  }, [isNearEnd, rows.length, onEnd]);
+  }, [isNearEnd, rows.length, onNearEnd]);
 
   useImperativeHandle(props.handle, () => ({
     reveal: index => {
-      const to = scrollFor(tops[index] ?? 0, tops[index + 1] ?? 0, view.top, view.height);
-      if (to !== null && box.current) {
-        box.current.scrollTop = to;
+      const scrollTop = scrollFor(tops[index] ?? 0, tops[index + 1] ?? 0, view.top, view.height);
+      if (scrollTop !== null && box.current) {
+        box.current.scrollTop = scrollTop;
       }
     },
     pageRows: () => Math.max(1, rowAt(tops, view.top + view.height) - rowAt(tops, view.top) - 1),
@@ -100,9 +100,9 @@ export function VirtualRows<R extends Measured>(props: VirtualRowsProps<R>): Rea
   return (
     <div {...props.attributes} aria-activedescendant={isActiveDrawn ? active.id : undefined} ref={box}>
       <div style={{ height: slice.before }} aria-hidden="true" />
-      {rows.slice(slice.start, slice.end).map((row, place) => props.draw(row, slice.start + place))}
+      {rows.slice(slice.start, slice.end).map((row, offset) => props.renderRow(row, slice.start + offset))}
       <div style={{ height: slice.after }} aria-hidden="true" />
-      {props.foot}
+      {props.footer}
     </div>
   );
 }
@@ -116,17 +116,17 @@ function useView(box: RefObject<HTMLDivElement>): { top: number; height: number 
       return undefined;
     }
     let frame = 0;
-    const look = (): void => {
+    const update = (): void => {
       setView({ top: node.scrollTop, height: node.clientHeight || UNSEEN_HEIGHT_PX });
     };
     const onScroll = (): void => {
       cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(look);
+      frame = requestAnimationFrame(update);
     };
-    const observer = new ResizeObserver(look);
+    const observer = new ResizeObserver(update);
     node.addEventListener('scroll', onScroll, { passive: true });
     observer.observe(node);
-    look();
+    update();
     return () => {
       cancelAnimationFrame(frame);
       node.removeEventListener('scroll', onScroll);
@@ -137,7 +137,7 @@ function useView(box: RefObject<HTMLDivElement>): { top: number; height: number 
 }
 
 /** Calls `measure` when the height of a row changes, as with a growing log. */
-function useResize(box: RefObject<HTMLDivElement>, measure: () => void): void {
+function useRowResize(box: RefObject<HTMLDivElement>, measure: () => void): void {
   useEffect(() => {
     const node = box.current;
     if (!node) {
@@ -164,14 +164,14 @@ function useAnchor(box: RefObject<HTMLDivElement>, rows: readonly Measured[], to
   const anchor = useRef<{ key: string; top: number; tops: Float64Array } | null>(null);
   useLayoutEffect(() => {
     const node = box.current;
-    const last = anchor.current;
+    const previous = anchor.current;
     if (!node) {
       return;
     }
-    if (last && last.tops !== tops && node.scrollTop > 0) {
-      const now = tops[rows.findIndex(row => row.key === last.key)];
-      if (now !== undefined && now !== last.top) {
-        node.scrollTop += now - last.top;
+    if (previous && previous.tops !== tops && node.scrollTop > 0) {
+      const top = tops[rows.findIndex(row => row.key === previous.key)];
+      if (top !== undefined && top !== previous.top) {
+        node.scrollTop += top - previous.top;
       }
     }
     const index = rowAt(tops, node.scrollTop);

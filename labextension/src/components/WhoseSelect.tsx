@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 
 import { JOB_OWNERS, type JobOwner } from '../models/choices';
 import { Select } from './Select';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the list. */
 export interface WhoseSelectProps {
@@ -13,12 +13,12 @@ export interface WhoseSelectProps {
 
 /** A drop-down list. */
 export function WhoseSelect({ chosen, onChoose }: WhoseSelectProps): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   return (
     <Select
       label={trans.__('Owner of the jobs')}
       values={JOB_OWNERS}
-      words={{ mine: trans.__('My jobs'), organization: trans.__('Organization') }}
+      labels={{ mine: trans.__('My jobs'), organization: trans.__('Organization') }}
       chosen={chosen}
       onChoose={onChoose}
     />

@@ -12,7 +12,7 @@ export interface AccountSource {
 
 /** State of the account model. */
 export interface AccountState {
-  /** Null before the first answer. */
+  /** Null before the first response. */
   readonly account: AccountResponse | null;
 }
 
@@ -25,10 +25,10 @@ export class AccountModel extends Store<AccountState> {
 
   /** Requests the account; `isFresh` bypasses the server's cache of a minute. */
   async load(isFresh = false): Promise<void> {
-    const { turn } = this;
+    const { generation } = this;
     try {
       const account = await this.source.account(isFresh);
-      if (turn === this.turn) {
+      if (generation === this.generation) {
         this.update({ account });
       }
     } catch {
@@ -46,12 +46,12 @@ export class AccountModel extends Store<AccountState> {
 
   /** Resets the state after switching to another service. */
   reset(): void {
-    this.turn += 1;
+    this.generation += 1;
     this.count = null;
     this.update({ account: null });
   }
 
   private readonly source: AccountSource;
-  private turn = 0;
+  private generation = 0;
   private count: number | null = null;
 }

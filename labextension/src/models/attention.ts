@@ -10,49 +10,49 @@ import type { JobsModel } from './jobs';
 import { isLive } from './status';
 
 /** The part of the jobs model that polling needs. */
-export interface Watched extends Pick<JobsModel, 'state' | 'watch'> {
+export interface PolledJobs extends Pick<JobsModel, 'state' | 'watch'> {
   readonly changed: ISignal<unknown, void>;
 }
 
 const DISPLAY_MS = 60_000;
 
-/** Polls while enabled and while there is a reason to. */
+/** Polls the jobs while enabled, if a job is unfinished or was probably just submitted. */
 export class Attention {
   /**
    * @param jobs - the jobs model
    * @param lingerMs - how long to poll after an event, in milliseconds
    */
-  constructor(jobs: Watched, lingerMs: number = DISPLAY_MS) {
+  constructor(jobs: PolledJobs, lingerMs: number = DISPLAY_MS) {
     this.jobs = jobs;
     this.lingerMs = lingerMs;
-    jobs.changed.connect(() => this.decide());
+    jobs.changed.connect(() => this.updatePolling());
   }
 
   /** Enables or disables polling. */
-  turn(isOn: boolean): void {
+  enable(isOn: boolean): void {
     this.isOn = isOn;
-    this.decide();
+    this.updatePolling();
   }
 
   /** Notes an event that may have submitted a job. */
-  stir(): void {
-    this.until = Date.now() + this.lingerMs;
-    this.decide();
+  expectJob(): void {
+    this.pollUntil = Date.now() + this.lingerMs;
+    this.updatePolling();
   }
 
-  private decide(): void {
-    const hasReason = Date.now() < this.until || this.jobs.state().jobs.some(isLive);
+  private updatePolling(): void {
+    const hasReason = Date.now() < this.pollUntil || this.jobs.state().jobs.some(isLive);
     if (this.isOn && hasReason) {
-      this.unwatch ??= this.jobs.watch();
+      this.stopWatching ??= this.jobs.watch();
     } else {
-      this.unwatch?.();
-      this.unwatch = null;
+      this.stopWatching?.();
+      this.stopWatching = null;
     }
   }
 
-  private readonly jobs: Watched;
+  private readonly jobs: PolledJobs;
   private readonly lingerMs: number;
   private isOn = false;
-  private until = 0;
-  private unwatch: (() => void) | null = null;
+  private pollUntil = 0;
+  private stopWatching: (() => void) | null = null;
 }

@@ -1,7 +1,7 @@
 /** Counts and records of a batch's jobs. */
 import type { JobRecord, OlderResponse } from '../api/responses';
 import { formatCount } from './text';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 /** Whether the record is a batch parent; false for an unknown job. */
 export function isBatch(job: JobRecord | undefined): boolean {
@@ -14,7 +14,7 @@ export function toolType(job: JobRecord): string {
 }
 
 /** Fraction of a batch's jobs that have ended, 0 to 1; null if the service does not report it. */
-export function batchShare(job: JobRecord): number | null {
+export function batchFraction(job: JobRecord): number | null {
   const { statuses } = job;
   const size = batchSize(job);
   return statuses && size ? (statuses.Complete + statuses.Stopped) / size : null;
@@ -24,7 +24,7 @@ export function batchShare(job: JobRecord): number | null {
  * Describes the jobs of a batch: `37 of 100, 2 failed, 1 stopped`; empty if the service does not report them. Counts
  * that the state of a complete batch already shows are omitted.
  */
-export function batchWords(job: JobRecord, trans: Trans = PLAIN): string {
+export function describeBatch(job: JobRecord, trans: Trans = PLAIN): string {
   const { statuses } = job;
   const failed = countFailed(job);
   const size = batchSize(job);
@@ -68,8 +68,8 @@ export function hasFailures(job: JobRecord): boolean {
 
 function batchSize(job: JobRecord): number {
   const { statuses } = job;
-  const counted = statuses ? statuses['In Queue'] + statuses.Running + statuses.Complete + statuses.Stopped : 0;
-  return job.batchSize ?? counted;
+  const total = statuses ? statuses['In Queue'] + statuses.Running + statuses.Complete + statuses.Stopped : 0;
+  return job.batchSize ?? total;
 }
 
 /** Source of a batch's jobs. */
@@ -84,12 +84,12 @@ export async function readSubjobs(
   name: string,
   member: string | null
 ): Promise<readonly JobRecord[]> {
-  const found: JobRecord[] = [];
+  const jobs: JobRecord[] = [];
   let key: string | null = null;
   do {
     const page: OlderResponse = await source.subjobs(name, key, member);
-    found.push(...page.jobs);
+    jobs.push(...page.jobs);
     key = page.olderKey;
   } while (key !== null);
-  return found.reverse();
+  return jobs.reverse();
 }

@@ -11,13 +11,13 @@ export interface CardArgs extends ReadonlyJSONObject {
   readonly family: string;
 }
 
-const KEY = 'foldnote:launcher-cards';
+const STORAGE_KEY = 'foldnote:launcher-cards';
 
 /** The stored cards; none if nothing valid is stored. */
 export function readCards(storage: Pick<Storage, 'getItem'>): readonly CardArgs[] {
   try {
-    const kept: unknown = JSON.parse(storage.getItem(KEY) ?? '[]');
-    return Array.isArray(kept) ? kept.filter(isCard) : [];
+    const stored: unknown = JSON.parse(storage.getItem(STORAGE_KEY) ?? '[]');
+    return Array.isArray(stored) ? stored.filter(isCard) : [];
   } catch {
     return [];
   }
@@ -26,13 +26,13 @@ export function readCards(storage: Pick<Storage, 'getItem'>): readonly CardArgs[
 /** Stores the cards for the next visit; fails silently if the browser has no space. */
 export function writeCards(storage: Pick<Storage, 'setItem'>, cards: readonly CardArgs[]): void {
   try {
-    storage.setItem(KEY, JSON.stringify(cards));
+    storage.setItem(STORAGE_KEY, JSON.stringify(cards));
   } catch {
     // the next visit shows the cards once the service has responded
   }
 }
 
 function isCard(value: unknown): value is CardArgs {
-  const row = new Map<string, unknown>(value instanceof Object ? Object.entries(value) : []);
-  return ['tool', 'name', 'description', 'family'].every(name => typeof row.get(name) === 'string');
+  const fields = new Map<string, unknown>(value instanceof Object ? Object.entries(value) : []);
+  return ['tool', 'name', 'description', 'family'].every(name => typeof fields.get(name) === 'string');
 }

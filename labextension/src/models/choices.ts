@@ -1,5 +1,5 @@
 /** The user's display options of the list of jobs, saved between visits if there is storage. */
-import { FIRST_DETAILS, readDetails, writeDetails, type Detail } from './details';
+import { DEFAULT_DETAILS, readDetails, writeDetails, type Detail } from './details';
 import { STATES, type ShownState } from './status';
 import { Store } from './store';
 
@@ -31,13 +31,13 @@ export interface Choices {
 }
 
 /** The default options. */
-export const FIRST_CHOICES: Choices = {
+export const DEFAULT_CHOICES: Choices = {
   state: null,
   query: '',
   sort: 'newest',
   grouping: 'none',
   whose: 'mine',
-  details: FIRST_DETAILS
+  details: DEFAULT_DETAILS
 };
 
 /** Storage of small plain values. */
@@ -46,27 +46,27 @@ export interface ChoiceStorage {
   save(id: string, value: Record<string, string | null>): Promise<void>;
 }
 
-const ID = 'foldnote:choices';
+const STORAGE_ID = 'foldnote:choices';
 
 /** The choices. */
 export class ChoicesModel extends Store<Choices> {
   /** @param storage - where they are saved; null to not save them */
   constructor(storage: ChoiceStorage | null = null) {
-    super(FIRST_CHOICES);
+    super(DEFAULT_CHOICES);
     this.storage = storage;
   }
 
   /** Restores the saved options that are valid. */
   async restore(): Promise<void> {
-    const kept: unknown = await this.storage?.fetch(ID);
-    if (kept instanceof Object) {
-      const read = new Map<string, unknown>(Object.entries(kept));
+    const stored: unknown = await this.storage?.fetch(STORAGE_ID);
+    if (stored instanceof Object) {
+      const fields = new Map<string, unknown>(Object.entries(stored));
       this.update({
-        state: STATES.find(row => row.state === read.get('state'))?.state ?? null,
-        sort: SORTS.find(sort => sort === read.get('sort')) ?? FIRST_CHOICES.sort,
-        grouping: GROUPS.find(grouping => grouping === read.get('grouping')) ?? FIRST_CHOICES.grouping,
-        whose: JOB_OWNERS.find(whose => whose === read.get('whose')) ?? FIRST_CHOICES.whose,
-        details: readDetails(read.get('details'))
+        state: STATES.find(row => row.state === fields.get('state'))?.state ?? null,
+        sort: SORTS.find(sort => sort === fields.get('sort')) ?? DEFAULT_CHOICES.sort,
+        grouping: GROUPS.find(grouping => grouping === fields.get('grouping')) ?? DEFAULT_CHOICES.grouping,
+        whose: JOB_OWNERS.find(whose => whose === fields.get('whose')) ?? DEFAULT_CHOICES.whose,
+        details: readDetails(fields.get('details'))
       });
     }
   }
@@ -75,7 +75,7 @@ export class ChoicesModel extends Store<Choices> {
   choose(change: Partial<Choices>): void {
     this.update(change);
     const { state, sort, grouping, whose, details } = this.state();
-    void this.storage?.save(ID, { state, sort, grouping, whose, details: writeDetails(details) });
+    void this.storage?.save(STORAGE_ID, { state, sort, grouping, whose, details: writeDetails(details) });
   }
 
   private readonly storage: ChoiceStorage | null;

@@ -4,7 +4,7 @@
 
 /** Code that shows the form of a tool; `profile` is given if it is not the one that notebooks use. */
 export function formCode(tool: string, profile: string | null = null): string {
-  return `import foldnote as fn\n\nfn.form(${quote(tool)}${named(profile)})`;
+  return `import foldnote as fn\n\nfn.form(${quote(tool)}${profileArgument(profile)})`;
 }
 
 /** Code of the example: it numbers trastuzumab's heavy chain, which takes seconds if ANARCI is installed. */
@@ -17,7 +17,7 @@ export function exampleCode(profile: string | null = null): string {
     '    "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYC"',
     '    "SRWGGDGFYAMDYWGQGTLVTVSS"',
     ')  # trastuzumab, heavy chain, variable domain',
-    `fn.form("anarci", sequence=heavy${named(profile)})`
+    `fn.form("anarci", sequence=heavy${profileArgument(profile)})`
   ].join('\n');
 }
 
@@ -33,8 +33,9 @@ export function jobCode(
   member: string | null = null,
   isBatch = false
 ): string {
-  const value = member === null ? jobValue(name, profile, isBatch) : memberResult(name, member, profile);
-  return `import foldnote as fn\n\n${value}`;
+  const expression =
+    member === null ? jobExpression(name, profile, isBatch) : memberResultExpression(name, member, profile);
+  return `import foldnote as fn\n\n${expression}`;
 }
 
 /** Code to change the settings of a job and submit it again: a form for a job, the next cell for a pipeline. */
@@ -45,13 +46,13 @@ export function rerunCode(
   isPipeline = false
 ): string {
   if (member === null && isPipeline) {
-    return `import foldnote as fn\n\nrun = ${jobValue(name, profile)}\nrun.edit_settings()\nrun`;
+    return `import foldnote as fn\n\nrun = ${jobExpression(name, profile)}\nrun.edit_settings()\nrun`;
   }
   if (member === null) {
-    return `import foldnote as fn\n\nfn.form(${jobValue(name, profile)}${named(profile)})`;
+    return `import foldnote as fn\n\nfn.form(${jobExpression(name, profile)}${profileArgument(profile)})`;
   }
-  const record = `${jobsOf(profile)}.record(${quote(name)}, job_email=${quote(member)})`;
-  return `import foldnote as fn\n\njob = ${record}\nfn.form(job.tool_type, **job.settings${named(profile)})`;
+  const record = `${clientJobs(profile)}.record(${quote(name)}, job_email=${quote(member)})`;
+  return `import foldnote as fn\n\njob = ${record}\nfn.form(job.tool_type, **job.settings${profileArgument(profile)})`;
 }
 
 /** Code that shows the job behind a colleague's link. */
@@ -65,35 +66,37 @@ export function sharedFileCode(url: string, path: string): string {
 }
 
 /** A line that assigns the result of another member's job to a variable. */
-export function keptResultLine(name: string, member: string, profile: string | null = null): string {
-  return `result = ${memberResult(name, member, profile)}`;
+export function resultAssignment(name: string, member: string, profile: string | null = null): string {
+  return `result = ${memberResultExpression(name, member, profile)}`;
 }
 
 /** A line that assigns jobs to a variable. */
-export function keptJobsLine(names: readonly string[], profile: string | null = null): string {
-  return `${names.length === 1 ? 'job' : 'jobs'} = ${jobsValue(names, profile)}`;
+export function jobsAssignment(names: readonly string[], profile: string | null = null): string {
+  return `${names.length === 1 ? 'job' : 'jobs'} = ${jobsExpression(names, profile)}`;
 }
 
 /** A cell that assigns jobs to a variable, and shows a single one. */
-export function keptJobsCell(names: readonly string[], profile: string | null = null): string {
-  const shown = names.length === 1 ? '\njob' : '';
-  return `import foldnote as fn\n\n${keptJobsLine(names, profile)}${shown}`;
+export function jobsCell(names: readonly string[], profile: string | null = null): string {
+  const display = names.length === 1 ? '\njob' : '';
+  return `import foldnote as fn\n\n${jobsAssignment(names, profile)}${display}`;
 }
 
 /** Code that shows a comparison of jobs; the first one is the reference. */
 export function compareCode(names: readonly string[], profile: string | null = null): string {
-  return `import foldnote as fn\n\nfn.compare(${names.map(quote).join(', ')}${named(profile)})`;
+  return `import foldnote as fn\n\nfn.compare(${names.map(quote).join(', ')}${profileArgument(profile)})`;
 }
 
 /** An expression for several jobs. */
-export function jobsValue(names: readonly string[], profile: string | null = null): string {
+export function jobsExpression(names: readonly string[], profile: string | null = null): string {
   const [name = ''] = names;
-  return names.length === 1 ? jobValue(name, profile) : `[${names.map(each => jobValue(each, profile)).join(', ')}]`;
+  return names.length === 1
+    ? jobExpression(name, profile)
+    : `[${names.map(jobName => jobExpression(jobName, profile)).join(', ')}]`;
 }
 
 /** An expression for a job or a batch. */
-export function jobValue(name: string, profile: string | null = null, isBatch = false): string {
-  return `fn.${isBatch ? 'batch' : 'job'}(${quote(name)}${named(profile)})`;
+export function jobExpression(name: string, profile: string | null = null, isBatch = false): string {
+  return `fn.${isBatch ? 'batch' : 'job'}(${quote(name)}${profileArgument(profile)})`;
 }
 
 /** An expression for a file of a job's result as a setting. */
@@ -104,8 +107,8 @@ export function jobFileCode(
   member: string | null = null
 ): string {
   return member === null
-    ? `${jobValue(name, profile)}.file(${quote(path)})`
-    : `${jobsOf(profile)}.download(${quote(name)}, ${quote(path)}, job_email=${quote(member)})`;
+    ? `${jobExpression(name, profile)}.file(${quote(path)})`
+    : `${clientJobs(profile)}.download(${quote(name)}, ${quote(path)}, job_email=${quote(member)})`;
 }
 
 /** An expression for an uploaded file as a setting. */
@@ -113,15 +116,15 @@ export function fileCode(path: string): string {
   return `fn.uploaded(${quote(path)})`;
 }
 
-function memberResult(name: string, member: string, profile: string | null): string {
-  return `fn.open_result(${jobsOf(profile)}.download(${quote(name)}, job_email=${quote(member)}))`;
+function memberResultExpression(name: string, member: string, profile: string | null): string {
+  return `fn.open_result(${clientJobs(profile)}.download(${quote(name)}, job_email=${quote(member)}))`;
 }
 
-function jobsOf(profile: string | null): string {
+function clientJobs(profile: string | null): string {
   return `fn.Client(${profile === null ? '' : quote(profile)}).jobs`;
 }
 
-function named(profile: string | null): string {
+function profileArgument(profile: string | null): string {
   return profile === null ? '' : `, profile=${quote(profile)}`;
 }
 

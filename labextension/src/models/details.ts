@@ -24,11 +24,11 @@ const LONG: readonly Fact[] = ['hours', 'ended', 'queue'];
 const MORE_IN_MEDIUM = 2;
 
 /** The default details. */
-export const FIRST_DETAILS: readonly Detail[] = DETAILS.filter(detail => !EXTRA.includes(detail));
+export const DEFAULT_DETAILS: readonly Detail[] = DETAILS.filter(detail => !EXTRA.includes(detail));
 
 /** Adds a detail, or removes it if present. */
 export function toggleDetail(details: readonly Detail[], detail: Detail): readonly Detail[] {
-  return DETAILS.filter(each => (each === detail) !== details.includes(each));
+  return DETAILS.filter(other => (other === detail) !== details.includes(other));
 }
 
 /** The saved form of the details. */
@@ -37,11 +37,11 @@ export function writeDetails(details: readonly Detail[]): string {
 }
 
 /** Restores the saved details, or the default ones. */
-export function readDetails(kept: unknown): readonly Detail[] {
-  if (typeof kept !== 'string') {
-    return FIRST_DETAILS;
+export function readDetails(saved: unknown): readonly Detail[] {
+  if (typeof saved !== 'string') {
+    return DEFAULT_DETAILS;
   }
-  const names = new Set(kept.split(' '));
+  const names = new Set(saved.split(' '));
   return DETAILS.filter(detail => names.has(detail));
 }
 
@@ -53,35 +53,35 @@ export type HiddenIn = 'narrow' | 'medium';
  *
  * @param facts - the selected facts that the row has
  * @param isRunning - whether the job is running; then its duration takes precedence over its age
- * @param kept - the only fact for which a note at the end of the line leaves space; undefined without a note
+ * @param keptFact - the only fact for which a note at the end of the line leaves space; undefined without a note
  */
 export function chooseHiddenFacts(
   facts: readonly Fact[],
   isRunning: boolean,
-  kept?: Fact | null
+  keptFact?: Fact | null
 ): ReadonlyMap<Fact, HiddenIn> {
-  if (kept !== undefined) {
-    return new Map(facts.filter(fact => fact !== kept).map(fact => [fact, 'medium']));
+  if (keptFact !== undefined) {
+    return new Map(facts.filter(fact => fact !== keptFact).map(fact => [fact, 'medium']));
   }
-  const usual: readonly Fact[] = isRunning ? ['duration', 'score', 'age'] : ['score', 'age', 'duration'];
-  const wanted = [...FACTS.filter(fact => EXTRA.includes(fact)), ...usual].filter(fact => facts.includes(fact));
-  const narrow = facts.includes('tool') ? 1 : 2;
-  const spare = new Map<Fact, HiddenIn>();
-  let taken = 0;
-  for (const fact of wanted) {
-    const needed = taken + (LONG.includes(fact) ? 2 : 1);
-    if (taken > 0 && needed > narrow) {
-      spare.set(fact, needed > narrow + MORE_IN_MEDIUM ? 'medium' : 'narrow');
+  const byPriority: readonly Fact[] = isRunning ? ['duration', 'score', 'age'] : ['score', 'age', 'duration'];
+  const removable = [...FACTS.filter(fact => EXTRA.includes(fact)), ...byPriority].filter(fact => facts.includes(fact));
+  const narrowSlots = facts.includes('tool') ? 1 : 2;
+  const hidden = new Map<Fact, HiddenIn>();
+  let usedSlots = 0;
+  for (const fact of removable) {
+    const slotsWithFact = usedSlots + (LONG.includes(fact) ? 2 : 1);
+    if (usedSlots > 0 && slotsWithFact > narrowSlots) {
+      hidden.set(fact, slotsWithFact > narrowSlots + MORE_IN_MEDIUM ? 'medium' : 'narrow');
     }
-    taken = needed;
+    usedSlots = slotsWithFact;
   }
-  return spare;
+  return hidden;
 }
 
 /** CSS grid columns of the rows: the status, the selected facts, and the note. */
 export function columnsOf(details: readonly Detail[]): string {
   const facts = FACTS.filter(fact => details.includes(fact));
   const widths = facts.map(fact => `[${fact}] minmax(0, ${fact === 'tool' || fact === 'notebook' ? 3 : 2}fr)`);
-  const note = NOTES.some(each => details.includes(each)) ? ['[note] minmax(0, 6fr)'] : [];
+  const note = NOTES.some(detail => details.includes(detail)) ? ['[note] minmax(0, 6fr)'] : [];
   return ['minmax(9.5em, 2fr)', ...widths, ...note].join(' ');
 }

@@ -4,12 +4,12 @@
  */
 import type { JobRecord } from '../api/responses';
 import type { JobsState } from './jobs';
-import { batchWords } from './batch';
-import { countStates, isLive, isMixed, shownState, STATES, stateWord, type ShownState } from './status';
+import { describeBatch } from './batch';
+import { countStates, isLive, isMixed, shownState, STATES, stateLabel, type ShownState } from './status';
 import { formatCount, plainSentence, visibleText } from './text';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
-const LONGEST_NAME = 60;
+const MAX_NAME_LENGTH = 60;
 
 /** Text of a notification. */
 export interface EndingNote {
@@ -20,12 +20,12 @@ export interface EndingNote {
 /** Remembers the jobs that were seen unfinished. */
 export class Endings {
   /**
-   * Processes the current list; a list that is not up to date with the service is ignored.
+   * Compares the current list with the previous one; a list that is not up to date with the service is ignored.
    *
    * @returns jobs that were unfinished before and have ended now
    */
-  note({ jobs, service, lost }: JobsState): readonly JobRecord[] {
-    if (service?.state !== 'ok' || lost !== null) {
+  findEnded({ jobs, service, connectionError }: JobsState): readonly JobRecord[] {
+    if (service?.state !== 'ok' || connectionError !== null) {
       return [];
     }
     const ended = jobs.filter(job => !isLive(job) && this.live.has(identity(job)));
@@ -41,16 +41,16 @@ export function endingNote(job: JobRecord, toolName: string, trans: Trans = PLAI
   const state = shownState(job);
   const reason = job.error === null ? '' : ` ${plainSentence(job.error)}`;
   const name = shorten(visibleText(job.jobName));
-  const word = stateWord(job, trans);
-  const about = [toolName, batchWords(job, trans)].filter(Boolean).join(', ');
-  return { tone: isMixed(job) ? 'warning' : toneOf(state), text: `${word}: ${name} (${about}).${reason}` };
+  const label = stateLabel(job, trans);
+  const details = [toolName, describeBatch(job, trans)].filter(Boolean).join(', ');
+  return { tone: isMixed(job) ? 'warning' : toneOf(state), text: `${label}: ${name} (${details}).${reason}` };
 }
 
 /** Describes several jobs that ended together: counts by state. */
 export function endingSummary(jobs: readonly JobRecord[], trans: Trans = PLAIN): EndingNote {
   const counts = countStates(jobs);
   const present = STATES.filter(row => (counts.get(row.state) ?? 0) > 0);
-  const parts = present.map(row => `${formatCount(counts.get(row.state) ?? 0)} ${trans.__(row.word)}`);
+  const parts = present.map(row => `${formatCount(counts.get(row.state) ?? 0)} ${trans.__(row.label)}`);
   const worst = present.at(-1)?.state ?? 'stopped'; // the table ends with the unsuccessful states
   return { tone: toneOf(worst), text: trans.__('%1 jobs ended: %2.', formatCount(jobs.length), parts.join(', ')) };
 }
@@ -72,5 +72,5 @@ function identity(job: JobRecord): string {
 }
 
 function shorten(name: string): string {
-  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
+  return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name;
 }

@@ -3,7 +3,7 @@ import { Poll } from '@lumino/polling';
 
 import type { EngineAction, EngineRecord, EnginesResponse } from '../api/responses';
 import { Store } from './store';
-import { sentenceOf } from './text';
+import { messageOf } from './text';
 
 /** Source of the engines. */
 export interface EnginesSource {
@@ -13,11 +13,11 @@ export interface EnginesSource {
 
 /** Everything a view shows about engines. */
 export interface EnginesState {
-  /** Null before the first answer. */
+  /** Null before the first response. */
   readonly engines: readonly EngineRecord[] | null;
   /** Whether they are displayed. */
   readonly isOpen: boolean;
-  readonly complaint: string | null;
+  readonly requestError: string | null;
 }
 
 const BUSY_MS = 2000;
@@ -25,7 +25,7 @@ const BUSY_MS = 2000;
 /** The engines. */
 export class EnginesModel extends Store<EnginesState> {
   constructor(source: EnginesSource, busyMs: number = BUSY_MS) {
-    super({ engines: null, isOpen: false, complaint: null });
+    super({ engines: null, isOpen: false, requestError: null });
     this.source = source;
     this.busyMs = busyMs;
   }
@@ -43,15 +43,15 @@ export class EnginesModel extends Store<EnginesState> {
 
   /** Begins or cancels an installation or removal. */
   async change(name: string, action: EngineAction): Promise<void> {
-    let complaint: string | null = null;
+    let requestError: string | null = null;
     try {
       await this.source.changeEngine(name, action);
     } catch (error) {
-      complaint = sentenceOf(error);
+      requestError = messageOf(error);
     }
     await this.refresh();
-    if (complaint !== null) {
-      this.update({ complaint }); // after the response, which clears the previous message
+    if (requestError !== null) {
+      this.update({ requestError }); // after the response, which clears the previous message
     }
   }
 
@@ -61,9 +61,9 @@ export class EnginesModel extends Store<EnginesState> {
     const wasBusy = isBusy();
     try {
       const { engines } = await this.source.engines();
-      this.update({ engines, complaint: null });
+      this.update({ engines, requestError: null });
     } catch (error) {
-      this.update({ complaint: sentenceOf(error) });
+      this.update({ requestError: messageOf(error) });
     }
     if (wasBusy && !isBusy()) {
       this.onEnd();

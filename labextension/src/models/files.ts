@@ -1,13 +1,13 @@
-/** The account's files and the current uploads. */
+/** The files of the account, and the uploads in progress. */
 import type { FileRecord, FilesResponse, UploadResponse } from '../api/responses';
 import { Store } from './store';
-import { sentenceOf } from './text';
-import { Sending, type Pauses, type Progress, type UploadSource } from './uploads';
+import { messageOf } from './text';
+import { FileUpload, type Pauses, type Progress, type UploadSource } from './uploads';
 
 /** The server routes for files. */
 export interface FilesSource extends UploadSource {
   /** This source, bound to the currently selected service. */
-  fixed(): FilesSource;
+  withFixedProfile(): FilesSource;
   files(folder: string | null, offset: number): Promise<FilesResponse>;
   uploadContents(path: string, folder: string | null): Promise<UploadResponse>;
   deleteFile(path: string): Promise<void>;
@@ -32,13 +32,13 @@ export interface Upload {
 export interface FilesState {
   /** The current folder; null at the top level. */
   readonly folder: string | null;
-  /** Folders and files in it. Null before the first answer. */
+  /** Folders and files in it. Null before the first response. */
   readonly files: readonly FileRecord[] | null;
   readonly hasMore: boolean;
-  readonly isAsking: boolean;
+  readonly isLoading: boolean;
   readonly uploads: readonly Upload[];
   /** Why the last request failed; null if it did not. */
-  readonly complaint: string | null;
+  readonly requestError: string | null;
 }
 
 /** The path that a setting uses for a file. */
@@ -56,7 +56,7 @@ export class FilesModel extends Store<FilesState> {
    * @param pieceBytes - size of the pieces of an upload, in bytes
    */
   constructor(source: FilesSource, pausesMs: Pauses = PAUSES_MS, pieceBytes = PIECE_BYTES) {
-    super({ folder: null, files: null, hasMore: false, isAsking: false, uploads: [], complaint: null });
+    super({ folder: null, files: null, hasMore: false, isLoading: false, uploads: [], requestError: null });
     this.source = source;
     this.pausesMs = pausesMs;
     this.pieceBytes = pieceBytes;
@@ -64,129 +64,134 @@ export class FilesModel extends Store<FilesState> {
 
   /** Requests the first page again. */
   refresh(): Promise<void> {
-    return this.ask(0);
+    return this.requestPage(0);
   }
 
   /** Opens a folder; null for the top level. A folder that does not exist yet is empty. */
   open(folder: string | null): Promise<void> {
-    this.turn += 1;
+    this.generation += 1;
     this.update({ folder, files: null, hasMore: false });
-    return this.ask(0);
+    return this.requestPage(0);
   }
 
   /** Requests the next page. */
   async loadMore(): Promise<void> {
-    const { files, hasMore, isAsking } = this.state();
-    if (hasMore && !isAsking) {
-      await this.ask(files?.length ?? 0);
+    const { files, hasMore, isLoading } = this.state();
+    if (hasMore && !isLoading) {
+      await this.requestPage(files?.length ?? 0);
     }
   }
 
   /** Uploads files of the user's computer to the current folder, one after another. */
   async upload(files: readonly File[]): Promise<void> {
     const { folder } = this.state();
-    await this.work(files.map(file => this.add(file.name, sending => sending.send(file, folder))));
+    await this.runUploads(files.map(file => this.enqueue(file.name, fileUpload => fileUpload.send(file, folder))));
   }
 
   /** Uploads files of JupyterLab's file browser to the current folder. */
   async uploadContents(paths: readonly string[]): Promise<void> {
     const { folder } = this.state();
-    const source = this.source.fixed();
-    const send = (path: string) => async (sending: Sending) => sending.pass(await source.uploadContents(path, folder));
-    await this.work(paths.map(path => this.add(path.split('/').at(-1) ?? path, send(path))));
+    const source = this.source.withFixedProfile();
+    const send = (path: string) => async (fileUpload: FileUpload) =>
+      fileUpload.forward(await source.uploadContents(path, folder));
+    await this.runUploads(paths.map(path => this.enqueue(path.split('/').at(-1) ?? path, send(path))));
   }
 
   /** Retries a failed upload, or at once one that is waiting for the connection. */
   async retry(id: number): Promise<void> {
-    const upload = this.state().uploads.find(each => each.id === id);
+    const upload = this.state().uploads.find(item => item.id === id);
     if (upload?.phase === 'failed') {
-      await this.work([id]);
+      await this.runUploads([id]);
     } else {
-      this.tasks.get(id)?.sending.hurry();
+      this.tasks.get(id)?.fileUpload.retryNow();
     }
   }
 
   /** Cancels an upload, or dismisses a failed one. */
   dismiss(id: number): void {
-    this.tasks.get(id)?.sending.drop();
-    this.forget(id);
+    this.tasks.get(id)?.fileUpload.cancel();
+    this.removeUpload(id);
   }
 
   /** Deletes a file of the account. */
   delete(path: string): Promise<void> {
-    return this.deleteBy(path, () => this.source.deleteFile(path));
+    return this.deleteWith(path, () => this.source.deleteFile(path));
   }
 
   /** Deletes a folder of the account with every file in it. */
   deleteFolder(path: string): Promise<void> {
-    return this.deleteBy(path, () => this.source.deleteFolder(path));
+    return this.deleteWith(path, () => this.source.deleteFolder(path));
   }
 
-  private async deleteBy(path: string, act: () => Promise<void>): Promise<void> {
+  /** Deletes with `request`, and removes `path` from the list. */
+  private async deleteWith(path: string, request: () => Promise<void>): Promise<void> {
     try {
-      await act();
+      await request();
       const files = this.state().files?.filter(file => pathOf(file) !== path) ?? null;
-      this.update({ files, complaint: null });
+      this.update({ files, requestError: null });
     } catch (error) {
-      this.update({ complaint: sentenceOf(error) });
+      this.update({ requestError: messageOf(error) });
     }
   }
 
   /** Resets the state after switching to another service. */
   reset(): void {
-    this.turn += 1;
-    this.update({ folder: null, files: null, hasMore: false, isAsking: false, complaint: null });
+    this.generation += 1;
+    this.update({ folder: null, files: null, hasMore: false, isLoading: false, requestError: null });
   }
 
-  private async ask(offset: number): Promise<void> {
-    const { turn } = this;
+  /** Requests the page of the list that begins at `offset`; the first one replaces the list. */
+  private async requestPage(offset: number): Promise<void> {
+    const { generation } = this;
     let change: Partial<FilesState>;
-    this.update({ isAsking: true });
+    this.update({ isLoading: true });
     try {
       const { files, hasMore } = await this.source.files(this.state().folder, offset);
       const before = offset === 0 ? [] : (this.state().files ?? []);
-      change = { files: [...before, ...files], hasMore, complaint: null };
+      change = { files: [...before, ...files], hasMore, requestError: null };
     } catch (error) {
-      change = { complaint: sentenceOf(error) };
+      change = { requestError: messageOf(error) };
     }
-    if (turn === this.turn) {
-      this.update({ ...change, isAsking: false });
+    if (generation === this.generation) {
+      this.update({ ...change, isLoading: false });
     }
   }
 
-  private add(name: string, send: UploadTask['send']): number {
+  /** Adds an upload to the list without starting it; returns its id. */
+  private enqueue(name: string, send: UploadTask['send']): number {
     const id = (this.lastId += 1);
-    const onProgress = (progress: Progress): void => this.change(id, progress);
-    const sending = new Sending(this.source.fixed(), onProgress, this.pausesMs, this.pieceBytes);
-    this.tasks.set(id, { sending, send });
+    const onProgress = (progress: Progress): void => this.updateUpload(id, progress);
+    const fileUpload = new FileUpload(this.source.withFixedProfile(), onProgress, this.pausesMs, this.pieceBytes);
+    this.tasks.set(id, { fileUpload, send });
     const upload: Upload = { id, name, phase: 'queued', fraction: null, reason: null, fault: null };
     this.update({ uploads: [...this.state().uploads, upload] });
     return id;
   }
 
-  private async work(ids: readonly number[]): Promise<void> {
+  /** Runs uploads one after another; a finished one leaves the list, a failed one stays. */
+  private async runUploads(ids: readonly number[]): Promise<void> {
     for (const id of ids) {
       const task = this.tasks.get(id);
       if (task) {
-        this.change(id, { phase: 'sending', fraction: null, reason: null, fault: null });
+        this.updateUpload(id, { phase: 'sending', fraction: null, reason: null, fault: null });
         try {
-          await task.send(task.sending);
-          this.forget(id);
+          await task.send(task.fileUpload);
+          this.removeUpload(id);
         } catch (error) {
-          this.change(id, { phase: 'failed', fault: sentenceOf(error) });
+          this.updateUpload(id, { phase: 'failed', fault: messageOf(error) });
         }
       }
     }
     await this.refresh();
   }
 
-  private forget(id: number): void {
+  private removeUpload(id: number): void {
     this.tasks.delete(id);
     this.update({ uploads: this.state().uploads.filter(upload => upload.id !== id) });
   }
 
-  private change(id: number, change: Partial<Upload>): void {
-    const uploads = this.state().uploads.map(each => (each.id === id ? { ...each, ...change } : each));
+  private updateUpload(id: number, change: Partial<Upload>): void {
+    const uploads = this.state().uploads.map(item => (item.id === id ? { ...item, ...change } : item));
     this.update({ uploads });
   }
 
@@ -195,12 +200,12 @@ export class FilesModel extends Store<FilesState> {
   private readonly pieceBytes: number;
   private readonly tasks = new Map<number, UploadTask>();
   private lastId = 0;
-  /** Incremented when a folder is opened or another service selected, to ignore late answers. */
-  private turn = 0;
+  /** Incremented when a folder is opened or another service selected, so that late responses are ignored. */
+  private generation = 0;
 }
 
-/** A function that uploads a file. */
+/** An upload and the function that runs it; a retry runs it again. */
 interface UploadTask {
-  readonly sending: Sending;
-  readonly send: (sending: Sending) => Promise<void>;
+  readonly fileUpload: FileUpload;
+  readonly send: (fileUpload: FileUpload) => Promise<void>;
 }

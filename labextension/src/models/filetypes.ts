@@ -12,19 +12,19 @@ export interface FileKind {
   /** Regular expression of names that have this type regardless of their extension. */
   readonly pattern?: string;
   /** Whether our viewer is the default; if not, it is listed under “Open With”. */
-  readonly isFirst: boolean;
+  readonly isDefault: boolean;
   readonly picture: Picture;
 }
 
 /** Each extension, plain and compressed. */
-function packed(...extensions: string[]): readonly string[] {
+function withCompressed(...extensions: string[]): readonly string[] {
   return [...extensions, ...extensions.map(extension => `${extension}.gz`)];
 }
 
 /**
  * File names of predicted aligned errors of AlphaFold DB, ColabFold and AlphaFold 3. Summaries do not contain any.
  */
-const ERRORS =
+const PAE_NAMES =
   '(^|[^A-Za-z])([Pp][Aa][Ee](?![A-Za-z])|predicted_aligned_error|full_data_\\d|scores_rank_\\d|(?<!summary_)confidences).*\\.json(\\.gz)?$';
 
 /** All file types; the one with a pattern is tried first. */
@@ -33,57 +33,57 @@ export const FILE_KINDS: readonly FileKind[] = [
     name: 'foldnote-pae',
     label: 'Predicted aligned error',
     extensions: [],
-    pattern: ERRORS,
-    isFirst: true,
+    pattern: PAE_NAMES,
+    isDefault: true,
     picture: 'matrix'
   },
   {
     name: 'foldnote-pdb',
     label: 'PDB structure',
-    extensions: packed('.pdb', '.ent'),
-    isFirst: true,
+    extensions: withCompressed('.pdb', '.ent'),
+    isDefault: true,
     picture: 'structure'
   },
   {
     name: 'foldnote-cif',
     label: 'mmCIF structure',
-    extensions: packed('.cif', '.mmcif', '.pdbx'),
-    isFirst: true,
+    extensions: withCompressed('.cif', '.mmcif', '.pdbx'),
+    isDefault: true,
     picture: 'structure'
   },
   {
     name: 'foldnote-bcif',
     label: 'BinaryCIF structure',
-    extensions: packed('.bcif'),
-    isFirst: true,
+    extensions: withCompressed('.bcif'),
+    isDefault: true,
     picture: 'structure'
   },
   {
     name: 'foldnote-sdf',
     label: 'Small molecules',
-    extensions: packed('.sdf', '.mol', '.mol2', '.pdbqt'),
-    isFirst: true,
+    extensions: withCompressed('.sdf', '.mol', '.mol2', '.pdbqt'),
+    isDefault: true,
     picture: 'molecule'
   },
   {
     name: 'foldnote-a3m',
     label: 'Sequence alignment',
-    extensions: packed('.a3m', '.a2m', '.sto', '.sth', '.stk', '.stockholm'),
-    isFirst: true,
+    extensions: withCompressed('.a3m', '.a2m', '.sto', '.sth', '.stk', '.stockholm'),
+    isDefault: true,
     picture: 'alignment'
   },
   {
     name: 'foldnote-fasta',
     label: 'Sequences',
-    extensions: packed('.fasta', '.fa', '.faa', '.fas', '.fna', '.aln', '.clustal', '.clw'),
-    isFirst: false,
+    extensions: withCompressed('.fasta', '.fa', '.faa', '.fas', '.fna', '.aln', '.clustal', '.clw'),
+    isDefault: false,
     picture: 'sequences'
   },
   {
     name: 'foldnote-zip',
     label: 'ZIP archive',
     extensions: ['.zip'],
-    isFirst: true,
+    isDefault: true,
     picture: 'archive'
   }
 ];

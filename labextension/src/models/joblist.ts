@@ -4,26 +4,26 @@
 import type { JobRecord, JobsResponse } from '../api/responses';
 
 /**
- * Applies an answer to the list.
+ * Applies a response to the list.
  *
- * A full answer contains the newest jobs only: it replaces these, and known jobs older than its last one stay. A
- * differential answer changes only the jobs that it contains.
+ * A whole response lists the newest jobs: it replaces them, and known jobs older than its last one stay. Another one
+ * lists the changed jobs, and the names of the removed ones.
  */
 export function mergeResponse(
   known: readonly JobRecord[],
-  answer: Pick<JobsResponse, 'jobs' | 'removed' | 'isWhole' | 'olderKey'>
+  response: Pick<JobsResponse, 'jobs' | 'removed' | 'isWhole' | 'olderKey'>
 ): readonly JobRecord[] {
-  if (answer.isWhole) {
-    return answer.olderKey === null ? answer.jobs : appendOlder(answer.jobs, olderThan(known, answer.jobs));
+  if (response.isWhole) {
+    return response.olderKey === null ? response.jobs : appendOlder(response.jobs, olderThan(known, response.jobs));
   }
-  const changed = new Map(answer.jobs.map(job => [job.jobName, job]));
-  const removed = new Set(answer.removed);
-  const kept = known.flatMap(job => {
-    const now = changed.get(job.jobName);
+  const changed = new Map(response.jobs.map(job => [job.jobName, job]));
+  const removed = new Set(response.removed);
+  const updated = known.flatMap(job => {
+    const current = changed.get(job.jobName);
     changed.delete(job.jobName);
-    return removed.has(job.jobName) && !now ? [] : [now ?? job];
+    return removed.has(job.jobName) && !current ? [] : [current ?? job];
   });
-  return [...changed.values(), ...kept];
+  return [...changed.values(), ...updated];
 }
 
 /** Appends older jobs, without duplicates. */

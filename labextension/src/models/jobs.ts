@@ -10,16 +10,16 @@ import { appendOlder, mergeResponse } from './joblist';
 import { shownState, stateRow } from './status';
 import { mergeTags } from './tags';
 import { Store } from './store';
-import { sentenceOf } from './text';
+import { messageOf } from './text';
 
 /** Source of jobs. */
 export interface JobsSource extends BatchSource {
   jobs(tag: string | null, waitS: number, signal?: AbortSignal): Promise<Tagged<JobsResponse>>;
   older(key: string): Promise<OlderResponse>;
-  hurry(): Promise<void>;
+  pollNow(): Promise<void>;
   stop(names: readonly string[]): Promise<readonly string[]>;
   delete(names: readonly string[], delayS: number): Promise<DeletionOutcome>;
-  keep(names: readonly string[], profile?: string): Promise<readonly string[]>;
+  undoDelete(names: readonly string[], profile?: string): Promise<readonly string[]>;
   tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void>;
   log(name: string): Promise<string>;
 }
@@ -50,16 +50,16 @@ export interface JobsState {
   readonly isLoadingOlder: boolean;
   /** Jobs of expanded batches by the batch's name; null while loading. */
   readonly open: ReadonlyMap<string, readonly JobRecord[] | null>;
-  /** Null before the first answer. */
+  /** Null before the first response. */
   readonly service: ServiceReport | null;
   /** Why the Jupyter server did not respond; null if it did. */
-  readonly lost: string | null;
+  readonly connectionError: string | null;
   /** Time of the last response in milliseconds since 1970, from which ages are computed. */
   readonly receivedAt: number;
   /** Names of the jobs with a pending request of the user. */
   readonly pending: ReadonlySet<string>;
   /** Why the user's last request failed; null if it did not. */
-  readonly complaint: string | null;
+  readonly requestError: string | null;
 }
 
 const PACE: Pace = { wait: 25_000, pause: 250 };
@@ -67,26 +67,27 @@ const PACE: Pace = { wait: 25_000, pause: 250 };
 /** The first pause after a failure in milliseconds; later ones grow to half a minute. */
 const RETRY_MS = 1000;
 
-const ACT_WAIT_MS = 1500;
+/** How long the server may wait for the effect of a request of the user. */
+const REFRESH_WAIT_MS = 1500;
 
 /** Initial state. */
-export const EMPTY: JobsState = {
+export const INITIAL: JobsState = {
   jobs: [],
   statuses: null,
   hasOlder: false,
   isLoadingOlder: false,
   open: new Map(),
   service: null,
-  lost: null,
+  connectionError: null,
   receivedAt: 0,
   pending: new Set(),
-  complaint: null
+  requestError: null
 };
 
 /** The jobs of the account, polled while anything is watching. */
 export class JobsModel extends Store<JobsState> {
   constructor(source: JobsSource, pace: Pace = PACE) {
-    super(EMPTY);
+    super(INITIAL);
     this.source = source;
     this.pace = pace;
     this.poll = new Poll({
@@ -94,7 +95,7 @@ export class JobsModel extends Store<JobsState> {
       auto: false,
       standby: 'never', // the current request is aborted as soon as the page is hidden
       frequency: { interval: RETRY_MS, backoff: true },
-      factory: () => this.follow()
+      factory: () => this.pollOnce()
     });
     document.addEventListener('visibilitychange', this.onVisibility);
   }
@@ -102,7 +103,7 @@ export class JobsModel extends Store<JobsState> {
   /** Starts polling; call the returned function to stop. */
   watch(): () => void {
     this.watchers += 1;
-    this.begin();
+    this.startPolling();
     let isOver = false;
     return () => {
       if (!isOver) {
@@ -116,32 +117,32 @@ export class JobsModel extends Store<JobsState> {
   /** Polls the service at once; resolves when the state has the response or the failure. */
   async refresh(): Promise<void> {
     try {
-      await this.source.hurry();
-      await this.ask(0);
+      await this.source.pollNow();
+      await this.fetchJobs(0);
     } catch (error) {
-      this.update({ lost: sentenceOf(error) });
+      this.update({ connectionError: messageOf(error) });
     }
-    this.begin();
+    this.startPolling();
   }
 
   /** Polls at once if the list is being watched and lacks the end of this job, which a card has reported. */
   noteEnd(name: string): void {
-    this.ends = this.ends.then(() => {
+    this.endChecks = this.endChecks.then(() => {
       const known = this.find(name);
       const isListed = known !== undefined && stateRow(shownState(known)).isFinal;
-      return this.isWanted && !isListed ? this.refresh() : undefined;
+      return this.shouldPoll && !isListed ? this.refresh() : undefined;
     });
   }
 
   /** Resets the state after switching to another service. */
   reset(): void {
-    this.giveUp();
-    this.era += 1;
-    this.mark = null;
+    this.abortPolling();
+    this.generation += 1;
+    this.etag = null;
     this.olderKey = null;
-    this.isBeyondHead = false;
-    this.update(EMPTY);
-    this.begin();
+    this.hasLoadedOlder = false;
+    this.update(INITIAL);
+    this.startPolling();
   }
 
   /** Requests the page after the oldest known job. */
@@ -150,21 +151,21 @@ export class JobsModel extends Store<JobsState> {
     if (key === null || this.state().isLoadingOlder) {
       return;
     }
-    const { era } = this;
+    const { generation } = this;
     this.update({ isLoadingOlder: true });
     try {
       const page = await this.source.older(key);
-      if (this.era !== era) {
+      if (this.generation !== generation) {
         return;
       }
       this.olderKey = page.olderKey;
-      this.isBeyondHead = true;
+      this.hasLoadedOlder = true;
       this.update({
         jobs: appendOlder(this.state().jobs, page.jobs),
         hasOlder: page.olderKey !== null
       });
     } catch (error) {
-      this.update({ complaint: sentenceOf(error) });
+      this.update({ requestError: messageOf(error) });
     } finally {
       this.update({ isLoadingOlder: false });
     }
@@ -183,39 +184,39 @@ export class JobsModel extends Store<JobsState> {
 
   /** Asks the service to stop the jobs. */
   stop(names: readonly string[]): Promise<void> {
-    return this.act(names, () => this.source.stop(names));
+    return this.perform(names, () => this.source.stop(names));
   }
 
   /** Deletes jobs and their results after `delayS` seconds, unless undone; resolves after the deletion. */
   delete(names: readonly string[], delayS = 0): Promise<void> {
-    return this.act(names, async () => {
-      const { era } = this;
+    return this.perform(names, async () => {
+      const { generation } = this;
       const { gone, faults } = await this.source.delete(names, delayS);
-      if (faults.length === 0 && this.era === era) {
-        this.forget(new Set(gone)); // the server polls only the newest jobs
+      if (faults.length === 0 && this.generation === generation) {
+        this.removeJobs(new Set(gone));
       }
       return faults;
     });
   }
 
   /** Undoes pending deletions, by default at the selected service. */
-  keep(names: readonly string[], profile?: string): Promise<void> {
-    return this.act([], async () => {
-      const kept = new Set(await this.source.keep(names, profile));
-      const late = names.filter(name => !kept.has(name));
-      return late.length === 0
+  undoDelete(names: readonly string[], profile?: string): Promise<void> {
+    return this.perform([], async () => {
+      const keptNames = new Set(await this.source.undoDelete(names, profile));
+      const deletedNames = names.filter(name => !keptNames.has(name));
+      return deletedNames.length === 0
         ? []
         : [
-            `The deletion cannot be undone. Already deleted: ${late.slice(0, 3).join(', ')}${late.length > 3 ? ' …' : ''}`
+            `The deletion cannot be undone. Already deleted: ${deletedNames.slice(0, 3).join(', ')}${deletedNames.length > 3 ? ' …' : ''}`
           ];
     });
   }
 
   /** Adds and removes tags of jobs. */
   tag(names: readonly string[], added: readonly string[], removed: readonly string[]): Promise<void> {
-    return this.act(names, async () => {
+    return this.perform(names, async () => {
       await this.source.tag(names, added, removed);
-      this.note(new Set(names), added, removed);
+      this.applyTags(new Set(names), added, removed);
       return [];
     });
   }
@@ -226,97 +227,101 @@ export class JobsModel extends Store<JobsState> {
   /** The record of a job, also of one in an expanded batch. */
   find(name: string): JobRecord | undefined {
     const { jobs, open } = this.state();
-    const isMeant = (job: JobRecord): boolean => job.jobName === name;
-    return jobs.find(isMeant) ?? [...open.values()].flatMap(subjobs => subjobs ?? []).find(isMeant);
+    const hasName = (job: JobRecord): boolean => job.jobName === name;
+    return jobs.find(hasName) ?? [...open.values()].flatMap(subjobs => subjobs ?? []).find(hasName);
   }
 
   /** Shows why the user's request failed. */
-  complain(error: unknown): void {
-    this.update({ complaint: sentenceOf(error) });
+  reportError(error: unknown): void {
+    this.update({ requestError: messageOf(error) });
   }
 
   /** Clears the message of the last failure. */
-  dismissComplaint(): void {
-    this.update({ complaint: null });
+  dismissError(): void {
+    this.update({ requestError: null });
   }
 
   /** Stops polling for good. */
   dispose(): void {
     document.removeEventListener('visibilitychange', this.onVisibility);
     this.watchers = 0;
-    this.giveUp();
+    this.abortPolling();
     this.poll.dispose();
   }
 
-  private get isWanted(): boolean {
+  private get shouldPoll(): boolean {
     return this.watchers > 0 && !document.hidden;
   }
 
-  private begin(): void {
-    if (this.isWanted && this.asking === null) {
-      this.asking = new AbortController();
+  /** Starts polling unless it is in progress, or nothing watches. */
+  private startPolling(): void {
+    if (this.shouldPoll && this.abortController === null) {
+      this.abortController = new AbortController();
       void this.poll.start();
     }
   }
 
-  private giveUp(): void {
-    this.asking?.abort();
-    this.asking = null;
+  /** Stops polling, and aborts the request in progress. */
+  private abortPolling(): void {
+    this.abortController?.abort();
+    this.abortController = null;
     void this.poll.stop();
   }
 
   private pauseIfUnwatched(): void {
-    if (!this.isWanted) {
-      this.giveUp();
+    if (!this.shouldPoll) {
+      this.abortPolling();
     }
   }
 
   /** Polls once; the pause before the next poll grows while the server does not answer. */
-  private async follow(): Promise<void> {
-    const signal = this.asking?.signal;
+  private async pollOnce(): Promise<void> {
+    const signal = this.abortController?.signal;
     try {
-      await this.ask(this.pace.wait, signal);
+      await this.fetchJobs(this.pace.wait, signal);
       if (!signal?.aborted) {
         void this.poll.schedule({ interval: this.pace.pause });
       }
     } catch (error) {
       if (!signal?.aborted) {
-        this.update({ lost: sentenceOf(error) });
+        this.update({ connectionError: messageOf(error) });
         throw error;
       }
     }
   }
 
-  private async ask(waitMs: number, signal?: AbortSignal): Promise<void> {
-    const { era } = this;
+  /** Requests the changes since the last response, for which the server waits up to `waitMs`, and applies them. */
+  private async fetchJobs(waitMs: number, signal?: AbortSignal): Promise<void> {
+    const { generation } = this;
     for (;;) {
-      const base = this.mark;
-      const answer = await this.source.jobs(base, waitMs / 1000, signal);
-      if (signal?.aborted || this.era !== era) {
+      const base = this.etag;
+      const response = await this.source.jobs(base, waitMs / 1000, signal);
+      if (signal?.aborted || this.generation !== generation) {
         return;
       }
-      if (this.mark === base || answer.body?.isWhole === true) {
-        this.mark = answer.tag;
-        this.take(answer.body);
+      if (this.etag === base || response.body?.isWhole === true) {
+        this.etag = response.tag;
+        this.applyResponse(response.body);
         return;
       }
-      // Another request was answered meanwhile, so the differences since `base` no longer apply.
+      // the response to another request has changed the list meanwhile: the changes since `base` no longer apply
     }
   }
 
-  private take(body: JobsResponse | null): void {
-    const heard = { lost: null, receivedAt: Date.now() };
+  /** Applies a response; null if nothing has changed. */
+  private applyResponse(body: JobsResponse | null): void {
+    const contact = { connectionError: null, receivedAt: Date.now() };
     if (body === null) {
-      this.update(heard);
+      this.update(contact);
       return;
     }
     const { jobs, open } = this.state();
-    if (!this.isBeyondHead) {
+    if (!this.hasLoadedOlder) {
       this.olderKey = body.olderKey;
     }
     const merged = mergeResponse(jobs, body);
     this.update({
-      ...heard,
+      ...contact,
       jobs: merged,
       statuses: body.statuses,
       hasOlder: this.olderKey !== null,
@@ -330,31 +335,33 @@ export class JobsModel extends Store<JobsState> {
     }
   }
 
+  /** Requests all jobs of an expanded batch. */
   private async loadBatch(name: string): Promise<void> {
-    const asked = readSubjobs(this.source, name, null);
-    this.loading.set(name, asked);
-    const found = await asked.catch(sentenceOf);
+    const request = readSubjobs(this.source, name, null);
+    this.batchRequests.set(name, request);
+    const outcome = await request.catch(messageOf);
     const open = new Map(this.state().open);
-    if (this.loading.get(name) !== asked || !open.has(name)) {
+    if (this.batchRequests.get(name) !== request || !open.has(name)) {
       return; // requested again, collapsed or reset meanwhile
     }
-    if (typeof found === 'string') {
+    if (typeof outcome === 'string') {
       open.delete(name);
-      this.update({ open, complaint: found });
+      this.update({ open, requestError: outcome });
     } else {
-      this.update({ open: open.set(name, found) });
+      this.update({ open: open.set(name, outcome) });
     }
   }
 
-  private forget(names: ReadonlySet<string>): void {
-    const left = (jobs: readonly JobRecord[]): readonly JobRecord[] => jobs.filter(job => !names.has(job.jobName));
+  /** Removes deleted jobs from the page, since the server reports only the newest ones. */
+  private removeJobs(names: ReadonlySet<string>): void {
+    const remaining = (jobs: readonly JobRecord[]): readonly JobRecord[] => jobs.filter(job => !names.has(job.jobName));
     const { jobs, open } = this.state();
-    const batches = [...open].map(([name, subjobs]) => [name, subjobs && left(subjobs)] as const);
-    this.update({ jobs: left(jobs), open: new Map(batches) });
+    const batches = [...open].map(([name, subjobs]) => [name, subjobs && remaining(subjobs)] as const);
+    this.update({ jobs: remaining(jobs), open: new Map(batches) });
   }
 
   /** Applies the tags to all jobs on the page, since the server reports only the newest ones. */
-  private note(names: ReadonlySet<string>, added: readonly string[], removed: readonly string[]): void {
+  private applyTags(names: ReadonlySet<string>, added: readonly string[], removed: readonly string[]): void {
     const tagged = (job: JobRecord): JobRecord =>
       names.has(job.jobName) ? { ...job, tags: mergeTags(job.tags ?? [], added, removed) } : job;
     const { jobs, open } = this.state();
@@ -362,16 +369,17 @@ export class JobsModel extends Store<JobsState> {
     this.update({ jobs: jobs.map(tagged), open: new Map(batches) });
   }
 
-  private async act(names: readonly string[], request: () => Promise<readonly string[]>): Promise<void> {
-    this.update({ pending: new Set([...this.state().pending, ...names]), complaint: null });
+  /** Sends a request of the user that returns its failures, shows them, and requests the changed jobs. */
+  private async perform(names: readonly string[], request: () => Promise<readonly string[]>): Promise<void> {
+    this.update({ pending: new Set([...this.state().pending, ...names]), requestError: null });
     try {
       const faults = await request();
       if (faults.length > 0) {
-        this.update({ complaint: faults.slice(0, 3).join(' ') });
+        this.update({ requestError: faults.slice(0, 3).join(' ') });
       }
-      await this.ask(Math.min(ACT_WAIT_MS, this.pace.wait));
+      await this.fetchJobs(Math.min(REFRESH_WAIT_MS, this.pace.wait));
     } catch (error) {
-      this.update({ complaint: sentenceOf(error) });
+      this.update({ requestError: messageOf(error) });
     } finally {
       this.update({ pending: new Set([...this.state().pending].filter(name => !names.includes(name))) });
     }
@@ -379,20 +387,25 @@ export class JobsModel extends Store<JobsState> {
 
   private readonly onVisibility = (): void => {
     this.pauseIfUnwatched();
-    this.begin();
+    this.startPolling();
   };
 
   private readonly source: JobsSource;
   private readonly pace: Pace;
   private readonly poll: Poll;
   private watchers = 0;
-  private asking: AbortController | null = null;
-  private mark: string | null = null;
-  /** Incremented when switching to another service, to ignore late answers of the previous one. */
-  private era = 0;
-  private ends: Promise<void> = Promise.resolve();
+  /** Aborts the polling in progress; null while not polling. */
+  private abortController: AbortController | null = null;
+  /** Version of the list, as of the last response. */
+  private etag: string | null = null;
+  /** Incremented when switching to another service, so that late responses of the previous one are ignored. */
+  private generation = 0;
+  /** The checks of {@link JobsModel.noteEnd}, one after another. */
+  private endChecks: Promise<void> = Promise.resolve();
+  /** Key of the page after the oldest known job; null if there is none. */
   private olderKey: string | null = null;
-  private isBeyondHead = false;
+  /** Whether older pages were loaded, so that `olderKey` no longer follows the newest one. */
+  private hasLoadedOlder = false;
   /** The latest request for the jobs of each batch. */
-  private readonly loading = new Map<string, Promise<unknown>>();
+  private readonly batchRequests = new Map<string, Promise<unknown>>();
 }

@@ -28,28 +28,28 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   url: 'URL',
   num: 'number of'
 };
-/** Objects whose keys are shown unchanged, because they are names from elsewhere. */
-const AS_WRITTEN = new Set(['packages', 'variables', 'settingsChanged', 'settingsIgnored']);
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
-const DIGEST = /^[0-9a-f]{64}$/;
-const SHOWN_OF_DIGEST = 12;
+/** Objects whose keys are shown unchanged, because they are names: of packages, variables or settings. */
+const VERBATIM_KEYS = new Set(['packages', 'variables', 'settingsChanged', 'settingsIgnored']);
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
+const SHA256 = /^[0-9a-f]{64}$/;
+const SHOWN_DIGITS = 12;
 /** Lists with longer texts have one line per item. */
-const LONG = 40;
-const NAMES = ['name', 'path', 'title'];
+const LONG_TEXT = 40;
+const NAME_KEYS = ['name', 'path', 'title'];
 
 /** The rows of a JSON object, in its order; null if the text is not one. Empty values are left out. */
 export function readJsonRows(text: string): readonly JsonRow[] | null {
-  let found: unknown;
+  let value: unknown;
   try {
-    found = JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     return null;
   }
-  return isObject(found) ? listRows(found, { section: [], path: '', isAsWritten: false }) : null;
+  return isObject(value) ? collectRows(value, { section: [], path: '', isVerbatim: false }) : null;
 }
 
 /** Names of the manifest's own fields; other fields are named by their key. */
-const OF_MANIFEST: Readonly<Record<string, string>> = {
+const MANIFEST_NAMES: Readonly<Record<string, string>> = {
   'job.type': 'Tool',
   'job.seed': 'Seed used',
   'job.seedNote': 'Note on the seed',
@@ -65,75 +65,80 @@ export function readManifestRows(text: string, displayName: (type: string) => st
   if (rows === null) {
     return null;
   }
-  const valueOf = (wanted: string): JsonRow['value'] | undefined => rows.find(({ path }) => path === wanted)?.value;
-  const tellsGiven = valueOf('job.seedOffered') !== valueOf('job.seed');
+  const valueOf = (wantedPath: string): JsonRow['value'] | undefined =>
+    rows.find(({ path }) => path === wantedPath)?.value;
+  const areSeedsDifferent = valueOf('job.seedOffered') !== valueOf('job.seed');
   return rows
-    .filter(({ path }) => path !== 'job.seedOffered' || tellsGiven)
+    .filter(({ path }) => path !== 'job.seedOffered' || areSeedsDifferent)
     .map(row => ({
       ...row,
-      name: OF_MANIFEST[row.path] ?? row.name,
+      name: MANIFEST_NAMES[row.path] ?? row.name,
       value: row.path === 'job.type' && typeof row.value === 'string' ? displayName(row.value) : row.value
     }));
 }
 
 /** A key in words: `numSamples` as `Number of samples`, `sizeBytes` as `Size`. */
-export function wordsOf(key: string): string {
-  const words = key.match(/[Ss]ha256|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[A-Za-z]*/g) ?? [];
-  const plain = words.map(
+export function readableKey(key: string): string {
+  const parts = key.match(/[Ss]ha256|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[A-Za-z]*/g) ?? [];
+  const words = parts.map(
     word => SPELLINGS[word.toLowerCase()] ?? (/^[A-Z]{2,}$/.test(word) ? word : word.toLowerCase())
   );
-  const told = plain.at(-1) === 'bytes' && plain.length > 1 ? plain.slice(0, -1) : plain;
-  const [first = '', ...others] = told;
+  const withoutUnit = words.at(-1) === 'bytes' && words.length > 1 ? words.slice(0, -1) : words;
+  const [first = '', ...others] = withoutUnit;
   return first === '' ? key : [first.charAt(0).toUpperCase() + first.slice(1), ...others].join(' ');
 }
 
 /** Location of an object. */
-interface Place {
+interface ObjectLocation {
   readonly section: readonly string[];
   /** Its dotted path, with a dot at the end; empty for the outermost object. */
   readonly path: string;
   /** Whether its keys are shown as they are. */
-  readonly isAsWritten: boolean;
+  readonly isVerbatim: boolean;
 }
 
-function listRows(found: object, { section, path, isAsWritten }: Place): readonly JsonRow[] {
-  const entries = Object.entries(found);
-  // values without a section come first, since a section has no visible end
+function collectRows(object: object, { section, path, isVerbatim }: ObjectLocation): readonly JsonRow[] {
+  const entries = Object.entries(object);
+  // plain values come first: after a section, they would seem to belong to it
   const ordered = [
     ...entries.filter(([, value]) => !isObject(value)),
     ...entries.filter(([, value]) => isObject(value))
   ];
   return ordered.flatMap(([key, value]: [string, unknown]): readonly JsonRow[] => {
-    const name = isAsWritten ? key : wordsOf(key);
+    const name = isVerbatim ? key : readableKey(key);
     if (isObject(value)) {
-      return listRows(value, { section: [...section, name], path: `${path}${key}.`, isAsWritten: AS_WRITTEN.has(key) });
+      return collectRows(value, {
+        section: [...section, name],
+        path: `${path}${key}.`,
+        isVerbatim: VERBATIM_KEYS.has(key)
+      });
     }
-    const shown = describe(key, value);
-    return shown.length === 0 ? [] : [{ path: `${path}${key}`, name, section: section.join(', '), value: shown }];
+    const text = formatEntry(key, value);
+    return text.length === 0 ? [] : [{ path: `${path}${key}`, name, section: section.join(', '), value: text }];
   });
 }
 
 /** A value in words; objects in a list have one line each. */
-function describe(key: string, value: unknown): string | readonly string[] {
-  const isLong = (each: unknown): boolean => isObject(each) || (typeof each === 'string' && each.length > LONG);
+function formatEntry(key: string, value: unknown): string | readonly string[] {
+  const isLong = (item: unknown): boolean => isObject(item) || (typeof item === 'string' && item.length > LONG_TEXT);
   if (Array.isArray(value) && value.some(isLong)) {
-    return value.map(each => (isObject(each) ? describeObject(each) : formatValue(key, each)));
+    return value.map(item => (isObject(item) ? describeObject(item) : formatValue(key, item)));
   }
   return formatValue(key, value);
 }
 
 /** An object on one line: its name, then its other values. */
-function describeObject(found: object): string {
-  const entries = Object.entries(found) as [string, unknown][];
-  const names = entries.filter(([key]) => NAMES.includes(key)).map(([key, value]) => formatValue(key, value));
+function describeObject(object: object): string {
+  const entries = Object.entries(object) as [string, unknown][];
+  const names = entries.filter(([key]) => NAME_KEYS.includes(key)).map(([key, value]) => formatValue(key, value));
   const others = entries
-    .filter(([key]) => !NAMES.includes(key))
+    .filter(([key]) => !NAME_KEYS.includes(key))
     .map(([key, value]): readonly [string, string] => [
       key,
       isObject(value) ? describeObject(value) : formatValue(key, value)
     ])
     .filter(([, text]) => text !== '')
-    .map(([key, text]) => (key === 'sizeBytes' ? text : `${wordsOf(key)} ${text}`));
+    .map(([key, text]) => (key === 'sizeBytes' ? text : `${readableKey(key)} ${text}`));
   return [...names, ...others].filter(Boolean).join(' · ');
 }
 
@@ -148,15 +153,15 @@ function formatValue(key: string, value: unknown): string {
     return key.endsWith('Bytes') ? formatSize(value) : String(value);
   }
   if (Array.isArray(value)) {
-    return value.map(each => (isObject(each) ? describeObject(each) : formatValue(key, each))).join(', ');
+    return value.map(item => (isObject(item) ? describeObject(item) : formatValue(key, item))).join(', ');
   }
   if (typeof value !== 'string') {
     return JSON.stringify(value);
   }
-  if (DIGEST.test(value)) {
-    return `${value.slice(0, SHOWN_OF_DIGEST)}…`;
+  if (SHA256.test(value)) {
+    return `${value.slice(0, SHOWN_DIGITS)}…`;
   }
-  return MOMENT.test(value) && !Number.isNaN(Date.parse(value)) ? formatMoment(value) : value;
+  return TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value)) ? formatMoment(value) : value;
 }
 
 function isObject(value: unknown): value is object {

@@ -6,7 +6,7 @@
 /** An item with a key and an estimated height in pixels. */
 export interface Measured {
   readonly key: string;
-  readonly guess: number;
+  readonly estimate: number;
 }
 
 /** The rows from `start` to before `end`, and the empty space before and after them in pixels. */
@@ -23,12 +23,12 @@ export const MAX_ROWS = 90;
 const OVERSCAN_PX = 300;
 
 /** Top of each row in pixels, and the total height at the end. */
-export function placeRows(rows: readonly Measured[], heights: ReadonlyMap<string, number>): Float64Array {
+export function rowTops(rows: readonly Measured[], heights: ReadonlyMap<string, number>): Float64Array {
   const tops = new Float64Array(rows.length + 1);
   let top = 0;
   rows.forEach((row, index) => {
     tops[index] = top;
-    top += heights.get(row.key) ?? row.guess;
+    top += heights.get(row.key) ?? row.estimate;
   });
   tops[rows.length] = top;
   return tops;
@@ -39,8 +39,8 @@ export function sliceRows(tops: Float64Array, top: number, height: number): Slic
   const count = tops.length - 1;
   const start = rowAt(tops, top - OVERSCAN_PX);
   const end = Math.min(count, rowAt(tops, top + height + OVERSCAN_PX) + 1, start + MAX_ROWS);
-  const whole = tops[count] ?? 0;
-  return { start, end, before: tops[start] ?? 0, after: whole - (tops[end] ?? whole) };
+  const total = tops[count] ?? 0;
+  return { start, end, before: tops[start] ?? 0, after: total - (tops[end] ?? total) };
 }
 
 /** The row at a vertical position; the first or last row outside the list. */

@@ -9,7 +9,7 @@ import { findLabel } from './label';
 import { compareScores, findScore } from './score';
 import { shownState, STATES, type ShownState } from './status';
 import { formatDay, jobSeconds, queueSeconds } from './time';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 /** A row of the list. */
 export type ListRow =
@@ -24,16 +24,16 @@ export type ListRow =
   | { readonly kind: 'note'; readonly key: string; readonly text: string };
 
 /** Data of the list. */
-export interface Listed {
+export interface ListData {
   readonly jobs: readonly JobRecord[];
   /** Jobs of expanded batches by the batch's name; null while loading. */
   readonly open: ReadonlyMap<string, readonly JobRecord[] | null>;
   /** Keys of collapsed groups. */
-  readonly folded: ReadonlySet<string>;
+  readonly collapsed: ReadonlySet<string>;
 }
 
 /** Context for making rows. */
-export interface Naming {
+export interface RowContext {
   /** Display name of a tool. */
   readonly toolName: (type: string) => string;
   /** Milliseconds since 1970. */
@@ -42,15 +42,15 @@ export interface Naming {
 }
 
 /** The rows for `choices`. */
-export function listRows(listed: Listed, choices: Choices, naming: Naming): readonly ListRow[] {
-  const shown = sortJobs(filterJobs(listed.jobs, choices, naming.toolName), choices.sort, naming.now);
+export function listRows(data: ListData, choices: Choices, context: RowContext): readonly ListRow[] {
+  const visibleJobs = sortJobs(filterJobs(data.jobs, choices, context.toolName), choices.sort, context.now);
   if (choices.grouping === 'none') {
-    return shown.flatMap(job => withSubjobs(job, listed, naming));
+    return visibleJobs.flatMap(job => withSubjobs(job, data, context));
   }
-  return groupJobs(shown, choices.grouping, naming).flatMap(({ key, title, hint, jobs }) => {
-    const head: ListRow = { kind: 'group', key, title, hint, count: jobs.length };
-    const rows = listed.folded.has(key) ? [] : jobs.flatMap(job => withSubjobs(job, listed, naming));
-    return [head, ...rows];
+  return groupJobs(visibleJobs, choices.grouping, context).flatMap(({ key, title, hint, jobs }) => {
+    const header: ListRow = { kind: 'group', key, title, hint, count: jobs.length };
+    const rows = data.collapsed.has(key) ? [] : jobs.flatMap(job => withSubjobs(job, data, context));
+    return [header, ...rows];
   });
 }
 
@@ -99,15 +99,15 @@ export function sortJobs(jobs: readonly JobRecord[], sort: Sort, now: number): r
     case 'oldest':
       return [...jobs].reverse();
     case 'ended':
-      return sortDown(jobs, job => (job.completed ? Date.parse(job.completed) : null));
+      return sortDescending(jobs, job => (job.completed ? Date.parse(job.completed) : null));
     case 'name':
       return [...jobs].sort((a, b) => nameKey(a).localeCompare(nameKey(b), undefined, { numeric: true }));
     case 'status':
       return [...jobs].sort((a, b) => order.indexOf(shownState(a)) - order.indexOf(shownState(b)));
     case 'duration':
-      return sortDown(jobs, job => jobSeconds(job, now));
+      return sortDescending(jobs, job => jobSeconds(job, now));
     case 'queue':
-      return sortDown(jobs, job => queueSeconds(job, now));
+      return sortDescending(jobs, job => queueSeconds(job, now));
     case 'score':
       return sortByScore(jobs);
   }
@@ -118,7 +118,7 @@ export function selectable(rows: readonly ListRow[]): readonly string[] {
   return rows.flatMap(row => (row.kind === 'job' ? [row.job.jobName] : []));
 }
 
-function withSubjobs(job: JobRecord, { open }: Listed, { trans = PLAIN }: Naming): readonly ListRow[] {
+function withSubjobs(job: JobRecord, { open }: ListData, { trans = PLAIN }: RowContext): readonly ListRow[] {
   const row: ListRow = { kind: 'job', key: job.jobName, job, level: 1 };
   if (!isBatch(job) || !open.has(job.jobName)) {
     return [row];
@@ -130,7 +130,12 @@ function withSubjobs(job: JobRecord, { open }: Listed, { trans = PLAIN }: Naming
   }
   return [
     row,
-    ...subjobs.map((each): ListRow => ({ kind: 'job', key: `${job.jobName} / ${each.jobName}`, job: each, level: 2 }))
+    ...subjobs.map((subjob): ListRow => ({
+      kind: 'job',
+      key: `${job.jobName} / ${subjob.jobName}`,
+      job: subjob,
+      level: 2
+    }))
   ];
 }
 
@@ -140,25 +145,25 @@ interface Group {
   /** The unabbreviated title. */
   readonly hint: string;
   /** False for the group of remaining jobs, which comes last. */
-  readonly isNamed: boolean;
+  readonly hasValue: boolean;
   readonly jobs: JobRecord[];
 }
 
-function groupJobs(jobs: readonly JobRecord[], grouping: Grouping, naming: Naming): readonly Group[] {
+function groupJobs(jobs: readonly JobRecord[], grouping: Grouping, context: RowContext): readonly Group[] {
   const groups = new Map<string, Group>();
   for (const job of jobs) {
-    const [title, hint = title] = titleOf(job, grouping, naming);
+    const [title, hint = title] = titleOf(job, grouping, context);
     const key = `group ${hint}`;
-    const group = groups.get(key) ?? { key, title, hint, isNamed: hasName(job, grouping), jobs: [] };
+    const group = groups.get(key) ?? { key, title, hint, hasValue: hasGroupValue(job, grouping), jobs: [] };
     group.jobs.push(job);
     groups.set(key, group);
   }
-  const found = [...groups.values()];
-  return [...found.filter(group => group.isNamed), ...found.filter(group => !group.isNamed)];
+  const all = [...groups.values()];
+  return [...all.filter(group => group.hasValue), ...all.filter(group => !group.hasValue)];
 }
 
 /** Whether the job has a value for the grouping. */
-function hasName(job: JobRecord, grouping: Grouping): boolean {
+function hasGroupValue(job: JobRecord, grouping: Grouping): boolean {
   switch (grouping) {
     case 'project':
       return Boolean(job.projectTag);
@@ -175,7 +180,7 @@ function hasName(job: JobRecord, grouping: Grouping): boolean {
 function titleOf(
   job: JobRecord,
   grouping: Grouping,
-  { toolName, now, trans = PLAIN }: Naming
+  { toolName, now, trans = PLAIN }: RowContext
 ): readonly [string, string?] {
   switch (grouping) {
     case 'tool':
@@ -196,9 +201,9 @@ export function notebookName(path: string | null | undefined): string {
   return (path ?? '').split(/[\\/]/).slice(-2).join('/');
 }
 
-function sortDown(jobs: readonly JobRecord[], value: (job: JobRecord) => number | null): readonly JobRecord[] {
-  const valued = jobs.map(job => ({ job, at: value(job) ?? Number.NEGATIVE_INFINITY }));
-  return valued.sort((a, b) => b.at - a.at || 0).map(({ job }) => job);
+function sortDescending(jobs: readonly JobRecord[], valueOf: (job: JobRecord) => number | null): readonly JobRecord[] {
+  const valued = jobs.map(job => ({ job, value: valueOf(job) ?? Number.NEGATIVE_INFINITY }));
+  return valued.sort((a, b) => b.value - a.value || 0).map(({ job }) => job);
 }
 
 /** Groups jobs by metric, best first; those without a score last. */

@@ -4,8 +4,8 @@
 import type { JobRecord, OlderResponse } from '../api/responses';
 import { isBatch, readSubjobs, type BatchSource } from './batch';
 import { Store } from './store';
-import { sentenceOf } from './text';
-import { PLAIN, type Trans } from './words';
+import { messageOf } from './text';
+import { PLAIN, type Trans } from './translation';
 
 /** Source of these jobs. */
 export interface MembersSource extends BatchSource {
@@ -22,13 +22,13 @@ export interface OpenBatch {
 
 /** Everything a view shows about them. */
 export interface MembersState {
-  /** Newest first; null before the first answer. */
+  /** Newest first; null before the first response. */
   readonly jobs: readonly JobRecord[] | null;
   readonly hasOlder: boolean;
   readonly isLoading: boolean;
   /** Why they could not be loaded; null if they could. */
   readonly fault: string | null;
-  /** Time of the answer in milliseconds since 1970. */
+  /** Time of the response in milliseconds since 1970. */
   readonly receivedAt: number;
   /** Key of the active job, to which commands apply; null for none. */
   readonly chosen: string | null;
@@ -38,7 +38,7 @@ export interface MembersState {
   readonly open: ReadonlyMap<string, OpenBatch>;
 }
 
-const NOTHING: MembersState = {
+const INITIAL: MembersState = {
   jobs: null,
   hasOlder: false,
   isLoading: false,
@@ -52,7 +52,7 @@ const NOTHING: MembersState = {
 /** The jobs of the organization. */
 export class MembersModel extends Store<MembersState> {
   constructor(source: MembersSource) {
-    super(NOTHING);
+    super(INITIAL);
     this.source = source;
   }
 
@@ -85,12 +85,12 @@ export class MembersModel extends Store<MembersState> {
   /** The active job, to which commands apply. */
   chosen(): JobRecord | undefined {
     const { chosen } = this.state();
-    return chosen === null ? undefined : this.known().find(job => memberKey(job) === chosen);
+    return chosen === null ? undefined : this.knownJobs().find(job => memberKey(job) === chosen);
   }
 
   /** A member's job, also one in an expanded batch. */
   find(name: string, member: string): JobRecord | undefined {
-    return this.known().find(job => job.jobName === name && job.email === member);
+    return this.knownJobs().find(job => job.jobName === name && job.email === member);
   }
 
   /** Notes why the service refused the result of a job. */
@@ -107,51 +107,51 @@ export class MembersModel extends Store<MembersState> {
 
   /** Resets the state after switching to another service. */
   reset(): void {
-    this.turn += 1;
+    this.generation += 1;
     this.olderKey = null;
-    this.update(NOTHING);
+    this.update(INITIAL);
   }
 
-  private known(): readonly JobRecord[] {
+  private knownJobs(): readonly JobRecord[] {
     const { jobs, open } = this.state();
     return [...(jobs ?? []), ...[...open.values()].flatMap(batch => batch.jobs ?? [])];
   }
 
   private async loadBatch({ jobName, email }: JobRecord): Promise<void> {
     const key = memberKey({ jobName, email });
-    const asked = readSubjobs(this.source, jobName, email);
-    this.loading.set(key, asked);
-    const found = await asked.then(
+    const request = readSubjobs(this.source, jobName, email);
+    this.batchRequests.set(key, request);
+    const batch = await request.then(
       (jobs): OpenBatch => ({ jobs: jobs.map(job => ({ ...job, email })), fault: null }),
-      (error: unknown): OpenBatch => ({ jobs: null, fault: sentenceOf(error) })
+      (error: unknown): OpenBatch => ({ jobs: null, fault: messageOf(error) })
     );
-    if (this.loading.get(key) === asked && this.state().open.has(key)) {
-      this.update({ open: new Map(this.state().open).set(key, found) });
+    if (this.batchRequests.get(key) === request && this.state().open.has(key)) {
+      this.update({ open: new Map(this.state().open).set(key, batch) });
     }
   }
 
-  private async load(key: string | null, known: readonly JobRecord[]): Promise<void> {
-    const turn = (this.turn += 1);
+  private async load(key: string | null, knownJobs: readonly JobRecord[]): Promise<void> {
+    const generation = (this.generation += 1);
     this.update({ isLoading: true, fault: null });
     try {
       const page = await this.source.members(key);
-      if (turn === this.turn) {
+      if (generation === this.generation) {
         this.olderKey = page.olderKey;
-        const jobs = [...known, ...page.jobs];
+        const jobs = [...knownJobs, ...page.jobs];
         this.update({ jobs, hasOlder: page.olderKey !== null, isLoading: false, receivedAt: Date.now() });
       }
     } catch (error) {
-      if (turn === this.turn) {
-        this.update({ isLoading: false, fault: sentenceOf(error) });
+      if (generation === this.generation) {
+        this.update({ isLoading: false, fault: messageOf(error) });
       }
     }
   }
 
   private readonly source: MembersSource;
-  private turn = 0;
+  private generation = 0;
   private olderKey: string | null = null;
   /** The latest request for the jobs of each batch. */
-  private readonly loading = new Map<string, Promise<unknown>>();
+  private readonly batchRequests = new Map<string, Promise<unknown>>();
 }
 
 /** Key of a member's job; several members may use the same name. */
@@ -182,17 +182,20 @@ export function memberRows(
     if (!batch) {
       return [row];
     }
-    const text = wordsInstead(batch, job, trans);
+    const text = placeholderText(batch, job, trans);
     if (text !== null) {
       return [row, { kind: 'note', key: `note ${key}`, text }];
     }
     const subjobs = batch.jobs ?? [];
-    return [row, ...subjobs.map(each => ({ ...row, key: `${key} / ${each.jobName}`, job: each, level: 2 as const }))];
+    return [
+      row,
+      ...subjobs.map(subjob => ({ ...row, key: `${key} / ${subjob.jobName}`, job: subjob, level: 2 as const }))
+    ];
   });
 }
 
 /** The text shown instead of a batch's jobs; null if they are listed. */
-function wordsInstead({ jobs, fault }: OpenBatch, batch: JobRecord, trans: Trans): string | null {
+function placeholderText({ jobs, fault }: OpenBatch, batch: JobRecord, trans: Trans): string | null {
   if (fault !== null) {
     return trans.__('The service refuses access to its jobs. %1', fault);
   }

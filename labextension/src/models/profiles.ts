@@ -2,7 +2,7 @@
 import type { ProfileRecord, ProfilesResponse } from '../api/responses';
 import { Store } from './store';
 import { visibleText } from './text';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 /** Name of the profile of this computer's service. */
 export const EMBEDDED = 'embedded';
@@ -13,7 +13,7 @@ export function serviceTitle(profile: string | null, trans: Trans = PLAIN): stri
 }
 
 /** The service's place in a sentence: `on this computer`, `at lab`. */
-export function servicePlace(profile: string | null, trans: Trans = PLAIN): string {
+export function serviceLocation(profile: string | null, trans: Trans = PLAIN): string {
   return profile === null || profile === EMBEDDED
     ? trans.__('on this computer')
     : trans.__('at %1', visibleText(profile));
@@ -63,13 +63,13 @@ export class ProfilesModel extends Store<ProfilesState> {
   }
 
   /** Name of the selected one; null if none was selected and the one that notebooks use is unknown. */
-  meant(): string | null {
+  selected(): string | null {
     return this.state().chosen ?? this.active();
   }
 
   /** Whether this profile is the selected one; true for null. */
-  isMeant(name: string | null): boolean {
-    return name === null || name === this.meant();
+  isSelected(name: string | null): boolean {
+    return name === null || name === this.selected();
   }
 
   /**
@@ -77,13 +77,13 @@ export class ProfilesModel extends Store<ProfilesState> {
    * user.
    */
   canShare(name: string | null): boolean {
-    return (name ?? this.meant() ?? EMBEDDED) !== EMBEDDED;
+    return (name ?? this.selected() ?? EMBEDDED) !== EMBEDDED;
   }
 
   /** The profile that code must name to use a service (by default the selected one); null if none. */
   forCode(name: string | null = null): string | null {
-    const meant = name ?? this.state().chosen;
-    return meant === this.active() ? null : meant;
+    const profile = name ?? this.state().chosen;
+    return profile === this.active() ? null : profile;
   }
 
   private active(): string | null {

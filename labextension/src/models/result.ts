@@ -4,32 +4,32 @@
  */
 import { Poll } from '@lumino/polling';
 
-import type { JobPlace, JobRecord, ResultResponse } from '../api/responses';
+import type { JobRef, JobRecord, ResultResponse } from '../api/responses';
 import { isLive } from './status';
 import { Store } from './store';
-import { sentenceOf, statusOf } from './text';
+import { messageOf, statusOf } from './text';
 
 /** Source of a job and its result. */
 export interface ResultSource {
   /** Gets the job's current record; null if the service has none of this name. */
-  record(place: JobPlace): Promise<JobRecord | null>;
-  readResult(place: JobPlace): Promise<ResultResponse>;
+  record(jobRef: JobRef): Promise<JobRecord | null>;
+  readResult(jobRef: JobRef): Promise<ResultResponse>;
 }
 
 /** The job in the page's lists. */
-export interface Listed {
+export interface ListedJob {
   /** Whether the lists have been loaded, so that a missing job is really absent. */
   readonly isReady: boolean;
   /** Whether they are polled. */
-  readonly isFollowed: boolean;
+  readonly isPolled: boolean;
   readonly job: JobRecord | undefined;
 }
 
 /** Why something could not be loaded. */
 export interface Fault {
-  readonly sentence: string;
+  readonly message: string;
   /** Whether it is retried automatically. */
-  readonly isPassing: boolean;
+  readonly isTemporary: boolean;
 }
 
 /** State of a tab. */
@@ -38,7 +38,7 @@ export interface ResultState {
   readonly job: JobRecord | undefined;
   /** Time of the last record in milliseconds since 1970. */
   readonly seenAt: number;
-  /** Time of the first answer that there is no such job, in milliseconds since 1970; null if it exists. */
+  /** When the service first reported that there is no such job, in milliseconds since 1970; null if it exists. */
   readonly goneAt: number | null;
   /** Why the job cannot be requested; null if it can. */
   readonly fault: Fault | null;
@@ -47,7 +47,7 @@ export interface ResultState {
   readonly resultFault: Fault | null;
 }
 
-const NOTHING: ResultState = {
+const INITIAL: ResultState = {
   job: undefined,
   seenAt: 0,
   goneAt: null,
@@ -60,161 +60,167 @@ const NOTHING: ResultState = {
 const PAUSES_MS = [3000, 5000, 10_000, 30_000] as const;
 
 /** Statuses of temporary failures: the Jupyter server or its hub does not answer, or the service is busy or down. */
-const PASSING: readonly unknown[] = [0, 424, 429, 503, 504];
+const TEMPORARY_STATUSES: readonly unknown[] = [0, 424, 429, 503, 504];
 
-const NOT_THERE = 404;
+const NOT_FOUND = 404;
 
 /** A job and its result. */
 export class ResultModel extends Store<ResultState> {
   /**
-   * @param listed - reads the lists; called whenever they may have changed
+   * @param readLists - reads the lists; called whenever they may have changed
    * @param pausesMs - pauses between successive requests in milliseconds
    */
   constructor(
-    private readonly place: JobPlace,
+    private readonly jobRef: JobRef,
     private readonly source: ResultSource,
-    private readonly listed: () => Listed,
+    private readonly readLists: () => ListedJob,
     private readonly pausesMs: readonly number[] = PAUSES_MS
   ) {
-    super(NOTHING);
+    super(INITIAL);
   }
 
   /** Starts polling job and result; call the returned function to stop. */
   watch(): () => void {
     this.isWatched = true;
-    this.look();
-    if (this.isHeard && !this.isListed) {
-      void this.ask(); // it may have ended or been deleted meanwhile
+    this.updateFromLists();
+    if (this.hasAnswer && !this.isListed) {
+      void this.requestRecord(); // it may have ended or been deleted meanwhile
     }
-    void this.fetch();
+    void this.requestResult();
     return () => {
       this.isWatched = false;
       void this.poll.stop();
     };
   }
 
-  /** Updates from the lists. */
-  readonly look = (): void => {
+  /** Takes the record from the lists; requests it if they do not have the job. */
+  readonly updateFromLists = (): void => {
     if (!this.isWatched) {
       return;
     }
-    const { isReady, isFollowed, job } = this.listed();
-    if (job && (isFollowed || !this.isHeard)) {
-      this.isListed = isFollowed;
-      this.hear(job);
-    } else if (isReady && (this.isListed || !this.isHeard)) {
+    const { isReady, isPolled, job } = this.readLists();
+    if (job && (isPolled || !this.hasAnswer)) {
+      this.isListed = isPolled;
+      this.applyRecord(job);
+    } else if (isReady && (this.isListed || !this.hasAnswer)) {
       this.isListed = false;
-      void this.ask();
+      void this.requestRecord();
     }
   };
 
   /** Requests the missing data at once. */
-  hurry(): void {
-    this.turns = 0;
+  retryNow(): void {
+    this.attempts = 0;
     this.update({ resultFault: null });
     if (!this.isListed) {
-      void this.ask();
+      void this.requestRecord();
     }
-    void this.fetch();
+    void this.requestResult();
   }
 
-  private hear(job: JobRecord): void {
+  /** Updates the state with a record, and continues with the next request. */
+  private applyRecord(job: JobRecord): void {
     const before = this.state().job;
-    this.isHeard = true;
+    this.hasAnswer = true;
     if (job !== before || this.state().goneAt !== null || this.state().fault !== null) {
-      const isOther = before !== undefined && before.created !== job.created; // deleted, and the name was reused
-      const forgotten = isOther ? { result: null, resultFault: null } : {};
-      this.update({ job, seenAt: Date.now(), goneAt: null, fault: null, ...forgotten });
+      const isOtherJob = before !== undefined && before.created !== job.created; // deleted, and the name was reused
+      const cleared = isOtherJob ? { result: null, resultFault: null } : {};
+      this.update({ job, seenAt: Date.now(), goneAt: null, fault: null, ...cleared });
     }
     if (isLive(job)) {
-      this.later();
+      this.scheduleNext();
     } else {
-      void this.fetch();
+      void this.requestResult();
     }
   }
 
-  private async ask(): Promise<void> {
-    if (this.isAsking) {
+  /** Requests the record of a job that no list has. */
+  private async requestRecord(): Promise<void> {
+    if (this.isRequestingRecord) {
       return;
     }
-    this.isAsking = true;
+    this.isRequestingRecord = true;
     try {
-      const job = await this.source.record(this.place);
+      const job = await this.source.record(this.jobRef);
       if (this.isListed) {
         return; // updated from a list meanwhile
       }
       if (job !== null) {
-        this.hear(job);
+        this.applyRecord(job);
       } else {
-        this.isHeard = true;
+        this.hasAnswer = true;
         this.update({ goneAt: this.state().goneAt ?? Date.now(), fault: null, resultFault: null });
       }
     } catch (error) {
       this.update({ fault: faultOf(error) });
-      this.later();
+      this.scheduleNext();
     } finally {
-      this.isAsking = false;
+      this.isRequestingRecord = false;
     }
   }
 
-  private async fetch(): Promise<void> {
+  /** Requests the result, once the job is complete. */
+  private async requestResult(): Promise<void> {
     const { job, result, resultFault, goneAt } = this.state();
-    const isThere = job?.status === 'Complete' && goneAt === null;
-    if (!isThere || result !== null || this.isFetching || resultFault?.isPassing === false) {
+    const hasResult = job?.status === 'Complete' && goneAt === null;
+    if (!hasResult || result !== null || this.isRequestingResult || resultFault?.isTemporary === false) {
       return;
     }
-    this.isFetching = true;
+    this.isRequestingResult = true;
     try {
-      this.update({ result: await this.source.readResult(this.place), resultFault: null });
-      this.turns = 0;
+      this.update({ result: await this.source.readResult(this.jobRef), resultFault: null });
+      this.attempts = 0;
     } catch (error) {
       this.update({ resultFault: faultOf(error) });
-      this.later();
-      if (!this.isListed && statusOf(error) === NOT_THERE) {
-        void this.ask();
+      this.scheduleNext();
+      if (!this.isListed && statusOf(error) === NOT_FOUND) {
+        void this.requestRecord();
       }
     } finally {
-      this.isFetching = false;
+      this.isRequestingResult = false;
     }
   }
 
   /** Schedules the next request, while the tab is visible. */
-  private later(): void {
+  private scheduleNext(): void {
     const { job, fault, resultFault } = this.state();
-    const isOpen = !this.isListed && (fault === null ? job !== undefined && isLive(job) : fault.isPassing);
-    if (!this.isWatched || !(isOpen || resultFault?.isPassing)) {
+    const needsRecord = !this.isListed && (fault === null ? job !== undefined && isLive(job) : fault.isTemporary);
+    if (!this.isWatched || !(needsRecord || resultFault?.isTemporary)) {
       void this.poll.stop();
       return;
     }
-    this.next = isOpen ? () => this.ask() : () => this.fetch();
-    void this.poll.schedule({ interval: this.pausesMs[Math.min(this.turns, this.pausesMs.length - 1)] ?? 0 });
+    this.nextRequest = needsRecord ? () => this.requestRecord() : () => this.requestResult();
+    void this.poll.schedule({ interval: this.pausesMs[Math.min(this.attempts, this.pausesMs.length - 1)] ?? 0 });
   }
 
   private isWatched = false;
-  private isHeard = false;
+  /** Whether it is known if the job exists. */
+  private hasAnswer = false;
+  /** Whether a polled list has the job, so that its record need not be requested. */
   private isListed = false;
-  private isAsking = false;
-  private isFetching = false;
-  private turns = 0;
-  private next: () => Promise<void> = () => this.ask();
+  private isRequestingRecord = false;
+  private isRequestingResult = false;
+  /** Number of scheduled requests since the last success; determines the pause. */
+  private attempts = 0;
+  private nextRequest: () => Promise<void> = () => this.requestRecord();
   private readonly poll = new Poll({
     name: 'foldnote:result',
     auto: false,
     standby: 'when-hidden',
     linger: 0,
     factory: async () => {
-      this.turns += 1;
-      await this.next();
-      this.later(); // at its own interval, or not at all
+      this.attempts += 1;
+      await this.nextRequest();
+      this.scheduleNext(); // at its own interval, or not at all
     }
   });
 }
 
 /** Whether a failure is temporary. */
-export function isPassing(error: unknown): boolean {
-  return PASSING.includes(statusOf(error));
+export function isTemporary(error: unknown): boolean {
+  return TEMPORARY_STATUSES.includes(statusOf(error));
 }
 
 function faultOf(error: unknown): Fault {
-  return { sentence: sentenceOf(error), isPassing: isPassing(error) };
+  return { message: messageOf(error), isTemporary: isTemporary(error) };
 }

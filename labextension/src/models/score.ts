@@ -17,8 +17,8 @@ export interface Score {
 }
 
 /** Names that mark a value as a score. */
-const JUDGES = /score|confidence/i;
-const LONGEST_NAME = 14;
+const SCORE_NAME = /score|confidence/i;
+const MAX_LABEL_LENGTH = 14;
 
 const KNOWN = new Map(
   METRICS.flatMap(([label, higher, ...names], rank) =>
@@ -39,7 +39,7 @@ function rateScore(name: string, value: number): readonly Score[] {
   if (known) {
     return [{ ...known, value }];
   }
-  return JUDGES.test(name) ? [{ name, value, higher: null, rank: METRICS.length }] : [];
+  return SCORE_NAME.test(name) ? [{ name, value, higher: null, rank: METRICS.length }] : [];
 }
 
 /** Compares two scores: by metric, then better first. */
@@ -53,6 +53,6 @@ export function compareScores(a: Score, b: Score): number {
 /** Formats a score briefly: `pTM 0.87`. */
 export function formatScore({ name, value }: Score): string {
   const shown = visibleText(name);
-  const word = shown.length > LONGEST_NAME ? `${shown.slice(0, LONGEST_NAME - 1)}…` : shown;
-  return `${word} ${Number(value.toPrecision(3))}`;
+  const label = shown.length > MAX_LABEL_LENGTH ? `${shown.slice(0, MAX_LABEL_LENGTH - 1)}…` : shown;
+  return `${label} ${Number(value.toPrecision(3))}`;
 }

@@ -25,18 +25,18 @@ export class Selection extends Store<SelectionState> {
    *
    * @param key - key of the row
    * @param name - name of its job; null for a row without one
-   * @param how - how the selection changes
+   * @param mode - how the selection changes
    * @param order - names of all rows in display order, for ranges
    */
-  choose(key: string, name: string | null, how: SelectionMode, order: readonly string[] = []): void {
-    if (name === null || how === 'keep') {
+  choose(key: string, name: string | null, mode: SelectionMode, order: readonly string[] = []): void {
+    if (name === null || mode === 'keep') {
       this.update({ current: key });
       return;
     }
-    if (how !== 'range' || this.anchor === null) {
+    if (mode !== 'range' || this.anchor === null) {
       this.anchor = name;
     }
-    this.update({ current: key, names: this.next(name, how, order) });
+    this.update({ current: key, names: this.nextNames(name, mode, order) });
   }
 
   /** Selects all of these jobs. */
@@ -51,16 +51,16 @@ export class Selection extends Store<SelectionState> {
   }
 
   /** Removes jobs that no longer exist. */
-  keepOnly(isThere: (name: string) => boolean): void {
-    const left = [...this.state().names].filter(isThere);
-    if (left.length < this.state().names.size) {
-      this.update({ names: new Set(left) });
+  keepOnly(exists: (name: string) => boolean): void {
+    const remaining = [...this.state().names].filter(exists);
+    if (remaining.length < this.state().names.size) {
+      this.update({ names: new Set(remaining) });
     }
   }
 
-  private next(name: string, how: SelectionMode, order: readonly string[]): ReadonlySet<string> {
+  private nextNames(name: string, mode: SelectionMode, order: readonly string[]): ReadonlySet<string> {
     const { names } = this.state();
-    if (how === 'toggle') {
+    if (mode === 'toggle') {
       const changed = new Set(names);
       if (!changed.delete(name)) {
         changed.add(name);
@@ -69,7 +69,7 @@ export class Selection extends Store<SelectionState> {
     }
     const from = order.indexOf(this.anchor ?? name);
     const to = order.indexOf(name);
-    if (how === 'range' && from >= 0 && to >= 0) {
+    if (mode === 'range' && from >= 0 && to >= 0) {
       return new Set(order.slice(Math.min(from, to), Math.max(from, to) + 1));
     }
     return new Set([name]);

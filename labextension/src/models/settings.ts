@@ -27,7 +27,7 @@ export interface Settings {
 }
 
 /** The default settings. */
-export const STANDARD: Settings = {
+export const DEFAULT_SETTINGS: Settings = {
   hasNotifications: true,
   hasBrowserNotifications: false,
   profile: null,
@@ -39,11 +39,11 @@ export const STANDARD: Settings = {
 /** The settings. */
 export class SettingsModel extends Store<Settings> {
   constructor() {
-    super(STANDARD);
+    super(DEFAULT_SETTINGS);
   }
 
   /** Replaces the settings. */
-  take(settings: Settings): void {
+  replace(settings: Settings): void {
     this.update(settings);
   }
 }

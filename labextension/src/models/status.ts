@@ -4,7 +4,7 @@
  */
 import type { JobRecord } from '../api/responses';
 import { hasFailures, describeFailures } from './batch';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 /** A displayed state. */
 export type ShownState = 'queued' | 'running' | 'complete' | 'stopped' | 'failed';
@@ -12,7 +12,7 @@ export type ShownState = 'queued' | 'running' | 'complete' | 'stopped' | 'failed
 /** Display of one state. */
 export interface StateRow {
   readonly state: ShownState;
-  readonly word: string;
+  readonly label: string;
   /** Explanation for tooltips. */
   readonly hint: string;
   readonly isFinal: boolean;
@@ -20,21 +20,21 @@ export interface StateRow {
 
 /** All states, in the order of a job's life cycle. */
 export const STATES: readonly StateRow[] = [
-  { state: 'queued', word: 'In Queue', hint: 'Waiting in the queue', isFinal: false },
-  { state: 'running', word: 'Running', hint: 'The tool is running', isFinal: false },
-  { state: 'complete', word: 'Complete', hint: 'Finished, with a result', isFinal: true },
-  { state: 'stopped', word: 'Stopped', hint: 'Stopped by a user', isFinal: true },
-  { state: 'failed', word: 'Failed', hint: 'Ended with an error', isFinal: true }
+  { state: 'queued', label: 'In Queue', hint: 'Waiting in the queue', isFinal: false },
+  { state: 'running', label: 'Running', hint: 'The tool is running', isFinal: false },
+  { state: 'complete', label: 'Complete', hint: 'Finished, with a result', isFinal: true },
+  { state: 'stopped', label: 'Stopped', hint: 'Stopped by a user', isFinal: true },
+  { state: 'failed', label: 'Failed', hint: 'Ended with an error', isFinal: true }
 ];
 
-const NOT_RUN = 'Not run';
+const SKIPPED_LABEL = 'Not run';
 const BY_STATE = new Map(STATES.map(row => [row.state, row]));
 
 /**
  * Whether it is a stage that did not run because an earlier one has no result; on the wire it is stopped, with an
  * error.
  */
-function isNotRun(job: JobRecord): boolean {
+function wasSkipped(job: JobRecord): boolean {
   const { error } = job;
   const hasEnded = job.status === 'Stopped' && job.started === null && job.batch !== null && error !== null;
   return hasEnded && error.startsWith('The stage ') && !error.startsWith('The stage cannot start: ');
@@ -50,7 +50,7 @@ export function shownState(job: JobRecord): ShownState {
     case 'Complete':
       return 'complete';
     case 'Stopped':
-      return job.error === null || isNotRun(job) ? 'stopped' : 'failed';
+      return job.error === null || wasSkipped(job) ? 'stopped' : 'failed';
   }
 }
 
@@ -69,9 +69,9 @@ export function isMixed(job: JobRecord): boolean {
 }
 
 /** The state of a job in words; for a complete batch, also how many of its jobs failed. */
-export function stateWord(job: JobRecord, trans: Trans = PLAIN): string {
-  const word = trans.__(isNotRun(job) ? NOT_RUN : stateRow(shownState(job)).word);
-  return isMixed(job) ? `${word}, ${describeFailures(job, trans)}` : word;
+export function stateLabel(job: JobRecord, trans: Trans = PLAIN): string {
+  const label = trans.__(wasSkipped(job) ? SKIPPED_LABEL : stateRow(shownState(job)).label);
+  return isMixed(job) ? `${label}, ${describeFailures(job, trans)}` : label;
 }
 
 /** Whether the job can still change. */

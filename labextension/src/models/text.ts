@@ -39,20 +39,20 @@ export function plainSentence(text: string): string {
 }
 
 /** Number of final characters that stay visible when the middle of a text is truncated. */
-const END = 10;
+const END_LENGTH = 10;
 /** Texts up to this length are not split. */
-const SHORT = 14;
+const MAX_UNSPLIT_LENGTH = 14;
 /** Created on first use, because it loads a table. */
-let letters: Intl.Segmenter | undefined;
+let segmenter: Intl.Segmenter | undefined;
 
 /** Splits a text into a part that may be truncated and an end that stays visible; short texts have no such end. */
 export function splitEnd(text: string): readonly [string, string] {
-  if (text.length <= SHORT) {
+  if (text.length <= MAX_UNSPLIT_LENGTH) {
     return [text, ''];
   }
-  letters ??= new Intl.Segmenter();
-  const found = [...letters.segment(text)].map(({ segment }) => segment);
-  return [found.slice(0, -END).join(''), found.slice(-END).join('')];
+  segmenter ??= new Intl.Segmenter();
+  const characters = [...segmenter.segment(text)].map(({ segment }) => segment);
+  return [characters.slice(0, -END_LENGTH).join(''), characters.slice(-END_LENGTH).join('')];
 }
 
 /**
@@ -70,6 +70,6 @@ export function statusOf(error: unknown): unknown {
 }
 
 /** The message of an error for display. */
-export function sentenceOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

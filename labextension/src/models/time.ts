@@ -2,7 +2,7 @@
  * Formatting of times. Inputs are RFC 3339 UTC strings of the wire, or milliseconds since 1970.
  */
 import type { JobRecord } from '../api/responses';
-import { PLAIN, type Trans } from './words';
+import { PLAIN, type Trans } from './translation';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -18,12 +18,12 @@ export function formatDuration(seconds: number): string {
     return `${whole} s`;
   }
   if (whole < HOUR) {
-    return pair(whole, MINUTE, 'min', 1, 's');
+    return formatUnits(whole, MINUTE, 'min', 1, 's');
   }
   if (whole < DAY) {
-    return pair(whole, HOUR, 'h', MINUTE, 'min');
+    return formatUnits(whole, HOUR, 'h', MINUTE, 'min');
   }
-  return pair(whole, DAY, 'd', HOUR, 'h');
+  return formatUnits(whole, DAY, 'd', HOUR, 'h');
 }
 
 /** Formats an age approximately: `just now`, `5 min ago`, `3 h ago`, `2 d ago`. */
@@ -50,14 +50,14 @@ export function formatClock(time: string | null | undefined, now: number): strin
   if (!time) {
     return '';
   }
-  const at = new Date(time);
+  const date = new Date(time);
   const clock = { hour: '2-digit', minute: '2-digit' } as const;
-  if (startOfDay(at.getTime()) === startOfDay(now)) {
-    return at.toLocaleTimeString(undefined, clock);
+  if (startOfDay(date.getTime()) === startOfDay(now)) {
+    return date.toLocaleTimeString(undefined, clock);
   }
-  const isThisYear = at.getFullYear() === new Date(now).getFullYear();
+  const isThisYear = date.getFullYear() === new Date(now).getFullYear();
   const day = { day: 'numeric', month: 'short', ...clock } as const;
-  return at.toLocaleString(undefined, isThisYear ? day : { ...day, year: 'numeric' });
+  return date.toLocaleString(undefined, isThisYear ? day : { ...day, year: 'numeric' });
 }
 
 /** Formats a date in the user's time zone and language, or as today or yesterday; empty for null. */
@@ -111,7 +111,7 @@ function startOfDay(time: number): number {
   return day.getTime();
 }
 
-function pair(whole: number, big: number, bigUnit: string, small: number, smallUnit: string): string {
+function formatUnits(whole: number, big: number, bigUnit: string, small: number, smallUnit: string): string {
   const rest = Math.floor((whole % big) / small);
   const head = `${Math.floor(whole / big)} ${bigUnit}`;
   return rest === 0 ? head : `${head} ${rest} ${smallUnit}`;

@@ -4,8 +4,8 @@
 import { JSONExt, type ReadonlyJSONValue } from '@lumino/coreutils';
 import type { ServiceReport, ToolRecord, ToolsResponse } from '../api/responses';
 import { Store } from './store';
-import { sentenceOf } from './text';
-import { PLAIN, type Trans } from './words';
+import { messageOf } from './text';
+import { PLAIN, type Trans } from './translation';
 
 /** Source of tools. */
 export interface ToolsSource {
@@ -14,12 +14,12 @@ export interface ToolsSource {
 
 /** Everything a view shows about tools. */
 export interface ToolsState {
-  /** Null before the first answer. */
+  /** Null before the first response. */
   readonly tools: readonly ToolRecord[] | null;
   readonly service: ServiceReport | null;
-  readonly isAsking: boolean;
-  /** Why the Jupyter server did not answer; null if it does. */
-  readonly lost: string | null;
+  readonly isLoading: boolean;
+  /** Why the Jupyter server did not respond; null if it did. */
+  readonly connectionError: string | null;
 }
 
 const RETRY_MS = 2000;
@@ -28,7 +28,7 @@ const RETRIES = 30;
 /** The tools of the service. */
 export class ToolsModel extends Store<ToolsState> {
   constructor(source: ToolsSource, retryMs: number = RETRY_MS) {
-    super({ tools: null, service: null, isAsking: false, lost: null });
+    super({ tools: null, service: null, isLoading: false, connectionError: null });
     this.source = source;
     this.retryMs = retryMs;
   }
@@ -41,14 +41,14 @@ export class ToolsModel extends Store<ToolsState> {
 
   /** Requests the tools again; concurrent calls share one request. */
   refresh(): Promise<readonly ToolRecord[]> {
-    const { turn } = this;
-    this.asking ??= this.ask().finally(() => {
-      if (turn === this.turn) {
-        this.asking = null;
-        this.update({ isAsking: false });
+    const { generation } = this;
+    this.request ??= this.requestUntilReady().finally(() => {
+      if (generation === this.generation) {
+        this.request = null;
+        this.update({ isLoading: false });
       }
     });
-    return this.asking;
+    return this.request;
   }
 
   /** Display name of a tool; its type while the catalog is unknown. */
@@ -57,27 +57,28 @@ export class ToolsModel extends Store<ToolsState> {
 
   /** Resets the state after switching to another service. */
   reset(): void {
-    this.turn += 1;
-    this.asking = null;
-    this.update({ tools: null, service: null, lost: null });
+    this.generation += 1;
+    this.request = null;
+    this.update({ tools: null, service: null, connectionError: null });
     void this.refresh();
   }
 
-  private async ask(): Promise<readonly ToolRecord[]> {
-    const { turn } = this;
-    this.update({ isAsking: true, lost: null });
+  /** Requests the tools, repeatedly while the service is starting. */
+  private async requestUntilReady(): Promise<readonly ToolRecord[]> {
+    const { generation } = this;
+    this.update({ isLoading: true, connectionError: null });
     for (let attempt = 0; attempt < RETRIES; attempt += 1) {
-      const answer = await this.source.tools().catch(sentenceOf);
-      if (turn !== this.turn) {
+      const response = await this.source.tools().catch(messageOf);
+      if (generation !== this.generation) {
         return this.refresh(); // of the service that was selected meanwhile
       }
-      if (typeof answer === 'string') {
-        this.update({ lost: answer });
+      if (typeof response === 'string') {
+        this.update({ connectionError: response });
         return [];
       }
-      const tools = this.keep(answer.tools);
-      this.update({ tools, service: answer.service, lost: null });
-      if (answer.service.state !== 'starting') {
+      const tools = this.reuseIfEqual(response.tools);
+      this.update({ tools, service: response.service, connectionError: null });
+      if (response.service.state !== 'starting') {
         return tools;
       }
       await new Promise(resolve => setTimeout(resolve, this.retryMs));
@@ -86,19 +87,19 @@ export class ToolsModel extends Store<ToolsState> {
   }
 
   /** Keeps the known list if the response is equal, so that open menus and lists are not rebuilt. */
-  private keep(answered: readonly ToolRecord[]): readonly ToolRecord[] {
+  private reuseIfEqual(received: readonly ToolRecord[]): readonly ToolRecord[] {
     const known = this.state().tools;
-    return known && haveSameTools(known, answered) ? known : answered;
+    return known && haveSameTools(known, received) ? known : received;
   }
 
   private readonly source: ToolsSource;
   private readonly retryMs: number;
-  private asking: Promise<readonly ToolRecord[]> | null = null;
-  private turn = 0;
+  private request: Promise<readonly ToolRecord[]> | null = null;
+  private generation = 0;
 }
 
-function haveSameTools(known: readonly ToolRecord[], answered: readonly ToolRecord[]): boolean {
-  return JSONExt.deepEqual(known as unknown as ReadonlyJSONValue, answered as unknown as ReadonlyJSONValue);
+function haveSameTools(known: readonly ToolRecord[], received: readonly ToolRecord[]): boolean {
+  return JSONExt.deepEqual(known as unknown as ReadonlyJSONValue, received as unknown as ReadonlyJSONValue);
 }
 
 /** Lower-case text in which a search finds the tool; after an update, the server provides it only once restarted. */
@@ -134,7 +135,7 @@ export function methodOf(tool: ToolRecord, trans: Trans = PLAIN): string {
 }
 
 /** Formats an identifier of the catalog for display: `structure-prediction` is “Structure prediction”. */
-export function plainWords(word: string): string {
+export function readableName(word: string): string {
   const plain = word.replaceAll('-', ' ');
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
@@ -155,6 +156,6 @@ export function groupTools(tools: readonly ToolRecord[]): readonly ToolFamily[] 
     families.set(tool.family, [...(families.get(tool.family) ?? []), tool]);
   }
   return [...families]
-    .map(([type, members]) => ({ type, family: plainWords(type || 'other'), tools: members }))
+    .map(([type, members]) => ({ type, family: readableName(type || 'other'), tools: members }))
     .sort((a, b) => a.family.localeCompare(b.family));
 }

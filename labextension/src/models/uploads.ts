@@ -15,9 +15,9 @@ export interface UploadSource {
     onProgress: (bytes: number) => void,
     signal: AbortSignal
   ): Promise<UploadResponse>;
-  /** Passes the file on to the service; called until the answer has a path. */
+  /** Passes the file on to the service; must be called until the response has a path. */
   finishUpload(id: string): Promise<UploadResponse>;
-  dropUpload(id: string): Promise<void>;
+  cancelUpload(id: string): Promise<void>;
 }
 
 /** Progress of an upload. */
@@ -34,7 +34,7 @@ export interface Progress {
 export type Pauses = readonly number[];
 
 /** The upload of one file. */
-export class Sending {
+export class FileUpload {
   /**
    * @param onProgress - called with the progress
    * @param pausesMs - pauses after the first, second … consecutive failure, in milliseconds
@@ -47,17 +47,17 @@ export class Sending {
   ) {}
 
   /** Cancels the upload, also at the server. */
-  drop(): void {
-    this.control.abort();
-    this.hurry();
+  cancel(): void {
+    this.abortController.abort();
+    this.retryNow();
     if (this.id !== null) {
-      void this.source.dropUpload(this.id).catch(() => undefined); // the server eventually discards it
+      void this.source.cancelUpload(this.id).catch(() => undefined); // the server eventually discards it
     }
   }
 
   /** Retries at once instead of waiting for the connection. */
-  hurry(): void {
-    this.wake();
+  retryNow(): void {
+    this.endPause();
   }
 
   /**
@@ -68,103 +68,109 @@ export class Sending {
   async send(file: File, folder: string | null): Promise<void> {
     const begin = (): Promise<UploadResponse> => this.source.beginUpload(file, folder);
     for (;;) {
-      const begun = await this.persist(begin);
+      const started = await this.retryWhileDisconnected(begin);
       try {
-        await this.pass(await this.sendRest(file, begun, begin));
+        await this.forward(await this.sendRest(file, started, begin));
         return;
       } catch (error) {
-        if (statusOf(error) !== NOT_FOUND || this.isDropped()) {
+        if (statusOf(error) !== NOT_FOUND || this.isCancelled()) {
           throw error;
         }
-        this.news = 'Jupyter was restarted and lost the upload, so the file is being sent again.';
+        this.restartReason = 'Jupyter was restarted and lost the upload, so the file is being sent again.';
       }
     }
   }
 
   /** Waits until the complete file has been passed on to the service. */
-  async pass(upload: UploadResponse): Promise<void> {
-    this.meet(upload.id);
-    let now = upload;
-    while (now.path === null && !this.isDropped()) {
-      const fraction = now.sentBytes ? now.sentBytes / now.sizeBytes : null;
-      const reason = now.waiting ?? null;
+  async forward(upload: UploadResponse): Promise<void> {
+    this.noteId(upload.id);
+    let current = upload;
+    while (current.path === null && !this.isCancelled()) {
+      const fraction = current.sentBytes ? current.sentBytes / current.sizeBytes : null;
+      const reason = current.waiting ?? null;
       this.onProgress({ phase: 'passing', fraction, reason });
-      now = await this.persist(() => this.source.finishUpload(upload.id));
+      current = await this.retryWhileDisconnected(() => this.source.finishUpload(upload.id));
     }
   }
 
+  /** Sends the pieces that the server does not have; `recover` asks for their number after a lost connection. */
   private async sendRest(
     file: File,
-    begun: UploadResponse,
+    started: UploadResponse,
     recover: () => Promise<UploadResponse>
   ): Promise<UploadResponse> {
-    let now = begun;
-    this.meet(now.id);
-    while (now.receivedBytes < file.size && !this.isDropped()) {
-      const { id, receivedBytes: offset } = now;
+    let current = started;
+    this.noteId(current.id);
+    while (current.receivedBytes < file.size && !this.isCancelled()) {
+      const { id, receivedBytes: offset } = current;
       const piece = file.slice(offset, offset + this.pieceBytes);
-      const tell = (bytes: number): void =>
-        this.onProgress({ phase: 'sending', fraction: (offset + bytes) / file.size, reason: this.news });
-      tell(0);
-      now = await this.persist(() => this.source.sendPiece(id, offset, piece, tell, this.control.signal), recover);
-      this.meet(now.id);
+      const report = (bytes: number): void =>
+        this.onProgress({ phase: 'sending', fraction: (offset + bytes) / file.size, reason: this.restartReason });
+      report(0);
+      current = await this.retryWhileDisconnected(
+        () => this.source.sendPiece(id, offset, piece, report, this.abortController.signal),
+        recover
+      );
+      this.noteId(current.id);
     }
-    return now;
+    return current;
   }
 
   /** Notes the server's id of the upload, and cancels it there if the user did so before the id was known. */
-  private meet(id: string): void {
+  private noteId(id: string): void {
     if (id !== this.id) {
       this.id = id;
-      if (this.isDropped()) {
-        this.drop();
+      if (this.isCancelled()) {
+        this.cancel();
       }
     }
   }
 
   /** Repeats a request while the connection is lost; `recover` determines what has arrived. */
-  private async persist(
-    ask: () => Promise<UploadResponse>,
-    recover: () => Promise<UploadResponse> = ask
+  private async retryWhileDisconnected(
+    request: () => Promise<UploadResponse>,
+    recover: () => Promise<UploadResponse> = request
   ): Promise<UploadResponse> {
     for (let failures = 0; ; failures += 1) {
       try {
-        return await (failures === 0 ? ask() : recover());
+        return await (failures === 0 ? request() : recover());
       } catch (error) {
-        if (this.isDropped() || !LOST.includes(statusOf(error))) {
+        if (this.isCancelled() || !CONNECTION_LOST.includes(statusOf(error))) {
           throw error;
         }
         this.onProgress({ phase: 'waiting', fraction: null, reason: null });
         await this.pause(this.pausesMs[Math.min(failures, this.pausesMs.length - 1)] ?? 0);
-        if (this.isDropped()) {
+        if (this.isCancelled()) {
           throw error;
         }
       }
     }
   }
 
-  private isDropped(): boolean {
-    return this.control.signal.aborted;
+  private isCancelled(): boolean {
+    return this.abortController.signal.aborted;
   }
 
   private pause(lengthMs: number): Promise<void> {
     return new Promise(resolve => {
       const timer = setTimeout(resolve, lengthMs);
-      this.wake = () => {
+      this.endPause = () => {
         clearTimeout(timer);
         resolve();
       };
     });
   }
 
-  private readonly control = new AbortController();
+  private readonly abortController = new AbortController();
   private id: string | null = null;
-  private news: string | null = null;
-  private wake: () => void = () => undefined;
+  /** Why the file is sent again from the start; null if it is not. */
+  private restartReason: string | null = null;
+  /** Ends the current pause. */
+  private endPause: () => void = () => undefined;
 }
 
 /** Statuses of a lost connection: no response, or a proxy's response while the Jupyter server restarts. */
-const LOST: readonly unknown[] = [0, 424, 503, 504];
+const CONNECTION_LOST: readonly unknown[] = [0, 424, 503, 504];
 
 /** Status for an upload that the server no longer has, after a restart or a long pause. */
 const NOT_FOUND = 404;

@@ -19,9 +19,9 @@ export async function openForm(
   { isContextMenu }: ReadonlyPartialJSONObject
 ): Promise<void> {
   const content = findNotebook(app)?.content;
-  const clicked =
+  const clickedNode =
     isContextMenu === true ? app.contextMenuHitTest(node => node.classList.contains('jp-Cell')) : undefined;
-  const index = content?.widgets.findIndex(({ node }) => node === clicked) ?? -1;
+  const index = content?.widgets.findIndex(({ node }) => node === clickedNode) ?? -1;
   if (content && index >= 0) {
     content.activeCellIndex = index; // a right click does not activate a cell
   }
@@ -31,13 +31,13 @@ export async function openForm(
     throw new Error(trans.__('Select a code cell that submits a job first.'));
   }
   const { cells } = await api.requests.post<FormCellsResponse>('cells/forms', { code });
-  const chosen = await choose(cells, trans.__('Which job should the form show?'), trans.__('Open'));
+  const chosen = await chooseCell(cells, trans.__('Which job should the form show?'), trans.__('Open'));
   if (!chosen) {
     return;
   }
   await runInCell(app, chosen.code, '');
   if (chosen.unread.length > 0) {
-    const missing = chosen.unread.map(each => each.replace(/,.*/s, '')).join(', ');
+    const missing = chosen.unread.map(item => item.replace(/,.*/s, '')).join(', ');
     Notification.warning(
       trans.__(
         'Settings that could not be read from the cell are missing from the form: %1. The comments above it say why.',
@@ -48,11 +48,11 @@ export async function openForm(
   }
 }
 
-async function choose(cells: readonly FormCell[], title: string, okLabel: string): Promise<FormCell | undefined> {
+async function chooseCell(cells: readonly FormCell[], title: string, okLabel: string): Promise<FormCell | undefined> {
   if (cells.length < 2) {
     return cells[0];
   }
-  const items = cells.map(each => each.label);
+  const items = cells.map(item => item.label);
   const { button, value } = await InputDialog.getItem({ title, items, okLabel });
   return button.accept ? cells[items.indexOf(value ?? '')] : undefined;
 }

@@ -1,13 +1,13 @@
 /**
  * The form of a new connection. The key is sent from its field to the server and then discarded; it is never part of
- * states, logs or answers.
+ * states, logs or responses.
  */
 import { Dialog, showDialog } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
 import type { LabApi } from '../api/lab';
-import { sentenceOf } from '../models/text';
-import type { Trans } from '../models/words';
+import { messageOf } from '../models/text';
+import type { Trans } from '../models/translation';
 
 interface ConnectionInput {
   readonly name: string;
@@ -23,37 +23,37 @@ interface ConnectionInput {
 export async function askConnection(
   api: LabApi,
   trans: Trans,
-  before: Omit<ConnectionInput, 'key'> = { name: '', url: '' },
-  fault = ''
+  defaults: Omit<ConnectionInput, 'key'> = { name: '', url: '' },
+  alertText = ''
 ): Promise<string | null> {
   const { button, value } = await showDialog({
     title: trans.__('Connect to a service'),
-    body: new ConnectionForm(trans, before, fault),
+    body: new ConnectionForm(trans, defaults, alertText),
     buttons: [
       Dialog.cancelButton({ label: trans.__('Cancel') }),
       Dialog.okButton({ label: trans.__('Test and store') })
     ],
-    focusNodeSelector: before.url === '' ? 'input' : 'input[type=password]'
+    focusNodeSelector: defaults.url === '' ? 'input' : 'input[type=password]'
   });
   if (!button.accept || !value) {
     return null;
   }
-  const complaint = await tryConnection(api, value);
-  return complaint === null ? value.name : askConnection(api, trans, value, complaint);
+  const failure = await tryConnection(api, value);
+  return failure === null ? value.name : askConnection(api, trans, value, failure);
 }
 
 /** Returns why the connection cannot be used; null if it was stored. */
-async function tryConnection(api: LabApi, given: ConnectionInput): Promise<string | null> {
+async function tryConnection(api: LabApi, input: ConnectionInput): Promise<string | null> {
   try {
-    const verdict = await api.connect(given);
+    const verdict = await api.connect(input);
     return verdict.isGood ? null : verdict.message;
   } catch (error) {
-    return sentenceOf(error);
+    return messageOf(error);
   }
 }
 
 class ConnectionForm extends Widget implements Dialog.IBodyWidget<ConnectionInput> {
-  constructor(trans: Trans, { name, url }: Omit<ConnectionInput, 'key'>, fault: string) {
+  constructor(trans: Trans, { name, url }: Omit<ConnectionInput, 'key'>, alertText: string) {
     super();
     this.addClass('fn-ConnectionForm');
     this.name = this.addField(trans.__('Profile name'), 'text', name, 'lab');
@@ -61,19 +61,19 @@ class ConnectionForm extends Widget implements Dialog.IBodyWidget<ConnectionInpu
     this.key = this.addField(trans.__('API key'), 'password', '', '');
     const note = this.node.appendChild(document.createElement('p'));
     note.textContent = trans.__('The key is stored on the computer that runs Jupyter and is never shown again.');
-    if (fault !== '') {
+    if (alertText !== '') {
       const alert = this.node.appendChild(document.createElement('p'));
       alert.className = 'fn-JobRow-error fn-mod-whole';
       alert.setAttribute('role', 'alert');
-      alert.textContent = fault;
+      alert.textContent = alertText;
     }
   }
 
   /** Returns the input, and clears the key's field. */
   getValue(): ConnectionInput {
-    const given = { name: this.name.value.trim(), url: this.url.value.trim(), key: this.key.value.trim() };
+    const input = { name: this.name.value.trim(), url: this.url.value.trim(), key: this.key.value.trim() };
     this.key.value = '';
-    return given;
+    return input;
   }
 
   private addField(label: string, type: string, value: string, placeholder: string): HTMLInputElement {

@@ -10,22 +10,22 @@ import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
-import { PLAIN, type Trans } from '../models/words';
+import { PLAIN, type Trans } from '../models/translation';
 
 /**
  * MIME type in the bundles of our forms and cards. Its `view` is the live widget, unless the bundle has it under its
  * own MIME type, which pages made from a notebook would show instead of the saved text. A higher version number comes
  * from a newer foldnote that this page does not support.
  */
-export const OURS = 'application/vnd.foldnote.widget+json';
+export const FOLDNOTE_MIME = 'application/vnd.foldnote.widget+json';
 const VERSION = 1;
 
-const LIVE = 'application/vnd.jupyter.widget-view+json';
-const SAVED = 'text/html';
-const ERROR = 'Error displaying widget';
-const LOADING = 'Loading widget';
+const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
+const HTML_MIME = 'text/html';
+const ERROR_TEXT = 'Error displaying widget';
+const LOADING_TEXT = 'Loading widget';
 const TIMEOUT_MS = 6000;
-const LOOK_EVERY_MS = 300;
+const MANAGER_POLL_MS = 300;
 const CONTROLS = 'button, input, select, textarea, summary, [tabindex]';
 
 /** The page's source of information on updates of foldnote. */
@@ -35,7 +35,7 @@ export interface Updates {
   readonly trans: Trans;
 }
 
-const NONE: Updates = { isOutdated: () => Promise.resolve(false), trans: PLAIN };
+const NO_UPDATES: Updates = { isOutdated: () => Promise.resolve(false), trans: PLAIN };
 
 /** Renders the live widget of a bundle, or its saved text. */
 export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
@@ -49,7 +49,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     options: IRenderMime.IRendererOptions,
     findRegistry: (node: Node) => IRenderMimeRegistry,
     timeoutMs: number = TIMEOUT_MS,
-    updates: Updates = NONE
+    updates: Updates = NO_UPDATES
   ) {
     super();
     this.updates = updates;
@@ -79,7 +79,7 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   override dispose(): void {
     this.observer.disconnect();
     clearTimeout(this.timer);
-    clearInterval(this.watch);
+    clearInterval(this.managerPoll);
     super.dispose();
   }
 
@@ -91,22 +91,23 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
 
   private async display(model: IRenderMime.IMimeModel): Promise<void> {
     const registry = this.findRegistry(this.node);
-    if (!findView(model) || !registry.mimeTypes.includes(LIVE)) {
+    if (!findWidgetView(model) || !registry.mimeTypes.includes(WIDGET_MIME)) {
       this.showSaved();
       return;
     }
     this.showLive(registry, model);
-    clearInterval(this.watch);
-    this.watch = setInterval(() => this.lookForManager(registry), LOOK_EVERY_MS);
+    clearInterval(this.managerPoll);
+    this.managerPoll = setInterval(() => this.checkForManager(registry), MANAGER_POLL_MS);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.judge(true), this.timeoutMs);
+    this.timer = setTimeout(() => this.checkOutput(true), this.timeoutMs);
     await Promise.resolve();
   }
 
+  /** Renders the widget with its own renderer, and observes the output. */
   private showLive(registry: IRenderMimeRegistry, model: IRenderMime.IMimeModel): void {
     this.live?.dispose();
-    this.factory = registry.getFactory(LIVE);
-    const live = registry.createRenderer(LIVE);
+    this.factory = registry.getFactory(WIDGET_MIME);
+    const live = registry.createRenderer(WIDGET_MIME);
     this.live = live;
     if (this.saved) {
       live.hide();
@@ -115,10 +116,10 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     this.observer.disconnect();
     this.observer.observe(live.node, { childList: true, characterData: true, subtree: true });
     const { metadata, trusted } = model;
-    const data = { ...model.data, [LIVE]: findView(model) };
-    const shown: IRenderMime.IMimeModel = { data, metadata, trusted, setData: change => model.setData(change) };
-    live.renderModel(shown).then(
-      () => this.judge(),
+    const data = { ...model.data, [WIDGET_MIME]: findWidgetView(model) };
+    const liveModel: IRenderMime.IMimeModel = { data, metadata, trusted, setData: change => model.setData(change) };
+    live.renderModel(liveModel).then(
+      () => this.checkOutput(),
       (error: unknown) => {
         if (!live.isDisposed) {
           throw error; // ipywidgets may add the view to a renderer that a new output has replaced meanwhile
@@ -131,30 +132,31 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
    * Recreates the widget's renderer when the notebook gets its widget manager. ipywidgets passes the manager to the
    * renderers in the outputs when the kernel connects, but does not find ours, which is nested.
    */
-  private lookForManager(registry: IRenderMimeRegistry): void {
-    if (!this.live?.node.textContent.startsWith(LOADING)) {
-      clearInterval(this.watch);
-    } else if (this.model && registry.getFactory(LIVE) !== this.factory) {
+  private checkForManager(registry: IRenderMimeRegistry): void {
+    if (!this.live?.node.textContent.startsWith(LOADING_TEXT)) {
+      clearInterval(this.managerPoll);
+    } else if (this.model && registry.getFactory(WIDGET_MIME) !== this.factory) {
       this.showLive(registry, this.model);
     }
   }
 
-  /** Checks what the widget's renderer has produced. */
-  private judge(isLate = false): void {
+  /** Shows the saved text if the widget's renderer shows an error, or still waits when `hasTimedOut`; else the widget. */
+  private checkOutput(hasTimedOut = false): void {
     if (!this.live || this.isDisposed) {
       return;
     }
     const text = this.live.node.textContent;
-    const hasFailed = text.startsWith(ERROR) || (isLate && text.startsWith(LOADING));
+    const hasFailed = text.startsWith(ERROR_TEXT) || (hasTimedOut && text.startsWith(LOADING_TEXT));
     if (hasFailed) {
       this.showSaved();
-    } else if (!text.startsWith(LOADING)) {
+    } else if (!text.startsWith(LOADING_TEXT)) {
       this.hideSaved();
     }
   }
 
+  /** Shows the saved text, and hides the widget. */
   private showSaved(): void {
-    const html = this.model?.data[SAVED];
+    const html = this.model?.data[HTML_MIME];
     if (html === this.savedHtml || !this.model || typeof html !== 'string') {
       return;
     }
@@ -168,9 +170,12 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
     saved.node.prepend(...(this.model.trusted ? copyStyles(html) : []));
     this.stack.insertWidget(0, saved);
     this.live?.hide();
-    void this.updates.isOutdated().then(isSo => isSo && saved.node.prepend(sayUpdated(this.updates.trans)));
+    void this.updates
+      .isOutdated()
+      .then(isOutdated => isOutdated && saved.node.prepend(createUpdateNotice(this.updates.trans)));
   }
 
+  /** Removes the saved text, and shows the widget. */
   private hideSaved(): void {
     this.saved?.dispose();
     this.saved = this.savedHtml = null;
@@ -185,9 +190,9 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
   private readonly sanitizer: IRenderMime.ISanitizer;
   private readonly findRegistry: (node: Node) => IRenderMimeRegistry;
   private readonly timeoutMs: number;
-  private readonly observer = new MutationObserver(() => this.judge());
+  private readonly observer = new MutationObserver(() => this.checkOutput());
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private watch: ReturnType<typeof setInterval> | undefined;
+  private managerPoll: ReturnType<typeof setInterval> | undefined;
   private factory: IRenderMime.IRendererFactory | undefined;
   private model: IRenderMime.IMimeModel | null = null;
   private live: IRenderMime.IRenderer | null = null;
@@ -197,27 +202,27 @@ export class WidgetOrFallback extends Widget implements IRenderMime.IRenderer {
 
 /** Model id of the widget in a bundle; null without one. */
 function widgetId(model: IRenderMime.IMimeModel | null): unknown {
-  const view: unknown = model && findView(model);
+  const view: unknown = model && findWidgetView(model);
   return view instanceof Object && 'model_id' in view ? view.model_id : null;
 }
 
 /** The live widget of a bundle. */
-function findView(model: IRenderMime.IMimeModel): ReadonlyPartialJSONValue | undefined {
-  const ours = model.data[OURS];
-  const isKnown = ours instanceof Object && 'view' in ours && (ours.version ?? VERSION) === VERSION;
-  return model.data[LIVE] ?? (isKnown ? ours.view : undefined);
+function findWidgetView(model: IRenderMime.IMimeModel): ReadonlyPartialJSONValue | undefined {
+  const bundle = model.data[FOLDNOTE_MIME];
+  const isSupported = bundle instanceof Object && 'view' in bundle && (bundle.version ?? VERSION) === VERSION;
+  return model.data[WIDGET_MIME] ?? (isSupported ? bundle.view : undefined);
 }
 
 /** The style sheets of a saved text. */
 function copyStyles(html: string): HTMLStyleElement[] {
-  const inert = new DOMParser().parseFromString(html, 'text/html');
-  return [...inert.querySelectorAll('style')].map(({ textContent }) =>
+  const parsed = new DOMParser().parseFromString(html, 'text/html');
+  return [...parsed.querySelectorAll('style')].map(({ textContent }) =>
     Object.assign(document.createElement('style'), { textContent })
   );
 }
 
 /** Returns a notice above the saved text that the page is older than foldnote, with a link that reloads it. */
-function sayUpdated(trans: Trans): HTMLElement {
+function createUpdateNotice(trans: Trans): HTMLElement {
   const link = document.createElement('a');
   link.href = window.location.href;
   link.textContent = trans.__('Reload this page');
@@ -225,11 +230,11 @@ function sayUpdated(trans: Trans): HTMLElement {
     event.preventDefault();
     window.location.reload();
   });
-  const said = document.createElement('p');
-  said.className = 'fn-WidgetOutput-updated';
-  said.setAttribute('role', 'status');
-  said.append(trans.__('foldnote has been updated since this page was opened.'), ' ', link);
-  return said;
+  const notice = document.createElement('p');
+  notice.className = 'fn-WidgetOutput-updated';
+  notice.setAttribute('role', 'status');
+  notice.append(trans.__('foldnote has been updated since this page was opened.'), ' ', link);
+  return notice;
 }
 
 /**

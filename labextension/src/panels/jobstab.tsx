@@ -2,7 +2,7 @@
 import { useCallback, type ReactElement } from 'react';
 
 import { JobsView } from '../components/JobsView';
-import { lazyComponent } from '../components/later';
+import { lazyComponent } from '../components/lazyComponent';
 import { useStore } from '../components/store';
 import type { Choices } from '../models/choices';
 import type { ContentProps } from './sidebar';
@@ -14,14 +14,17 @@ export function JobsTab(props: ContentProps): ReactElement {
   const { jobs, members, tools, selection } = props.foldnote;
   const { choices } = props;
   const state = useStore(jobs);
-  const chosen = useStore(choices);
+  const displayOptions = useStore(choices);
   const selected = useStore(selection);
-  const { tools: known } = useStore(tools);
-  const toolName = useCallback((type: string) => known?.find(tool => tool.type === type)?.displayName ?? type, [known]);
-  const onOlder = useCallback(() => void jobs.loadOlder(), [jobs]);
-  const team = useStore(members);
+  const { tools: catalog } = useStore(tools);
+  const toolName = useCallback(
+    (type: string) => catalog?.find(tool => tool.type === type)?.displayName ?? type,
+    [catalog]
+  );
+  const onLoadOlder = useCallback(() => void jobs.loadOlder(), [jobs]);
+  const membersState = useStore(members);
   const onLoad = useCallback(() => void members.refresh(), [members]);
-  const onOlderOfMembers = useCallback(() => void members.loadOlder(), [members]);
+  const onLoadOlderOfMembers = useCallback(() => void members.loadOlder(), [members]);
   const onChoose = (change: Partial<Choices>): void => {
     if (change.whose) {
       selection.clear(); // commands apply to visible jobs only
@@ -29,18 +32,18 @@ export function JobsTab(props: ContentProps): ReactElement {
     }
     choices.choose(change);
   };
-  if (chosen.whose === 'organization' && state.service?.isEmbedded === false) {
+  if (displayOptions.whose === 'organization' && state.service?.isEmbedded === false) {
     return (
       <MembersView
         {...props}
-        state={team}
-        details={chosen.details}
+        state={membersState}
+        details={displayOptions.details}
         toolName={toolName}
         onLoad={onLoad}
-        onOlder={onOlderOfMembers}
+        onLoadOlder={onLoadOlderOfMembers}
         onChoose={onChoose}
         onChooseJob={key => members.choose(key)}
-        onUnfoldOf={batch => members.toggleBatch(batch)}
+        onToggleBatch={batch => members.toggleBatch(batch)}
       />
     );
   }
@@ -48,17 +51,17 @@ export function JobsTab(props: ContentProps): ReactElement {
     <JobsView
       {...props}
       state={state}
-      choices={chosen}
+      choices={displayOptions}
       selection={selection}
       selected={selected}
       toolName={toolName}
       readLog={jobs.log}
       onChoose={onChoose}
-      onUnfold={name => jobs.toggleBatch(name)}
-      onOlder={onOlder}
+      onToggleBatch={name => jobs.toggleBatch(name)}
+      onLoadOlder={onLoadOlder}
       onRetry={props.onRefresh}
       onShowTools={() => props.onView('tools')}
-      onDismissComplaint={() => jobs.dismissComplaint()}
+      onDismissError={() => jobs.dismissError()}
     />
   );
 }

@@ -1,35 +1,35 @@
 /** The main-area widget of a job's result. It needs no kernel. */
 import { useMemo, type ReactElement } from 'react';
 
-import type { JobPlace } from '../api/responses';
-import { lazyComponent } from '../components/later';
+import type { JobRef } from '../api/responses';
+import { lazyComponent } from '../components/lazyComponent';
 import type { ResultViewProps } from '../components/ResultView';
 import { useStore } from '../components/store';
-import { Words } from '../components/words';
-import { dragFrom, type Dragged } from '../dragging';
+import { TranslationContext } from '../components/translation';
+import { dragFrom, type DragItem } from '../dragging';
 import { toolType } from '../models/batch';
 import { jobFileCode } from '../models/code';
 import { shownName } from '../models/label';
-import { EMBEDDED, servicePlace } from '../models/profiles';
-import { isPassing, ResultModel, type Listed, type ResultSource, type ResultState } from '../models/result';
+import { EMBEDDED, serviceLocation } from '../models/profiles';
+import { isTemporary, ResultModel, type ListedJob, type ResultSource, type ResultState } from '../models/result';
 import { isLive } from '../models/status';
-import { sentenceOf, visibleText } from '../models/text';
-import { answerRow, OPEN_JOB } from '../rowresults';
+import { messageOf, visibleText } from '../models/text';
+import { handleRowRequest, OPEN_JOB } from '../rowresults';
 import type { IFoldnote } from '../tokens';
-import { SeenWidget } from './seen';
+import { VisibilityWidget } from './visibility';
 
 /** Options of the widget. */
 export interface ResultOptions {
-  readonly place: JobPlace;
+  readonly jobRef: JobRef;
   readonly foldnote: IFoldnote;
   readonly onInsert: () => void;
-  readonly onAgain: () => void;
+  readonly onRerun: () => void;
   /** Opens the dialog for links; null if the service makes none. */
   readonly onShare: (() => void) | null;
   readonly onDownload: (file: string | null) => void;
   readonly onInsertFile: (path: string) => void;
   /** Looks for the job at the service of another profile, replacing this widget. */
-  readonly onElsewhere: (profile: string) => void;
+  readonly onSwitchProfile: (profile: string) => void;
   readonly onClose: () => void;
 }
 
@@ -38,73 +38,73 @@ const ResultView = lazyComponent(async () => (await import('../components/Result
 let lastId = 0;
 
 /** A job and its result. Missing data is requested while the widget is visible. */
-export class ResultPanel extends SeenWidget {
+export class ResultPanel extends VisibilityWidget {
   constructor(options: ResultOptions) {
     super();
     this.options = options;
-    const { foldnote, place } = options;
-    this.model = new ResultModel(place, sourceOf(foldnote), () => listed(foldnote, place));
+    const { foldnote, jobRef } = options;
+    this.model = new ResultModel(jobRef, createSource(foldnote), () => findListed(foldnote, jobRef));
     this.addClass('fn-ResultPanel');
-    this.title.label = visibleText(place.job);
+    this.title.label = visibleText(jobRef.job);
     this.model.changed.connect(() => {
       const { job } = this.model.state();
-      this.title.label = job ? shownName(job) : visibleText(place.job);
+      this.title.label = job ? shownName(job) : visibleText(jobRef.job);
     });
     this.node.addEventListener(OPEN_JOB, event => {
-      answerRow(event, foldnote.api, foldnote.trans, job => ({ ...place, job }));
+      handleRowRequest(event, foldnote.api, foldnote.trans, job => ({ ...jobRef, job }));
     });
   }
 
   /** The job. */
-  get place(): JobPlace {
-    return this.options.place;
+  get jobRef(): JobRef {
+    return this.options.jobRef;
   }
 
   protected override render(): ReactElement {
     return (
-      <Words.Provider value={this.options.foldnote.trans}>
-        <Content {...this.options} model={this.model} id={this.own} />
-      </Words.Provider>
+      <TranslationContext.Provider value={this.options.foldnote.trans}>
+        <Content {...this.options} model={this.model} id={this.viewId} />
+      </TranslationContext.Provider>
     );
   }
 
   protected override watch(): void {
     const { jobs, profiles } = this.options.foldnote;
-    if (this.ends.length === 0) {
-      const { look } = this.model;
-      jobs.changed.connect(look);
-      profiles.changed.connect(look);
-      this.ends = [
+    if (this.cleanups.length === 0) {
+      const { updateFromLists } = this.model;
+      jobs.changed.connect(updateFromLists);
+      profiles.changed.connect(updateFromLists);
+      this.cleanups = [
         jobs.watch(),
-        () => jobs.changed.disconnect(look),
-        () => profiles.changed.disconnect(look),
+        () => jobs.changed.disconnect(updateFromLists),
+        () => profiles.changed.disconnect(updateFromLists),
         this.model.watch()
       ];
     }
   }
 
   protected override unwatch(): void {
-    for (const end of this.ends.splice(0)) {
+    for (const end of this.cleanups.splice(0)) {
       end();
     }
   }
 
   private readonly options: ResultOptions;
   private readonly model: ResultModel;
-  private readonly own = `result${(lastId += 1)}`;
-  private ends: (() => unknown)[] = [];
+  private readonly viewId = `result${(lastId += 1)}`;
+  private cleanups: (() => unknown)[] = [];
 }
 
 /** A source that also records a service's refusal in the member's row. */
-function sourceOf({ api, members }: IFoldnote): ResultSource {
+function createSource({ api, members }: IFoldnote): ResultSource {
   return {
-    record: place => api.record(place),
-    readResult: async place => {
+    record: jobRef => api.record(jobRef),
+    readResult: async jobRef => {
       try {
-        return await api.readResult(place);
+        return await api.readResult(jobRef);
       } catch (error) {
-        if (place.member !== null && !isPassing(error)) {
-          members.noteRefusal({ jobName: place.job, email: place.member }, sentenceOf(error));
+        if (jobRef.member !== null && !isTemporary(error)) {
+          members.noteRefusal({ jobName: jobRef.job, email: jobRef.member }, messageOf(error));
         }
         throw error;
       }
@@ -113,54 +113,54 @@ function sourceOf({ api, members }: IFoldnote): ResultSource {
 }
 
 /** The job in the sidebar's lists; nothing if they show another service. */
-function listed({ jobs, members, profiles }: IFoldnote, { job, member, profile }: JobPlace): Listed {
-  if (!profiles.isMeant(profile)) {
-    return { isReady: true, isFollowed: false, job: undefined };
+function findListed({ jobs, members, profiles }: IFoldnote, { job, member, profile }: JobRef): ListedJob {
+  if (!profiles.isSelected(profile)) {
+    return { isReady: true, isPolled: false, job: undefined };
   }
   if (member !== null) {
-    return { isReady: true, isFollowed: false, job: members.find(job, member) };
+    return { isReady: true, isPolled: false, job: members.find(job, member) };
   }
-  const { lost, service } = jobs.state();
-  const isReady = lost !== null || (service !== null && service.state !== 'starting');
-  return { isReady, isFollowed: true, job: jobs.find(job) };
+  const { connectionError, service } = jobs.state();
+  const isReady = connectionError !== null || (service !== null && service.state !== 'starting');
+  return { isReady, isPolled: true, job: jobs.find(job) };
 }
 
 function Content(props: ResultOptions & { readonly model: ResultModel; readonly id: string }): ReactElement {
-  const { foldnote, model, place } = props;
+  const { foldnote, model, jobRef } = props;
   const { api, jobs, profiles, tools, trans } = foldnote;
   const state = useStore(model);
-  const own = useStore(jobs);
-  const known = useStore(profiles);
+  const jobsState = useStore(jobs);
+  const profilesState = useStore(profiles);
   useStore(tools);
-  const reads = useMemo(
+  const readers = useMemo(
     (): Pick<ResultViewProps, 'readLog' | 'readSettings'> => ({
       readLog: () =>
-        place.member === null
-          ? api.readLog(place)
+        jobRef.member === null
+          ? api.readLog(jobRef)
           : Promise.reject(new Error(trans.__('Only the owner of a job can read its log.'))),
-      readSettings: () => api.readSettings(place)
+      readSettings: () => api.readSettings(jobRef)
     }),
-    [api, place, trans]
+    [api, jobRef, trans]
   );
-  const service = place.profile ?? profiles.meant();
-  const elsewhere = known.profiles
+  const service = jobRef.profile ?? profiles.selected();
+  const otherProfiles = profilesState.profiles
     .filter(({ name }) => name !== service)
-    .map(({ name }) => ({ place: servicePlace(name, trans), onLook: () => props.onElsewhere(name) }));
+    .map(({ name }) => ({ location: serviceLocation(name, trans), onSelect: () => props.onSwitchProfile(name) }));
   return (
     <ResultView
       {...props}
-      {...reads}
-      state={withService(state, foldnote, place)}
-      name={place.job}
-      owner={place.member}
+      {...readers}
+      state={withServiceFault(state, foldnote, jobRef)}
+      name={jobRef.job}
+      owner={jobRef.member}
       service={service === EMBEDDED ? null : service}
-      isElsewhere={!profiles.isMeant(place.profile)}
-      elsewhere={elsewhere}
+      isElsewhere={!profiles.isSelected(jobRef.profile)}
+      otherProfiles={otherProfiles}
       toolName={state.job ? tools.displayName(toolType(state.job)) : ''}
-      now={Math.max(own.receivedAt, state.seenAt)}
+      now={Math.max(jobsState.receivedAt, state.seenAt)}
       onRetry={() => {
         void jobs.refresh();
-        model.hurry();
+        model.retryNow();
       }}
       onPressFile={(event, path) => dragFrom(event, () => draggedFile(props, path))}
     />
@@ -168,18 +168,18 @@ function Content(props: ResultOptions & { readonly model: ResultModel; readonly 
 }
 
 /** Adds the list's fault to the state if the service does not respond and the job is unfinished. */
-function withService(state: ResultState, { jobs, profiles }: IFoldnote, place: JobPlace): ResultState {
-  const { service, lost } = jobs.state();
-  const sentence = lost ?? (service?.state === 'ok' ? null : (service?.error ?? null));
-  const isOld = profiles.isMeant(place.profile) && state.job !== undefined && isLive(state.job);
-  return isOld && sentence !== null && state.fault === null
-    ? { ...state, fault: { sentence, isPassing: service?.state !== 'unauthorized' || lost !== null } }
+function withServiceFault(state: ResultState, { jobs, profiles }: IFoldnote, jobRef: JobRef): ResultState {
+  const { service, connectionError } = jobs.state();
+  const message = connectionError ?? (service?.state === 'ok' ? null : (service?.error ?? null));
+  const mayBeStale = profiles.isSelected(jobRef.profile) && state.job !== undefined && isLive(state.job);
+  return mayBeStale && message !== null && state.fault === null
+    ? { ...state, fault: { message, isTemporary: service?.state !== 'unauthorized' || connectionError !== null } }
     : state;
 }
 
 /** A file of a result as a dragged item; without a value for file fields if it is of another member's job. */
-function draggedFile({ place, foldnote }: ResultOptions, path: string): Dragged {
-  const { job, member, profile } = place;
+function draggedFile({ jobRef, foldnote }: ResultOptions, path: string): DragItem {
+  const { job, member, profile } = jobRef;
   const code = jobFileCode(job, path, foldnote.profiles.forCode(profile), member);
   const value = member === null ? ({ kind: 'jobFile', job, path } as const) : undefined;
   return { label: visibleText(path), code, cell: `import foldnote as fn\n\n${code}`, value };

@@ -13,38 +13,38 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import type { ReactElement } from 'react';
 
-import type { JobPlace, SharedResponse } from '../api/responses';
+import type { JobRef, SharedResponse } from '../api/responses';
 import { fetchLinked, listShares, makeShare, openLink, openLinkedRow, openMarked, revokeShare } from '../api/sharing';
 import { CommandIDs } from '../commands';
 import { ResultView } from '../components/ResultView';
 import { ShareBox } from '../components/ShareBox';
-import { Words } from '../components/words';
+import { TranslationContext } from '../components/translation';
 import { dragFrom } from '../dragging';
 import { toolType } from '../models/batch';
 import { sharedCode, sharedFileCode } from '../models/code';
 import { shownName } from '../models/label';
-import { sentenceOf, visibleText } from '../models/text';
+import { messageOf, visibleText } from '../models/text';
 import { runInCell } from '../notebooks';
 import type { Results } from '../plugins/jobs';
-import { answerRow, OPEN_JOB } from '../rowresults';
+import { handleRowRequest, OPEN_JOB } from '../rowresults';
 import { addTab } from '../tabs';
 import type { IFoldnote } from '../tokens';
 
 /** Shows the links to a job, and makes new ones. */
-export async function shareJob({ api, trans }: IFoldnote, place: JobPlace): Promise<void> {
+export async function shareJob({ api, trans }: IFoldnote, jobRef: JobRef): Promise<void> {
   const body = ReactWidget.create(
-    <Words.Provider value={trans}>
+    <TranslationContext.Provider value={trans}>
       <ShareBox
-        list={() => listShares(api, place)}
-        make={days => makeShare(api, place, days)}
-        revoke={name => revokeShare(api, place, name)}
+        list={() => listShares(api, jobRef)}
+        make={days => makeShare(api, jobRef, days)}
+        revoke={name => revokeShare(api, jobRef, name)}
         copy={text => Clipboard.copyToSystem(text)}
       />
-    </Words.Provider>
+    </TranslationContext.Provider>
   );
   body.addClass('fn-ShareDialog');
   await showDialog({
-    title: trans.__('Share %1', visibleText(place.job)),
+    title: trans.__('Share %1', visibleText(jobRef.job)),
     body,
     buttons: [Dialog.cancelButton({ label: trans.__('Close') })],
     focusNodeSelector: 'select'
@@ -67,10 +67,10 @@ export async function openShared(app: JupyterFrontEnd, foldnote: IFoldnote, trac
   const pending = Notification.info(trans.__('Opening the shared link …'), { autoClose: false });
   try {
     const shared = await openLink(api, url).finally(() => Notification.dismiss(pending));
-    show(app, foldnote, tracker, shared.mark, shared.job.jobName, shared);
+    openTab(app, foldnote, tracker, shared.mark, shared.job.jobName, shared);
   } catch (error) {
     // in a dialog, since JupyterLab truncates the text of a notification
-    await showErrorMessage(trans.__('The shared link cannot be opened'), sentenceOf(error));
+    await showErrorMessage(trans.__('The shared link cannot be opened'), messageOf(error));
   }
 }
 
@@ -79,26 +79,27 @@ export function restoreShared(
   app: JupyterFrontEnd,
   foldnote: IFoldnote,
   tracker: Results,
-  { job, share = '' }: JobPlace
+  { job, share = '' }: JobRef
 ): void {
-  show(app, foldnote, tracker, share, job, null);
+  openTab(app, foldnote, tracker, share, job, null);
 }
 
 type Tab = Parameters<Results['add']>[0];
 
-function show(
+function openTab(
   app: JupyterFrontEnd,
   foldnote: IFoldnote,
   tracker: Results,
-  mark: string,
+  shareMark: string,
   name: string,
   shared: SharedResponse | null
 ): void {
-  const place = { job: name, member: null, profile: null, share: mark };
-  const isOlder = ({ content }: Tab): boolean =>
-    content.place.share === mark || (content instanceof SharedPanel && content.isLost && content.place.job === name);
-  tracker.filter(isOlder).forEach(each => each.dispose());
-  const content = new SharedPanel(app, foldnote, place, shared, () => widget.close());
+  const jobRef = { job: name, member: null, profile: null, share: shareMark };
+  const isReplaced = ({ content }: Tab): boolean =>
+    content.jobRef.share === shareMark ||
+    (content instanceof SharedPanel && content.hasFailedToOpen && content.jobRef.job === name);
+  tracker.filter(isReplaced).forEach(tab => tab.dispose());
+  const content = new SharedPanel(app, foldnote, jobRef, shared, () => widget.close());
   const widget = new MainAreaWidget({ content });
   widget.title.caption = foldnote.trans.__('Shared with you, read-only');
   addTab(app, widget);
@@ -113,7 +114,7 @@ class SharedPanel extends ReactWidget {
   constructor(
     private readonly app: JupyterFrontEnd,
     private readonly foldnote: IFoldnote,
-    readonly place: JobPlace & { readonly share: string },
+    readonly jobRef: JobRef & { readonly share: string },
     private shared: SharedResponse | null,
     private readonly onClose: () => void
   ) {
@@ -124,42 +125,49 @@ class SharedPanel extends ReactWidget {
     const { api, trans } = foldnote;
     this.node.addEventListener(OPEN_JOB, event => {
       const { url = '' } = this.shared ?? {};
-      const rows = { readResult: ({ job }: JobPlace) => openLinkedRow(api, url, job) };
-      answerRow(event, rows, trans, job => ({ job, member: null, profile: null }));
+      const rows = { readResult: ({ job }: JobRef) => openLinkedRow(api, url, job) };
+      handleRowRequest(event, rows, trans, job => ({ job, member: null, profile: null }));
     });
   }
 
   /** Whether it is a restored tab whose link could not be opened again. */
-  get isLost(): boolean {
-    return this.shared === null && this.fault !== null;
+  get hasFailedToOpen(): boolean {
+    return this.shared === null && this.errorMessage !== null;
   }
 
   protected override render(): ReactElement {
     const { tools, trans } = this.foldnote;
     const { job, result, url = '' } = this.shared ?? {};
     const insert = (code: string): void => {
-      runInCell(this.app, code, '').catch((error: unknown) => Notification.error(sentenceOf(error)));
+      runInCell(this.app, code, '').catch((error: unknown) => Notification.error(messageOf(error)));
     };
     const fileCode = (file: string): string => sharedFileCode(url, file);
-    const fault = this.fault === null ? null : { sentence: this.fault, isPassing: false };
-    const state = { job, result: result ?? null, seenAt: Date.now(), goneAt: null, fault, resultFault: null };
+    const fault = this.errorMessage === null ? null : { message: this.errorMessage, isTemporary: false };
+    const state = {
+      job,
+      result: result ?? null,
+      seenAt: Date.now(),
+      goneAt: null,
+      fault,
+      resultFault: null
+    };
     return (
-      <Words.Provider value={trans}>
+      <TranslationContext.Provider value={trans}>
         <ResultView
-          id={this.own}
-          name={this.place.job}
+          id={this.viewId}
+          name={this.jobRef.job}
           owner={null}
           service={null}
           isElsewhere={false}
           isShared
-          elsewhere={[]}
+          otherProfiles={[]}
           toolName={job ? tools.displayName(toolType(job)) : ''}
           now={Date.now()}
           state={state}
           readLog={null}
           readSettings={this.readSettings}
           onInsert={() => insert(sharedCode(url))}
-          onAgain={null}
+          onRerun={null}
           onShare={null}
           onDownload={file => void this.save(file)}
           onInsertFile={file => insert(fileCode(file))}
@@ -170,7 +178,7 @@ class SharedPanel extends ReactWidget {
           onOpenLink={() => void this.app.commands.execute(CommandIDs.openShared)}
           onClose={this.onClose}
         />
-      </Words.Provider>
+      </TranslationContext.Provider>
     );
   }
 
@@ -192,13 +200,13 @@ class SharedPanel extends ReactWidget {
       return;
     }
     this.isLoading = true;
-    this.fault = null;
+    this.errorMessage = null;
     this.update();
     try {
-      this.shared = await openMarked(this.foldnote.api, this.place.share);
+      this.shared = await openMarked(this.foldnote.api, this.jobRef.share);
       this.setLabel();
     } catch (error) {
-      this.fault = sentenceOf(error);
+      this.errorMessage = messageOf(error);
     } finally {
       this.isLoading = false;
       this.update();
@@ -206,7 +214,7 @@ class SharedPanel extends ReactWidget {
   }
 
   private setLabel(): void {
-    this.title.label = this.shared === null ? visibleText(this.place.job) : shownName(this.shared.job);
+    this.title.label = this.shared === null ? visibleText(this.jobRef.job) : shownName(this.shared.job);
   }
 
   /** Lets the browser save the archive, or one file of it. */
@@ -214,16 +222,16 @@ class SharedPanel extends ReactWidget {
     const { api } = this.foldnote;
     try {
       const address = URL.createObjectURL(await fetchLinked(api, this.shared?.url ?? '', file));
-      const name = file === null ? `${this.place.job}.zip` : file.replace(/^.*\//, '');
+      const name = file === null ? `${this.jobRef.job}.zip` : file.replace(/^.*\//, '');
       Object.assign(document.createElement('a'), { href: address, download: name }).click();
       setTimeout(() => URL.revokeObjectURL(address), 60_000); // the browser may still read it
     } catch (error) {
-      Notification.error(sentenceOf(error), { autoClose: 8000 });
+      Notification.error(messageOf(error), { autoClose: 8000 });
     }
   }
 
   private readonly readSettings = (): Promise<string> => Promise.resolve(this.shared?.settings ?? '');
-  private readonly own = `shared${(lastId += 1)}`;
-  private fault: string | null = null;
+  private readonly viewId = `shared${(lastId += 1)}`;
+  private errorMessage: string | null = null;
   private isLoading = false;
 }

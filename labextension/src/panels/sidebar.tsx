@@ -8,15 +8,15 @@ import { IconButton } from '../components/IconButton';
 import type { JobActions } from '../components/JobRow';
 import type { ManyActions } from '../components/JobsView';
 import type { MemberActions } from '../components/MemberRow';
-import { lazyComponent } from '../components/later';
+import { lazyComponent } from '../components/lazyComponent';
 import { ServiceBar } from '../components/ServiceBar';
 import { useStore } from '../components/store';
 import { Tabs, type Tab } from '../components/Tabs';
-import { Words } from '../components/words';
+import { TranslationContext } from '../components/translation';
 import type { EngineRecord } from '../api/responses';
 import type { ChoicesModel } from '../models/choices';
 import type { IFoldnote } from '../tokens';
-import { SeenWidget } from './seen';
+import { VisibilityWidget } from './visibility';
 
 /** The views of the sidebar. */
 export type SidebarView = 'jobs' | 'tools' | 'engines' | 'files';
@@ -42,10 +42,10 @@ const ToolsTab = lazyComponent(async () => (await import('./tabs')).ToolsTab);
 const EnginesTab = lazyComponent(async () => (await import('./tabs')).EnginesTab);
 const FilesTab = lazyComponent(async () => (await import('./tabs')).FilesTab);
 
-const DRAGGED_FILES = 'application/x-jupyter-icontents';
+const CONTENTS_MIME = 'application/x-jupyter-icontents';
 
 /** Jobs, tools and files. */
-export class Sidebar extends SeenWidget {
+export class Sidebar extends VisibilityWidget {
   constructor(options: SidebarOptions) {
     super();
     this.options = options;
@@ -70,8 +70,8 @@ export class Sidebar extends SeenWidget {
    */
   focusView(frames = FOCUS_FRAMES): void {
     requestAnimationFrame(() => {
-      const isDrawn = this.node.querySelector(`[role=tab][aria-selected=true][id$=${this.shownView}]`) !== null;
-      const panel = isDrawn ? this.node.querySelector('[role=tabpanel]') : null;
+      const isRendered = this.node.querySelector(`[role=tab][aria-selected=true][id$=${this.shownView}]`) !== null;
+      const panel = isRendered ? this.node.querySelector('[role=tabpanel]') : null;
       const target =
         panel?.querySelector<HTMLElement>('[role=treegrid]') ?? panel?.querySelector<HTMLElement>(CONTROLS);
       if (target) {
@@ -85,7 +85,7 @@ export class Sidebar extends SeenWidget {
   /** Accepts files dragged from JupyterLab's file browser. */
   handleEvent(event: Event): void {
     const drag = event as DragEvent & LuminoDrag;
-    if (this.shownView !== 'files' || !drag.mimeData.hasData(DRAGGED_FILES)) {
+    if (this.shownView !== 'files' || !drag.mimeData.hasData(CONTENTS_MIME)) {
       return;
     }
     event.preventDefault();
@@ -93,19 +93,19 @@ export class Sidebar extends SeenWidget {
     this.toggleClass('fn-mod-over', event.type === 'lm-dragenter' || event.type === 'lm-dragover');
     drag.dropAction = 'copy';
     if (event.type === 'lm-drop') {
-      void this.options.foldnote.files.uploadContents(drag.mimeData.getData(DRAGGED_FILES) as string[]);
+      void this.options.foldnote.files.uploadContents(drag.mimeData.getData(CONTENTS_MIME) as string[]);
     }
   }
 
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
-    for (const type of DRAGS) {
+    for (const type of DRAG_EVENTS) {
       this.node.addEventListener(type, this);
     }
   }
 
   protected override onBeforeDetach(message: Message): void {
-    for (const type of DRAGS) {
+    for (const type of DRAG_EVENTS) {
       this.node.removeEventListener(type, this);
     }
     super.onBeforeDetach(message);
@@ -113,9 +113,9 @@ export class Sidebar extends SeenWidget {
 
   protected override render(): ReactElement {
     return (
-      <Words.Provider value={this.options.foldnote.trans}>
+      <TranslationContext.Provider value={this.options.foldnote.trans}>
         <SidebarContent {...this.options} view={this.shownView} onView={view => this.choose(view)} />
-      </Words.Provider>
+      </TranslationContext.Provider>
     );
   }
 
@@ -156,7 +156,7 @@ export class Sidebar extends SeenWidget {
 /** Number of frames to wait for the view, which may still be loading. */
 const FOCUS_FRAMES = 120;
 const CONTROLS = 'input, textarea, button:not([disabled])';
-const DRAGS = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
+const DRAG_EVENTS = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
 
 /** The members of Lumino's drag events used here. */
 interface LuminoDrag {
@@ -173,8 +173,8 @@ export interface ContentProps extends SidebarOptions {
 function SidebarContent(props: ContentProps): ReactElement {
   const { view, onView, onRefresh, foldnote } = props;
   const { jobs, profiles, trans } = foldnote;
-  const { service, lost } = useStore(jobs);
-  const known = useStore(profiles);
+  const { service, connectionError } = useStore(jobs);
+  const profilesState = useStore(profiles);
   const { account } = useStore(foldnote.account);
   const tabs: readonly Tab<SidebarView>[] = [
     { key: 'jobs', label: trans.__('Jobs') },
@@ -200,8 +200,8 @@ function SidebarContent(props: ContentProps): ReactElement {
       <AccountLine account={account} claimAddress={foldnote.api.claimAddress()} />
       <ServiceBar
         service={service}
-        isLost={lost !== null}
-        state={known}
+        isDisconnected={connectionError !== null}
+        state={profilesState}
         onChoose={props.onChooseProfile}
         onConnect={props.onConnect}
       />

@@ -5,9 +5,9 @@ import { useEffect, useState, type ReactElement } from 'react';
 import type { LabApi } from '../api/lab';
 import { HtmlPane } from '../components/HtmlPane';
 import { Notice } from '../components/Notice';
-import { Words } from '../components/words';
-import { sentenceOf } from '../models/text';
-import type { Trans } from '../models/words';
+import { TranslationContext } from '../components/translation';
+import { messageOf } from '../models/text';
+import type { Trans } from '../models/translation';
 
 /** Options of the widget. */
 export interface StructureOptions {
@@ -36,9 +36,9 @@ export class StructurePanel extends ReactWidget {
 
   protected override render(): ReactElement {
     return (
-      <Words.Provider value={this.options.trans}>
-        <Picture {...this.options} version={this.version} />
-      </Words.Provider>
+      <TranslationContext.Provider value={this.options.trans}>
+        <FileContent {...this.options} version={this.version} />
+      </TranslationContext.Provider>
     );
   }
 
@@ -46,35 +46,35 @@ export class StructurePanel extends ReactWidget {
   private version = 0;
 }
 
-function Picture(props: StructureOptions & { readonly version: number }): ReactElement {
+function FileContent(props: StructureOptions & { readonly version: number }): ReactElement {
   const { path, api, trans, version, onEdit } = props;
   const [html, setHtml] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
-    let isOver = false;
+    let isCancelled = false;
     setFault(null);
-    api.drawFile(path).then(
-      answer => !isOver && setHtml(answer.html),
-      (error: unknown) => !isOver && setFault(sentenceOf(error))
+    api.renderFile(path).then(
+      response => !isCancelled && setHtml(response.html),
+      (error: unknown) => !isCancelled && setFault(messageOf(error))
     );
     return () => {
-      isOver = true;
+      isCancelled = true;
     };
   }, [api, path, version]);
   if (fault !== null) {
-    const isPacked = /\.(gz|bcif|zip)$/i.test(path);
+    const isBinary = /\.(gz|bcif|zip)$/i.test(path);
     return (
       <Notice
         tone="error"
         title={trans.__('The file cannot be displayed')}
-        action={isPacked ? undefined : { label: trans.__('Open in the editor'), onClick: onEdit }}
+        action={isBinary ? undefined : { label: trans.__('Open in the editor'), onClick: onEdit }}
       >
         {fault}
       </Notice>
     );
   }
   return html === null ? (
-    <Notice tone="busy" title={trans.__('Loading the file')} isWhole />
+    <Notice tone="busy" title={trans.__('Loading the file')} fillsView />
   ) : (
     <div className="fn-Result-body">
       <HtmlPane html={html} />

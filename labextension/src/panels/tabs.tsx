@@ -5,7 +5,7 @@ import { EnginesView } from '../components/EnginesView';
 import { FilesView } from '../components/FilesView';
 import { useStore } from '../components/store';
 import { ToolsView } from '../components/ToolsView';
-import { dragFrom, type Dragged } from '../dragging';
+import { dragFrom, type DragItem } from '../dragging';
 import { fileCode } from '../models/code';
 import { visibleText } from '../models/text';
 import type { SidebarOptions } from './sidebar';
@@ -20,7 +20,7 @@ export function ToolsTab({ foldnote, onNewCell }: SidebarOptions): ReactElement 
       toolName={tools.displayName}
       onNewCell={onNewCell}
       onRetry={() => void tools.refresh()}
-      onAsk={api.advise}
+      advise={api.advise}
       describe={api.tool}
     />
   );
@@ -43,12 +43,12 @@ export function EnginesTab(props: SidebarOptions): ReactElement {
 export function FilesTab({ foldnote, onInsertFile, onDeleteFile, onDeleteFolder }: SidebarOptions): ReactElement {
   const { files } = foldnote;
   const state = useStore(files);
-  const isLeft = state.files === null && !state.isAsking && state.complaint === null; // because another service was selected
+  const needsReload = state.files === null && !state.isLoading && state.requestError === null; // because another service was selected
   useEffect(() => {
-    if (isLeft) {
+    if (needsReload) {
       void files.refresh();
     }
-  }, [files, isLeft]);
+  }, [files, needsReload]);
   return (
     <FilesView
       state={state}
@@ -60,14 +60,14 @@ export function FilesTab({ foldnote, onInsertFile, onDeleteFile, onDeleteFolder 
       onDelete={onDeleteFile}
       onOpenFolder={folder => void files.open(folder)}
       onDeleteFolder={onDeleteFolder}
-      onMore={() => void files.loadMore()}
+      onLoadMore={() => void files.loadMore()}
       onRetry={() => void files.refresh()}
     />
   );
 }
 
 /** A file of the account as a dragged item. */
-function draggedFile(path: string): Dragged {
+function draggedFile(path: string): DragItem {
   const code = fileCode(path);
   const cell = `import foldnote as fn\n\n${code}`;
   return { label: visibleText(path), code, cell, value: { kind: 'upload', name: path } };

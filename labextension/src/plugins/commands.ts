@@ -5,7 +5,7 @@ import type { Widget } from '@lumino/widgets';
 
 import { CommandIDs, readText, type NewCellArgs } from '../commands';
 import { fileCode, formCode, jobFileCode } from '../models/code';
-import { sentenceOf, visibleText } from '../models/text';
+import { messageOf, visibleText } from '../models/text';
 import { insertAtCursor, runInCell } from '../notebooks';
 import { IFoldnote } from '../tokens';
 
@@ -33,7 +33,7 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
       ]) {
         palette.addItem({ command, category: CATEGORY, args: { isPalette: true } });
       }
-      offerTools(foldnote, palette);
+      addToolsToPalette(foldnote, palette);
     }
   }
 };
@@ -43,7 +43,7 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   app.commands.addCommand(CommandIDs.newCell, {
     label: args => {
       const type = readText(args, 'tool');
-      const tool = tools.state().tools?.find(each => each.type === type);
+      const tool = tools.state().tools?.find(candidate => candidate.type === type);
       const name = tool?.displayName ?? type;
       return (tool?.available ?? true)
         ? trans.__('New cell: %1', name)
@@ -86,7 +86,7 @@ function addFileCommands(app: JupyterFrontEnd, { files, profiles, trans }: IFold
       const path = readText(args, 'path');
       const title = trans.__('Delete the file %1?', visibleText(path));
       const body = trans.__('Jobs that were submitted with it keep their copy.');
-      if (await isConfirmed(title, body, trans.__('Delete'), trans.__('Cancel'))) {
+      if (await confirmAction(title, body, trans.__('Delete'), trans.__('Cancel'))) {
         await files.delete(path);
       }
     }
@@ -100,7 +100,7 @@ function addFileCommands(app: JupyterFrontEnd, { files, profiles, trans }: IFold
       const body = trans.__(
         'Every file in it and in its folders is deleted. Jobs that were submitted with them keep their copies.'
       );
-      if (await isConfirmed(title, body, trans.__('Delete'), trans.__('Cancel'))) {
+      if (await confirmAction(title, body, trans.__('Delete'), trans.__('Cancel'))) {
         await files.deleteFolder(path);
       }
     }
@@ -114,9 +114,9 @@ function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     mnemonic: 0,
     describedBy: { args: null },
     execute: async () => {
-      const looks = files.state().files ? [files.refresh()] : [];
-      looks.push(...(members.state().jobs ? [members.refresh()] : []));
-      await Promise.all([jobs.refresh(), tools.refresh(), profiles.load(), account.load(true), ...looks]);
+      const refreshes = files.state().files ? [files.refresh()] : [];
+      refreshes.push(...(members.state().jobs ? [members.refresh()] : []));
+      await Promise.all([jobs.refresh(), tools.refresh(), profiles.load(), account.load(true), ...refreshes]);
     }
   });
   app.commands.addCommand(CommandIDs.connect, {
@@ -125,9 +125,9 @@ function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
     describedBy: { args: null },
     execute: async () => {
       const service = jobs.state().service;
-      const before = service && !service.isEmbedded ? { name: service.profile, url: service.url ?? '' } : undefined;
+      const defaults = service && !service.isEmbedded ? { name: service.profile, url: service.url ?? '' } : undefined;
       const { askConnection } = await import('../panels/connection');
-      const name = await askConnection(api, trans, before);
+      const name = await askConnection(api, trans, defaults);
       if (name !== null) {
         await profiles.load();
         profiles.choose(name);
@@ -139,12 +139,12 @@ function addServiceCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
 }
 
 /** Adds the tools to the palette once they are known; the label marks tools that cannot run. */
-function offerTools({ tools }: IFoldnote, palette: ICommandPalette): void {
-  const offered = new Set<string>();
+function addToolsToPalette({ tools }: IFoldnote, palette: ICommandPalette): void {
+  const added = new Set<string>();
   tools.changed.connect(() => {
     for (const tool of tools.state().tools ?? []) {
-      if (!offered.has(tool.type)) {
-        offered.add(tool.type);
+      if (!added.has(tool.type)) {
+        added.add(tool.type);
         const args: NewCellArgs = { tool: tool.type };
         palette.addItem({ command: CommandIDs.newCell, category: CATEGORY, args });
       }
@@ -153,23 +153,23 @@ function offerTools({ tools }: IFoldnote, palette: ICommandPalette): void {
 }
 
 /** Asks for confirmation; the accept button is a warning button by default. */
-export async function isConfirmed(
+export async function confirmAction(
   title: string,
   body: string | Widget,
-  act: string,
-  cancel: string,
-  actButton = Dialog.warnButton
+  acceptLabel: string,
+  cancelLabel: string,
+  acceptButton = Dialog.warnButton
 ): Promise<boolean> {
-  const buttons = [Dialog.cancelButton({ label: cancel }), actButton({ label: act })];
+  const buttons = [Dialog.cancelButton({ label: cancelLabel }), acceptButton({ label: acceptLabel })];
   return (await showDialog({ title, body, buttons, defaultButton: 0 })).button.accept;
 }
 
 /** Returns the result, or null after showing the error. */
-export async function notifyOnError<T>(work: Promise<T>): Promise<T | null> {
+export async function notifyOnError<T>(promise: Promise<T>): Promise<T | null> {
   try {
-    return await work;
+    return await promise;
   } catch (error) {
-    Notification.error(sentenceOf(error), { autoClose: 8000 });
+    Notification.error(messageOf(error), { autoClose: 8000 });
     return null;
   }
 }

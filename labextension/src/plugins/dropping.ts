@@ -10,8 +10,8 @@ import { notifyOnError } from './commands';
 
 /** Selector of elements that handle drops themselves. */
 const DROP_TARGETS = '.jp-Editor, .foldnote-form';
-const OVER = 'fn-mod-dropHere';
-const TYPES = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
+const HIGHLIGHT_CLASS = 'fn-mod-dropHere';
+const DRAG_EVENTS = ['lm-dragenter', 'lm-dragover', 'lm-dragleave', 'lm-drop'];
 
 /** Cells from drops. */
 export const droppingPlugin: JupyterFrontEndPlugin<void> = {
@@ -19,34 +19,34 @@ export const droppingPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Inserts cells for jobs and files that are dropped into a notebook.',
   autoStart: true,
   activate: (app: JupyterFrontEnd) => {
-    let marked: Element | null = null;
-    const mark = (node: Element | null): void => {
-      marked?.classList.remove(OVER);
-      marked = node;
-      marked?.classList.add(OVER);
+    let highlighted: Element | null = null;
+    const highlight = (node: Element | null): void => {
+      highlighted?.classList.remove(HIGHLIGHT_CLASS);
+      highlighted = node;
+      highlighted?.classList.add(HIGHLIGHT_CLASS);
     };
     const onDrag = (event: Event): void => {
       const drag = event as DropEvent;
       if (event.type === 'lm-dragleave') {
-        mark(null);
+        highlight(null);
       }
       if (event.defaultPrevented || !drag.mimeData.hasData(CELL_MIME)) {
         return;
       }
-      const place = isTaken(event.target) ? null : findCell(app, event.target);
-      if (!place) {
+      const position = acceptsDrops(event.target) ? null : findCell(app, event.target);
+      if (!position) {
         return;
       }
       event.preventDefault();
       event.stopPropagation();
       drag.dropAction = 'copy';
-      mark(event.type === 'lm-dragover' ? (place.cell ?? place.notebook.content.node) : null);
+      highlight(event.type === 'lm-dragover' ? (position.cell ?? position.notebook.content.node) : null);
       if (event.type === 'lm-drop') {
         const code = String(drag.mimeData.getData(CELL_MIME));
-        void notifyOnError(insertCellBelow(app, place.notebook, place.cell, code));
+        void notifyOnError(insertCellBelow(app, position.notebook, position.cell, code));
       }
     };
-    for (const type of TYPES) {
+    for (const type of DRAG_EVENTS) {
       // In the capture phase: the dock panel around a notebook stops these events from bubbling.
       document.body.addEventListener(type, onDrag, true);
     }
@@ -59,6 +59,6 @@ interface DropEvent extends Event {
   dropAction: string;
 }
 
-function isTaken(target: EventTarget | null): boolean {
+function acceptsDrops(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest(DROP_TARGETS) !== null;
 }

@@ -3,9 +3,9 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { isOutdated } from '../api/update';
-import { PLAIN } from '../models/words';
+import { PLAIN } from '../models/translation';
 import { isNotebook } from '../notebooks';
-import { OURS, WidgetOrFallback } from '../panels/fallback';
+import { FOLDNOTE_MIME, WidgetOrFallback } from '../panels/fallback';
 import { loadStyles } from '../styles';
 import { IFoldnote } from '../tokens';
 
@@ -13,7 +13,7 @@ import { IFoldnote } from '../tokens';
 const RANK = -20;
 
 /** How long the result of an update check is cached, since a notebook may have many saved outputs. */
-const KEPT_MS = 60_000;
+const CACHE_MS = 60_000;
 
 /** Saved forms and cards stay readable without their kernel. */
 export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
@@ -23,17 +23,17 @@ export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
   requires: [IRenderMimeRegistry],
   optional: [IFoldnote],
   activate: (app: JupyterFrontEnd, rendermime: IRenderMimeRegistry, foldnote: IFoldnote | null) => {
-    const updates = { isOutdated: keep(isOutdated), trans: foldnote?.trans ?? PLAIN };
-    const stir = (): void => foldnote?.attention.stir();
+    const updates = { isOutdated: cacheResult(isOutdated), trans: foldnote?.trans ?? PLAIN };
+    const expectJob = (): void => foldnote?.attention.expectJob();
     rendermime.addFactory(
       {
         safe: false,
-        mimeTypes: [OURS],
+        mimeTypes: [FOLDNOTE_MIME],
         createRenderer: options => {
-          const find = (node: Node): IRenderMimeRegistry => findRendermime(app, node) ?? rendermime;
-          const output = new WidgetOrFallback(options, find, undefined, updates);
-          output.node.addEventListener('click', stir); // it may submit a job
-          stir();
+          const findRegistry = (node: Node): IRenderMimeRegistry => findRendermime(app, node) ?? rendermime;
+          const output = new WidgetOrFallback(options, findRegistry, undefined, updates);
+          output.node.addEventListener('click', expectJob); // it may submit a job
+          expectJob();
           void loadStyles();
           return output;
         }
@@ -44,13 +44,13 @@ export const fallbackPlugin: JupyterFrontEndPlugin<void> = {
 };
 
 /** Returns the function with its last result cached for a while. */
-function keep(ask: () => Promise<boolean>): () => Promise<boolean> {
-  let [answer, askedAt] = [Promise.resolve(false), -Infinity];
+function cacheResult(check: () => Promise<boolean>): () => Promise<boolean> {
+  let [result, checkedAt] = [Promise.resolve(false), -Infinity];
   return () => {
-    if (Date.now() - askedAt > KEPT_MS) {
-      [answer, askedAt] = [ask(), Date.now()];
+    if (Date.now() - checkedAt > CACHE_MS) {
+      [result, checkedAt] = [check(), Date.now()];
     }
-    return answer;
+    return result;
   };
 }
 

@@ -4,9 +4,9 @@ import { Widget } from '@lumino/widgets';
 
 import type { EngineRecord } from '../api/responses';
 import { formatSize } from '../models/size';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import type { IFoldnote } from '../tokens';
-import { isConfirmed } from './commands';
+import { confirmAction } from './commands';
 
 /** Installs an engine, or the optional weights of an installed one, after confirmation. */
 export async function install(foldnote: IFoldnote, engine: EngineRecord): Promise<void> {
@@ -20,7 +20,7 @@ export async function install(foldnote: IFoldnote, engine: EngineRecord): Promis
   const body = paragraphs(
     trans.__('Licence: %1', engine.licence || trans.__('not stated')),
     engine.licenceNote,
-    ...describeLacking(engine, false, trans),
+    ...describeMissingWeights(engine, false, trans),
     ...describeTerms(engine, false, trans),
     engine.weightsNote,
     trans.__(
@@ -28,8 +28,8 @@ export async function install(foldnote: IFoldnote, engine: EngineRecord): Promis
       size
     )
   );
-  const act = nameInstallation(engine, false, trans);
-  if (await isConfirmed(title, body, act, trans.__('Cancel'), Dialog.okButton)) {
+  const acceptLabel = nameInstallation(engine, false, trans);
+  if (await confirmAction(title, body, acceptLabel, trans.__('Cancel'), Dialog.okButton)) {
     await engines.change(engine.name, 'install');
   }
 }
@@ -40,44 +40,44 @@ async function addWeights({ engines, trans }: IFoldnote, engine: EngineRecord): 
   const body = paragraphs(
     trans.__('With them it runs %1.', engine.optionalMethod),
     engine.licenceNote,
-    ...describeLacking(engine, true, trans),
+    ...describeMissingWeights(engine, true, trans),
     ...describeTerms(engine, true, trans)
   );
-  const act = nameInstallation(engine, true, trans);
-  if (await isConfirmed(title, body, act, trans.__('Cancel'), Dialog.okButton)) {
+  const acceptLabel = nameInstallation(engine, true, trans);
+  if (await confirmAction(title, body, acceptLabel, trans.__('Cancel'), Dialog.okButton)) {
     await engines.change(engine.name, 'complete');
   }
 }
 
-function describeLacking(engine: EngineRecord, isOptional: boolean, trans: Trans): string[] {
-  return listLacking(engine, isOptional).map(each => describeWeights(each, trans));
+function describeMissingWeights(engine: EngineRecord, isOptional: boolean, trans: Trans): string[] {
+  return listMissingWeights(engine, isOptional).map(item => describeWeights(item, trans));
 }
 
-function listLacking({ weights }: EngineRecord, isOptional: boolean): EngineRecord['weights'] {
-  return weights.filter(each => !each.isInstalled && each.isOptional === isOptional);
+function listMissingWeights({ weights }: EngineRecord, isOptional: boolean): EngineRecord['weights'] {
+  return weights.filter(item => !item.isInstalled && item.isOptional === isOptional);
 }
 
 /** The label of the button that begins an installation; it mentions terms only if there are terms to accept. */
 function nameInstallation(engine: EngineRecord, isOptional: boolean, trans: Trans): string {
-  return listAsked(engine, isOptional).length > 0 ? trans.__('Accept and Install') : trans.__('Install');
+  return listTermsToAccept(engine, isOptional).length > 0 ? trans.__('Accept and Install') : trans.__('Install');
 }
 
 /** The terms that must be accepted for an installation. */
-function listAsked({ terms }: EngineRecord, isOptional: boolean): EngineRecord['terms'] {
-  return terms.filter(each => each.isAsked && each.isOptional === isOptional);
+function listTermsToAccept({ terms }: EngineRecord, isOptional: boolean): EngineRecord['terms'] {
+  return terms.filter(item => item.isAsked && item.isOptional === isOptional);
 }
 
 /** Describes what the button accepts, with links to the terms, and that it is recorded; empty without terms. */
 function describeTerms(engine: EngineRecord, isOptional: boolean, trans: Trans): HTMLElement[] {
-  const rows = listAsked(engine, isOptional).map(({ name, licence, source, url }) => {
-    const said = paragraph(trans.__('You must accept the licence of %1: %2 (%3).', name, licence, source));
-    said.classList.add('fn-Terms');
+  const rows = listTermsToAccept(engine, isOptional).map(({ name, licence, source, url }) => {
+    const line = paragraph(trans.__('You must accept the licence of %1: %2 (%3).', name, licence, source));
+    line.classList.add('fn-Terms');
     if (url !== '') {
       const link = document.createElement('a');
       Object.assign(link, { href: url, target: '_blank', rel: 'noopener', textContent: trans.__('Read the licence') });
-      said.append(' ', link);
+      line.append(' ', link);
     }
-    return said;
+    return line;
   });
   const record = trans.__('Your acceptance is recorded on this computer, with your user name and the time.');
   return rows.length > 0 ? [...rows, paragraph(record)] : [];
@@ -87,8 +87,8 @@ function describeTerms(engine: EngineRecord, isOptional: boolean, trans: Trans):
 function describeWeights(weights: EngineRecord['weights'][number], trans: Trans): string {
   const { host, isExact, licence, name, sizeBytes, source } = weights;
   const size = sizeBytes > 0 ? formatSize(sizeBytes) : trans.__('of unknown size');
-  const words = sizeBytes > 0 && !isExact ? trans.__('about %1', size) : size;
-  return trans.__('Weights: %1, %2, from %3 (%4). Licence: %5.', name, words, host, source, licence);
+  const sizeText = sizeBytes > 0 && !isExact ? trans.__('about %1', size) : size;
+  return trans.__('Weights: %1, %2, from %3 (%4). Licence: %5.', name, sizeText, host, source, licence);
 }
 
 function paragraph(text: string): HTMLElement {
@@ -112,7 +112,7 @@ export async function remove({ engines, trans }: IFoldnote, engine: EngineRecord
   const body = engine.isInstalled
     ? trans.__('Its environment is deleted from this computer. Jobs and results are kept.')
     : trans.__('The partial installation is deleted from this computer.');
-  if (await isConfirmed(title, body, trans.__('Remove'), trans.__('Cancel'))) {
+  if (await confirmAction(title, body, trans.__('Remove'), trans.__('Cancel'))) {
     await engines.change(engine.name, 'remove');
   }
 }

@@ -4,25 +4,25 @@ import { Clipboard, ICommandPalette, MainAreaWidget, Notification, WidgetTracker
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { Widget } from '@lumino/widgets';
 
-import type { JobPlace, JobRecord } from '../api/responses';
+import type { JobRef, JobRecord } from '../api/responses';
 import { CommandIDs, readText, readTexts, type JobArgs } from '../commands';
 import { isBatch } from '../models/batch';
 import { rerunCode, compareCode, jobCode } from '../models/code';
 import { canCompare } from '../models/comparing';
 import { memberKey } from '../models/members';
-import { servicePlace } from '../models/profiles';
-import { isPassing } from '../models/result';
+import { serviceLocation } from '../models/profiles';
+import { isTemporary } from '../models/result';
 import { isLive } from '../models/status';
-import { formatCount, sentenceOf, visibleText } from '../models/text';
+import { formatCount, messageOf, visibleText } from '../models/text';
 import { runInCell } from '../notebooks';
 import { ResultPanel } from '../panels/result';
 import { addTab } from '../tabs';
 import { IFoldnote } from '../tokens';
-import { CATEGORY, isConfirmed, notifyOnError, textArgument } from './commands';
+import { CATEGORY, confirmAction, notifyOnError, textArgument } from './commands';
 
 const DOWNLOAD_PAUSE_MS = 400;
 
-const MENU = [
+const MENU_COMMANDS = [
   CommandIDs.openJob,
   CommandIDs.loadJob,
   CommandIDs.againJob,
@@ -55,12 +55,14 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
     addShareCommands(app, foldnote, results);
     void restorer?.restore(results, {
       command: CommandIDs.openJob,
-      args: ({ content }) => argsOf(content.place),
-      name: ({ content: { place } }) => [place.profile, place.member, place.job, place.share].join('/')
+      args: ({ content }) => argsOf(content.jobRef),
+      name: ({ content: { jobRef } }) => [jobRef.profile, jobRef.member, jobRef.job, jobRef.share].join('/')
     });
-    addEndingCommands(app, foldnote);
+    addStopCommand(app, foldnote);
+    addDeleteCommand(app, foldnote);
+    addUndoDeleteCommand(app, foldnote);
     addTagCommand(app, foldnote);
-    MENU.forEach((command, rank) => {
+    MENU_COMMANDS.forEach((command, rank) => {
       palette?.addItem({ command, category: CATEGORY, args: { isPalette: true } });
       app.contextMenu.addItem({ command, selector: '.fn-JobRow', rank });
     });
@@ -74,12 +76,12 @@ interface CommandTarget {
   readonly member: string | null;
   /** Name of the profile of their service; null for the selected one. */
   readonly profile: string | null;
-  /** See {@link JobPlace}. */
+  /** See {@link JobRef}. */
   readonly share?: string;
 }
 
-/** The jobs that a command applies to: the given ones, else the selected ones. */
-function meant(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnote): CommandTarget {
+/** The jobs that a command applies to: those in its arguments, else the selected ones. */
+function findTarget(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnote): CommandTarget {
   const [job, jobs] = [readText(args, 'job'), readTexts(args, 'jobs')];
   if (job || jobs.length > 0) {
     const [member, profile] = [readText(args, 'member') || null, readText(args, 'profile') || null];
@@ -92,7 +94,7 @@ function meant(args: ReadonlyPartialJSONObject, { members, selection }: IFoldnot
 }
 
 /** Arguments of a command for this job. */
-function argsOf({ job, member, profile, share }: JobPlace): JobArgs {
+function argsOf({ job, member, profile, share }: JobRef): JobArgs {
   return { job, ...(member && { member }), ...(profile && { profile }), ...(share && { share }) };
 }
 
@@ -100,42 +102,42 @@ function argsOf({ job, member, profile, share }: JobPlace): JobArgs {
 interface JobCommand {
   readonly label: string;
   /** The label if the caller names the job; menus and the palette apply to the selection. */
-  readonly named?: (name: string) => string;
+  readonly labelFor?: (name: string) => string;
   /** Addition to the label about these jobs. */
-  readonly more?: (meant: CommandTarget) => string;
+  readonly labelSuffix?: (target: CommandTarget) => string;
   /** Whether the command is enabled. */
-  readonly canRun: (meant: CommandTarget) => boolean;
+  readonly canRun: (target: CommandTarget) => boolean;
   /** Whether the command is visible; by default always. */
-  readonly isThere?: (meant: CommandTarget) => boolean;
-  readonly run: (meant: CommandTarget, args: ReadonlyPartialJSONObject) => unknown;
+  readonly isVisible?: (target: CommandTarget) => boolean;
+  readonly run: (target: CommandTarget, args: ReadonlyPartialJSONObject) => unknown;
 }
 
 function addJobCommand(app: JupyterFrontEnd, foldnote: IFoldnote, id: string, command: JobCommand): void {
-  const { label, named, more, canRun, isThere, run } = command;
+  const { label, labelFor, labelSuffix, canRun, isVisible, run } = command;
   app.commands.addCommand(id, {
     label: args => {
       const job = readText(args, 'job');
-      if (job && named) {
-        return named(visibleText(job));
+      if (job && labelFor) {
+        return labelFor(visibleText(job));
       }
-      const plain = `${label}${more?.(meant(args, foldnote)) ?? ''}`;
+      const plain = `${label}${labelSuffix?.(findTarget(args, foldnote)) ?? ''}`;
       return args.isPalette === true ? foldnote.trans.__('%1 (Selected Jobs)', plain) : plain;
     },
     describedBy: { args: textArgument('job', 'Name of the job') },
-    isVisible: args => isThere?.(meant(args, foldnote)) ?? true,
-    isEnabled: args => canRun(meant(args, foldnote)),
-    execute: args => run(meant(args, foldnote), args)
+    isVisible: args => isVisible?.(findTarget(args, foldnote)) ?? true,
+    isEnabled: args => canRun(findTarget(args, foldnote)),
+    execute: args => run(findTarget(args, foldnote), args)
   });
 }
 
-const hasOne = ({ names }: CommandTarget): boolean => names.length > 0;
+const hasJobs = ({ names }: CommandTarget): boolean => names.length > 0;
 const isOwn = ({ member }: CommandTarget): boolean => member === null;
-const isOwnAndThere = (meant: CommandTarget): boolean => hasOne(meant) && isOwn(meant);
+const isOwnWithJobs = (target: CommandTarget): boolean => hasJobs(target) && isOwn(target);
 
 /** The record of a job; undefined if unknown, or if the lists show another service. */
 function recordOf(name: string, { member, profile }: CommandTarget, foldnote: IFoldnote): JobRecord | undefined {
   const { jobs, members, profiles } = foldnote;
-  if (!profiles.isMeant(profile)) {
+  if (!profiles.isSelected(profile)) {
     return undefined;
   }
   return member === null ? jobs.find(name) : members.find(name, member);
@@ -145,12 +147,12 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { profiles, trans } = foldnote;
   addJobCommand(app, foldnote, CommandIDs.loadJob, {
     label: trans.__('Insert a Cell That Loads the Job'),
-    named: name => trans.__('Insert a cell that loads %1', name),
-    canRun: hasOne,
-    run: async meant => {
-      const { member, profile } = meant;
-      for (const name of meant.names) {
-        const isParent = isBatch(recordOf(name, meant, foldnote));
+    labelFor: name => trans.__('Insert a cell that loads %1', name),
+    canRun: hasJobs,
+    run: async target => {
+      const { member, profile } = target;
+      for (const name of target.names) {
+        const isParent = isBatch(recordOf(name, target, foldnote));
         await notifyOnError(runInCell(app, jobCode(name, profiles.forCode(profile), member, isParent), ''));
       }
     }
@@ -158,13 +160,13 @@ function addCellCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   addJobCommand(app, foldnote, CommandIDs.againJob, {
     label: trans.__("Open the Job's Settings as a Form"),
     canRun: ({ names }) => names.length === 1,
-    run: meant => {
+    run: target => {
       const {
         names: [name = ''],
         member,
         profile
-      } = meant;
-      const isPipeline = recordOf(name, meant, foldnote)?.tool === 'pipeline';
+      } = target;
+      const isPipeline = recordOf(name, target, foldnote)?.tool === 'pipeline';
       return notifyOnError(runInCell(app, rerunCode(name, profiles.forCode(profile), member, isPipeline), ''));
     }
   });
@@ -177,9 +179,9 @@ function addShareCommands(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Re
   const { profiles, trans } = foldnote;
   addJobCommand(app, foldnote, CommandIDs.shareJob, {
     label: trans.__('Share …'),
-    isThere: given => isOwn(given) && profiles.canShare(given.profile),
-    canRun: given => given.names.length === 1 && isOwn(given) && profiles.canShare(given.profile),
-    run: async ({ names: [job = ''], ...where }) => (await loadSharing())?.shareJob(foldnote, { job, ...where })
+    isVisible: target => isOwn(target) && profiles.canShare(target.profile),
+    canRun: target => target.names.length === 1 && isOwn(target) && profiles.canShare(target.profile),
+    run: async ({ names: [job = ''], ...owner }) => (await loadSharing())?.shareJob(foldnote, { job, ...owner })
   });
   app.commands.addCommand(CommandIDs.openShared, {
     label: trans.__('Open a Shared Link …'),
@@ -194,9 +196,9 @@ function addCompareCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { profiles, trans } = foldnote;
   addJobCommand(app, foldnote, CommandIDs.compareJobs, {
     label: trans.__('Compare in a Cell'),
-    canRun: given => {
-      const { names } = given;
-      return isOwn(given) && canCompare(names.map(name => recordOf(name, given, foldnote)));
+    canRun: target => {
+      const { names } = target;
+      return isOwn(target) && canCompare(names.map(name => recordOf(name, target, foldnote)));
     },
     run: ({ names, profile }) => notifyOnError(runInCell(app, compareCode(names, profiles.forCode(profile)), ''))
   });
@@ -207,108 +209,113 @@ function addResultCommands(app: JupyterFrontEnd, foldnote: IFoldnote): Results {
   const tracker: Results = new WidgetTracker({ namespace: 'foldnote-results' });
   const isRefused = ({ names: [jobName = ''], member }: CommandTarget): boolean =>
     member !== null && members.state().refusals.has(memberKey({ jobName, email: member }));
-  const refused = (meant: CommandTarget): string =>
-    isRefused(meant) ? ` ${trans.__('(the service refused: see the row)')}` : '';
+  const refused = (target: CommandTarget): string =>
+    isRefused(target) ? ` ${trans.__('(the service refused: see the row)')}` : '';
   addJobCommand(app, foldnote, CommandIDs.openJob, {
     label: trans.__('Open the Result'),
-    named: name => trans.__('Open the result of %1', name),
-    more: refused,
-    canRun: given => hasOne(given) && !isRefused(given),
-    run: async ({ names, ...where }) => {
+    labelFor: name => trans.__('Open the result of %1', name),
+    labelSuffix: refused,
+    canRun: target => hasJobs(target) && !isRefused(target),
+    run: async ({ names, ...owner }) => {
       for (const job of names) {
-        await open(app, foldnote, tracker, { job, ...where });
+        await openResult(app, foldnote, tracker, { job, ...owner });
       }
     }
   });
   /** For an unlisted job, the service reports an error. */
-  const isComplete = (name: string, given: CommandTarget): boolean =>
-    (recordOf(name, given, foldnote)?.status ?? 'Complete') === 'Complete';
+  const isComplete = (name: string, target: CommandTarget): boolean =>
+    (recordOf(name, target, foldnote)?.status ?? 'Complete') === 'Complete';
   addJobCommand(app, foldnote, CommandIDs.downloadJob, {
     label: trans.__('Download the Result'),
-    named: name => trans.__('Download the result of %1', name),
-    more: refused,
-    canRun: given => !isRefused(given) && given.names.some(name => isComplete(name, given)),
-    run: async (given, args) => {
-      for (const name of given.names.filter(each => isComplete(each, given))) {
-        const { member, profile } = given;
+    labelFor: name => trans.__('Download the result of %1', name),
+    labelSuffix: refused,
+    canRun: target => !isRefused(target) && target.names.some(name => isComplete(name, target)),
+    run: async (target, args) => {
+      for (const name of target.names.filter(job => isComplete(job, target))) {
+        const { member, profile } = target;
         await download(foldnote, { job: name, member, profile }, readText(args, 'file') || null);
       }
     }
   });
   addJobCommand(app, foldnote, CommandIDs.copyJob, {
     label: trans.__('Copy the Name'),
-    canRun: hasOne,
+    canRun: hasJobs,
     run: ({ names }) => Clipboard.copyToSystem(names.join('\n'))
   });
   return tracker;
 }
 
 /** The open tabs. */
-export type Results = WidgetTracker<MainAreaWidget<Widget & { readonly place: JobPlace }>>;
+export type Results = WidgetTracker<MainAreaWidget<Widget & { readonly jobRef: JobRef }>>;
 
-async function open(app: JupyterFrontEnd, foldnote: IFoldnote, tracker: Results, given: JobPlace): Promise<void> {
+async function openResult(
+  app: JupyterFrontEnd,
+  foldnote: IFoldnote,
+  tracker: Results,
+  requested: JobRef
+): Promise<void> {
   const { profiles } = foldnote;
-  if (given.share) {
-    (await loadSharing())?.restoreShared(app, foldnote, tracker, given);
+  if (requested.share) {
+    (await loadSharing())?.restoreShared(app, foldnote, tracker, requested);
     return;
   }
-  if (given.profile === null && profiles.meant() === null) {
+  if (requested.profile === null && profiles.selected() === null) {
     await profiles.load(); // a tab keeps its service, even if another one is selected
   }
-  const place = { ...given, profile: given.profile ?? profiles.meant() };
-  const { job, member } = place;
-  const shown = tracker.find(({ content }) => isSamePlace(content.place, place));
-  if (shown) {
-    app.shell.activateById(shown.id);
+  const jobRef = { ...requested, profile: requested.profile ?? profiles.selected() };
+  const { job, member } = jobRef;
+  const existing = tracker.find(({ content }) => isSameJob(content.jobRef, jobRef));
+  if (existing) {
+    app.shell.activateById(existing.id);
     return;
   }
-  const run = (command: string, more: { file?: string; path?: string } = {}): void => {
-    void app.commands.execute(command, { ...argsOf(place), ...more });
+  const run = (command: string, labelSuffix: { file?: string; path?: string } = {}): void => {
+    void app.commands.execute(command, { ...argsOf(jobRef), ...labelSuffix });
   };
   const content = new ResultPanel({
-    place,
+    jobRef,
     foldnote,
     onInsert: () => run(CommandIDs.loadJob),
-    onAgain: () => run(CommandIDs.againJob),
-    onShare: profiles.canShare(place.profile) && member === null ? () => run(CommandIDs.shareJob) : null,
+    onRerun: () => run(CommandIDs.againJob),
+    onShare: profiles.canShare(jobRef.profile) && member === null ? () => run(CommandIDs.shareJob) : null,
     onDownload: file => run(CommandIDs.downloadJob, file === null ? {} : { file }),
     onInsertFile: path => run(CommandIDs.insertFile, { path }),
-    onElsewhere: other => {
+    onSwitchProfile: other => {
       widget.close();
-      void open(app, foldnote, tracker, { job, member, profile: other });
+      void openResult(app, foldnote, tracker, { job, member, profile: other });
     },
     onClose: () => widget.close()
   });
   const widget = new MainAreaWidget({ content });
-  widget.title.caption = captionOf(place, foldnote);
+  widget.title.caption = captionOf(jobRef, foldnote);
   addTab(app, widget);
   void tracker.add(widget);
   app.shell.activateById(widget.id);
 }
 
-function isSamePlace(one: JobPlace, other: JobPlace): boolean {
+function isSameJob(one: JobRef, other: JobRef): boolean {
   return one.job === other.job && one.member === other.member && one.profile === other.profile && !one.share;
 }
 
 /** Owner and service of a job, if not the default. */
-function captionOf({ member, profile }: JobPlace, { profiles, trans }: IFoldnote): string {
+function captionOf({ member, profile }: JobRef, { profiles, trans }: IFoldnote): string {
   return [
     member === null ? '' : trans.__('Owner: %1', visibleText(member)),
-    profiles.forCode(profile) === null ? '' : servicePlace(profile, trans)
+    profiles.forCode(profile) === null ? '' : serviceLocation(profile, trans)
   ]
     .filter(Boolean)
     .join(' · ');
 }
 
 /** Makes the server download a result, and the browser save it. */
-async function download({ api, members }: IFoldnote, place: JobPlace, file: string | null): Promise<void> {
-  const { job, member } = place;
+async function download({ api, members }: IFoldnote, jobRef: JobRef, file: string | null): Promise<void> {
+  const { job, member } = jobRef;
   try {
-    save(await api.fetchResult(place, file));
+    save(await api.fetchResult(jobRef, file));
     await new Promise(resolve => setTimeout(resolve, DOWNLOAD_PAUSE_MS)); // browsers drop simultaneous downloads
   } catch (error) {
-    const reason = sentenceOf(error);
-    if (member !== null && !isPassing(error)) {
+    const reason = messageOf(error);
+    if (member !== null && !isTemporary(error)) {
       members.noteRefusal({ jobName: job, email: member }, reason);
     }
     Notification.error(`${visibleText(job)}: ${reason}`, { autoClose: 8000 });
@@ -325,40 +332,42 @@ function save(address: string): void {
   link.remove();
 }
 
-function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+function addStopCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { jobs, trans } = foldnote;
-  const leaving = ({ names }: CommandTarget): readonly string[] =>
-    (names.length > 0 ? names : jobs.state().jobs.map(job => job.jobName)).filter(name => jobs.find(name)?.isLeaving);
-  const live = ({ names }: CommandTarget): readonly string[] =>
+  const unfinished = ({ names }: CommandTarget): readonly string[] =>
     names.filter(name => {
       const job = jobs.find(name);
       return job !== undefined && isLive(job);
     });
   addJobCommand(app, foldnote, CommandIDs.stopJob, {
     label: trans.__('Stop'),
-    named: name => trans.__('Stop the job %1', name),
-    isThere: isOwn,
-    canRun: given => isOwn(given) && live(given).length > 0,
-    run: async given => {
-      const names = live(given);
-      const title = question(
+    labelFor: name => trans.__('Stop the job %1', name),
+    isVisible: isOwn,
+    canRun: target => isOwn(target) && unfinished(target).length > 0,
+    run: async target => {
+      const names = unfinished(target);
+      const title = describeJobs(
         names,
         name => trans.__('Stop the job %1?', name),
         count => trans.__('Stop %1 jobs?', formatCount(count))
       );
       const body = trans.__('Results computed so far are lost unless the tool has already saved them.');
-      if (await isConfirmed(title, body, trans.__('Stop'), trans.__('Cancel'))) {
+      if (await confirmAction(title, body, trans.__('Stop'), trans.__('Cancel'))) {
         await jobs.stop(names);
       }
     }
   });
+}
+
+function addDeleteCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+  const { trans } = foldnote;
   addJobCommand(app, foldnote, CommandIDs.deleteJob, {
     label: trans.__('Delete'),
-    named: name => trans.__('Delete the job %1', name),
-    isThere: isOwn,
-    canRun: isOwnAndThere,
+    labelFor: name => trans.__('Delete the job %1', name),
+    isVisible: isOwn,
+    canRun: isOwnWithJobs,
     run: async ({ names }) => {
-      const title = question(
+      const title = describeJobs(
         names,
         name => trans.__('Delete the job %1?', name),
         count => trans.__('Delete %1 jobs?', formatCount(count))
@@ -366,18 +375,26 @@ function addEndingCommands(app: JupyterFrontEnd, foldnote: IFoldnote): void {
       const body = trans.__(
         'Records, logs and results are permanently removed from the service. Running jobs are stopped.'
       );
-      if (names.length > 0 && (await isConfirmed(title, body, trans.__('Delete'), trans.__('Cancel')))) {
+      if (names.length > 0 && (await confirmAction(title, body, trans.__('Delete'), trans.__('Cancel')))) {
         await deleteLater(app, foldnote, names);
       }
     }
   });
+}
+
+/** Undoes pending deletions: of the selected jobs, else of all. */
+function addUndoDeleteCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
+  const { jobs, trans } = foldnote;
+  const pendingDeletions = ({ names }: CommandTarget): readonly string[] =>
+    (names.length > 0 ? names : jobs.state().jobs.map(job => job.jobName)).filter(name => jobs.find(name)?.isLeaving);
   addJobCommand(app, foldnote, CommandIDs.keepJob, {
     label: trans.__('Undo the Deletion'),
-    isThere: given => isOwn(given) && leaving(given).length > 0,
-    canRun: given => isOwn(given) && leaving(given).length > 0,
-    run: given => {
-      const heard = leaving(given);
-      return jobs.keep(heard.length > 0 ? heard : given.names, given.profile ?? undefined); // the page may not yet know about their pending deletion
+    isVisible: target => isOwn(target) && pendingDeletions(target).length > 0,
+    canRun: target => isOwn(target) && pendingDeletions(target).length > 0,
+    run: target => {
+      const pendingNames = pendingDeletions(target);
+      const names = pendingNames.length > 0 ? pendingNames : target.names; // the page may not know of the deletion yet
+      return jobs.undoDelete(names, target.profile ?? undefined);
     }
   });
 }
@@ -389,12 +406,12 @@ async function deleteLater(
   names: readonly string[]
 ): Promise<void> {
   const { undoSeconds } = settings.state();
-  const profile = profiles.meant(); // another one may be selected before it is undone
+  const profile = profiles.selected(); // another one may be selected before it is undone
   if (undoSeconds === 0) {
     await jobs.delete(names);
     return;
   }
-  const text = question(
+  const text = describeJobs(
     names,
     name => trans.__('%1 will be deleted in %2 s.', name, undoSeconds),
     count => trans.__('%1 jobs will be deleted in %2 s.', formatCount(count), undoSeconds)
@@ -416,14 +433,18 @@ function addTagCommand(app: JupyterFrontEnd, foldnote: IFoldnote): void {
   const { trans } = foldnote;
   addJobCommand(app, foldnote, CommandIDs.tagJob, {
     label: trans.__('Tag …'),
-    named: name => trans.__('Tag %1 …', name),
-    isThere: isOwn,
-    canRun: isOwnAndThere,
+    labelFor: name => trans.__('Tag %1 …', name),
+    isVisible: isOwn,
+    canRun: isOwnWithJobs,
     run: async ({ names }) => (await notifyOnError(import('../panels/tagging')))?.editTags(foldnote, names)
   });
 }
 
-function question(names: readonly string[], one: (name: string) => string, many: (count: number) => string): string {
+function describeJobs(
+  names: readonly string[],
+  one: (name: string) => string,
+  many: (count: number) => string
+): string {
   const [name = ''] = names;
   return names.length === 1 ? one(visibleText(name)) : many(names.length);
 }

@@ -33,12 +33,12 @@ export const launcherPlugin: JupyterFrontEndPlugin<void> = {
     const { tools } = foldnote;
     const cards = new ToolCards(launcher);
     cards.show(readCards(window.localStorage)); // the cards of the last visit, until the service has responded
-    let shown: unknown = null;
+    let shownTools: unknown = null;
     tools.changed.connect(() => {
-      const { tools: known, service } = tools.state();
-      if (known !== null && known !== shown && service?.state === 'ok') {
-        shown = known;
-        const args = known.filter(tool => tool.available).map(cardOf);
+      const { tools: catalog, service } = tools.state();
+      if (catalog !== null && catalog !== shownTools && service?.state === 'ok') {
+        shownTools = catalog;
+        const args = catalog.filter(tool => tool.available).map(cardOf);
         cards.show(args);
         writeCards(window.localStorage, args);
       }
@@ -53,14 +53,14 @@ class ToolCards {
 
   /** Shows exactly these tools. */
   show(cards: readonly CardArgs[]): void {
-    const wanted = new Map(cards.map(card => [JSON.stringify(card), card]));
+    const cardsByKey = new Map(cards.map(card => [JSON.stringify(card), card]));
     for (const [key, item] of this.items) {
-      if (!wanted.has(key)) {
+      if (!cardsByKey.has(key)) {
         item.dispose();
         this.items.delete(key);
       }
     }
-    for (const [key, args] of wanted) {
+    for (const [key, args] of cardsByKey) {
       if (!this.items.has(key)) {
         const item = { command: CommandIDs.launchTool, category: CATEGORY, rank: TOOL_RANK, args };
         this.items.set(key, this.launcher.add(item));

@@ -44,28 +44,28 @@ export const menuPlugin: JupyterFrontEndPlugin<void> = {
     menu.addItem({ command: CommandIDs.connect });
     menu.addItem({ command: CommandIDs.openShared });
     mainMenu.addMenu(menu, false, { rank: RANK });
-    let shown: unknown;
-    const fill = (): void => {
-      const known = tools.state().tools;
-      if (known !== shown) {
-        shown = known; // an open menu is not rebuilt by unrelated changes
+    let shownTools: unknown;
+    const updateCatalog = (): void => {
+      const current = tools.state().tools;
+      if (current !== shownTools) {
+        shownTools = current; // an open menu is not rebuilt by unrelated changes
         fillCatalog(app, foldnote, catalog);
       }
     };
-    tools.changed.connect(fill);
-    fill();
+    tools.changed.connect(updateCatalog);
+    updateCatalog();
     void app.restored.then(() => tools.load());
   }
 };
 
 /** A submenu for each family with available tools, or an entry that says there are none. */
 function fillCatalog(app: JupyterFrontEnd, { tools, trans }: IFoldnote, catalog: MenuSvg): void {
-  const known = (tools.state().tools ?? []).filter(tool => tool.available);
+  const available = (tools.state().tools ?? []).filter(tool => tool.available);
   for (const { submenu } of [...catalog.items]) {
     submenu?.dispose();
   }
   catalog.clearItems();
-  for (const { family, tools: members } of groupTools(known)) {
+  for (const { family, tools: members } of groupTools(available)) {
     const submenu = new MenuSvg({ commands: app.commands });
     submenu.title.label = family;
     submenu.title.mnemonic = 0;

@@ -13,7 +13,7 @@ import { ProfilesModel } from '../models/profiles';
 import { Selection } from '../models/selection';
 import { SettingsModel } from '../models/settings';
 import { ToolsModel } from '../models/tools';
-import { PLAIN } from '../models/words';
+import { PLAIN } from '../models/translation';
 import { IFoldnote } from '../tokens';
 
 /** The models. */
@@ -50,7 +50,7 @@ export const modelsPlugin: JupyterFrontEndPlugin<IFoldnote> = {
     const settings = new SettingsModel();
     settings.changed.connect(() => {
       const { hasNotifications, profile, pollSeconds, colors } = settings.state();
-      attention.turn(hasNotifications);
+      attention.enable(hasNotifications);
       api.pollSeconds = pollSeconds;
       api.colors = colors;
       profiles.choose(profile);

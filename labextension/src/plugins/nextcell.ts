@@ -15,12 +15,12 @@ export const nextCellPlugin: JupyterFrontEndPlugin<void> = {
   activate: (app: JupyterFrontEnd) => {
     document.addEventListener(INSERT_CELL, event => {
       const code = event instanceof CustomEvent ? readCode(event.detail) : '';
-      const place = findCell(app, event.target);
-      if (code === '' || !place?.cell || event.defaultPrevented) {
+      const position = findCell(app, event.target);
+      if (code === '' || !position?.cell || event.defaultPrevented) {
         return;
       }
       event.preventDefault(); // tells the output that the cell was inserted
-      void notifyOnError(insertCellBelow(app, place.notebook, place.cell, code));
+      void notifyOnError(insertCellBelow(app, position.notebook, position.cell, code));
     });
   }
 };

@@ -12,7 +12,7 @@ import { CommandIDs, type JobArgs } from '../commands';
 import { endingNote, Endings, endingSummary, type EndingNote } from '../models/endings';
 import { toolType } from '../models/batch';
 import { visibleText } from '../models/text';
-import type { Trans } from '../models/words';
+import type { Trans } from '../models/translation';
 import { ResultPanel } from '../panels/result';
 import { Sidebar } from '../panels/sidebar';
 import { TitleCount } from '../titleCount';
@@ -42,7 +42,7 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
     const endings = new Endings();
     const count = new TitleCount();
     jobs.changed.connect(() => {
-      const ended = endings.note(jobs.state());
+      const ended = endings.findEnded(jobs.state());
       if (settings.state().hasNotifications) {
         notifyEnded(app, foldnote, ended);
         count.add(ended.length);
@@ -68,32 +68,32 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
 function notifyEnded(app: JupyterFrontEnd, foldnote: IFoldnote, ended: readonly JobRecord[]): void {
   const { tools, trans } = foldnote;
   if (ended.length > MAX_AT_ONCE) {
-    emit(app, foldnote, endingSummary(ended, trans), showJobs(app, trans), null);
+    notify(app, foldnote, endingSummary(ended, trans), showJobs(app, trans), null);
     return;
   }
   for (const job of ended) {
     const note = endingNote(job, tools.displayName(toolType(job)), trans);
     const action = job.status === 'Complete' ? openResult(app, job.jobName, trans) : showJobs(app, trans);
-    emit(app, foldnote, note, action, job.jobName);
+    notify(app, foldnote, note, action, job.jobName);
   }
 }
 
 /** Reports one or several jobs, without a pop-up while a view shows the same information. */
-function emit(
+function notify(
   app: JupyterFrontEnd,
   { settings }: IFoldnote,
   { tone, text }: EndingNote,
   action: Notification.IAction,
   job: string | null
 ): void {
-  const isQuiet = isListSeen(app) || (job !== null && isJobSeen(app, job));
+  const isQuiet = isListVisible(app) || (job !== null && isJobVisible(app, job));
   Notification.emit(text, tone, { autoClose: isQuiet ? 0 : SHOWN_MS, actions: [action] });
   if (settings.state().hasBrowserNotifications && readPermission() === 'granted' && isAway()) {
     showNotice(text, job ?? 'several', () => action.callback(new MouseEvent('click')));
   }
 }
 
-function isListSeen(app: JupyterFrontEnd): boolean {
+function isListVisible(app: JupyterFrontEnd): boolean {
   for (const widget of app.shell.widgets('left')) {
     if (widget instanceof Sidebar) {
       return widget.isVisible && widget.view === 'jobs';
@@ -103,21 +103,21 @@ function isListSeen(app: JupyterFrontEnd): boolean {
 }
 
 /** Whether the job's result or card is visible. */
-function isJobSeen({ shell }: JupyterFrontEnd, job: string): boolean {
+function isJobVisible({ shell }: JupyterFrontEnd, job: string): boolean {
   for (const widget of shell.widgets('main')) {
     const content: unknown = widget instanceof MainAreaWidget ? widget.content : null;
-    if (widget.isVisible && content instanceof ResultPanel && content.place.job === job) {
+    if (widget.isVisible && content instanceof ResultPanel && content.jobRef.job === job) {
       return true;
     }
   }
   const cards = document.querySelectorAll<HTMLElement>('.fnc .fnc-name');
-  return [...cards].some(card => card.textContent === job && isInSight(card));
+  return [...cards].some(card => card.textContent === job && isOnTop(card));
 }
 
-function isInSight(node: HTMLElement): boolean {
+function isOnTop(node: HTMLElement): boolean {
   const { x, y, width, height } = node.getBoundingClientRect();
-  const found = width > 0 ? document.elementFromPoint(x + width / 2, y + height / 2) : null;
-  return found !== null && (node.contains(found) || found.contains(node));
+  const topmost = width > 0 ? document.elementFromPoint(x + width / 2, y + height / 2) : null;
+  return topmost !== null && (node.contains(topmost) || topmost.contains(node));
 }
 
 function addBrowserCommand(
@@ -136,11 +136,11 @@ function addBrowserCommand(
         await registry?.set(SETTINGS, 'browserNotifications', false);
         return;
       }
-      const leave = readPermission() === 'default' ? await requestPermission() : readPermission();
-      if (leave === 'granted') {
+      const permission = readPermission() === 'default' ? await requestPermission() : readPermission();
+      if (permission === 'granted') {
         await registry?.set(SETTINGS, 'browserNotifications', true);
       } else {
-        Notification.warning(describeRefusal(leave === 'missing', trans), { autoClose: SHOWN_MS });
+        Notification.warning(describeRefusal(permission === 'missing', trans), { autoClose: SHOWN_MS });
       }
     }
   });
@@ -148,9 +148,9 @@ function addBrowserCommand(
 
 /** Offers to request the browser's permission, which is allowed only after a click. */
 function offerPermission({ commands }: JupyterFrontEnd, { trans }: IFoldnote): void {
-  const leave = readPermission();
-  if (leave !== 'default') {
-    Notification.warning(describeRefusal(leave === 'missing', trans), { autoClose: SHOWN_MS });
+  const permission = readPermission();
+  if (permission !== 'default') {
+    Notification.warning(describeRefusal(permission === 'missing', trans), { autoClose: SHOWN_MS });
     return;
   }
   const action: Notification.IAction = {

@@ -4,7 +4,7 @@
  */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
-import { answerRow, OPEN_JOB } from '../rowresults';
+import { handleRowRequest, OPEN_JOB } from '../rowresults';
 import { IFoldnote } from '../tokens';
 
 /** Rows open results without a kernel. */
@@ -15,7 +15,7 @@ export const rowResultsPlugin: JupyterFrontEndPlugin<void> = {
   requires: [IFoldnote],
   activate: (_app: JupyterFrontEnd, { api, trans }: IFoldnote) => {
     document.addEventListener(OPEN_JOB, event => {
-      answerRow(event, api, trans, (job, profile) => (profile === null ? null : { job, member: null, profile }));
+      handleRowRequest(event, api, trans, (job, profile) => (profile === null ? null : { job, member: null, profile }));
     });
   }
 };

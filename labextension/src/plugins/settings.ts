@@ -2,7 +2,7 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { COLORINGS, STANDARD, type Settings, type SettingsModel } from '../models/settings';
+import { COLORINGS, DEFAULT_SETTINGS, type Settings, type SettingsModel } from '../models/settings';
 
 /** The settings use the id of this plugin. */
 export const SETTINGS = 'foldnote:plugin';
@@ -11,25 +11,25 @@ export const SETTINGS = 'foldnote:plugin';
 export async function followSettings(registry: ISettingRegistry | null, model: SettingsModel): Promise<void> {
   try {
     const settings = await registry?.load(SETTINGS);
-    const read = (): void => model.take(readSettings(settings?.composite ?? {}));
-    settings?.changed.connect(read);
-    read();
+    const update = (): void => model.replace(readSettings(settings?.composite ?? {}));
+    settings?.changed.connect(update);
+    update();
   } catch (error) {
     console.warn('The settings of foldnote cannot be read; the defaults are used.', error);
-    model.take(STANDARD);
+    model.replace(DEFAULT_SETTINGS);
   }
 }
 
 /** The settings, with defaults for missing and invalid values. */
-export function readSettings(given: ReadonlyPartialJSONObject): Settings {
-  const seconds = (value: unknown, standard: number): number =>
-    typeof value === 'number' && value >= 0 ? value : standard;
+export function readSettings(values: ReadonlyPartialJSONObject): Settings {
+  const seconds = (value: unknown, fallback: number): number =>
+    typeof value === 'number' && value >= 0 ? value : fallback;
   return {
-    hasNotifications: given.notifications !== false,
-    hasBrowserNotifications: given.browserNotifications === true,
-    profile: typeof given.profile === 'string' && given.profile !== '' ? given.profile : null,
-    pollSeconds: seconds(given.pollSeconds, STANDARD.pollSeconds),
-    undoSeconds: seconds(given.undoSeconds, STANDARD.undoSeconds),
-    colors: COLORINGS.find(name => name === given.colors) ?? STANDARD.colors
+    hasNotifications: values.notifications !== false,
+    hasBrowserNotifications: values.browserNotifications === true,
+    profile: typeof values.profile === 'string' && values.profile !== '' ? values.profile : null,
+    pollSeconds: seconds(values.pollSeconds, DEFAULT_SETTINGS.pollSeconds),
+    undoSeconds: seconds(values.undoSeconds, DEFAULT_SETTINGS.undoSeconds),
+    colors: COLORINGS.find(name => name === values.colors) ?? DEFAULT_SETTINGS.colors
   };
 }

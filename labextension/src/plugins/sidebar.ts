@@ -5,10 +5,10 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 
 import { CommandIDs, mnemonicOf, readText, type FileArgs, type JobArgs, type NewCellArgs } from '../commands';
-import { dragFrom, type Dragged } from '../dragging';
+import { dragFrom, type DragItem } from '../dragging';
 import { markIcon } from '../icons';
 import { ChoicesModel } from '../models/choices';
-import { keptJobsCell, keptJobsLine, keptResultLine } from '../models/code';
+import { jobsCell, jobsAssignment, resultAssignment } from '../models/code';
 import { isLive } from '../models/status';
 import { formatCount, visibleText } from '../models/text';
 import { Sidebar, type SidebarView } from '../panels/sidebar';
@@ -17,7 +17,7 @@ import { CATEGORY, notifyOnError } from './commands';
 import { SETTINGS } from './settings';
 
 /** The dialogs about engines, loaded on first use. */
-const installing = () => notifyOnError(import('./installing'));
+const loadInstalling = () => notifyOnError(import('./installing'));
 
 /** The sidebar. */
 export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
@@ -83,17 +83,18 @@ function createSidebar(
     onDelete: names => run(CommandIDs.deleteJob, { jobs: [...names] }),
     onCompare: names => run(CommandIDs.compareJobs, { jobs: [...names] }),
     onTag: names => run(CommandIDs.tagJob, { jobs: [...names] }),
-    onKeep: names => run(CommandIDs.keepJob, { jobs: [...names] }),
-    onDrag: (names, event, onClick) => dragFrom(event, () => dragJobs(foldnote, names), onClick),
-    onOpenOf: ({ jobName: job, email: member }) => member && run(CommandIDs.openJob, { job, member }),
-    onInsertOf: ({ jobName: job, email: member }) => member && run(CommandIDs.loadJob, { job, member }),
-    onDragOf: ({ jobName, email }, event) => email && dragFrom(event, () => dragResult(foldnote, jobName, email)),
+    onUndoDelete: names => run(CommandIDs.keepJob, { jobs: [...names] }),
+    onDrag: (names, event, onClick) => dragFrom(event, () => jobsDragItem(foldnote, names), onClick),
+    onOpenMemberJob: ({ jobName: job, email: member }) => member && run(CommandIDs.openJob, { job, member }),
+    onInsertMemberJob: ({ jobName: job, email: member }) => member && run(CommandIDs.loadJob, { job, member }),
+    onDragMemberJob: ({ jobName, email }, event) =>
+      email && dragFrom(event, () => resultDragItem(foldnote, jobName, email)),
     onDownload: names => run(CommandIDs.downloadJob, { jobs: [...names] }),
     onInsertFile: path => run(CommandIDs.insertFile, { path }),
     onDeleteFile: path => run(CommandIDs.deleteFile, { path }),
     onDeleteFolder: path => run(CommandIDs.deleteFolder, { path }),
-    onInstall: engine => void installing().then(loaded => loaded?.install(foldnote, engine)),
-    onRemove: engine => void installing().then(loaded => loaded?.remove(foldnote, engine)),
+    onInstall: engine => void loadInstalling().then(loaded => loaded?.install(foldnote, engine)),
+    onRemove: engine => void loadInstalling().then(loaded => loaded?.remove(foldnote, engine)),
     onCancelEngine: engine => void foldnote.engines.change(engine.name, 'cancel'),
     onRefresh: () => run(CommandIDs.refresh),
     onConnect: () => run(CommandIDs.connect),
@@ -112,57 +113,57 @@ function createSidebar(
 
 /** Returns the keyboard focus to the sidebar when its context menu closes and nothing else takes it. */
 function keepFocus({ contextMenu }: JupyterFrontEnd, { node }: Sidebar): void {
-  let last: HTMLElement | null = null;
+  let lastFocused: HTMLElement | null = null;
   node.addEventListener(
     'contextmenu',
     () => {
       const { activeElement } = document;
-      last = activeElement instanceof HTMLElement && node.contains(activeElement) ? activeElement : null;
+      lastFocused = activeElement instanceof HTMLElement && node.contains(activeElement) ? activeElement : null;
     },
     true
   );
   contextMenu.menu.aboutToClose.connect(() => {
-    const before = last;
-    last = null;
+    const target = lastFocused;
+    lastFocused = null;
     requestAnimationFrame(() => {
       if (document.activeElement === null || document.activeElement === document.body) {
-        before?.focus();
+        target?.focus();
       }
     });
   });
 }
 
 /** Dragged jobs: code for cells and, for a single job, its files for a file field. */
-function dragJobs({ profiles, trans }: IFoldnote, names: readonly string[]): Dragged {
+function jobsDragItem({ profiles, trans }: IFoldnote, names: readonly string[]): DragItem {
   const [name = ''] = names;
   const profile = profiles.forCode();
   return {
     label: names.length === 1 ? visibleText(name) : trans.__('%1 jobs', names.length),
-    code: keptJobsLine(names, profile),
-    cell: keptJobsCell(names, profile),
+    code: jobsAssignment(names, profile),
+    cell: jobsCell(names, profile),
     value: names.length === 1 ? { kind: 'job', job: name } : undefined
   };
 }
 
 /** A dragged job of a member: code that loads its result. */
-function dragResult({ profiles }: IFoldnote, job: string, member: string): Dragged {
-  const line = keptResultLine(job, member, profiles.forCode());
+function resultDragItem({ profiles }: IFoldnote, job: string, member: string): DragItem {
+  const line = resultAssignment(job, member, profiles.forCode());
   return { label: visibleText(job), code: line, cell: `import foldnote as fn\n\n${line}\nresult` };
 }
 
 /** Shows the number of unfinished jobs in the sidebar's tab. */
 function showCount(sidebar: Sidebar, { jobs, trans }: IFoldnote): void {
-  const show = (): void => {
+  const updateTab = (): void => {
     const count = jobs.state().jobs.filter(isLive).length;
-    const what = trans.__('Protein analysis with foldnote: jobs, tools and files');
+    const title = trans.__('Protein analysis with foldnote: jobs, tools and files');
     const running = trans._n('%2 job is unfinished', '%2 jobs are unfinished', count, formatCount(count));
-    const caption = count > 0 ? `${what} (${running})` : what;
+    const caption = count > 0 ? `${title} (${running})` : title;
     if (sidebar.title.caption !== caption) {
       sidebar.title.caption = caption;
       sidebar.title.dataset = count > 0 ? { count: count > 99 ? '99+' : `${count}` } : {};
       sidebar.title.className = count > 0 ? 'fn-SideTab fn-mod-busy' : 'fn-SideTab';
     }
   };
-  jobs.changed.connect(show);
-  show();
+  jobs.changed.connect(updateTab);
+  updateTab();
 }

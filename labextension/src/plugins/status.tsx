@@ -24,14 +24,14 @@ export const statusPlugin: JupyterFrontEndPlugin<void> = {
       return;
     }
     const { jobs } = foldnote;
-    const show = (): void => void app.commands.execute(CommandIDs.showJobs);
-    const item = ReactWidget.create(<Count foldnote={foldnote} onShow={show} />);
+    const showJobs = (): void => void app.commands.execute(CommandIDs.showJobs);
+    const item = ReactWidget.create(<Count foldnote={foldnote} onShow={showJobs} />);
     const isActive = (): boolean => jobs.state().jobs.some(isLive);
     const changed = new Signal<object, void>(item);
-    let was = false;
+    let wasActive = false;
     jobs.changed.connect(() => {
-      if (isActive() !== was) {
-        was = isActive();
+      if (isActive() !== wasActive) {
+        wasActive = isActive();
         changed.emit();
       }
     });
@@ -51,7 +51,7 @@ function Count(props: { readonly foldnote: IFoldnote; readonly onShow: () => voi
   const live = state.jobs.filter(isLive);
   const running = live.filter(job => job.status === 'Running').length;
   const waiting = live.length - running;
-  const words = [
+  const parts = [
     running > 0 && trans.__('%1 running', formatCount(running)),
     waiting > 0 && trans.__('%1 queued', formatCount(waiting))
   ];
@@ -62,7 +62,7 @@ function Count(props: { readonly foldnote: IFoldnote; readonly onShow: () => voi
       title={trans.__('Show the jobs in the sidebar')}
       onClick={props.onShow}
     >
-      <StateIcon state={running > 0 ? 'running' : 'queued'} /> {words.filter(Boolean).join(', ')}
+      <StateIcon state={running > 0 ? 'running' : 'queued'} /> {parts.filter(Boolean).join(', ')}
     </button>
   );
 }

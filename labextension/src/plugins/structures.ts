@@ -49,7 +49,7 @@ export const structuresPlugin: JupyterFrontEndPlugin<void> = {
       modelName: 'base64',
       readOnly: true,
       fileTypes: [...FILE_KINDS.map(kind => kind.name), JSON_KIND],
-      defaultFor: FILE_KINDS.filter(kind => kind.isFirst).map(kind => kind.name)
+      defaultFor: FILE_KINDS.filter(kind => kind.isDefault).map(kind => kind.name)
     });
     app.docRegistry.addWidgetFactory(factory as unknown as DocumentRegistry.WidgetFactory); // declared for an older version
   }

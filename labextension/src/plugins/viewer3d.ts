@@ -26,8 +26,8 @@ export const viewer3dPlugin: JupyterFrontEndPlugin<void> = {
 
 /** A promise whose work starts when it is first awaited. */
 export class LazyPromise<T> implements PromiseLike<T> {
-  constructor(work: () => Promise<T>) {
-    this.work = work;
+  constructor(start: () => Promise<T>) {
+    this.start = start;
   }
 
   /** Starts the work, unless started, and waits for it. After a failure the next call starts it again. */
@@ -35,14 +35,14 @@ export class LazyPromise<T> implements PromiseLike<T> {
     onDone?: ((value: T) => A | PromiseLike<A>) | null,
     onFault?: ((reason: unknown) => B | PromiseLike<B>) | null
   ): Promise<A | B> {
-    this.running ??= this.work().catch((reason: unknown) => {
+    this.running ??= this.start().catch((reason: unknown) => {
       this.running = null;
       throw reason;
     });
     return this.running.then(onDone, onFault);
   }
 
-  private readonly work: () => Promise<T>;
+  private readonly start: () => Promise<T>;
   private running: Promise<T> | null = null;
 }
 

@@ -2,7 +2,7 @@
 import { lazy, Suspense, type ComponentType, type ReactElement } from 'react';
 
 import { Notice } from './Notice';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /**
  * A component that is loaded when it is first shown.
@@ -12,7 +12,7 @@ import { useWords } from './words';
 export function lazyComponent<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   const Loaded = lazy(() =>
     load().then(
-      found => ({ default: found }),
+      component => ({ default: component }),
       () => ({ default: NotLoaded as ComponentType<P> })
     )
   ) as unknown as ComponentType<P>;
@@ -26,7 +26,7 @@ export function lazyComponent<P extends object>(load: () => Promise<ComponentTyp
 }
 
 function NotLoaded(): ReactElement {
-  const trans = useWords();
+  const trans = useTranslation();
   return (
     <Notice
       tone="warning"

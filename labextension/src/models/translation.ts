@@ -4,10 +4,10 @@
 
 /** A translation; `%1`, `%2` … in a text are replaced by the arguments. */
 export interface Trans {
-  /** A text. */
+  /** Translates a text. */
   __(text: string, ...values: readonly (string | number)[]): string;
   /**
-   * A text for one item or for several. `%1` is `count` as bare digits: if it can reach a thousand, write `%2` and pass
+   * Translates a text that exists for one item and for several. `%1` is `count` as bare digits: if it can reach a thousand, write `%2` and pass
    * `formatCount(count)`.
    */
   _n(one: string, many: string, count: number, ...values: readonly (string | number)[]): string;
@@ -20,8 +20,8 @@ export const PLAIN: Trans = {
 };
 
 function fill(text: string, values: readonly (string | number)[]): string {
-  return text.replace(/%(\d)/g, (sign, place: string) => {
-    const value = values[Number(place) - 1];
-    return value === undefined ? sign : String(value);
+  return text.replace(/%(\d)/g, (placeholder, digit: string) => {
+    const value = values[Number(digit) - 1];
+    return value === undefined ? placeholder : String(value);
   });
 }

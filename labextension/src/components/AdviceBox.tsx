@@ -2,13 +2,13 @@
 import { useState, type ReactElement } from 'react';
 
 import type { AdviceResponse } from '../api/responses';
-import { sentenceOf, visibleText } from '../models/text';
+import { messageOf, visibleText } from '../models/text';
 import { Notice } from './Notice';
-import { useWords } from './words';
+import { useTranslation } from './translation';
 
 /** Props of the box. */
-export interface AskBoxProps {
-  readonly onAsk: (prompt: string) => Promise<AdviceResponse>;
+export interface AdviceBoxProps {
+  readonly advise: (prompt: string) => Promise<AdviceResponse>;
   readonly toolName: (type: string) => string;
   /** Whether the tool can run here. */
   readonly canRun: (type: string) => boolean;
@@ -16,25 +16,25 @@ export interface AskBoxProps {
 }
 
 /** The prompt and the recommendation. */
-export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): ReactElement {
-  const trans = useWords();
+export function AdviceBox({ advise, toolName, canRun, onChoose }: AdviceBoxProps): ReactElement {
+  const trans = useTranslation();
   const [prompt, setPrompt] = useState('');
-  const [answer, setResponse] = useState<AdviceResponse | null>(null);
+  const [response, setResponse] = useState<AdviceResponse | null>(null);
   const [fault, setFault] = useState<string | null>(null);
-  const [isAsking, setAsking] = useState(false);
-  const ask = async (): Promise<void> => {
-    if (isAsking) {
+  const [isLoading, setLoading] = useState(false);
+  const submit = async (): Promise<void> => {
+    if (isLoading) {
       return;
     }
-    setAsking(true);
+    setLoading(true);
     setFault(null);
     setResponse(null);
     try {
-      setResponse(await onAsk(prompt.trim()));
+      setResponse(await advise(prompt.trim()));
     } catch (error) {
-      setFault(sentenceOf(error));
+      setFault(messageOf(error));
     } finally {
-      setAsking(false);
+      setLoading(false);
     }
   };
   return (
@@ -42,7 +42,7 @@ export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): Reac
       className="fn-Ask"
       onSubmit={event => {
         event.preventDefault();
-        void ask();
+        void submit();
       }}
     >
       <label className="fn-Ask-label" htmlFor="fn-ask">
@@ -58,15 +58,15 @@ export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): Reac
           onKeyDown={event => {
             if (event.key === 'Enter' && !event.shiftKey && prompt.trim() !== '') {
               event.preventDefault();
-              void ask();
+              void submit();
             }
           }}
         />
-        <button type="submit" className="fn-Button fn-mod-small" disabled={isAsking || prompt.trim() === ''}>
+        <button type="submit" className="fn-Button fn-mod-small" disabled={isLoading || prompt.trim() === ''}>
           {trans.__('Ask')}
         </button>
       </div>
-      {isAsking && (
+      {isLoading && (
         <Notice tone="busy" title={trans.__('Comparing the tools')}>
           {trans.__('This may take up to half a minute.')}
         </Notice>
@@ -76,17 +76,17 @@ export function AskBox({ onAsk, toolName, canRun, onChoose }: AskBoxProps): Reac
           {fault}
         </Notice>
       )}
-      {answer !== null && !isAsking && (
+      {response !== null && !isLoading && (
         <div className="fn-Advice" role="status">
-          {answer.tools.length === 0 && <p className="fn-Advice-none">{trans.__('No tool is recommended.')}</p>}
-          {(answer.summary !== '' || answer.tools.length === 0) && (
+          {response.tools.length === 0 && <p className="fn-Advice-none">{trans.__('No tool is recommended.')}</p>}
+          {(response.summary !== '' || response.tools.length === 0) && (
             <p className="fn-Tool-method">
-              {visibleText(answer.summary) ||
+              {visibleText(response.summary) ||
                 trans.__('Name your molecules and what you want to know, or search the list below.')}
             </p>
           )}
           <ol>
-            {answer.tools.map(({ toolId, reason }) => (
+            {response.tools.map(({ toolId, reason }) => (
               <li key={toolId}>
                 <button type="button" className="fn-Link" onClick={() => onChoose(toolId)}>
                   {toolName(toolId)}

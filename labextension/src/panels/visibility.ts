@@ -1,12 +1,12 @@
-/** A panel that polls only while visible, and is rendered when it first becomes visible. */
+/** Base class of panels that poll only while visible, and are rendered when they first become visible. */
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { MessageLoop, type Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
 import { areStylesSettled, loadStyles } from '../styles';
 
-/** Base class that tracks its visibility. */
-export abstract class SeenWidget extends ReactWidget {
+/** A panel that is told when it becomes visible and when it is hidden. */
+export abstract class VisibilityWidget extends ReactWidget {
   /** Called when it becomes visible; may be called again while visible. */
   protected abstract watch(): void;
   /** Called when it is hidden or closed. */
