@@ -52,7 +52,7 @@ export default tseslint.config(
         {
           patterns: [
             {
-              group: ['react', 'react-dom', '../components/*'],
+              group: ['react', 'react-dom', '**/components/**'],
               message: 'Models stay free of React: components draw them.'
             }
           ]

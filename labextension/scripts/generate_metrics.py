@@ -1,4 +1,4 @@
-"""Write labextension/src/models/metrics.ts from the table of known metrics; ``--print`` prints it instead.
+"""Write labextension/src/models/results/metrics.ts from the table of known metrics; ``--print`` prints it instead.
 
 ``npm run metrics`` runs it. Only metrics with a direction are written, since lists sort by these only.
 """
@@ -16,7 +16,7 @@ HEADER = """\
  */
 export const METRICS: readonly (readonly [label: string, higher: boolean, ...names: string[]])[] = [
 """
-TARGET = Path(__file__).parents[1] / "src/models/metrics.ts"
+TARGET = Path(__file__).parents[1] / "src/models/results/metrics.ts"
 
 
 def quoted(text: str) -> str:

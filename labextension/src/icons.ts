@@ -3,7 +3,7 @@
  */
 import { LabIcon } from '@jupyterlab/ui-components';
 
-import type { ShownState } from './models/status';
+import type { ShownState } from './models/jobs/status';
 
 const MARK = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="16">
   <g fill="none" stroke-width="2.1" stroke-linecap="round" stroke-linejoin="round">

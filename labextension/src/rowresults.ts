@@ -2,7 +2,7 @@
  * The event with which a row of a batch's table requests the result of its job; `assets/table_rows.js` dispatches it.
  */
 import type { JobRef, ResultResponse } from './api/responses';
-import { messageOf } from './models/text';
+import { messageOf } from './models/formatting/text';
 import type { Trans } from './models/translation';
 
 /** Name of the event. */

@@ -2,16 +2,16 @@
 import { Token } from '@lumino/coreutils';
 
 import type { LabApi } from './api/lab';
-import type { AccountModel } from './models/account';
-import type { Attention } from './models/attention';
-import type { EnginesModel } from './models/engines';
-import type { FilesModel } from './models/files';
-import type { JobsModel } from './models/jobs';
-import type { MembersModel } from './models/members';
-import type { ProfilesModel } from './models/profiles';
-import type { Selection } from './models/selection';
-import type { SettingsModel } from './models/settings';
-import type { ToolsModel } from './models/tools';
+import type { AccountModel } from './models/service/account';
+import type { Attention } from './models/jobs/attention';
+import type { EnginesModel } from './models/service/engines';
+import type { FilesModel } from './models/files/files';
+import type { JobsModel } from './models/jobs/jobs';
+import type { MembersModel } from './models/jobs/members';
+import type { ProfilesModel } from './models/service/profiles';
+import type { Selection } from './models/jobs/selection';
+import type { SettingsModel } from './models/service/settings';
+import type { ToolsModel } from './models/service/tools';
 import type { Trans } from './models/translation';
 
 /** The page's shared models of jobs, tools and files. */

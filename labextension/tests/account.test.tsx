@@ -2,8 +2,8 @@ import { render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 
 import type { AccountResponse } from '../src/api/responses';
-import { AccountLine } from '../src/components/AccountLine';
-import { AccountModel } from '../src/models/account';
+import { AccountLine } from '../src/components/service/AccountLine';
+import { AccountModel } from '../src/models/service/account';
 
 const ACCOUNT: AccountResponse = {
   isOwnService: false,

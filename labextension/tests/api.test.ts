@@ -1,7 +1,7 @@
 /** The routes of the server extension, asked of a real HTTP server. */
 import { LabApi } from '../src/api/lab';
 import { LabRequestError, Requests } from '../src/api/request';
-import { FilesModel } from '../src/models/files';
+import { FilesModel } from '../src/models/files/files';
 import { makeResponse, makeJob } from './records';
 import { forSeeds } from './random';
 import { JupyterServer } from './server';

@@ -1,7 +1,14 @@
 /** How a person wants to see the list, kept between visits. */
-import { ChoicesModel, type ChoiceStorage, DEFAULT_CHOICES, GROUPS, SORTS, JOB_OWNERS } from '../src/models/choices';
-import { DETAILS, DEFAULT_DETAILS, readDetails, toggleDetail, writeDetails } from '../src/models/details';
-import { STATES } from '../src/models/status';
+import {
+  ChoicesModel,
+  type ChoiceStorage,
+  DEFAULT_CHOICES,
+  GROUPS,
+  SORTS,
+  JOB_OWNERS
+} from '../src/models/jobs/choices';
+import { DETAILS, DEFAULT_DETAILS, readDetails, toggleDetail, writeDetails } from '../src/models/jobs/details';
+import { STATES } from '../src/models/jobs/status';
 import { forSeeds } from './random';
 
 /** Keeps values as JupyterLab's state database does: as JSON. */

@@ -11,7 +11,7 @@ import {
   jobsCell,
   jobsAssignment,
   resultAssignment
-} from '../src/models/code';
+} from '../src/models/service/code';
 import { forSeeds } from './random';
 
 const IMPORT = 'import foldnote as fn\n\n';

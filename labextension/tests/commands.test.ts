@@ -2,7 +2,7 @@
 import { MainAreaWidget } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
-import { readCards } from '../src/models/cards';
+import { readCards } from '../src/models/service/cards';
 import { CommandIDs } from '../src/commands';
 import { notices, openDialog, press, startApplication, tidy, type Running } from './application';
 import { addNotebook, Cell, notebooks } from './notebook';

@@ -4,20 +4,20 @@ import { act, fireEvent, render, screen } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
 
-import { HtmlPane } from '../src/components/HtmlPane';
-import { IconButton } from '../src/components/IconButton';
-import { FoldIcon, StateIcon } from '../src/components/icons';
-import { LogPane } from '../src/components/LogPane';
-import { MiddleText } from '../src/components/MiddleText';
-import { Notice } from '../src/components/Notice';
-import { SearchBox } from '../src/components/SearchBox';
-import { Select } from '../src/components/Select';
-import { ServiceBar, type ServiceBarProps } from '../src/components/ServiceBar';
+import { HtmlPane } from '../src/components/results/HtmlPane';
+import { IconButton } from '../src/components/controls/IconButton';
+import { FoldIcon, StateIcon } from '../src/components/controls/icons';
+import { LogPane } from '../src/components/results/LogPane';
+import { MiddleText } from '../src/components/controls/MiddleText';
+import { Notice } from '../src/components/controls/Notice';
+import { SearchBox } from '../src/components/controls/SearchBox';
+import { Select } from '../src/components/controls/Select';
+import { ServiceBar, type ServiceBarProps } from '../src/components/service/ServiceBar';
 import { useStore } from '../src/components/store';
-import { Tabs } from '../src/components/Tabs';
-import { StatusFilters } from '../src/components/StatusFilters';
+import { Tabs } from '../src/components/controls/Tabs';
+import { StatusFilters } from '../src/components/jobs/StatusFilters';
 import { Store } from '../src/models/store';
-import { STATES } from '../src/models/status';
+import { STATES } from '../src/models/jobs/status';
 import { makeJob, SERVICE } from './records';
 
 describe('a text that is truncated in the middle', () => {

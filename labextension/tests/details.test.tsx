@@ -3,9 +3,9 @@ import { render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
 
-import { DetailsMenu } from '../src/components/DetailsMenu';
-import { JobFacts } from '../src/components/JobRow';
-import { ChoicesModel } from '../src/models/choices';
+import { DetailsMenu } from '../src/components/jobs/DetailsMenu';
+import { JobFacts } from '../src/components/jobs/JobRow';
+import { ChoicesModel } from '../src/models/jobs/choices';
 import {
   columnsOf,
   DEFAULT_DETAILS,
@@ -13,7 +13,7 @@ import {
   chooseHiddenFacts,
   toggleDetail,
   writeDetails
-} from '../src/models/details';
+} from '../src/models/jobs/details';
 import { makeJob } from './records';
 
 describe('the details', () => {

@@ -1,7 +1,7 @@
 /** What is told about jobs that end, and how long the page looks for it. */
-import { Attention, type PolledJobs } from '../src/models/attention';
-import { endingNote, Endings, endingSummary } from '../src/models/endings';
-import { INITIAL, type JobsState } from '../src/models/jobs';
+import { Attention, type PolledJobs } from '../src/models/jobs/attention';
+import { endingNote, Endings, endingSummary } from '../src/models/jobs/endings';
+import { INITIAL, type JobsState } from '../src/models/jobs/jobs';
 import { Store } from '../src/models/store';
 import { makeJob, SERVICE } from './records';
 

@@ -4,8 +4,8 @@ import { userEvent } from '@testing-library/user-event';
 import type { ReactElement } from 'react';
 
 import type { EngineAction, EngineRecord, EnginesResponse } from '../src/api/responses';
-import { EnginesView, type EnginesViewProps } from '../src/components/EnginesView';
-import { EnginesModel, type EnginesState } from '../src/models/engines';
+import { EnginesView, type EnginesViewProps } from '../src/components/tools/EnginesView';
+import { EnginesModel, type EnginesState } from '../src/models/service/engines';
 import { makeEngine } from './records';
 
 function view(state: Partial<EnginesState>, acts: Partial<EnginesViewProps> = {}): ReactElement {

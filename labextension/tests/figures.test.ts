@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 import figures from '../../tests/data/figures.json';
-import { formatSize } from '../src/models/size';
-import { formatCount } from '../src/models/text';
-import { formatDuration } from '../src/models/time';
+import { formatSize } from '../src/models/formatting/size';
+import { formatCount } from '../src/models/formatting/text';
+import { formatDuration } from '../src/models/formatting/time';
 
 describe('figures', () => {
   it.each(figures.sizes as [number, string][])('writes %d bytes as %s, as Python does', (bytes, text) => {

@@ -4,8 +4,8 @@ import { userEvent } from '@testing-library/user-event';
 import type { ReactElement } from 'react';
 
 import type { FileRecord } from '../src/api/responses';
-import { FilesView, type FilesViewProps } from '../src/components/FilesView';
-import type { FilesState, Upload } from '../src/models/files';
+import { FilesView, type FilesViewProps } from '../src/components/files/FilesView';
+import type { FilesState, Upload } from '../src/models/files/files';
 
 const EMPTY: FilesState = {
   folder: null,

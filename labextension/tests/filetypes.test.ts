@@ -1,4 +1,4 @@
-import { FILE_KINDS } from '../src/models/filetypes';
+import { FILE_KINDS } from '../src/models/files/filetypes';
 
 const pattern = new RegExp(FILE_KINDS[0]?.pattern ?? 'none');
 

@@ -4,8 +4,8 @@ import type { Widget } from '@lumino/widgets';
 
 import type { JobRecord } from '../src/api/responses';
 import { CommandIDs } from '../src/commands';
-import { memberKey } from '../src/models/members';
-import { DEFAULT_SETTINGS } from '../src/models/settings';
+import { memberKey } from '../src/models/jobs/members';
+import { DEFAULT_SETTINGS } from '../src/models/service/settings';
 import { ResultPanel } from '../src/panels/result';
 import { SETTINGS } from '../src/plugins/settings';
 import { notices, notifications, openDialog, press, startApplication, tidy, type Running } from './application';

@@ -1,6 +1,6 @@
 /** The jobs as a page holds them, against a service that is played in memory. */
 import type { JobRecord, JobsResponse } from '../src/api/responses';
-import { appendOlder, mergeResponse } from '../src/models/joblist';
+import { appendOlder, mergeResponse } from '../src/models/jobs/joblist';
 import { makeJob } from './records';
 import { forSeeds, type Random } from './random';
 

@@ -4,11 +4,11 @@ import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
 
 import type { JobRecord } from '../src/api/responses';
-import { JobsView, type JobsViewProps } from '../src/components/JobsView';
+import { JobsView, type JobsViewProps } from '../src/components/jobs/JobsView';
 import { useStore } from '../src/components/store';
-import { INITIAL, type JobsState } from '../src/models/jobs';
-import { DEFAULT_CHOICES, type Choices } from '../src/models/choices';
-import { Selection } from '../src/models/selection';
+import { INITIAL, type JobsState } from '../src/models/jobs/jobs';
+import { DEFAULT_CHOICES, type Choices } from '../src/models/jobs/choices';
+import { Selection } from '../src/models/jobs/selection';
 import { forSeeds } from './random';
 import { makeJob, SERVICE } from './records';
 

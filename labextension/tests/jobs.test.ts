@@ -1,6 +1,6 @@
 import type { JobRecord, JobsResponse, OlderResponse, Tagged } from '../src/api/responses';
-import { mergeResponse } from '../src/models/joblist';
-import { JobsModel, type DeletionOutcome, type JobsSource } from '../src/models/jobs';
+import { mergeResponse } from '../src/models/jobs/joblist';
+import { JobsModel, type DeletionOutcome, type JobsSource } from '../src/models/jobs/jobs';
 import { makeResponse, makeJob } from './records';
 
 /** A source that keeps a list of jobs in memory, holds questions while nothing changes, and counts what it is asked. */

@@ -1,5 +1,5 @@
 /** Settings and manifests as rows. */
-import { readJsonRows, readManifestRows, readableKey } from '../src/models/jsonrows';
+import { readJsonRows, readManifestRows, readableKey } from '../src/models/results/jsonrows';
 
 const rowsOf = (found: object) =>
   readJsonRows(JSON.stringify(found))?.map(({ section, name, value }) => [section, name, value]);

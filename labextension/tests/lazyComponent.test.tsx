@@ -3,7 +3,7 @@ import { render, screen, waitFor } from '@testing-library/react';
 import type { ReactElement } from 'react';
 import { describe, expect, it } from 'vitest';
 
-import { lazyComponent } from '../src/components/lazyComponent';
+import { lazyComponent } from '../src/components/controls/lazyComponent';
 
 function Greeting({ name }: { readonly name: string }): ReactElement {
   return <p>Hello {name}</p>;

@@ -1,11 +1,11 @@
 /** From jobs to rows, which rows are in sight, and which are selected. */
-import { ChoicesModel, DEFAULT_CHOICES, type Choices } from '../src/models/choices';
-import { rerunCode, fileCode, jobCode, jobFileCode } from '../src/models/code';
+import { ChoicesModel, DEFAULT_CHOICES, type Choices } from '../src/models/jobs/choices';
+import { rerunCode, fileCode, jobCode, jobFileCode } from '../src/models/service/code';
 import { rowTops, rowAt, scrollFor, sliceRows } from '../src/models/layout';
-import { listRows, sortJobs, type ListRow } from '../src/models/listing';
-import { findScore, formatScore } from '../src/models/score';
-import { Selection } from '../src/models/selection';
-import { formatSize } from '../src/models/size';
+import { listRows, sortJobs, type ListRow } from '../src/models/jobs/listing';
+import { findScore, formatScore } from '../src/models/results/score';
+import { Selection } from '../src/models/jobs/selection';
+import { formatSize } from '../src/models/formatting/size';
 import { makeJob } from './records';
 
 const JOBS = [

@@ -1,5 +1,5 @@
 import type { JobRecord, OlderResponse } from '../src/api/responses';
-import { listMembers, memberKey, memberRows, MembersModel, type MembersSource } from '../src/models/members';
+import { listMembers, memberKey, memberRows, MembersModel, type MembersSource } from '../src/models/jobs/members';
 import { makeJob } from './records';
 
 const PAGE: OlderResponse = {

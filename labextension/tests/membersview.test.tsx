@@ -4,10 +4,10 @@ import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
 
 import type { JobRecord, OlderResponse } from '../src/api/responses';
-import { MembersView, type MembersViewProps } from '../src/components/MembersView';
+import { MembersView, type MembersViewProps } from '../src/components/jobs/MembersView';
 import { useStore } from '../src/components/store';
-import { DEFAULT_DETAILS } from '../src/models/details';
-import { MembersModel } from '../src/models/members';
+import { DEFAULT_DETAILS } from '../src/models/jobs/details';
+import { MembersModel } from '../src/models/jobs/members';
 import { makeJob } from './records';
 
 const BATCH = makeJob({ jobName: 'screen', type: 'batch', tool: 'anarci', batchSize: 2, email: 'b@x' });

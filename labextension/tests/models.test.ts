@@ -1,12 +1,12 @@
-import { describeBatch } from '../src/models/batch';
-import { formCode, jobCode } from '../src/models/code';
-import { EnginesModel } from '../src/models/engines';
-import { countStates, isLive, shownState, stateLabel } from '../src/models/status';
-import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
-import { formatAge, formatDuration, jobDuration } from '../src/models/time';
+import { describeBatch } from '../src/models/jobs/batch';
+import { formCode, jobCode } from '../src/models/service/code';
+import { EnginesModel } from '../src/models/service/engines';
+import { countStates, isLive, shownState, stateLabel } from '../src/models/jobs/status';
+import { changeTags, commonTags, mergeTags, readTags } from '../src/models/jobs/tags';
+import { formatAge, formatDuration, jobDuration } from '../src/models/formatting/time';
 import type { ToolRecord, ToolsResponse } from '../src/api/responses';
-import { countListed, filterJobs } from '../src/models/listing';
-import { methodOf, searchTools, ToolsModel } from '../src/models/tools';
+import { countListed, filterJobs } from '../src/models/jobs/listing';
+import { methodOf, searchTools, ToolsModel } from '../src/models/service/tools';
 import { makeResponse, makeEngine, makeJob, makeTool, makeToolEngine, SERVICE } from './records';
 
 describe('states', () => {

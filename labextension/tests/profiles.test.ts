@@ -1,6 +1,6 @@
 /** Which service is meant, and what code must name to reach it. */
 import type { ProfileRecord, ProfilesResponse } from '../src/api/responses';
-import { EMBEDDED, ProfilesModel, serviceLocation, serviceTitle } from '../src/models/profiles';
+import { EMBEDDED, ProfilesModel, serviceLocation, serviceTitle } from '../src/models/service/profiles';
 
 const profile = (name: string, isActive = false): ProfileRecord => ({
   name,

@@ -1,6 +1,6 @@
 import type { JobRef, JobRecord, ResultResponse } from '../src/api/responses';
 import { LabRequestError } from '../src/api/request';
-import { ResultModel, type ListedJob, type ResultState } from '../src/models/result';
+import { ResultModel, type ListedJob, type ResultState } from '../src/models/results/result';
 import { makeJob } from './records';
 
 const PLACE: JobRef = { job: 'fold', member: null, profile: 'lab' };

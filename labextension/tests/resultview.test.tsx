@@ -3,8 +3,8 @@ import { render, screen, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import type { ReactElement } from 'react';
 
-import { ResultView, type ResultViewProps } from '../src/components/ResultView';
-import type { ResultState } from '../src/models/result';
+import { ResultView, type ResultViewProps } from '../src/components/results/ResultView';
+import type { ResultState } from '../src/models/results/result';
 import { makeJob } from './records';
 
 const NOW = Date.parse('2026-11-21T10:05:00Z');

@@ -1,5 +1,5 @@
 /** Which rows are selected, by mouse and by keyboard. */
-import { readSelectionMode, nextIndex, Selection, type SelectionMode } from '../src/models/selection';
+import { readSelectionMode, nextIndex, Selection, type SelectionMode } from '../src/models/jobs/selection';
 import { forSeeds } from './random';
 
 const ORDER = ['a', 'b', 'c', 'd', 'e'];

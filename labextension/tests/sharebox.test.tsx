@@ -3,7 +3,7 @@ import { act, render, screen, waitFor } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 
 import type { ShareRecord } from '../src/api/responses';
-import { ShareBox } from '../src/components/ShareBox';
+import { ShareBox } from '../src/components/results/ShareBox';
 
 const URL = 'https://lab.example.org/shared#secret-token';
 const KEPT: ShareRecord = {

@@ -4,7 +4,7 @@ import { userEvent } from '@testing-library/user-event';
 
 import { CommandIDs } from '../src/commands';
 import { CELL_MIME, dragFrom, VALUE_MIME } from '../src/dragging';
-import { DEFAULT_CHOICES } from '../src/models/choices';
+import { DEFAULT_CHOICES } from '../src/models/jobs/choices';
 import { Sidebar } from '../src/panels/sidebar';
 import { notices, openDialog, press, startApplication, tidy, type Running } from './application';
 import { addNotebook, Cell } from './notebook';

@@ -1,12 +1,12 @@
 /** Properties of what the page knows: files, members' jobs, rows and selection, whatever happens in whatever order. */
 import type { FileRecord, FilesResponse, OlderResponse, UploadResponse } from '../src/api/responses';
-import { FilesModel, pathOf, type FilesSource } from '../src/models/files';
-import { DEFAULT_CHOICES, GROUPS, SORTS } from '../src/models/choices';
-import { listRows, selectable } from '../src/models/listing';
-import { MembersModel } from '../src/models/members';
-import { Selection, type SelectionMode } from '../src/models/selection';
-import { countStates, shownState, STATES } from '../src/models/status';
-import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
+import { FilesModel, pathOf, type FilesSource } from '../src/models/files/files';
+import { DEFAULT_CHOICES, GROUPS, SORTS } from '../src/models/jobs/choices';
+import { listRows, selectable } from '../src/models/jobs/listing';
+import { MembersModel } from '../src/models/jobs/members';
+import { Selection, type SelectionMode } from '../src/models/jobs/selection';
+import { countStates, shownState, STATES } from '../src/models/jobs/status';
+import { changeTags, commonTags, mergeTags, readTags } from '../src/models/jobs/tags';
 import { forSeeds, type Random } from './random';
 import { makeJob } from './records';
 

@@ -1,8 +1,8 @@
 /** Texts from elsewhere, scores, states and tags. */
-import { findScore, compareScores, formatScore } from '../src/models/score';
-import { countStates, isLive, shownState, STATES, stateRow } from '../src/models/status';
-import { changeTags, commonTags, mergeTags, readTags } from '../src/models/tags';
-import { plainSentence, messageOf, splitCode, splitEnd, visibleText } from '../src/models/text';
+import { findScore, compareScores, formatScore } from '../src/models/results/score';
+import { countStates, isLive, shownState, STATES, stateRow } from '../src/models/jobs/status';
+import { changeTags, commonTags, mergeTags, readTags } from '../src/models/jobs/tags';
+import { plainSentence, messageOf, splitCode, splitEnd, visibleText } from '../src/models/formatting/text';
 import { PLAIN } from '../src/models/translation';
 import { makeJob } from './records';
 import { forSeeds } from './random';

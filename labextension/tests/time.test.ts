@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { formatClock, formatDay, formatMoment, jobAge, jobDuration, queueSeconds } from '../src/models/time';
+import { formatClock, formatDay, formatMoment, jobAge, jobDuration, queueSeconds } from '../src/models/formatting/time';
 import { makeJob } from './records';
 
 const before = process.env.TZ;

@@ -4,10 +4,10 @@ import { userEvent } from '@testing-library/user-event';
 import type { ReactElement } from 'react';
 
 import type { AdviceResponse, ToolResponse } from '../src/api/responses';
-import { AdviceBox, type AdviceBoxProps } from '../src/components/AdviceBox';
-import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
-import { VirtualRows, type VirtualHandle } from '../src/components/VirtualRows';
-import type { ToolsState } from '../src/models/tools';
+import { AdviceBox, type AdviceBoxProps } from '../src/components/tools/AdviceBox';
+import { ToolsView, type ToolsViewProps } from '../src/components/tools/ToolsView';
+import { VirtualRows, type VirtualHandle } from '../src/components/controls/VirtualRows';
+import type { ToolsState } from '../src/models/service/tools';
 import { makeTool, makeToolEngine, SERVICE } from './records';
 
 const ADVICE: AdviceResponse = {

@@ -1,6 +1,6 @@
 import type { FileRecord, FilesResponse, UploadResponse } from '../src/api/responses';
 import { LabRequestError } from '../src/api/request';
-import { FilesModel, type FilesSource } from '../src/models/files';
+import { FilesModel, type FilesSource } from '../src/models/files/files';
 
 /** The server's side of uploads, with a line that can be cut and a service that can refuse. */
 class Server implements FilesSource {

@@ -3,12 +3,12 @@ import { userEvent } from '@testing-library/user-event';
 import { useState, type ReactElement } from 'react';
 
 import type { JobRecord, ServiceReport } from '../src/api/responses';
-import { JobsView, type JobsViewProps } from '../src/components/JobsView';
+import { JobsView, type JobsViewProps } from '../src/components/jobs/JobsView';
 import { useStore } from '../src/components/store';
-import { ToolsView, type ToolsViewProps } from '../src/components/ToolsView';
-import { INITIAL, type JobsState } from '../src/models/jobs';
-import { DEFAULT_CHOICES } from '../src/models/choices';
-import { Selection } from '../src/models/selection';
+import { ToolsView, type ToolsViewProps } from '../src/components/tools/ToolsView';
+import { INITIAL, type JobsState } from '../src/models/jobs/jobs';
+import { DEFAULT_CHOICES } from '../src/models/jobs/choices';
+import { Selection } from '../src/models/jobs/selection';
 import { makeJob, makeTool, makeToolEngine, SERVICE } from './records';
 
 const STATE: JobsState = {

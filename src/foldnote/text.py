@@ -1,6 +1,6 @@
 """Format sizes, durations, times, counts and lists uniformly; escape control characters in foreign text.
 
-The panel's TypeScript (``labextension/src/models/size.ts``, ``text.ts`` and ``time.ts``) follows the same
+The panel's TypeScript (``labextension/src/models/formatting/size.ts``, ``text.ts`` and ``time.ts``) follows the same
 rules; both are tested against ``tests/data/figures.json``.
 """
 

@@ -6,7 +6,7 @@ import { Dialog, showDialog } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
 import type { LabApi } from '../api/lab';
-import { messageOf } from '../models/text';
+import { messageOf } from '../models/formatting/text';
 import type { Trans } from '../models/translation';
 
 interface ConnectionInput {

@@ -1,13 +1,13 @@
 /** The jobs in the sidebar: those of the account, or of the organization's members. It is loaded when they are first shown. */
 import { useCallback, type ReactElement } from 'react';
 
-import { JobsView } from '../components/JobsView';
-import { lazyComponent } from '../components/lazyComponent';
+import { JobsView } from '../components/jobs/JobsView';
+import { lazyComponent } from '../components/controls/lazyComponent';
 import { useStore } from '../components/store';
-import type { Choices } from '../models/choices';
+import type { Choices } from '../models/jobs/choices';
 import type { ContentProps } from './sidebar';
 
-const MembersView = lazyComponent(async () => (await import('../components/MembersView')).MembersView);
+const MembersView = lazyComponent(async () => (await import('../components/jobs/MembersView')).MembersView);
 
 /** The jobs. */
 export function JobsTab(props: ContentProps): ReactElement {

@@ -2,18 +2,24 @@
 import { useMemo, type ReactElement } from 'react';
 
 import type { JobRef } from '../api/responses';
-import { lazyComponent } from '../components/lazyComponent';
-import type { ResultViewProps } from '../components/ResultView';
+import { lazyComponent } from '../components/controls/lazyComponent';
+import type { ResultViewProps } from '../components/results/ResultView';
 import { useStore } from '../components/store';
 import { TranslationContext } from '../components/translation';
 import { dragFrom, type DragItem } from '../dragging';
-import { toolType } from '../models/batch';
-import { jobFileCode } from '../models/code';
-import { shownName } from '../models/label';
-import { EMBEDDED, serviceLocation } from '../models/profiles';
-import { isTemporary, ResultModel, type ListedJob, type ResultSource, type ResultState } from '../models/result';
-import { isLive } from '../models/status';
-import { messageOf, visibleText } from '../models/text';
+import { toolType } from '../models/jobs/batch';
+import { jobFileCode } from '../models/service/code';
+import { shownName } from '../models/jobs/label';
+import { EMBEDDED, serviceLocation } from '../models/service/profiles';
+import {
+  isTemporary,
+  ResultModel,
+  type ListedJob,
+  type ResultSource,
+  type ResultState
+} from '../models/results/result';
+import { isLive } from '../models/jobs/status';
+import { messageOf, visibleText } from '../models/formatting/text';
 import { handleRowRequest, OPEN_JOB } from '../rowresults';
 import type { IFoldnote } from '../tokens';
 import { VisibilityWidget } from './visibility';
@@ -33,7 +39,7 @@ export interface ResultOptions {
   readonly onClose: () => void;
 }
 
-const ResultView = lazyComponent(async () => (await import('../components/ResultView')).ResultView);
+const ResultView = lazyComponent(async () => (await import('../components/results/ResultView')).ResultView);
 
 let lastId = 0;
 

@@ -3,18 +3,18 @@ import { refreshIcon } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import type { ReactElement } from 'react';
 
-import { AccountLine } from '../components/AccountLine';
-import { IconButton } from '../components/IconButton';
-import type { JobActions } from '../components/JobRow';
-import type { ManyActions } from '../components/JobsView';
-import type { MemberActions } from '../components/MemberRow';
-import { lazyComponent } from '../components/lazyComponent';
-import { ServiceBar } from '../components/ServiceBar';
+import { AccountLine } from '../components/service/AccountLine';
+import { IconButton } from '../components/controls/IconButton';
+import type { JobActions } from '../components/jobs/JobRow';
+import type { ManyActions } from '../components/jobs/JobsView';
+import type { MemberActions } from '../components/jobs/MemberRow';
+import { lazyComponent } from '../components/controls/lazyComponent';
+import { ServiceBar } from '../components/service/ServiceBar';
 import { useStore } from '../components/store';
-import { Tabs, type Tab } from '../components/Tabs';
+import { Tabs, type Tab } from '../components/controls/Tabs';
 import { TranslationContext } from '../components/translation';
 import type { EngineRecord } from '../api/responses';
-import type { ChoicesModel } from '../models/choices';
+import type { ChoicesModel } from '../models/jobs/choices';
 import type { IFoldnote } from '../tokens';
 import { VisibilityWidget } from './visibility';
 

@@ -3,10 +3,10 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import { useEffect, useState, type ReactElement } from 'react';
 
 import type { LabApi } from '../api/lab';
-import { HtmlPane } from '../components/HtmlPane';
-import { Notice } from '../components/Notice';
+import { HtmlPane } from '../components/results/HtmlPane';
+import { Notice } from '../components/controls/Notice';
 import { TranslationContext } from '../components/translation';
-import { messageOf } from '../models/text';
+import { messageOf } from '../models/formatting/text';
 import type { Trans } from '../models/translation';
 
 /** Options of the widget. */

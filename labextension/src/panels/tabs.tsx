@@ -1,13 +1,13 @@
 /** The sidebar's tabs of tools, engines and files: connect the models to the views. */
 import { useEffect, type ReactElement } from 'react';
 
-import { EnginesView } from '../components/EnginesView';
-import { FilesView } from '../components/FilesView';
+import { EnginesView } from '../components/tools/EnginesView';
+import { FilesView } from '../components/files/FilesView';
 import { useStore } from '../components/store';
-import { ToolsView } from '../components/ToolsView';
+import { ToolsView } from '../components/tools/ToolsView';
 import { dragFrom, type DragItem } from '../dragging';
-import { fileCode } from '../models/code';
-import { visibleText } from '../models/text';
+import { fileCode } from '../models/service/code';
+import { visibleText } from '../models/formatting/text';
 import type { SidebarOptions } from './sidebar';
 
 /** The catalog. */

@@ -1,8 +1,8 @@
 /** The dialog for editing the tags of jobs. Loaded on first use. */
 import { InputDialog } from '@jupyterlab/apputils';
 
-import { changeTags, commonTags, readTags } from '../models/tags';
-import { formatCount, visibleText } from '../models/text';
+import { changeTags, commonTags, readTags } from '../models/jobs/tags';
+import { formatCount, visibleText } from '../models/formatting/text';
 import type { IFoldnote } from '../tokens';
 
 /** Asks for the common tags of the jobs, and changes the tags of each job accordingly. */

@@ -4,8 +4,8 @@ import { Dialog, ICommandPalette, Notification, showDialog } from '@jupyterlab/a
 import type { Widget } from '@lumino/widgets';
 
 import { CommandIDs, readText, type NewCellArgs } from '../commands';
-import { fileCode, formCode, jobFileCode } from '../models/code';
-import { messageOf, visibleText } from '../models/text';
+import { fileCode, formCode, jobFileCode } from '../models/service/code';
+import { messageOf, visibleText } from '../models/formatting/text';
 import { insertAtCursor, runInCell } from '../notebooks';
 import { IFoldnote } from '../tokens';
 

@@ -3,7 +3,7 @@ import { Dialog } from '@jupyterlab/apputils';
 import { Widget } from '@lumino/widgets';
 
 import type { EngineRecord } from '../api/responses';
-import { formatSize } from '../models/size';
+import { formatSize } from '../models/formatting/size';
 import type { Trans } from '../models/translation';
 import type { IFoldnote } from '../tokens';
 import { confirmAction } from './commands';

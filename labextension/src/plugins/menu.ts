@@ -4,7 +4,7 @@ import { IMainMenu } from '@jupyterlab/mainmenu';
 import { MenuSvg } from '@jupyterlab/ui-components';
 
 import { CommandIDs } from '../commands';
-import { groupTools } from '../models/tools';
+import { groupTools } from '../models/service/tools';
 import { IFoldnote } from '../tokens';
 import { cardOf } from './launcher';
 

@@ -3,16 +3,16 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { ITranslator } from '@jupyterlab/translation';
 
 import { LabApi } from '../api/lab';
-import { AccountModel } from '../models/account';
-import { Attention } from '../models/attention';
-import { EnginesModel } from '../models/engines';
-import { FilesModel } from '../models/files';
-import { JobsModel, type JobsState } from '../models/jobs';
-import { MembersModel } from '../models/members';
-import { ProfilesModel } from '../models/profiles';
-import { Selection } from '../models/selection';
-import { SettingsModel } from '../models/settings';
-import { ToolsModel } from '../models/tools';
+import { AccountModel } from '../models/service/account';
+import { Attention } from '../models/jobs/attention';
+import { EnginesModel } from '../models/service/engines';
+import { FilesModel } from '../models/files/files';
+import { JobsModel, type JobsState } from '../models/jobs/jobs';
+import { MembersModel } from '../models/jobs/members';
+import { ProfilesModel } from '../models/service/profiles';
+import { Selection } from '../models/jobs/selection';
+import { SettingsModel } from '../models/service/settings';
+import { ToolsModel } from '../models/service/tools';
 import { PLAIN } from '../models/translation';
 import { IFoldnote } from '../tokens';
 

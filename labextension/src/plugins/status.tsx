@@ -6,10 +6,10 @@ import { Signal } from '@lumino/signaling';
 import type { ReactElement } from 'react';
 
 import { CommandIDs } from '../commands';
-import { StateIcon } from '../components/icons';
+import { StateIcon } from '../components/controls/icons';
 import { useStore } from '../components/store';
-import { isLive } from '../models/status';
-import { formatCount } from '../models/text';
+import { isLive } from '../models/jobs/status';
+import { formatCount } from '../models/formatting/text';
 import { IFoldnote } from '../tokens';
 
 /** The status bar item. */

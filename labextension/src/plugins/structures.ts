@@ -7,7 +7,7 @@ import { fileIcon, type LabIcon } from '@jupyterlab/ui-components';
 import { ABCWidgetFactory, DocumentWidget, type DocumentRegistry, type IDocumentWidget } from '@jupyterlab/docregistry';
 
 import { alignmentIcon, matrixIcon, moleculeIcon, sequencesIcon, structureIcon } from '../kindIcons';
-import { FILE_KINDS, type Picture } from '../models/filetypes';
+import { FILE_KINDS, type Picture } from '../models/files/filetypes';
 import { StructurePanel } from '../panels/structure';
 import { IFoldnote } from '../tokens';
 

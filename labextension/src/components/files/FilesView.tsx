@@ -1,0 +1,112 @@
+/** The account's files and folders: upload by drop, insert into code, drag, delete. */
+import { useState, type DragEvent, type ReactElement } from 'react';
+
+import type { FileRecord } from '../../api/responses';
+import { pathOf, type FilesState } from '../../models/files/files';
+import { FileItem, type FileActions } from './FileItem';
+import { FilesToolbar } from './FilesToolbar';
+import { Notice } from '../controls/Notice';
+import { UploadRow } from './UploadRow';
+import { useTranslation } from '../translation';
+
+/** Props of the view. */
+export interface FilesViewProps extends FileActions {
+  readonly state: FilesState;
+  readonly onUpload: (files: readonly File[]) => void;
+  /** Retries an upload that failed or is waiting. */
+  readonly onResume: (upload: number) => void;
+  readonly onDismiss: (upload: number) => void;
+  readonly onLoadMore: () => void;
+  readonly onRetry: () => void;
+}
+
+/** The files of the account. */
+export function FilesView(props: FilesViewProps): ReactElement {
+  const { state, onUpload } = props;
+  const trans = useTranslation();
+  const [query, setQuery] = useState('');
+  const [isDraggedOver, setDraggedOver] = useState(false);
+  const { files, requestError, folder } = state;
+  const matching = (files ?? []).filter(file => matchesQuery(file, query));
+  const onDrag = (event: DragEvent): void => {
+    if (event.dataTransfer.types.includes('Files')) {
+      event.preventDefault();
+      setDraggedOver(true);
+    }
+  };
+  return (
+    <div
+      className={`fn-View fn-FilesView${isDraggedOver ? ' fn-mod-over' : ''}`}
+      onDragEnter={onDrag}
+      onDragOver={onDrag}
+      onDragLeave={event => {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) {
+          setDraggedOver(false);
+        }
+      }}
+      onDrop={event => {
+        event.preventDefault();
+        setDraggedOver(false);
+        onUpload([...event.dataTransfer.files]);
+      }}
+    >
+      {requestError !== null && (
+        <Notice
+          tone="warning"
+          title={trans.__('The files cannot be shown or changed')}
+          action={{ label: trans.__('Try now'), onClick: props.onRetry }}
+        >
+          {requestError}
+        </Notice>
+      )}
+      <FilesToolbar query={query} folder={folder} onQuery={setQuery} onOpen={props.onOpenFolder} onUpload={onUpload} />
+      {state.uploads.map(upload => (
+        <UploadRow
+          key={upload.id}
+          upload={upload}
+          onRetry={() => props.onResume(upload.id)}
+          onDismiss={() => props.onDismiss(upload.id)}
+        />
+      ))}
+      {files === null && requestError === null && <Notice tone="busy" title={trans.__('Loading files')} fillsView />}
+      {files?.length === 0 && requestError === null && <EmptyFolder isTop={folder === null} />}
+      {files !== null && files.length > 0 && matching.length === 0 && (
+        <Notice
+          tone="plain"
+          title={trans.__('No matching files')}
+          fillsView
+          action={{ label: trans.__('Show all files'), onClick: () => setQuery('') }}
+        >
+          {state.hasMore && trans.__('Only the files loaded so far are searched.')}
+        </Notice>
+      )}
+      {matching.length > 0 && (
+        <ul className="fn-FileList" aria-label={trans.__('Files')}>
+          {matching.map(file => (
+            <FileItem key={`${file.fileId} ${pathOf(file)}`} file={file} {...props} />
+          ))}
+        </ul>
+      )}
+      {state.hasMore && (
+        <button type="button" className="fn-Button fn-mod-more" onClick={props.onLoadMore}>
+          {trans.__('Show more files')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function matchesQuery(file: FileRecord, query: string): boolean {
+  return file.fileName.toLowerCase().includes(query.trim().toLowerCase());
+}
+
+function EmptyFolder({ isTop }: { readonly isTop: boolean }): ReactElement {
+  const trans = useTranslation();
+  return (
+    <Notice tone="plain" title={isTop ? trans.__('No files yet') : trans.__('No files in this folder')} fillsView>
+      {isTop
+        ? trans.__('Drop files here from your desktop or from the file browser. Settings refer to them by name.')
+        : trans.__('Drop files here. The service removes a folder that has no files.')}
+    </Notice>
+  );
+}
