@@ -12,7 +12,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -215,6 +215,24 @@ def config_section(name: str) -> dict[str, Any]:
         where = config_dir() / "config.toml"
         raise ConfigurationError(f"{where} sets {name} to a value; make it a section: [{name}].")
     return section
+
+
+def require_known_options(where: str, given: Iterable[str], known: Iterable[str], advice: str = "") -> None:
+    """Check the names of the options in a section.
+
+    Args:
+        where: the section, as the subject of the message.
+        given: the options in it.
+        known: the options that it may have.
+        advice: a further sentence of the message.
+
+    Raises:
+        ConfigurationError: one is unknown.
+    """
+    allowed = sorted(known)
+    if unknown := set(given).difference(allowed):
+        sentence = f"{where} has the unknown option {min(unknown)!r}. Options: {', '.join(allowed)}."
+        raise ConfigurationError(f"{sentence} {advice}".rstrip())
 
 
 def mail_password() -> SecretStr | None:

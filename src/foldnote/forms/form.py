@@ -526,8 +526,7 @@ class Form:
             field = self.section.find(name)
             counted = field.count(problems) if field is not None else (1, 0)
             wrong, pristine = wrong + counted[0], pristine + counted[1]
-        general = [problem.message for problem in validation.problems if not problem.field]
-        self.frame.show_general(general)
+        self.frame.show_general([problem.message for problem in validation.problems if not problem.field])
         self.frame.show_attention(wrong, pristine)
         self.frame.show_fold()
         reading = validation.reading
@@ -596,9 +595,5 @@ class Form:
         return {
             "text/plain": write_static_text(title, rows, closing),
             "text/html": write_static_html(title, rows, closing),
-            WIDGET_VIEW: {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": self.widget.model_id,
-            },
+            WIDGET_VIEW: {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id},
         }

@@ -7,25 +7,16 @@ and files.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from foldnote import settings
 from foldnote.errors import ConfigurationError
 
 _WHERE = "The section [objects] of config.toml"
 _SCHEMES = ("s3", "gs", "az")
-_DEFAULTS: dict[str, object] = {
-    "url": "",
-    "endpoint": "",
-    "region": "",
-    "account": "",
-    "profile": "",
-    "virtual_hosted": False,
-    "has_links": True,
-    "cache_mb": 10_240,
-}
-_KINDS = {str: "a text", bool: "true or false", int: "a number"}
+_KINDS = {"str": "a text", "bool": "true or false", "int": "a number"}
 
 
 @dataclass(frozen=True)
@@ -62,16 +53,14 @@ class BucketAddress:
         """
         if not section:
             return None
+        kinds = {each.name: str(each.type) for each in fields(cls)}
+        advice = "Credentials are taken from the provider's environment variables and files."
+        settings.require_known_options(_WHERE, section, kinds, advice)
         for name, value in section.items():
-            if name not in _DEFAULTS:
-                raise ConfigurationError(
-                    f"{_WHERE} has the unknown option {name!r}. Options: {', '.join(sorted(_DEFAULTS))}."
-                    " Credentials are taken from the provider's environment variables and files."
-                )
-            kind = type(_DEFAULTS[name])
-            if type(value) is not kind:
-                raise ConfigurationError(f"{_WHERE} sets {name} to {value!r}; it must be {_KINDS[kind]}.")
-        own = cls(**{**_DEFAULTS, **section})
+            if type(value).__name__ != kinds[name]:
+                kind = _KINDS[kinds[name]]
+                raise ConfigurationError(f"{_WHERE} sets {name} to {value!r}; it must be {kind}.")
+        own = cls(**{"url": "", **section})
         _require_url(own.url)
         if own.endpoint and urlsplit(own.endpoint).scheme not in ("http", "https"):
             raise ConfigurationError(f"{_WHERE} sets endpoint to {own.endpoint!r}; it begins with https://.")

@@ -13,6 +13,7 @@ from typing import Any, Self
 import sqlalchemy as sa
 from pydantic import SecretStr
 
+from foldnote import settings
 from foldnote.errors import ConfigurationError
 
 EXAMPLE = "postgresql://foldnote@db.example.org/foldnote"
@@ -47,14 +48,10 @@ class StoreAddress:
         Raises:
             ConfigurationError: a value is wrong; the message does not contain the address.
         """
-        own = dict(section)
-        own_url = own.pop("url", None)
-        address = url or own_url
-        if unknown := own.keys() - {"connections", "lease_s"}:
-            raise ConfigurationError(
-                f"{_WHERE} has the unknown option {min(unknown)!r}. Options: connections, lease_s, url."
-            )
-        connections, lease_s = own.get("connections", cls.connections), own.get("lease_s", cls.lease_s)
+        settings.require_known_options(_WHERE, section, cls.__dataclass_fields__)
+        address = url or section.get("url")
+        connections = section.get("connections", cls.connections)
+        lease_s = section.get("lease_s", cls.lease_s)
         if isinstance(connections, bool) or not isinstance(connections, int) or not 4 <= connections <= 1000:
             raise ConfigurationError(
                 f"{_WHERE} sets connections to {connections!r}; it must be a number from 4 to 1000."

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from foldnote import settings
 from foldnote.errors import ConfigurationError
 
 EXAMPLE = "http://127.0.0.1:8081/hub/api"
@@ -55,11 +56,7 @@ class HubOptions:
         """
         if not section:
             return None
-        if unknown := section.keys() - cls.__dataclass_fields__.keys():
-            option_names = ", ".join(sorted(cls.__dataclass_fields__))
-            raise ConfigurationError(
-                f"{_WHERE} has the unknown option {min(unknown)!r}. Options: {option_names}."
-            )
+        settings.require_known_options(_WHERE, section, cls.__dataclass_fields__)
         options = dict(section)
         for name, problem in _find_problems(options):
             raise ConfigurationError(f"{_WHERE} sets {name} to {options.get(name)!r}; it must be {problem}.")

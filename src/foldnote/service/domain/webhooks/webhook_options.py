@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import SplitResult, urlsplit
 
+from foldnote import settings
 from foldnote.errors import ConfigurationError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -145,11 +146,7 @@ class WebhookOptions:
         Raises:
             ConfigurationError: an option is unknown or wrong.
         """
-        if unknown := section.keys() - cls.__dataclass_fields__.keys():
-            option_names = ", ".join(sorted(cls.__dataclass_fields__))
-            raise ConfigurationError(
-                f"{_WHERE} has the unknown option {min(unknown)!r}. Options: {option_names}."
-            )
+        settings.require_known_options(_WHERE, section, cls.__dataclass_fields__)
         options = dict(section)
         _require(
             options, "allow", isinstance(options.get("allow", []), list), f'a list such as ["{EXAMPLE}"]'

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
+from foldnote import settings
 from foldnote.errors import ConfigurationError
 from foldnote.service.queue.executors.node_environment import read_environment
 
@@ -83,10 +84,9 @@ class BatchOptions:
         """
         where = f"The section [executors.{name}] of config.toml"
         kinds = {each.name: str(each.type) for each in fields(cls)}
+        known = kinds.keys() - {"service_url"}
+        settings.require_known_options(where, options.keys() - {"service_url"}, known)
         for key, value in options.items():
-            if key not in kinds:
-                allowed = ", ".join(sorted(kinds.keys() - {"service_url"}))
-                raise ConfigurationError(f"{where} has the unknown option {key!r}. Options: {allowed}.")
             _require_kind(where, key, value, kinds[key])
         missing = [key for key in _REQUIRED if not options.get(key)]
         if missing:

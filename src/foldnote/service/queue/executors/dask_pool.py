@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
 
+from foldnote import settings
 from foldnote.errors import ConfigurationError
 from foldnote.service.node.agent_link import run_here
 from foldnote.service.node.order import NodeOrder
@@ -82,10 +83,8 @@ class DaskOptions:
         """
         where = f"The section [executors.{name}] of config.toml"
         known = {each.name for each in fields(cls)}
+        settings.require_known_options(where, options.keys() - {"service_url"}, known - {"service_url"})
         for key, value in options.items():
-            if key not in known:
-                allowed = ", ".join(sorted(known - {"service_url"}))
-                raise ConfigurationError(f"{where} has the unknown option {key!r}. Options: {allowed}.")
             if not isinstance(value, str):
                 raise ConfigurationError(f"{where} sets {key} to {value!r}; it must be text.")
         address = str(options.get("address", ""))
