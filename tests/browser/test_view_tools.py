@@ -198,7 +198,6 @@ def test_atoms_near_a_covalent_bond_form_no_hydrogen_bond(notebook, server):
     expect(view.locator(".fnv-focus")).to_contain_text(
         "SER 94 of chain A: 3 residues within 5 Å, 0 hydrogen bonds"
     )
-    notebook.execute("application:close")
 
 
 def test_a_script_of_what_is_seen_shows_the_same_in_pymol(notebook, server, tmp_path):

@@ -133,6 +133,7 @@ def test_every_invalid_link_gives_the_same_response(house, name):
     ]
     assert {answer.status_code for answer in answers} == {404}
     assert len({answer.text for answer in answers}) == 1
+    assert "its job may have been deleted" in answers[0].json()["error"]
     assert open_link(house, "colleague", foreign).status_code == 200
 
 

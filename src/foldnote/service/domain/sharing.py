@@ -144,8 +144,8 @@ def _may_open(tier: str, organization_id: int | None, account_id: int, shared: S
 def no_share() -> RefusalError:
     """Build the 404 for any invalid link."""
     return not_found(
-        "There is nothing to open by this link for you: it may have expired or been revoked, or is for"
-        " others. Ask who gave it to you.",
+        "There is nothing to open by this link for you: it may have expired or been revoked, its job may have"
+        " been deleted, or it is for others. Ask who gave it to you.",
         code="share_not_found",
     )
 
