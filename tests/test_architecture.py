@@ -41,7 +41,7 @@ def test_no_drawer_is_named_after_nothing():
 
 
 def test_a_folder_is_seen_at_a_glance():
-    modules = Counter(path.parent for path in SOURCES if path.name != "__init__.py")
+    modules = Counter(path.parent for path in (*SOURCES, *SCRIPTS) if path.name != "__init__.py")
     assert name_all(folder for folder, number in modules.items() if number > 18) == []
 
 
