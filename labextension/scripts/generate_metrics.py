@@ -1,4 +1,4 @@
-"""Write labextension/src/models/results/metrics.ts from the table of known metrics; ``--print`` prints it instead.
+"""Write ``models/results/metrics.ts`` from the table of known metrics; ``--print`` prints it instead.
 
 ``npm run metrics`` runs it. Only metrics with a direction are written, since lists sort by these only.
 """

@@ -1,7 +1,7 @@
 """Format sizes, durations, times, counts and lists uniformly; escape control characters in foreign text.
 
-The panel's TypeScript (``labextension/src/models/formatting/size.ts``, ``text.ts`` and ``time.ts``) follows the same
-rules; both are tested against ``tests/data/figures.json``.
+The panel's TypeScript (``labextension/src/models/formatting/``) follows the same rules; both are tested
+against ``tests/data/figures.json``.
 """
 
 from __future__ import annotations
