@@ -139,11 +139,13 @@ def test_carbons_beside_an_oxygen_are_not_hydrophobic():
     assert list_kinds(valine, [("C1", (0, 0, 0)), ("O2", (0, 0, -1.4))]) == set()
 
 
-def test_a_residue_that_is_bonded_to_the_molecule_has_its_bond_only():
-    cysteine = ("CYS", [("SG", (0, 0, 0)), ("CB", (0, 1.8, 0)), ("N", (0, 3.2, 0.5)), ("O", (2.0, 2.0, 0))])
-    table = make_complex(cysteine, [("C1", (0, -1.81, 0)), ("N2", (1.2, -2.4, 0)), ("C3", (2.6, -2.4, 0))])
-    assert table["kind"].tolist() == ["covalent"]
-    assert table["distance"][0] == pytest.approx(1.81)
+def test_a_residue_that_is_bonded_to_the_molecule_has_its_bond_and_hydrogen_bonds_only():
+    """Its amide binds the oxygen at the bonded carbon, as in the oxyanion hole of a cysteine protease."""
+    cysteine = ("CYS", [("SG", (0, 0, 0)), ("CB", (0, 1.8, 0)), ("N", (3.4, -0.5, 0)), ("O", (2.0, 2.0, 0))])
+    table = make_complex(cysteine, [("C1", (0, -1.81, 0)), ("O2", (1.2, -2.4, 0)), ("C3", (-1.2, -2.6, 0))])
+    assert table["kind"].tolist() == ["covalent", "hydrogen bond"]
+    assert table["atom"].tolist() == ["SG", "N"]
+    assert table["distance"].tolist() == pytest.approx([1.81, 2.907], abs=0.001)
 
 
 @pytest.mark.parametrize(("hydrogens", "is_charged"), [(("HD1", "HE2"), True), (("HE2",), False)])

@@ -12,8 +12,9 @@ acceptor, which is sulfur or a hydrogen bond's acceptor, and therefore not an am
 :mod:`foldnote.results.docking.water_bridges`, one for each residue at a water, unless a direct hydrogen bond
 joins the same two atoms. The molecule's groups are those of :mod:`foldnote.results.docking.ligand_groups`; of
 the receptor's, Asp, Glu, phosphates, Lys and Arg are charged, and His only if named HIP or if the file has
-hydrogens at both nitrogens. If an atom of a residue other than a metal is at most 1.95 Å from the molecule,
-only this bond is listed for the residue: it is covalent or, in a docked pose, a clash.
+hydrogens at both nitrogens. An atom of a residue other than a metal at most 1.95 Å from the molecule is
+bonded or, in a docked pose, a clash; then only this bond, hydrogen bonds and bridges of waters are listed for
+the residue, since its other atoms are close to the molecule because of it.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ PLANES_DEGREES: Final = 30.0
 HALOGEN_A: Final = 4.0
 METAL_A: Final = 3.0
 _AT_HALOGEN, _AT_ACCEPTOR, _DEVIATION = 165.0, 120.0, 30.0
+_BESIDE_BOND: Final = ("hydrogen bond", "water bridge")
+"""Kinds that are also listed for a residue that is bonded to the molecule."""
 _REACH_A = 9.0
 """Maximum distance from the molecule of the receptor atoms that are considered, Å."""
 KINDS: Final = (
@@ -248,7 +251,7 @@ def detect_interactions(pocket: Pocket, molecule: Molecule | Pose) -> list[Inter
     covered = {interaction.owner for interaction in covalent}
     interactions = [
         *covalent,
-        *(interaction for interaction in interactions if interaction.owner not in covered),
+        *(each for each in interactions if each.owner not in covered or each.kind in _BESIDE_BOND),
     ]
     return sorted(interactions, key=lambda interaction: (KINDS.index(interaction.kind), interaction.distance))
 
