@@ -467,12 +467,21 @@ def api_key(profile: Profile) -> SecretStr | None:
 
     ``FOLDNOTE_API_KEY`` belongs to ``FOLDNOTE_BASE_URL``; it is not sent to any other service. The key of a
     JupyterHub profile is not stored: the client requests it from the service.
+
+    Raises:
+        ConfigurationError: a profile of this name now has another address, to which its key belongs.
     """
     if profile.is_of_hub:
         return None
     if profile.name == ENVIRONMENT:
         key = os.environ.get("FOLDNOTE_API_KEY")
         return _wrap_secret(key)
+    for present in profiles():
+        if present.name == profile.name and present.base_url != profile.base_url:
+            raise ConfigurationError(
+                f"The profile {profile.name!r} has another address now, {present.base_url}. Its key is not"
+                f" sent to {profile.base_url}. Connect again: fn.connect({profile.name!r})."
+            )
     stored = _keyring_get(profile.name) or _key_file().get(profile.name)
     return _wrap_secret(stored)
 

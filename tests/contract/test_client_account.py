@@ -278,6 +278,17 @@ def test_the_key_of_another_address_is_not_sent_to_the_first(scripted, change):
     assert {asked.headers["x-api-key"] for asked in scripted.asked} == {"first"}
 
 
+def test_a_client_without_a_request_does_not_send_the_key_of_another_address(scripted):
+    settings.save_profile("hosted", scripted.url)
+    with Client("hosted") as client:
+        settings.save_profile("hosted", URL)
+        settings.store_api_key("hosted", SecretStr("second"))
+        with pytest.raises(ConfigurationError, match="another address now") as raised:
+            client.jobs.list()
+    assert "second" not in str(raised.value)
+    assert not scripted.asked
+
+
 def test_a_refused_key_is_not_sent_twice(scripted):
     settings.save_profile("hosted", scripted.url)
     settings.store_api_key("hosted", SecretStr("first"))
