@@ -320,8 +320,8 @@ def run_rows(page, server, name, code):
 def test_a_value_that_failed_jobs_lack_is_not_said_to_be_that_of_all_rows(table, server):
     shown = run_rows(table[0], server, "partly.ipynb", _PARTLY)
     line = shown.locator(".fnt-same summary")
-    expect(line).to_contain_text("center X 42.5 (of those that have one)")
-    assert " ".join(line.inner_text().split()).count("(of those that have one)") == 3
+    expect(line).to_contain_text("in rows that have a value: center X 42.5 · ")
+    assert " ".join(line.inner_text().split()).count("in rows that have a value") == 1
 
 
 def test_what_all_rows_share_is_a_line_that_a_keyboard_opens(table, server):

@@ -236,7 +236,8 @@
   }
 
   // Values that all rows share: a collapsible line above the table. Short values come first, so that they are not lost
-  // behind a sequence, which is shown by its ends. A value that repeats another column's is omitted.
+  // behind a sequence, which is shown by its ends; values that some rows lack come last. A value that repeats another
+  // column's is omitted.
   function tellSame() {
     same.hidden = shown.length === columns.length;
     var line = same.firstChild, list = make('dl', '', same);
@@ -246,19 +247,19 @@
       if (!column.same || column.same === 'said') return [];
       var row = data.values[index].findIndex(function (value) { return value !== null; });
       var unit = column.unit.replace(/(, )?[↑↓]$/, '');
-      var lack = column.same === 'known' ? ' (of those that have one)' : '';
-      return [{ column: column, lack: lack, value: write(index, row) + (column.isNumber && unit && unit.indexOf(' ') < 0 ? ' ' + unit : '') }];
+      return [{ column: column, isPartial: column.same === 'known', value: write(index, row) + (column.isNumber && unit && unit.indexOf(' ') < 0 ? ' ' + unit : '') }];
     });
-    told.sort(function (a, b) { return (a.value.length > SHORT) - (b.value.length > SHORT); });
+    told.sort(function (a, b) { return a.isPartial - b.isPartial || (a.value.length > SHORT) - (b.value.length > SHORT); });
     told.forEach(function (each) {
       var term = make('dt', '', list);
-      term.textContent = each.column.label + each.lack;
+      term.textContent = each.column.label + (each.isPartial ? ' (in rows that have a value)' : '');
       term.title = each.column.about;
       make('dd', '', list).textContent = each.value;
     });
-    make('span', '', line).textContent = ': ' + told.map(function (each) {
-      var value = each.value, isLong = value.length > SHORT;
-      return each.column.label + ' ' + (isLong ? value.slice(0, 12) + '…' + value.slice(-8) : value) + each.lack;
+    make('span', '', line).textContent = ': ' + told.map(function (each, index) {
+      var value = each.value, isLong = value.length > SHORT, isFirst = index === 0 || !told[index - 1].isPartial;
+      var prefix = each.isPartial && isFirst ? 'in rows that have a value: ' : '';
+      return prefix + each.column.label + ' ' + (isLong ? value.slice(0, 12) + '…' + value.slice(-8) : value);
     }).join(' · ');
   }
 
