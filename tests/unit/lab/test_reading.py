@@ -74,8 +74,8 @@ SAMPLES = {
 
 
 def test_every_ending_of_the_file_browser_has_a_sample():
-    script = (ROOT / "labextension" / "src" / "models" / "filetypes.ts").read_text()
-    listed = re.findall(r"packed\(((?:'\.\w+'(?:, )?)+)\)", script)
+    script = (ROOT / "labextension" / "src" / "models" / "files" / "filetypes.ts").read_text()
+    listed = re.findall(r"withCompressed\(((?:'\.\w+'(?:, )?)+)\)", script)
     assert set(re.findall(r"\.\w+", " ".join(listed))) == set(SAMPLES)
 
 

@@ -172,7 +172,7 @@
     step = (place + scene.steps.length) % scene.steps.length;
     repaint();
     var after = findMiddle(viewer, scene.steps[step].models);
-    if (Math.hypot(before.x - after.x, before.y - after.y, before.z - after.z) > 6) goNear();
+    if (measureApart(before, after) > 6) goNear();
   }
 
   function stop() {

@@ -4,60 +4,46 @@ function isHeavy(atom) { return atom.elem !== 'H' && atom.elem !== 'D'; }
 
 function measureApart(one, other) { return Math.hypot(one.x - other.x, one.y - other.y, one.z - other.z); }
 
-// 1 for a donor, 2 for an acceptor, 3 for an atom that can be either, 0 for none.
+// 1 for a donor, 2 for an acceptor, 3 for a nitrogen or oxygen that can be either, 0 for one that is neither.
 function findRole(atom, hydrogens, atoms, rules) {
-  if (atom.elem !== 'N' && atom.elem !== 'O') return 0;
-  var names = rules.roles[atom.resn.trim()], known = names && names[atom.atom], has = hydrogens.length > 0;
+  var known = (rules.roles[atom.resn.trim()] || {})[atom.atom], has = hydrogens.length;
   if (rules.rings[atom.resn.trim()] && /^(ND1|NE2)$/.test(atom.atom)) {
-    var ring = atoms.filter(function (each) { return /^(ND1|NE2)$/.test(each.atom); });
-    var isTold = ring.some(function (each) { return listHydrogens(each, atoms).length; });
-    return !isTold ? 3 : has ? 1 : 2;
+    return has ? 1 : atoms.some(function (each) { return /^(ND1|NE2)$/.test(each.atom) && listHydrogens(each, atoms).length; }) ? 2 : 3;
   }
-  return (known === undefined ? 3 : known) | (has ? 1 : 0);
+  return (known ?? 3) | (has ? 1 : 0);
 }
 
 function listHydrogens(atom, atoms) {
   return atoms.filter(function (each) { return !isHeavy(each) && measureApart(each, atom) < 1.3; });
 }
 
-function isStraight(donor, hydrogens, acceptor, rules) {
-  return !hydrogens.length || hydrogens.some(function (each) { return measureAtoms([donor, each, acceptor]) >= rules.angle; });
+// Whether roles and angle permit a hydrogen bond in this direction.
+function canDonate(donor, acceptor, rules) {
+  return donor.role & 1 && acceptor.role & 2
+    && (!donor.light.length || donor.light.some(function (each) { return measureAtoms([donor.atom, each, acceptor.atom]) >= rules.angle; }));
 }
 
 // Sequence neighbours are close because they are bonded; the shortest turn of the main chain spans three residues.
 function areBonded(one, other) {
-  if (one.model !== other.model || one.chain !== other.chain) return false;
   var count = [one, other].filter(function (atom) { return /^(N|CA|C|O|OXT|P|OP[12]|[OC][35]')$/.test(atom.atom); }).length;
-  return Math.abs(one.resi - other.resi) <= count;
+  return one.model === other.model && one.chain === other.chain && Math.abs(one.resi - other.resi) <= count;
 }
 
-var COVALENT_A = 1.95;
-
-// The pairs of atoms of ``own`` and ``near`` that at most three covalent bonds separate, such as those of bonded ligands and glycans.
-function findJoined(own, near) {
-  var isCovalent = function (one, other) { return one !== other && measureApart(one, other) <= COVALENT_A; };
-  var usual = function (atom) { return /^(B|C|N|O|P|S|SE)$/i.test(atom.elem); };
-  var mine = own.filter(usual), theirs = near.filter(usual), joined = new Set();
-  mine.forEach(function (me) {
-    theirs.filter(function (they) { return isCovalent(me, they); }).forEach(function (they) {
-      var key = findKey(they);
-      mine.filter(function (each) { return each === me || isCovalent(each, me); }).forEach(function (first) {
-        theirs.filter(function (each) { return each === they || (findKey(each) === key && isCovalent(each, they)); })
-          .forEach(function (second) { joined.add(nameAtom(first) + ' ' + nameAtom(second)); });
-      });
-    });
-  });
-  return joined;
+// Whether two atoms other than metals and halogens are so close that they are bonded; also true of an atom and itself.
+function areCovalent(one, other) {
+  return measureApart(one, other) <= 1.95 && /^[BCNOPS]{2}$/i.test(one.elem + other.elem);
 }
-
-function nameAtom(atom) { return atom.model + '|' + atom.index; }
 
 // {own, other, distance, isBond, isBridge}, shortest first; ``own`` and ``near`` are complete residues.
 function listBonds(own, near, rules) {
-  var residues = {}, found = [], joined = findJoined(own, near);
-  near.forEach(function (atom) { (residues[findKey(atom)] = residues[findKey(atom)] || []).push(atom); });
+  var residues = {}, found = [], links = [];
+  near.forEach(function (they) {
+    (residues[findKey(they)] = residues[findKey(they)] || []).push(they);
+    // covalent bonds of ligands and glycans: atoms at most three bonds apart are close because of one
+    own.forEach(function (me) { if (areCovalent(me, they)) links.push([me, they]); });
+  });
   var polar = function (atoms) {
-    return atoms.filter(function (atom) { return atom.elem === 'N' || atom.elem === 'O'; }).map(function (atom) {
+    return atoms.filter(function (atom) { return /^[NO]$/.test(atom.elem); }).map(function (atom) {
       var light = listHydrogens(atom, atoms);
       return { atom: atom, light: light, role: findRole(atom, light, atoms, rules), charge: rules.charges[atom.resn.trim() + ' ' + atom.atom] || 0 };
     });
@@ -67,10 +53,9 @@ function listBonds(own, near, rules) {
     polar(residues[key]).forEach(function (they) {
       mine.forEach(function (me) {
         var distance = measureApart(me.atom, they.atom);
-        if (distance > rules.bridge || areBonded(me.atom, they.atom) || joined.has(nameAtom(me.atom) + ' ' + nameAtom(they.atom))) return;
-        var gives = me.role & 1 && they.role & 2 && isStraight(me.atom, me.light, they.atom, rules);
-        var takes = me.role & 2 && they.role & 1 && isStraight(they.atom, they.light, me.atom, rules);
-        var isBond = distance <= rules.bond && !!(gives || takes), isBridge = me.charge * they.charge < 0;
+        if (distance > rules.bridge || areBonded(me.atom, they.atom)
+          || links.some(function (link) { return areCovalent(me.atom, link[0]) && areCovalent(they.atom, link[1]); })) return;
+        var isBond = distance <= rules.bond && (canDonate(me, they, rules) || canDonate(they, me, rules)), isBridge = me.charge * they.charge < 0;
         if (isBond || isBridge) found.push({ own: me.atom, other: they.atom, distance: distance, isBond: isBond, isBridge: isBridge });
       });
     });

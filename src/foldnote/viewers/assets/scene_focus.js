@@ -11,16 +11,15 @@ function findKey(atom) { return [atom.model, atom.chain, atom.resi, atom.icode |
 // The atoms of a residue, and of the residues with a heavy atom within NEAR_A of one of its atoms.
 function listSurroundings(atoms, key) {
   var own = atoms.filter(function (atom) { return findKey(atom) === key; }), heavy = own.filter(isHeavy), near = {};
-  if (!own.length) return { own: own, near: [], count: 0 };
-  var low = {}, high = {};
-  'xyz'.split('').forEach(function (axis) {
+  var low = {}, high = {}, axes = ['x', 'y', 'z'];
+  axes.forEach(function (axis) {
     var values = own.map(function (atom) { return atom[axis]; });
     low[axis] = Math.min.apply(null, values) - NEAR_A;
     high[axis] = Math.max.apply(null, values) + NEAR_A;
   });
   atoms.forEach(function (atom) {
-    if (atom.x < low.x || atom.x > high.x || atom.y < low.y || atom.y > high.y || atom.z < low.z || atom.z > high.z || !isHeavy(atom)) return;
-    if (heavy.some(function (mine) { return Math.hypot(mine.x - atom.x, mine.y - atom.y, mine.z - atom.z) <= NEAR_A; })) near[findKey(atom)] = true;
+    if (!isHeavy(atom) || axes.some(function (axis) { return atom[axis] < low[axis] || atom[axis] > high[axis]; })) return;
+    if (heavy.some(function (mine) { return measureApart(mine, atom) <= NEAR_A; })) near[findKey(atom)] = true;
   });
   delete near[key];
   return { own: own, near: atoms.filter(function (atom) { return near[findKey(atom)]; }), count: Object.keys(near).length };
@@ -98,10 +97,7 @@ function makeFocus(view) {
       bar = make('div', 'focus', view.root);
       bar.setAttribute('role', 'status');
       make('span', 'told', bar);
-      var label = bar.appendChild(document.createElement('label')), box = label.appendChild(document.createElement('input'));
-      box.type = 'checkbox';
-      label.append(' Names');
-      box.onchange = function () { areNamed[bar.dataset.kind] = box.checked; view.repaint(); };
+      addTick(bar, 'Names', false, function (isOn) { areNamed[bar.dataset.kind] = isOn; view.repaint(); });
       addButton(bar, 'Close', 'Leave the close view (Escape)', function () { view.stage.focus(); set(null); });
       (view.find('sequence') || view.stage).after(bar);
     }

@@ -33,6 +33,14 @@ function addCheck(bar, word, color, change) {
   return box;
 }
 
+function addTick(parent, word, isOn, change) {
+  var label = parent.appendChild(document.createElement('label')), box = label.appendChild(document.createElement('input'));
+  box.type = 'checkbox';
+  box.checked = isOn;
+  label.append(' ' + word);
+  box.onchange = function () { change(box.checked); };
+}
+
 // The wheel scrolls the notebook until the picture is clicked, so that scrolling does not get stuck in it.
 function guardWheel(stage) {
   var awake = false;

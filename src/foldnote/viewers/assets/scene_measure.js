@@ -10,7 +10,7 @@ function cross(a, b) { return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b
 
 // Å for two atoms, degrees for three (0 to 180) and four (IUPAC's sign, -180 to 180).
 function measureAtoms(atoms) {
-  if (atoms.length === 2) return Math.hypot.apply(null, minus(atoms[0], atoms[1]));
+  if (atoms.length === 2) return measureApart(atoms[0], atoms[1]);
   if (atoms.length === 3) {
     var one = minus(atoms[0], atoms[1]), other = minus(atoms[2], atoms[1]), turn = cross(one, other);
     return Math.atan2(Math.hypot.apply(null, turn), dot(one, other)) * 180 / Math.PI;

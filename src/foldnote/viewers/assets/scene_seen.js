@@ -28,11 +28,7 @@ function makeVisibility(view) {
   }
 
   function addBox(parent, word, isOn, change) {
-    var label = parent.appendChild(document.createElement('label')), box = label.appendChild(document.createElement('input'));
-    box.type = 'checkbox';
-    box.checked = isOn;
-    label.append(' ' + word);
-    box.onchange = function () { change(box.checked); view.repaint(); };
+    addTick(parent, word, isOn, function (isNowOn) { change(isNowOn); view.repaint(); });
   }
 
   function open(viewer) {
