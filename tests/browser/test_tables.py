@@ -320,8 +320,12 @@ def run_rows(page, server, name, code):
 def test_a_value_that_failed_jobs_lack_is_not_said_to_be_that_of_all_rows(table, server):
     shown = run_rows(table[0], server, "partly.ipynb", _PARTLY)
     line = shown.locator(".fnt-same summary")
-    expect(line).to_contain_text("in rows that have a value: center X 42.5 · ")
-    assert " ".join(line.inner_text().split()).count("in rows that have a value") == 1
+    expect(line).to_contain_text("Same in all rows that have a value: center X 42.5 · ")
+    shown = run_rows(
+        table[0], server, "mixed.ipynb", _PARTLY.replace("'Failed'", "'Failed', scores={'centerX': 42.5}")
+    )
+    line = shown.locator(".fnt-same summary")
+    expect(line).to_contain_text("Same in all rows: center X 42.5 · in rows that have a value: receptor file")
 
 
 def test_what_all_rows_share_is_a_line_that_a_keyboard_opens(table, server):

@@ -241,7 +241,6 @@
   function tellSame() {
     same.hidden = shown.length === columns.length;
     var line = same.firstChild, list = make('dl', '', same);
-    line.textContent = 'Same in all rows';
     same.replaceChildren(line, list);
     var told = columns.flatMap(function (column, index) {
       if (!column.same || column.same === 'said') return [];
@@ -250,15 +249,17 @@
       return [{ column: column, isPartial: column.same === 'known', value: write(index, row) + (column.isNumber && unit && unit.indexOf(' ') < 0 ? ' ' + unit : '') }];
     });
     told.sort(function (a, b) { return a.isPartial - b.isPartial || (a.value.length > SHORT) - (b.value.length > SHORT); });
+    var areAllPartial = told.every(function (each) { return each.isPartial; });
+    line.textContent = areAllPartial ? 'Same in all rows that have a value' : 'Same in all rows';
     told.forEach(function (each) {
       var term = make('dt', '', list);
-      term.textContent = each.column.label + (each.isPartial ? ' (in rows that have a value)' : '');
+      term.textContent = each.column.label + (each.isPartial && !areAllPartial ? ' (in rows that have a value)' : '');
       term.title = each.column.about;
       make('dd', '', list).textContent = each.value;
     });
     make('span', '', line).textContent = ': ' + told.map(function (each, index) {
-      var value = each.value, isLong = value.length > SHORT, isFirst = index === 0 || !told[index - 1].isPartial;
-      var prefix = each.isPartial && isFirst ? 'in rows that have a value: ' : '';
+      var value = each.value, isLong = value.length > SHORT, isFirstPartial = each.isPartial && index && !told[index - 1].isPartial;
+      var prefix = isFirstPartial ? 'in rows that have a value: ' : '';
       return prefix + each.column.label + ' ' + (isLong ? value.slice(0, 12) + '…' + value.slice(-8) : value);
     }).join(' · ');
   }
