@@ -474,16 +474,14 @@ def api_key(profile: Profile) -> SecretStr | None:
     if profile.is_of_hub:
         return None
     if profile.name == ENVIRONMENT:
-        key = os.environ.get("FOLDNOTE_API_KEY")
-        return _wrap_secret(key)
+        return _wrap_secret(os.environ.get("FOLDNOTE_API_KEY"))
     for present in profiles():
         if present.name == profile.name and present.base_url != profile.base_url:
             raise ConfigurationError(
                 f"The profile {profile.name!r} has another address now, {present.base_url}. Its key is not"
                 f" sent to {profile.base_url}. Connect again: fn.connect({profile.name!r})."
             )
-    stored = _keyring_get(profile.name) or _key_file().get(profile.name)
-    return _wrap_secret(stored)
+    return _wrap_secret(_keyring_get(profile.name) or _key_file().get(profile.name))
 
 
 def _wrap_secret(secret: str | None) -> SecretStr | None:
