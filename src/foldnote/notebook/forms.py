@@ -253,31 +253,31 @@ def form(
         from foldnote.notebook.saved_schema_form import SavedSchemaForm
 
         return SavedSchemaForm(subject, values if label is None else {**values, "label": label})
-    asked = connection.find_client(profile)
+    client = connection.find_client(profile)
     if isinstance(subject, str):
-        known = _describe(subject, asked)
+        known = _describe(subject, client)
     else:
         from foldnote.client import JobHandle
 
         if isinstance(subject, JobHandle):
-            return _reopen(subject, asked, values, job_name, label)
+            return _reopen(subject, client, values, job_name, label)
         known = subject
     label = choose_label(known, label, values)
-    return NotebookForm(known, asked, values, choose_name(known, job_name, values), label)
+    return NotebookForm(known, client, values, choose_name(known, job_name, values), label)
 
 
-def _describe(tool_type: str, asked: Client) -> DescribedTool:
+def _describe(tool_type: str, client: Client) -> DescribedTool:
     """Describe a tool without waiting: the bundled catalog applies to the embedded service.
 
     Raises:
         UnknownToolError: the service has no such tool.
     """
-    is_bundled = asked.profile.is_embedded and tool_type not in _UNLIKE
-    return (describe(tool_type) if is_bundled else None) or asked.tools.get(tool_type)
+    is_bundled = client.profile.is_embedded and tool_type not in _UNLIKE
+    return (describe(tool_type) if is_bundled else None) or client.tools.get(tool_type)
 
 
 def _reopen(
-    job: JobHandle, asked: Client, values: dict[str, Any], job_name: str | None, label: str | None
+    job: JobHandle, client: Client, values: dict[str, Any], job_name: str | None, label: str | None
 ) -> NotebookForm:
     """Return the form of an old job; settings that the tool no longer has are listed."""
     from foldnote.forms.fields.section import list_names
@@ -293,12 +293,12 @@ def _reopen(
         raise ArgumentError(
             f"{job.job_name!r} is a batch: open one of its jobs, or use its table of settings."
         )
-    tool = asked.tools.get(job.record.tool_type)
+    tool = client.tools.get(job.record.tool_type)
     names = set(list_names(tool))
     settings = job.own_settings()
     kept = {name: value for name, value in settings.items() if name in names}
     label = choose_label(tool, label, values)
-    made = NotebookForm(tool, asked, {**kept, **values}, job_name, label)
+    made = NotebookForm(tool, client, {**kept, **values}, job_name, label)
     take_kept(made, values)
     gone = [name for name in settings if name not in names]
     lost = f" {', '.join(gone)} was omitted: {tool.type} no longer has this setting." if gone else ""
