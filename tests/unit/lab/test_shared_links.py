@@ -3,10 +3,13 @@
 import asyncio
 import json
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from lab_fixtures import TOKEN
+
+from foldnote.service.store import clock
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 LOGIN = {"Authorization": f"token {TOKEN}"}
@@ -106,8 +109,10 @@ async def test_a_link_to_one_job_of_a_batch_opens_neither_the_batch_nor_its_othe
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired", "deleted"])
-async def test_a_link_that_has_ended_opens_no_row_no_file_and_no_tab(jupyter, make_link, service, end):
-    link = await make_link("cats", days=15 / 86_400 if end == "expired" else 1)
+async def test_a_link_that_has_ended_opens_no_row_no_file_and_no_tab(
+    jupyter, make_link, service, end, monkeypatch
+):
+    link = await make_link("cats")
     opened = (await ask(jupyter, {"url": link.url})).json()
     assert (await ask(jupyter, {"url": link.url, "row": "cats-two"})).status_code == 200
     async with service.client() as client:
@@ -115,6 +120,9 @@ async def test_a_link_that_has_ended_opens_no_row_no_file_and_no_tab(jupyter, ma
             await client.shares.revoke(link)
         elif end == "deleted":
             await client.jobs.delete("cats")
+        else:
+            later = clock.stamp(datetime.now(UTC) + timedelta(days=1, seconds=1))
+            monkeypatch.setattr(clock, "now", lambda: later)
     async with asyncio.timeout(60):
         while (await ask(jupyter, {"url": link.url, "row": "none"})).json()["error"].startswith("The shared"):
             await asyncio.sleep(0.5)
