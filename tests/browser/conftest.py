@@ -15,6 +15,7 @@ import pytest
 from chromium_features import LEFT_OUT
 from lab_page import LabPage
 from lab_server import ROOT, LabServer, find_lasting_port
+from patience import PATIENCE_MS
 from playwright.sync_api import Browser, BrowserContext, BrowserType, expect, sync_playwright
 
 _PROBE = ROOT / "tests" / "engines"
@@ -43,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     """Launch a browser. It closes with this folder's tests, because its event loop conflicts with those of other tests."""
-    expect.set_options(timeout=60_000)  # for busy machines; a response ends the wait
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = _launch(playwright.chromium)
         yield browser
@@ -103,7 +104,7 @@ def server(
 def window(chromium: Browser) -> Iterator[BrowserContext]:
     """Open a window of 1600 by 1000 pixels for successive pages: later ones load in half the time."""
     context = chromium.new_context(viewport={"width": 1600, "height": 1000}, accept_downloads=True)
-    context.set_default_timeout(180_000)  # a busy machine has taken two minutes to load JupyterLab
+    context.set_default_timeout(PATIENCE_MS)
     yield context
     context.close()
 

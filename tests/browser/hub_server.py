@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lab_server import QUIET, ROOT, end_session, find_free_port
+from patience import PATIENCE_S
 from playwright.sync_api import Page
 
 _PROXY = ROOT / "node_modules" / ".bin" / "configurable-http-proxy"
@@ -66,7 +67,7 @@ class HubUser:
         page.get_by_label("Username").fill(self.name)
         page.get_by_label("Password").fill("none")
         page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(f"{self.url}lab**", timeout=120_000)
+        page.wait_for_url(f"{self.url}lab**")
 
 
 class HubServer:
@@ -142,7 +143,7 @@ class HubServer:
                 stderr=log,
                 start_new_session=True,
             )
-        end = time.monotonic() + 120
+        end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end and self._process.poll() is None:
             with suppress(OSError), urllib.request.urlopen(f"{self.url}hub/login", timeout=60):
                 return

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lab_server import ROOT, LabServer
+from patience import PATIENCE_S
 from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, Page, Request, Route
 
 _PICTURES = os.environ.get("FOLDNOTE_TEST_PICTURES")
@@ -61,7 +62,7 @@ async () => {
 _EXECUTE = """
 ([id, args]) => Promise.race([
   window.jupyterapp.commands.execute(id, args).then(() => null),
-  new Promise((_, fail) => setTimeout(() => fail(new Error(`${id} did not end: does a dialog wait?`)), 60000))
+  new Promise((_, fail) => setTimeout(() => fail(new Error(`${id} did not end: does a dialog wait?`)), 300000))
 ])
 """
 _LAID_OUT = """
@@ -118,7 +119,7 @@ canvas => {
 
 def find_place(what: Locator) -> dict[str, float]:
     """Return the box of a visible element in px, once it has stopped moving."""
-    deadline, last = time.monotonic() + 60, None
+    deadline, last = time.monotonic() + PATIENCE_S, None
     while time.monotonic() < deadline:
         what.wait_for(state="visible")
         place = what.bounding_box()  # None if it has just been hidden or redrawn
@@ -176,7 +177,7 @@ class LabPage:
         self.workspace = f"tests-{next(_NUMBERS)}"
         self._load(f"/tree/{notebook}" if notebook else "")
         if notebook:
-            self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+            self.page.wait_for_selector(".jp-Notebook .jp-Cell")
 
     def reopen(self, is_saved: Callable[[dict[str, Any]], bool]) -> None:
         """Load the page again as after a restart of the browser, once ``is_saved`` is true of the workspace's data."""
@@ -185,7 +186,7 @@ class LabPage:
 
     def wait_until_saved(self, is_saved: Callable[[dict[str, Any]], bool]) -> None:
         """Wait until ``is_saved`` is true of the workspace's data, which JupyterLab saves with a delay."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             status, body = self.server.request(f"lab/api/workspaces/{self.workspace}")
             if status == 200 and is_saved(json.loads(body)["data"]):
@@ -195,14 +196,14 @@ class LabPage:
 
     def _load(self, path: str) -> None:
         self.page.goto(f"{self.server.url}lab/workspaces/{self.workspace}{path}?token={self.server.token}")
-        self.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=60_000)
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached")
         self.page.wait_for_function(_IS_RESTORED, polling=_POLL_MS)
 
     def turn_to(self, notebook: str) -> None:
         """Show only this notebook without reloading the page; unsaved changes are lost."""
         self.page.evaluate(_TIDY)
         self.execute("docmanager:open", path=notebook)
-        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
 
     def execute(self, command: str, **args: Any) -> None:
         """Execute a command of JupyterLab and wait for it.
@@ -219,7 +220,6 @@ class LabPage:
         """Wait until the current notebook's kernel is idle."""
         self.page.wait_for_function(
             "document.querySelector('#jp-main-statusbar')?.textContent.includes('| Idle')",
-            timeout=90_000,
             polling=_POLL_MS,
         )
 
@@ -271,7 +271,7 @@ class LabPage:
 
     def wait_until_drawn(self, canvas: Locator, *, least: int = 500, tries: int = 40) -> dict[str, int]:
         """Wait until at least ``least`` pixels are drawn; return the last count, even if they are fewer."""
-        canvas.wait_for(state="attached", timeout=60_000)
+        canvas.wait_for(state="attached")
         counted = self.pixels(canvas)
         while counted["drawn"] < least and tries > 0:
             self.page.wait_for_timeout(250)

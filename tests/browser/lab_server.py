@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 QUIET = {
@@ -168,7 +169,7 @@ class LabServer:
         (self.folder / "config" / "jupyter_server_config.json").write_text(json.dumps(_NO_LANGUAGE_SERVERS))
 
     def _wait_until_ready(self) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             with suppress(OSError):
                 if self.request("api/status")[0] == 200:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab_server import ROOT
+from patience import PATIENCE_MS
 from playwright.sync_api import Browser, Page
 
 WIDTHS = (400, 1400)
@@ -47,7 +48,7 @@ def find_page_faults(chromium: Browser, pages: Sequence[Path]) -> list[str]:
 def _look_at_all(chromium: Browser, pages: Sequence[Path], width: int) -> list[str]:
     found: list[str] = []
     context = chromium.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
-    context.set_default_timeout(120_000)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.on("pageerror", lambda error: found.append(f"{page.url}: {error}"))
     page.on("request", lambda asked: found.extend(_name_outside(page.url, asked.url)))

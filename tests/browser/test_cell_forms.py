@@ -25,7 +25,7 @@ def test_a_cell_that_was_not_run_opens_as_a_form_with_its_settings(lab, server):
     lab.picture("form-of-cell-menu")
     page.locator(".lm-Menu").get_by_text(OPEN_FORM).click()
     form = page.locator(".foldnote-form")
-    expect(form.get_by_label("Job name")).to_have_value("not-yet", timeout=60_000)
+    expect(form.get_by_label("Job name")).to_have_value("not-yet")
     expect(form).to_contain_text("heavy")
     expect(form.locator("textarea").first).to_have_value(VH)
     assert lab.cells()[2].endswith("job_name='not-yet',\n)")
@@ -33,7 +33,7 @@ def test_a_cell_that_was_not_run_opens_as_a_form_with_its_settings(lab, server):
     page.locator(".jp-CodeCell").nth(3).click()
     lab.execute("foldnote:form-of-cell")
     table = page.locator(".foldnote-form").nth(1).locator(".foldnote-table")
-    expect(table).to_contain_text("AB-2", timeout=60_000)
+    expect(table).to_contain_text("AB-2")
     expect(
         page.locator(".Toastify__toast", has_text="could not be read from the cell are missing")
     ).to_be_visible()

@@ -171,7 +171,7 @@ def begin(row):
 
 def cancel_while_downloading(row):
     news = row.locator(".fn-JobRow-message")
-    expect(news).to_contain_text(re.compile("step 1 of 1|Collecting"), timeout=120_000)
+    expect(news).to_contain_text(re.compile("step 1 of 1|Collecting"))
     row.get_by_role("button", name="Cancel installing or removing quick").click()
 
 
@@ -214,7 +214,7 @@ def test_where_no_terms_must_be_accepted_the_button_says_install(opened):
 def test_without_network_an_installation_says_so_and_that_it_can_be_gone_on_with(opened, row):
     begin(row)
     failure = row.get_by_role("status")
-    expect(failure).to_contain_text("cannot be reached: check the network and try again.", timeout=120_000)
+    expect(failure).to_contain_text("cannot be reached: check the network and try again.")
     expect(failure).to_contain_text("Install it again to continue from here.")
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()
     opened.picture("engine-without-network", opened.page.locator("#foldnote-sidebar"))
@@ -247,7 +247,7 @@ def test_a_full_disk_is_reported_and_nothing_is_left_half_installed(opened, row,
         failure = row.get_by_role("status").filter(
             has_text="The disk has too little space: the engine quick is not installed"
         )
-        expect(failure).to_contain_text(f"Free space in {server.engines}", timeout=120_000)
+        expect(failure).to_contain_text(f"Free space in {server.engines}")
     expect(row.get_by_role("button", name="Install quick")).to_be_visible()
     expect(row.get_by_role("button", name="Remove quick")).to_have_count(0)
     assert not (server.engines / "quick" / "env").exists()
@@ -257,7 +257,7 @@ def test_a_full_disk_is_reported_and_nothing_is_left_half_installed(opened, row,
 
 def test_what_was_installed_makes_its_tool_run(opened, row):
     begin(row)
-    expect(row.get_by_role("button", name="Remove quick")).to_be_visible(timeout=120_000)
+    expect(row.get_by_role("button", name="Remove quick")).to_be_visible()
     expect(row.get_by_role("button", name="Install quick")).to_have_count(0)
     expect(row.get_by_role("progressbar")).to_have_count(0)
     expect(opened.page.get_by_role("heading", name="Installed · ")).to_be_visible()  # with its size
@@ -281,6 +281,6 @@ def test_an_installed_engine_is_removed_after_confirmation(opened, row, server):
     assert (server.engines / "quick" / "env").exists()
     row.get_by_role("button", name="Remove quick").click()
     dialog.get_by_role("button", name="Remove").click()
-    expect(row.get_by_role("button", name="Install quick")).to_be_visible(timeout=120_000)
+    expect(row.get_by_role("button", name="Install quick")).to_be_visible()
     expect(row.get_by_role("button", name="Remove quick")).to_have_count(0)
     assert not (server.engines / "quick").exists()

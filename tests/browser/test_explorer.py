@@ -60,7 +60,7 @@ _PLACES = """
 def explorer(notebook_page):
     notebook_page.run_code(_SHOW, _SAVE, _FILL, 'explorer.select("L", [1, 2])')
     shown = notebook_page.page.locator(".fne-explorer")
-    shown.locator(".fnv-view[data-fn-state=drawn]").wait_for(timeout=60_000)
+    shown.locator(".fnv-view[data-fn-state=drawn]").wait_for()
     return notebook_page, shown
 
 
@@ -81,7 +81,7 @@ def test_what_python_chooses_is_marked(explorer):
     expect(shown.locator(".fne-bar")).to_contain_text("2 residues selected")
     assert shown.locator(".fne-cell[aria-selected=true]").count() == 2
     expect(shown.locator(".fne-table tbody tr")).to_have_count(2)
-    page.page.wait_for_function(_IS_MARKED, timeout=30_000)
+    page.page.wait_for_function(_IS_MARKED)
     page.picture("explorer", shown)
 
 
@@ -152,7 +152,7 @@ def test_a_narrow_explorer_puts_its_parts_below_each_other(explorer):
 
 def test_python_gets_the_picture_that_is_seen_in_the_size_that_it_asks_for(explorer, server):
     page, _ = explorer
-    expect(page.page.locator(".jp-OutputArea").nth(1)).to_contain_text("saved", timeout=90_000)
+    expect(page.page.locator(".jp-OutputArea").nth(1)).to_contain_text("saved")
     png = (server.notebooks / "fv.png").read_bytes()
     assert png.startswith(b"\x89PNG")
     assert struct.unpack(">II", png[16:24]) == (420, 300)
@@ -162,7 +162,7 @@ def test_residues_picked_in_the_picture_fill_a_forms_field_and_typed_ones_are_pi
     page, shown = explorer
     field = page.page.locator(".foldnote-field textarea")
     shown.get_by_role("button", name="Clear").click()
-    expect(field).to_have_value("", timeout=30_000)
+    expect(field).to_have_value("")
     shown.locator(".fnv-stage").scroll_into_view_if_needed()
     for place in page.page.evaluate(_PLACES):
         page.page.mouse.click(place["x"], place["y"])
@@ -170,9 +170,9 @@ def test_residues_picked_in_the_picture_fill_a_forms_field_and_typed_ones_are_pi
             break
     expect(shown.locator(".fne-bar")).to_contain_text("1 residue selected")
     picked = shown.locator(".fne-table tbody tr td").all_inner_texts()[:2]
-    expect(field).to_have_value(f"{picked[0]}: {picked[1]}", timeout=30_000)
+    expect(field).to_have_value(f"{picked[0]}: {picked[1]}")
     field.fill("L: 1-3")
-    expect(shown.locator(".fne-bar")).to_contain_text("3 residues selected", timeout=30_000)
+    expect(shown.locator(".fne-bar")).to_contain_text("3 residues selected")
     page.picture("explorer-form", page.page.locator(".jp-Notebook"))
 
 
@@ -197,7 +197,7 @@ fn.explore("many.cif")
 def test_long_names_of_many_chains_neither_cover_letters_nor_fill_the_page(notebook_page):
     notebook_page.run_code(_MANY)
     shown = notebook_page.page.locator(".fne-explorer")
-    expect(shown.locator(".fne-chain")).to_have_count(24, timeout=60_000)
+    expect(shown.locator(".fne-chain")).to_have_count(24)
     name, letter = shown.locator(".fne-name").first, shown.locator(".fne-cell").first
     assert find_place(name)["y"] + find_place(name)["height"] <= find_place(letter)["y"] + 1
     assert find_place(shown.locator(".fne-chain").first)["x"] < find_place(letter)["x"]

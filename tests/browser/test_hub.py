@@ -7,6 +7,7 @@ import pytest
 from hub_server import HubServer, HubUser, status_of
 from lab_page import LabPage
 from lab_server import service_of
+from patience import PATIENCE_MS
 from playwright.sync_api import Error, expect
 from test_job_in_lab import HEAVY, LIGHT
 
@@ -51,7 +52,7 @@ def enter(chromium, hub):
 
     def enter(name):
         context = chromium.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         visitor = Visitor(context, HubUser(hub, name))
         visitor.server.log_in(visitor.page)
@@ -81,7 +82,7 @@ def test_a_job_of_a_form_is_seen_in_the_sidebar_and_drawn_in_the_cell(ann):
     form.get_by_label("Job name").fill(JOB)
     sidebar = ann.show_sidebar("jobs", 300)
     form.get_by_role("button", name="Submit", exact=True).click()
-    expect(sidebar.locator(f"[data-job='{JOB}']")).to_contain_text("Complete", timeout=120_000)
+    expect(sidebar.locator(f"[data-job='{JOB}']")).to_contain_text("Complete")
     ann.page.locator(
         ".jp-OutputArea-output .fnv-stage"
     ).first.scroll_into_view_if_needed()  # views are drawn when they become visible
@@ -105,7 +106,7 @@ def test_a_file_is_uploaded_through_the_hubs_proxy(ann):
 
 def test_another_user_has_a_separate_service_and_list(ann, bob):
     sidebar = bob.show_sidebar("jobs", 300)
-    expect(sidebar.locator(".fn-ServiceBar-word")).to_have_text("Connected", timeout=120_000)
+    expect(sidebar.locator(".fn-ServiceBar-word")).to_have_text("Connected")
     expect(sidebar.get_by_text("No jobs yet")).to_be_visible()
     expect(bob.show_sidebar("files", 300).get_by_text("No files yet")).to_be_visible()
     bob.picture("hub-other-user")
@@ -147,7 +148,7 @@ def test_a_server_that_was_stopped_is_reported_and_the_way_back(bob, hub):
     stop = home.locator("#stop")
     home.wait_for_function("window.jQuery?._data?.(document.querySelector('#stop'), 'events')?.click")
     stop.click()  # the hub's page handles clicks only once its scripts have loaded
-    expect(stop).to_be_hidden(timeout=120_000)
+    expect(stop).to_be_hidden()
     bob.page.bring_to_front()
     told = sidebar.get_by_text("Reload the page to let the hub restart it")
-    expect(told).to_be_visible(timeout=120_000)
+    expect(told).to_be_visible()

@@ -10,6 +10,7 @@ import pytest
 from hub_server import HubServer, HubUser
 from lab_page import LabPage
 from lab_server import find_free_port
+from patience import PATIENCE_MS
 from playwright.sync_api import expect
 from service_process import ServiceProcess
 from test_job_in_lab import HEAVY, LIGHT
@@ -48,7 +49,7 @@ def enter(chromium, hub):
 
     def enter(name):
         context = chromium.new_context(viewport={"width": 1400, "height": 900})
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         visitor = LabPage(context, HubUser(hub, name))
         visitor.server.log_in(visitor.page)
@@ -93,7 +94,7 @@ def test_a_job_of_a_form_runs_at_the_shared_service(ann, hub, service):
     form.get_by_label("Job name").fill(JOB)
     sidebar = ann.show_sidebar("jobs", 300)
     form.get_by_role("button", name="Submit", exact=True).click()
-    expect(sidebar.locator(f"[data-job='{JOB}']")).to_contain_text("Complete", timeout=120_000)
+    expect(sidebar.locator(f"[data-job='{JOB}']")).to_contain_text("Complete")
     ann.picture("hub-service")
     jobs = httpx.get(f"{service.url}/jobs", headers={"x-api-key": key_of(service, hub, "ann")}).json()["jobs"]
     assert [(job["jobName"], job["email"]) for job in jobs] == [(JOB, "ann@hub.lab")]
@@ -106,7 +107,7 @@ def key_of(service, hub, name):
 
 def test_another_user_sees_none_of_it(ann, bob):
     sidebar = bob.show_sidebar("jobs", 300)
-    expect(sidebar.locator(".fn-ServiceBar-word")).to_have_text("Connected", timeout=120_000)
+    expect(sidebar.locator(".fn-ServiceBar-word")).to_have_text("Connected")
     expect(sidebar.get_by_text("No jobs yet")).to_be_visible()
     bob.picture("hub-service-other-user")
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from lab_page import find_place
+from patience import PATIENCE_S
 from playwright.sync_api import expect
+from probe_engine import release
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 VL = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
@@ -36,7 +38,6 @@ node => {
   return range.getBoundingClientRect().top >= node.getBoundingClientRect().top;
 }
 """
-JOB_MS = 60_000
 SHARES_SERVER = True
 
 
@@ -53,7 +54,7 @@ def submit(notebook):
     def submit(name: str):
         notebook.run_code(_SUBMIT.replace("NAME", name))
         card = notebook.page.locator(".foldnote-card")
-        expect(card).to_contain_text(name, timeout=JOB_MS)
+        expect(card).to_contain_text(name)
         return card
 
     return submit
@@ -80,7 +81,7 @@ def processes_with(words: str) -> list[str]:
 def service_that_cannot_start(server):
     """Hold the lock of the service, so that a new one cannot start."""
     with (server.home / "data" / "service" / "service.lock").open("r+") as lock:
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             with suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -90,9 +91,9 @@ def service_that_cannot_start(server):
 
 
 def test_a_card_follows_its_job_and_shows_the_result_below(submit, notebook):
-    card = submit("followed.chatter-9.sleep-12")
+    card = submit("followed.chatter-9.hold")
     expect(card.get_by_role("progressbar")).to_be_visible()
-    expect(card).to_contain_text("Sleeping")
+    expect(card).to_contain_text("Held by its test")
     card.get_by_role("button", name="Log").click()
     expect(card.get_by_label("Log", exact=True)).to_contain_text("line 8")
     notebook.picture("card-running", output(notebook))
@@ -101,7 +102,8 @@ def test_a_card_follows_its_job_and_shows_the_result_below(submit, notebook):
         assert notebook.accessibility_faults(".foldnote-card") == []
     notebook.picture("card-dark", output(notebook))
     notebook.set_theme("light")
-    expect(card).to_contain_text("Complete", timeout=JOB_MS)
+    release("followed.chatter-9.hold")
+    expect(card).to_contain_text("Complete")
     expect(output(notebook)).to_contain_text("Probe of the tests")
     expect(card.get_by_role("button", name="Stop")).to_be_hidden()
     expect(card.get_by_role("button", name="Show result")).to_be_hidden()
@@ -109,22 +111,23 @@ def test_a_card_follows_its_job_and_shows_the_result_below(submit, notebook):
 
 
 def test_screen_readers_hear_changes_of_state_in_one_region_that_stays(submit, notebook):
-    card = submit("spoken.sleep-3")
+    card = submit("spoken.hold")
     region = card.get_by_role("status")
     expect(region).to_have_count(1)
-    expect(region).to_have_text(re.compile(r"spoken\.sleep-3: (In Queue|Running)"))
+    expect(region).to_have_text(re.compile(r"spoken\.hold: (In Queue|Running)"))
     region.evaluate(
         "region => { window.spokenRegion = region; window.ended = [];"
         " document.addEventListener('fn-job-ended', event => window.ended.push(event.detail.job)); }"
     )
-    expect(region).to_have_text("spoken.sleep-3: Complete", timeout=JOB_MS)
+    release("spoken.hold")
+    expect(region).to_have_text("spoken.hold: Complete")
     assert region.evaluate("region => region === window.spokenRegion")
-    assert region.evaluate("() => window.ended") == ["spoken.sleep-3"]  # the list of jobs need not wait
+    assert region.evaluate("() => window.ended") == ["spoken.hold"]  # the list of jobs need not wait
 
 
 def test_buttons_are_separate_from_the_text(submit, notebook):
     card = submit("apart")
-    expect(card).to_contain_text("Complete", timeout=JOB_MS)
+    expect(card).to_contain_text("Complete")
     words, button = card.locator(".fnc").bounding_box(), card.get_by_role("button", name="Log").bounding_box()
     assert button["y"] - words["y"] - words["height"] >= 4
     assert button["y"] + button["height"] + 4 <= card.bounding_box()["y"] + card.bounding_box()["height"]
@@ -140,7 +143,7 @@ def test_a_complete_job_is_continued_below_its_card(submit, notebook):
     card.get_by_role("button", name="Continue with…").click()
     tools = card.get_by_label("Continue with", exact=True)
     tools.select_option(label=tools.locator("option", has_text="ABB4").first.inner_text())
-    expect(card.get_by_role("button", name="Submit", exact=True)).to_be_visible(timeout=JOB_MS)
+    expect(card.get_by_role("button", name="Submit", exact=True)).to_be_visible()
     expect(card.get_by_label("Heavy chain").first).to_have_value(VH)
     for theme in ("dark", "light"):
         notebook.set_theme(theme)
@@ -150,7 +153,7 @@ def test_a_complete_job_is_continued_below_its_card(submit, notebook):
 
 def test_the_result_of_a_complete_job_opens_in_a_tab_beside_the_notebook(submit, notebook):
     card = submit("in-a-tab")
-    expect(card).to_contain_text("Complete", timeout=JOB_MS)
+    expect(card).to_contain_text("Complete")
     button = card.get_by_role("button", name="Open in tab")
     button.focus()
     notebook.page.keyboard.press("Enter")
@@ -162,18 +165,18 @@ def test_the_result_of_a_complete_job_opens_in_a_tab_beside_the_notebook(submit,
 
 
 def test_stopping_asks_first_and_leaves_no_process(submit, notebook, server):
-    card = submit("stopped.child.sleep-50")
-    expect(card).to_contain_text("Sleeping", timeout=JOB_MS)
+    card = submit("stopped.child.hold")
+    expect(card).to_contain_text("Held by its test")
     attempts = (server.home / "data" / "service" / "jobs").rglob("spec.json")
     attempt = max(attempts, key=lambda path: path.stat().st_mtime)
     nonce = json.loads(attempt.read_text())["nonce"]
     assert processes_with(nonce)
     card.get_by_role("button", name="Stop").click()
     card.get_by_role("button", name="Stop it now?").click()
-    expect(card).to_contain_text("Stopped", timeout=JOB_MS)
+    expect(card).to_contain_text("Stopped")
     expect(card.get_by_role("button", name="Run again")).to_be_visible()
     card.get_by_role("button", name="Edit settings").click()
-    expect(card).to_contain_text("These are the settings of stopped.child.sleep-50.")
+    expect(card).to_contain_text("These are the settings of stopped.child.hold.")
     expect(card.get_by_role("button", name="Submit")).to_be_visible()
     notebook.picture("card-stopped", output(notebook))
     assert processes_with(nonce) == []
@@ -181,7 +184,7 @@ def test_stopping_asks_first_and_leaves_no_process(submit, notebook, server):
 
 def test_a_failure_says_why_and_shows_its_log(submit, notebook):
     card = submit("bound-to.chatter-3.fail")
-    expect(card).to_contain_text("Failed", timeout=JOB_MS)
+    expect(card).to_contain_text("Failed")
     expect(card).to_contain_text("The probe was asked to fail.")
     card.get_by_role("button", name="Log").click()
     expect(card.get_by_label("Log", exact=True)).to_contain_text("line 2")
@@ -191,7 +194,7 @@ def test_a_failure_says_why_and_shows_its_log(submit, notebook):
 
 def test_a_log_is_shown_from_its_end(submit, notebook):
     card = submit("end-first.chatter-60.fail")
-    expect(card).to_contain_text("Failed", timeout=JOB_MS)
+    expect(card).to_contain_text("Failed")
     card.get_by_role("button", name="Log").click()
     log = card.get_by_label("Log", exact=True)
     expect(log).to_contain_text("The probe was asked to fail.")
@@ -203,24 +206,26 @@ def test_a_log_is_shown_from_its_end(submit, notebook):
 
 
 def test_a_card_outlives_its_service(submit, notebook, server):
-    card = submit("survivor.sleep-8")
-    expect(card).to_contain_text("Sleeping", timeout=JOB_MS)
+    card = submit("survivor.hold")
+    expect(card).to_contain_text("Held by its test")
     killed = service_pid(server)
     os.kill(killed, signal.SIGKILL)
     with service_that_cannot_start(server):
-        expect(card).to_contain_text("No update", timeout=JOB_MS)
+        expect(card).to_contain_text("No update")
         expect(card).to_contain_text("It last answered at")
         notebook.picture("card-outage", output(notebook))
-    expect(card).not_to_contain_text("No update", timeout=JOB_MS)
-    expect(card).to_contain_text("Complete", timeout=JOB_MS)
+    release("survivor.hold")
+    expect(card).not_to_contain_text("No update")
+    expect(card).to_contain_text("Complete")
     assert service_pid(server) != killed
 
 
 def test_a_page_that_was_loaded_again_can_show_the_result(submit, notebook):
-    card = submit("reloaded.sleep-15")
+    card = submit("reloaded.hold")
     notebook.save()
     notebook.open("job_cards.ipynb")
-    expect(card).to_contain_text("Complete", timeout=JOB_MS)
+    release("reloaded.hold")
+    expect(card).to_contain_text("Complete")
     offer = card.get_by_role("button", name="Show result")
     expect(offer).to_be_visible()
     notebook.picture("card-reloaded", output(notebook))
@@ -238,7 +243,7 @@ def test_no_request_leaves_this_computer(notebook, server):
 
 _BATCH = f"""
 import foldnote as fn, pandas as pd
-names = ["rows-a.sleep-3", "rows-b.fail", "rows-c.score"]
+names = ["rows-a.hold", "rows-b.fail", "rows-c.score"]
 table = pd.DataFrame({{"id": names, "heavy": "{VH}", "light": ["{VL}"[: 107 - n] for n in range(3)]}})
 fn.submit_batch("abodybuilder", table, batch_name="rows")
 """
@@ -247,14 +252,15 @@ fn.submit_batch("abodybuilder", table, batch_name="rows")
 def test_the_table_of_a_batch_is_live_and_its_rows_open_their_results(notebook):
     notebook.run_code(_BATCH)
     card, table = output(notebook).locator(".foldnote-card"), output(notebook).locator(".fnv-table").first
-    expect(table).to_contain_text("Running", timeout=JOB_MS)
+    expect(table).to_contain_text("Running")
     table.get_by_role("button", name="name").click()
     table.get_by_role("button", name="name").click()
-    table.get_by_role("button", name="rows-a.sleep-3").click()
+    table.get_by_role("button", name="rows-a.hold").click()
     expect(table).to_contain_text("its result appears here")
-    expect(card).to_contain_text("2 of 3 jobs complete, 1 failed", timeout=JOB_MS)
+    release("rows-a.hold")
+    expect(card).to_contain_text("2 of 3 jobs complete, 1 failed")
     expect(card).to_contain_text(".retry()")
-    pane = table.get_by_role("region", name="Result of rows-a.sleep-3")
+    pane = table.get_by_role("region", name="Result of rows-a.hold")
     expect(pane).to_contain_text("Probe of the tests")  # sort order and open row are kept
     assert [text.split(".")[0] for text in table.locator(".fnt-open").all_inner_texts()] == [
         "rows-c",

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from lab_page import find_place
 from playwright.sync_api import Error, expect
+from probe_engine import release
 
 HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
@@ -55,7 +56,7 @@ def lab(shared_lab, server, heard):
     listen(shared_lab.page, heard)
     shared_lab.open("work.ipynb")
     shared_lab.run_all()
-    expect(shared_lab.page.locator(".jp-OutputArea textarea").first).to_be_visible(timeout=60_000)
+    expect(shared_lab.page.locator(".jp-OutputArea textarea").first).to_be_visible()
     return shared_lab
 
 
@@ -127,19 +128,20 @@ def test_a_job_of_a_form_is_seen_in_the_sidebar_until_it_is_complete(lab):
     boxes = form.locator("textarea")
     boxes.nth(0).fill(HEAVY)
     boxes.nth(1).fill(LIGHT)
-    form.get_by_label("Job name").fill("from-a-form.structure.score.sleep-12")
+    form.get_by_label("Job name").fill("from-a-form.structure.score.hold")
     lab.show_sidebar("jobs", 300)
     form.get_by_role("button", name="Submit").click()
-    row = row_of(lab, "from-a-form.structure.score.sleep-12")
-    expect(row).to_contain_text("Running", timeout=30_000)
+    row = row_of(lab, "from-a-form.structure.score.hold")
+    expect(row).to_contain_text("Running")
     expect(row.get_by_role("progressbar")).to_be_visible()
     expect(lab.page.locator(".fn-StatusItem", has_text="1 running")).to_be_visible()
-    expect(row).to_contain_text("Complete", timeout=60_000)
+    release("from-a-form.structure.score.hold")
+    expect(row).to_contain_text("Complete")
     expect(row).not_to_contain_text("0.5")  # nothing is known of the probe's figure
 
 
 def test_its_result_opens_in_a_tab_without_a_kernel(lab):
-    row_of(lab, "from-a-form.structure.score.sleep-12").dblclick()
+    row_of(lab, "from-a-form.structure.score.hold").dblclick()
     panel = lab.page.locator(".fn-ResultPanel")
     stage = panel.locator(".fnv-stage canvas").first
     assert lab.wait_until_drawn(stage)["drawn"] > 500
@@ -158,7 +160,7 @@ def test_its_result_opens_in_a_tab_without_a_kernel(lab):
 
 def test_a_long_title_of_a_narrow_result_is_above_the_buttons(lab):
     head = lab.page.locator(".fn-Result-head")
-    expect(head.get_by_role("heading")).to_have_text("from-a-form.structure.score.sleep-12")
+    expect(head.get_by_role("heading")).to_have_text("from-a-form.structure.score.hold")
     lab.resize(1060, 900)
     title, actions = (find_place(head.locator(f".fn-Result-{part}")) for part in ("title", "actions"))
     lab.picture("result-narrow")
@@ -172,7 +174,7 @@ def test_a_result_is_downloaded_whole_and_file_by_file(lab):
     panel = lab.page.locator(".fn-ResultPanel")
     with lab.page.expect_download() as whole:
         panel.get_by_role("button", name="Download").click()
-    assert whole.value.suggested_filename == "from-a-form.structure.score.sleep-12.zip"
+    assert whole.value.suggested_filename == "from-a-form.structure.score.hold.zip"
     panel.get_by_role("tab", name="Files").click()
     with lab.page.expect_download() as single:
         panel.locator(".fn-File-name", has_text="model.pdb").click()
@@ -183,35 +185,35 @@ def test_a_result_is_downloaded_whole_and_file_by_file(lab):
 def test_its_settings_become_a_form_again(lab):
     panel = lab.page.locator(".fn-ResultPanel")
     show_notebook(lab)
-    lab.execute("foldnote:again-job", job="from-a-form.structure.score.sleep-12")
-    expect(lab.page.locator(".jp-OutputArea textarea").nth(2)).to_have_value(HEAVY, timeout=60_000)
-    assert 'fn.form(fn.job("from-a-form.structure.score.sleep-12"))' in lab.cells()[-1]
+    lab.execute("foldnote:again-job", job="from-a-form.structure.score.hold")
+    expect(lab.page.locator(".jp-OutputArea textarea").nth(2)).to_have_value(HEAVY)
+    assert 'fn.form(fn.job("from-a-form.structure.score.hold"))' in lab.cells()[-1]
     expect(panel).to_be_hidden()
 
 
 def test_several_jobs_are_stopped_and_deleted_together_after_asking(lab):
-    submit(lab, "one.sleep-60", "two.sleep-60", "three.sleep-60")
+    submit(lab, "one.hold", "two.hold", "three.hold")
     sidebar = lab.show_sidebar("jobs", 300)
-    expect(row_of(lab, "three.sleep-60")).to_be_visible(timeout=30_000)
-    row_of(lab, "three.sleep-60").click()
-    row_of(lab, "one.sleep-60").click(modifiers=["Shift"])
+    expect(row_of(lab, "three.hold")).to_be_visible()
+    row_of(lab, "three.hold").click()
+    row_of(lab, "one.hold").click(modifiers=["Shift"])
     sidebar.get_by_role("button", name="Stop the selected jobs").click()
     dialog = lab.page.get_by_role("dialog")
     expect(dialog).to_contain_text("Stop 3 jobs?")
     dialog.get_by_role("button", name="Stop").click()
-    expect(row_of(lab, "one.sleep-60")).to_contain_text("Stopped", timeout=30_000)
-    expect(row_of(lab, "three.sleep-60")).to_contain_text("Stopped", timeout=30_000)
-    row_of(lab, "one.sleep-60").focus()
+    expect(row_of(lab, "one.hold")).to_contain_text("Stopped")
+    expect(row_of(lab, "three.hold")).to_contain_text("Stopped")
+    row_of(lab, "one.hold").focus()
     sidebar.get_by_role("treegrid").focus()
     lab.page.keyboard.press("Delete")
     expect(dialog).to_contain_text("Delete 3 jobs?")
     dialog.get_by_role("button", name="Delete").click()
-    expect(row_of(lab, "one.sleep-60")).to_contain_text("Deletion pending.")
+    expect(row_of(lab, "one.hold")).to_contain_text("Deletion pending.")
     notice = lab.page.get_by_role("alert").filter(has_text="3 jobs will be deleted in 60 s.")
     lab.picture("deletion-undo")
     notice.get_by_role("button", name="Undo").click()
-    expect(row_of(lab, "one.sleep-60")).not_to_contain_text("Will be deleted")
-    expect(row_of(lab, "three.sleep-60")).to_contain_text("Stopped")
+    expect(row_of(lab, "one.hold")).not_to_contain_text("Will be deleted")
+    expect(row_of(lab, "three.hold")).to_contain_text("Stopped")
 
 
 def test_a_time_to_undo_of_zero_in_the_settings_editor_deletes_at_once(lab):
@@ -221,25 +223,25 @@ def test_a_time_to_undo_of_zero_in_the_settings_editor_deletes_at_once(lab):
     lab.picture("settings")
     box.fill("0")
     sidebar = lab.show_sidebar("jobs", 300)
-    row_of(lab, "three.sleep-60").click()
-    row_of(lab, "one.sleep-60").click(modifiers=["Shift"])
+    row_of(lab, "three.hold").click()
+    row_of(lab, "one.hold").click(modifiers=["Shift"])
     sidebar.get_by_role("treegrid").focus()
     lab.page.keyboard.press("Delete")
     lab.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(row_of(lab, "one.sleep-60")).to_have_count(0, timeout=120_000)
+    expect(row_of(lab, "one.hold")).to_have_count(0)
     expect(sidebar.get_by_role("treegrid")).to_be_focused()
     show_notebook(lab)
 
 
 def test_a_job_is_tagged_from_the_palette(lab):
-    row_of(lab, "from-a-form.structure.score.sleep-12").click()
+    row_of(lab, "from-a-form.structure.score.hold").click()
     lab.page.evaluate("void window.jupyterapp.commands.execute('foldnote:tag-job')")
     dialog = lab.page.get_by_role("dialog")
     expect(dialog).to_contain_text("not at the service")
     dialog.get_by_role("textbox").fill("lead series,  panel")
     lab.picture("tags-dialog")
     dialog.get_by_role("button", name="Ok").click()
-    expect(row_of(lab, "from-a-form.structure.score.sleep-12").locator(".fn-Tag")).to_have_text(
+    expect(row_of(lab, "from-a-form.structure.score.hold").locator(".fn-Tag")).to_have_text(
         ["lead series", "panel"]
     )
 
@@ -253,8 +255,8 @@ def test_jobs_are_grouped_by_the_notebook_that_submitted_them(lab):
 
 def test_a_row_is_dragged_into_an_editor_and_beside_the_cells(lab):
     show_notebook(lab)
-    row = row_of(lab, "from-a-form.structure.score.sleep-12")
-    line = 'job = fn.job("from-a-form.structure.score.sleep-12")'
+    row = row_of(lab, "from-a-form.structure.score.hold")
+    line = 'job = fn.job("from-a-form.structure.score.hold")'
     editor = lab.page.locator(".jp-Notebook .jp-Cell .cm-content").last
     editor.scroll_into_view_if_needed()
     drag(lab, row, editor)
@@ -267,21 +269,20 @@ def test_a_row_is_dragged_into_an_editor_and_beside_the_cells(lab):
 
 def test_a_failed_job_says_why_in_its_row(lab):
     submit(lab, "bound-to.fail")
-    expect(row_of(lab, "bound-to.fail")).to_contain_text("The probe was asked to fail.", timeout=30_000)
+    expect(row_of(lab, "bound-to.fail")).to_contain_text("The probe was asked to fail.")
 
 
 def test_the_end_of_a_job_is_reported_with_the_sidebar_closed(lab):
-    submit(lab, "to-be-told.sleep-15")
-    expect(row_of(lab, "to-be-told.sleep-15")).to_be_visible(timeout=30_000)
+    submit(lab, "to-be-told.hold")
+    expect(row_of(lab, "to-be-told.hold")).to_be_visible()
     lab.execute("filebrowser:activate")
-    toast = lab.page.get_by_role("alert").filter(has_text="to-be-told.sleep-15")
-    expect(toast).to_contain_text("Complete: to-be-told.sleep-15 (AbodyBuilder).", timeout=60_000)
+    release("to-be-told.hold")
+    toast = lab.page.get_by_role("alert").filter(has_text="to-be-told.hold")
+    expect(toast).to_contain_text("Complete: to-be-told.hold (AbodyBuilder).")
     toast.hover()  # the notice stays while the pointer is on it
     lab.picture("notification")
     toast.get_by_role("button", name="Open result").click()
-    expect(lab.page.locator(".fn-ResultPanel").last.get_by_role("heading")).to_have_text(
-        "to-be-told.sleep-15"
-    )
+    expect(lab.page.locator(".fn-ResultPanel").last.get_by_role("heading")).to_have_text("to-be-told.hold")
 
 
 def test_a_file_is_uploaded_put_into_a_cell_and_deleted(lab):
@@ -304,7 +305,7 @@ def test_the_router_ranks_tools_for_a_described_task(lab):
     sidebar = lab.show_sidebar("tools", 500)
     sidebar.get_by_label("Describe your task").fill("Predict the structure of an antibody Fv")
     sidebar.get_by_role("button", name="Ask", exact=True).click()
-    expect(sidebar.locator(".fn-Advice li").first).to_be_visible(timeout=60_000)
+    expect(sidebar.locator(".fn-Advice li").first).to_be_visible()
     lab.picture("tools-advice", sidebar)
     sidebar.locator(".fn-Advice .fn-Link").first.click()
     expect(sidebar.get_by_text("Inputs", exact=True)).to_be_visible()
@@ -315,7 +316,7 @@ def test_the_router_ranks_tools_for_a_described_task(lab):
     why.scroll_into_view_if_needed()
     lab.picture("tools-elsewhere", sidebar)
     sidebar.get_by_role("tab", name="Engines").click()
-    expect(sidebar.locator(".fn-Engine", has_text="Probe of the tests")).to_be_visible(timeout=60_000)
+    expect(sidebar.locator(".fn-Engine", has_text="Probe of the tests")).to_be_visible()
     assert lab.accessibility_faults("#foldnote-sidebar") == []
 
 
@@ -333,7 +334,7 @@ def test_a_wrong_key_is_refused_in_the_dialog_and_kept_nowhere(lab, server):
         dialog.get_by_label(label).fill(text)
     lab.picture("connect")
     dialog.get_by_role("button", name="Test and store").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("refuses the key", timeout=30_000)
+    expect(dialog.get_by_role("alert")).to_contain_text("refuses the key")
     lab.picture("connect-refused")
     expect(dialog.get_by_label("API key")).to_have_value("")
     dialog.get_by_role("button", name="Cancel").click()
@@ -353,7 +354,7 @@ def test_a_good_key_is_stored_and_the_other_service_is_shown(lab, server):
     for label, text in given.items():
         dialog.get_by_label(label).fill(text)
     dialog.get_by_role("button", name="Test and store").click()
-    expect(sidebar.get_by_label("Service", exact=True)).to_have_value("lab", timeout=30_000)
+    expect(sidebar.get_by_label("Service", exact=True)).to_have_value("lab")
     expect(row_of(lab, "bound-to.fail")).to_be_visible()
     assert running["key"] in (server.home / "config" / "keys.json").read_text()
 
@@ -385,7 +386,7 @@ def test_a_members_result_is_opened_saved_and_loaded_from_its_row(lab, server):
     row.get_by_role("button", name="Insert a cell").click()
     loaded = lab.page.locator(".jp-CodeCell").last
     expect(loaded).to_contain_text(f'jobs.download("theirs.structure", job_email="{MEMBER}")')
-    expect(loaded.locator(".fnv-stage").first).to_be_visible(timeout=90_000)
+    expect(loaded.locator(".fnv-stage").first).to_be_visible()
     assert lab.accessibility_faults("#foldnote-sidebar") == []
     sidebar.get_by_label("Owner of the jobs").select_option("mine")
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from lab_page import find_place
 from lab_server import service_of
+from patience import PATIENCE_S
 from playwright.sync_api import expect
 
 SEQUENCE = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -64,7 +65,7 @@ def lab(shared_lab, server):
     server.write_settings("foldnote:plugin", {"browserNotifications": True})
     shared_lab.open()
     sidebar = shared_lab.show_sidebar("jobs", 300)
-    expect(sidebar.get_by_text("No jobs yet")).to_be_visible(timeout=60_000)
+    expect(sidebar.get_by_text("No jobs yet")).to_be_visible()
     return shared_lab
 
 
@@ -95,7 +96,7 @@ def row_of(lab, name):
 def test_a_card_of_the_launcher_makes_a_notebook_with_the_form(lab):
     lab.execute("launcher:create")
     lab.page.locator(".jp-LauncherCard[title^='Predicts the structure']:visible").first.click()
-    lab.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[1]:").wait_for(timeout=60_000)
+    lab.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[1]:").wait_for()
     assert lab.cells()[0] == 'import foldnote as fn\n\nfn.form("abodybuilder")'
 
 
@@ -299,23 +300,23 @@ def test_an_upload_is_passed_on_again_after_the_service_was_killed(lab, server, 
     lab.picture("upload-passing", sidebar)
     os.kill(before, signal.SIGKILL)
     listed = sidebar.get_by_role("listitem").filter(has_text="longer.pdb")
-    expect(listed).to_contain_text("40 MB", timeout=180_000)
+    expect(listed).to_contain_text("40 MB")
     assert len(offsets) == len(set(offsets)), "a part was sent twice"
     assert service_of(server)["pid"] != before
 
 
 def test_the_browser_shows_no_notification_without_permission(lab, server):
     lab.page.evaluate(RECORDER)
-    end_unseen(lab, server, "untold.sleep-600")
-    expect(lab.page.get_by_role("alert").filter(has_text="untold.sleep-600")).to_be_visible(timeout=60_000)
+    end_unseen(lab, server, "untold.hold")
+    expect(lab.page.get_by_role("alert").filter(has_text="untold.hold")).to_be_visible()
     assert lab.page.evaluate("window.shown") == []
 
 
 def test_the_browser_notifies_of_a_job_that_ends_while_the_page_is_hidden(lab, server):
     lab.page.context.grant_permissions(["notifications"], origin=server.url.rstrip("/"))
-    end_unseen(lab, server, "told.sleep-600")
+    end_unseen(lab, server, "told.hold")
     lab.page.wait_for_function("window.shown.length > 0")
-    assert any("Stopped: told.sleep-600" in text for text in lab.page.evaluate("window.shown"))
+    assert any("Stopped: told.hold" in text for text in lab.page.evaluate("window.shown"))
 
 
 def test_the_pace_of_the_settings_editor_is_what_the_page_asks_for(lab):
@@ -323,7 +324,7 @@ def test_the_pace_of_the_settings_editor_is_what_the_page_asks_for(lab):
     lab.page.on("request", lambda request: asked.append(request.url))
     lab.execute("settingeditor:open", query="Protein analysis")
     lab.page.locator(".jp-SettingsPanel input[id$=pollSeconds]").fill("7")
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE_S
     while not [url for url in asked if "pause_s=7" in url] and time.monotonic() < end:
         lab.execute("foldnote:refresh")
     assert [url for url in asked if "pause_s=7" in url]

@@ -58,7 +58,7 @@ def show(notebook: LabPage, code: str) -> Locator:
     """Run ``code`` and return its first view, once it is drawn."""
     notebook.run_code(code)
     view = notebook.page.locator(".fnv-view[data-fn-state=drawn]").first
-    view.wait_for(timeout=60_000)
+    view.wait_for()
     notebook.wait_until_drawn(view.locator("canvas").first)
     return view
 
@@ -183,7 +183,7 @@ def test_the_box_of_a_docking_is_moved_in_3d_and_by_numbers(notebook):
     form.get_by_label("Where to search").select_option(label="Around TMP A 163 · 8 heavy atoms")
     expect(form.get_by_label("Size x")).to_have_value("20.0")
     form.get_by_role("button", name="Show the box in 3D").click()
-    form.locator(".fnv-stage[data-fn-state=drawn]").wait_for(timeout=60_000)
+    form.locator(".fnv-stage[data-fn-state=drawn]").wait_for()
     expect(form.locator(".fnv-box output")).to_have_text("20.0 × 20.0 × 20.0 Å · 8,000 Å³")
     handle = form.get_by_role("button", name="Face of the box towards +x", exact=True)
     handle.scroll_into_view_if_needed()

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from lab_page import LabPage
 from lab_server import service_of
+from patience import PATIENCE_S
 from playwright.sync_api import expect
 
 SETTINGS = {
@@ -28,7 +29,7 @@ def lab(shared_lab, server):
     server.write_settings("foldnote:plugin", {"undoSeconds": 60})
     shared_lab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     shared_lab.open()
-    expect(shared_lab.show_sidebar("jobs", 320).get_by_text("No jobs yet")).to_be_visible(timeout=60_000)
+    expect(shared_lab.show_sidebar("jobs", 320).get_by_text("No jobs yet")).to_be_visible()
     return shared_lab
 
 
@@ -58,7 +59,7 @@ def row_of(lab, name):
 
 def follow(lab, is_there):
     """Wait for a condition while refreshing the list of jobs; by default the page polls at most twelve times a minute."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE_S
     while not is_there():
         assert time.monotonic() < end
         lab.execute("foldnote:refresh")
@@ -86,7 +87,7 @@ def told(lab):
 
 def wait_until_saved(lab, server, name, value):
     """Wait until the settings editor has saved a setting, which it does with a delay."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE_S
     while json.loads(server.request("lab/api/settings/foldnote:plugin")[1])["settings"].get(name) != value:
         assert time.monotonic() < end, f"{name} is not saved"
         lab.page.wait_for_timeout(100)
@@ -140,38 +141,38 @@ def test_a_deletion_is_undone_by_keyboard_and_from_the_palette(lab):
 
 
 def test_a_job_that_ends_in_the_list_one_looks_at_is_reported_without_a_pop_up(lab, server):
-    submit(server, "looked-at.sleep-600")
-    see(lab, "looked-at.sleep-600", "Running")
+    submit(server, "looked-at.hold")
+    see(lab, "looked-at.hold", "Running")
     before = told(lab)
-    ask(server, "/stop-job", jobName="looked-at.sleep-600")
+    ask(server, "/stop-job", jobName="looked-at.hold")
     follow(lab, lambda: told(lab) > before)
-    expect(lab.page.get_by_role("alert").filter(has_text="looked-at.sleep-600")).to_have_count(0)
+    expect(lab.page.get_by_role("alert").filter(has_text="looked-at.hold")).to_have_count(0)
     assert told(lab) == before + 1
 
 
 def test_a_batch_is_reported_once(lab, server):
-    names = [f"row-{number}.sleep-600" for number in range(3)]
+    names = [f"row-{number}.hold" for number in range(3)]
     ask(server, "/submit-batch", batchName="panel", type="anarci", settings=[SETTINGS] * 3, jobNames=names)
     see(lab, "panel", "0 of 3")
     before = told(lab)
     lab.execute("filebrowser:activate")
     ask(server, "/stop-job", jobName="panel")
     expect(hear(lab, "panel")).to_contain_text("Stopped: panel (ANARCI")
-    submit(server, "after-the-batch.sleep-600")  # a notice about its rows would come before this one
+    submit(server, "after-the-batch.hold")  # a notice about its rows would come before this one
     lab.show_sidebar("jobs", 320)
-    see(lab, "after-the-batch.sleep-600", "Running")
+    see(lab, "after-the-batch.hold", "Running")
     lab.execute("filebrowser:activate")
-    ask(server, "/stop-job", jobName="after-the-batch.sleep-600")
+    ask(server, "/stop-job", jobName="after-the-batch.hold")
     hear(lab, "after-the-batch")
     assert told(lab) == before + 2
 
 
 def test_the_title_of_the_tab_counts_jobs_that_ended_while_it_was_hidden(lab, server):
     lab.page.evaluate("document.hasFocus = () => false")
-    names = [f"counted-{number}.sleep-600" for number in range(2)]
+    names = [f"counted-{number}.hold" for number in range(2)]
     ask(server, "/submit-batch", batchName="counted", type="anarci", settings=[SETTINGS] * 2, jobNames=names)
-    submit(server, "counted-too.sleep-600")
-    for name in ("counted", "counted-too.sleep-600"):
+    submit(server, "counted-too.hold")
+    for name in ("counted", "counted-too.hold"):
         see(lab, name, "Running")
         ask(server, "/stop-job", jobName=name)
         see(lab, name, "Stopped")
@@ -187,11 +188,11 @@ def test_nothing_is_reported_when_the_settings_editor_says_so(lab, server):
     box = lab.page.locator(".jp-SettingsPanel input[id$=_notifications]")
     box.uncheck()
     wait_until_saved(lab, server, "notifications", False)
-    submit(server, "untold.sleep-600")
-    see(lab, "untold.sleep-600", "Running")
+    submit(server, "untold.hold")
+    see(lab, "untold.hold", "Running")
     before = told(lab)
-    ask(server, "/stop-job", jobName="untold.sleep-600")
-    see(lab, "untold.sleep-600", "Stopped")
+    ask(server, "/stop-job", jobName="untold.hold")
+    see(lab, "untold.hold", "Stopped")
     assert told(lab) == before
     box.check()
 
@@ -251,14 +252,14 @@ def test_a_second_page_sees_what_is_done_in_the_first(lab, server):
     dialog.get_by_role("textbox").fill("of the first page")
     dialog.get_by_role("button", name="Ok").click()
     expect(row_of(second, "second.structure").locator(".fn-Tag")).to_have_text("of the first page")
-    submit(server, "seen-twice.sleep-600")
+    submit(server, "seen-twice.hold")
     for page in (lab, second):
-        see(page, "seen-twice.sleep-600", "Running")
-    row_of(second, "seen-twice.sleep-600").hover()
-    second.page.get_by_role("button", name="Stop seen-twice.sleep-600").click()
+        see(page, "seen-twice.hold", "Running")
+    row_of(second, "seen-twice.hold").hover()
+    second.page.get_by_role("button", name="Stop seen-twice.hold").click()
     second.page.get_by_role("dialog").get_by_role("button", name="Stop").click()
     for page in (second, lab):
-        expect(row_of(page, "seen-twice.sleep-600")).to_contain_text("Stopped", timeout=60_000)
+        expect(row_of(page, "seen-twice.hold")).to_contain_text("Stopped")
     assert second.faults == []
     second.page.close()
 
@@ -277,7 +278,7 @@ def test_a_key_revoked_while_the_page_is_open_is_reported_and_replaced(lab, serv
     submit(server, "of-the-member", first)
     lab.page.evaluate("void window.jupyterapp.commands.execute('foldnote:connect')")
     connect(lab, service_of(server)["url"], first)
-    expect(row_of(lab, "of-the-member")).to_be_visible(timeout=60_000)
+    expect(row_of(lab, "of-the-member")).to_be_visible()
     administer(server, "revoke-keys", first)
     sidebar = lab.show_sidebar("jobs", 320)
     follow(lab, sidebar.get_by_text("The service “hosted” refuses the key").is_visible)
@@ -287,7 +288,7 @@ def test_a_key_revoked_while_the_page_is_open_is_reported_and_replaced(lab, serv
     second = administer(server, "issue-key", MEMBER)["key"]
     sidebar.get_by_role("button", name="Store a key …").click()
     connect(lab, service_of(server)["url"], second)
-    expect(sidebar.get_by_text("refuses the key")).to_have_count(0, timeout=60_000)
+    expect(sidebar.get_by_text("refuses the key")).to_have_count(0)
     expect(row_of(lab, "of-the-member")).to_be_visible()
 
 
@@ -297,7 +298,7 @@ def test_the_service_of_the_settings_editor_is_the_one_that_is_shown(lab):
     for name, job in (("embedded", "first.structure"), ("hosted", "of-the-member")):
         box.fill(name)
         expect(lab.show_sidebar("jobs", 320).get_by_label("Service", exact=True)).to_have_value(name)
-        expect(row_of(lab, job)).to_be_visible(timeout=60_000)
+        expect(row_of(lab, job)).to_be_visible()
 
 
 def test_no_request_leaves_this_computer(lab, server):

@@ -94,7 +94,7 @@ def opened(request, window):
 )
 def test_a_form_works_as_in_jupyterlab(request, opened):
     form = opened.page.locator(".foldnote-form")
-    form.wait_for(timeout=60_000)
+    form.wait_for()
     opened.page.locator(".foldnote-form.fn-live").wait_for()
     slider, box = form.get_by_label("Cycles on a slider"), form.locator(".fn-slides input[type=text]")
     slider.fill("4")
@@ -154,7 +154,7 @@ def test_the_settings_of_a_cell_open_as_a_form_in_notebook_7(opened):
     page.get_by_role("menuitem", name="Protein Analysis").click()
     page.get_by_role("menuitem", name="Open the Settings of This Cell as a Form").click()
     form = page.locator(".foldnote-form.fn-live")
-    expect(form.get_by_label("Job name")).to_have_value("not-yet", timeout=60_000)
+    expect(form.get_by_label("Job name")).to_have_value("not-yet")
     expect(form.locator("textarea").first).to_have_value(VH)
     page.locator(".jp-CodeCell").nth(1).click(button="right")
     expect(

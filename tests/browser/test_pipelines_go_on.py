@@ -17,7 +17,7 @@ _STATE = "Run again continues from align.fail: fold.structure is reused, align.f
 def test_a_failed_pipeline_continues_from_its_failed_stage(notebook_page):
     notebook_page.run_code(_FAILING)
     card = notebook_page.page.locator(".foldnote-card").first
-    expect(card).to_contain_text(_STATE, timeout=60_000)
+    expect(card).to_contain_text(_STATE)
     expect(card).to_contain_text("1 of 3 stages complete, 1 failed, 1 not run.")
     card.scroll_into_view_if_needed()
     assert notebook_page.accessibility_faults(".foldnote-card") == []
@@ -26,9 +26,9 @@ def test_a_failed_pipeline_continues_from_its_failed_stage(notebook_page):
     again = card.locator(".foldnote-card")
     expect(again).to_contain_text("Fold and align")
     reused = again.get_by_role("button", name="fold.structure: AbodyBuilder, Reused from goes-on-fold")
-    expect(reused).to_be_visible(timeout=60_000)
-    expect(again.get_by_role("button", name="align.fail: Align PDBs, Failed")).to_be_visible(timeout=60_000)
-    expect(again).to_contain_text(_STATE, timeout=60_000)
+    expect(reused).to_be_visible()
+    expect(again.get_by_role("button", name="align.fail: Align PDBs, Failed")).to_be_visible()
+    expect(again).to_contain_text(_STATE)
     notebook_page.picture("goes-on-again-light")
     notebook_page.set_theme("dark")
     assert notebook_page.accessibility_faults(".foldnote-card") == []
@@ -39,7 +39,7 @@ def test_the_code_of_a_failed_pipeline_is_a_cell_where_its_stage_is_changed(note
     notebook_page.set_theme("light")
     notebook_page.run_code(_FAILING)
     card = notebook_page.page.locator(".foldnote-card").first
-    expect(card.get_by_role("button", name="Edit settings")).to_be_visible(timeout=60_000)
+    expect(card.get_by_role("button", name="Edit settings")).to_be_visible()
     card.get_by_role("button", name="Edit settings").click()
     expect(card.locator(".fnc-next")).to_contain_text("Change the settings of align.fail")
     for name in ("Run again", "Copy the code"):  # all buttons of a card look the same
@@ -61,10 +61,10 @@ def test_the_code_of_a_failed_pipeline_is_a_cell_where_its_stage_is_changed(note
     notebook_page.run_code(code.replace("'align.fail'", "'align.structure'"))
     graph = notebook_page.page.locator(".foldnote-card .fnc-graph")
     fold = graph.get_by_role("button", name="fold.structure: AbodyBuilder, Reused from goes-on")
-    expect(fold).to_be_visible(timeout=60_000)
-    expect(graph.get_by_role("button", name="last.structure: Align PDBs, Reused from goes-on")).to_be_visible(
-        timeout=60_000
-    )
+    expect(fold).to_be_visible()
+    expect(
+        graph.get_by_role("button", name="last.structure: Align PDBs, Reused from goes-on")
+    ).to_be_visible()
     notebook_page.picture("goes-on-changed")
 
 
@@ -75,5 +75,5 @@ def test_the_panel_writes_the_code_of_a_pipeline(notebook_page):
     row = panel.get_by_role("row", name="Fold and align").last
     row.click(button="right")
     notebook_page.page.get_by_role("menuitem", name="Open the Job's Settings").click()
-    expect(notebook_page.page.locator(".jp-CodeCell")).to_have_count(3, timeout=60_000)
+    expect(notebook_page.page.locator(".jp-CodeCell")).to_have_count(3)
     assert notebook_page.cells()[-1].startswith("import foldnote as fn\n\nfold_structure = fn.stage(\n")

@@ -1,5 +1,7 @@
 """Messages of forms and cards after a kernel restart, until their cells are run again."""
 
+from probe_engine import release
+
 SHARES_SERVER = True
 
 VH = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
@@ -7,7 +9,7 @@ JOB = f"""import foldnote as fn
 job = fn.submit("anarci", sequence="{VH}", scheme="imgt", job_name="before-restart").wait(progress=False)
 job"""
 RUNNING = f"""import foldnote as fn
-fn.submit("anarci", sequence="{VH}", job_name="in-restart.sleep-20")"""
+fn.submit("anarci", sequence="{VH}", job_name="in-restart.hold")"""
 _RESTART = """
 () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => null)
 """
@@ -40,9 +42,10 @@ def test_the_card_of_a_running_job_says_that_its_state_may_be_old(lab, server):
     lab.open("running.ipynb")
     lab.run_all()
     card = lab.page.locator(".foldnote-card")
-    card.get_by_text("Sleeping").wait_for()
+    card.get_by_text("Held by its test").wait_for()
     lab.page.evaluate(_RESTART)
     lab.page.locator(".foldnote-card.jupyter-widgets-disconnected").wait_for()
     assert lab.page.evaluate(_SAID) == [
         '"No longer connected to the kernel: run the cell again to see the current state."'
     ]
+    release("in-restart.hold")

@@ -82,7 +82,7 @@ def hosted(server, tmp_path_factory):
 def lab(shared_lab, hosted):
     """Open the page, with this computer's service started and shown in the sidebar."""
     shared_lab.open()
-    expect(shared_lab.show_sidebar("jobs", 300).get_by_text("No jobs yet")).to_be_visible(timeout=60_000)
+    expect(shared_lab.show_sidebar("jobs", 300).get_by_text("No jobs yet")).to_be_visible()
     return shared_lab
 
 
@@ -118,7 +118,7 @@ def test_a_job_of_another_service_is_found_from_its_tab_and_stays_of_that_servic
     panel_of(lab, "theirs.output-2").get_by_role("button", name="Look for it at lab").click()
     panel = panel_of(lab, "theirs.output-2")
     panel.get_by_role("tab", name="Files").click()
-    expect(panel).to_contain_text("file-1.txt", timeout=60_000)
+    expect(panel).to_contain_text("file-1.txt")
     expect(panel).to_contain_text("at lab")
     expect(lab.page.locator(".fn-ResultPanel")).to_have_count(1)
     look(lab, "result-of-another-service")
@@ -127,7 +127,7 @@ def test_a_job_of_another_service_is_found_from_its_tab_and_stays_of_that_servic
 def test_tabs_of_two_services_are_there_after_a_reload_whichever_is_chosen(lab, server):
     sidebar = lab.show_sidebar("jobs", 300)
     sidebar.get_by_label("Service", exact=True).select_option("lab")
-    expect(sidebar.locator("[data-job='kept.output-2']")).to_contain_text("Complete", timeout=60_000)
+    expect(sidebar.locator("[data-job='kept.output-2']")).to_contain_text("Complete")
     lab.execute("foldnote:open-job", job="not-here", profile="embedded")
     panel_of(lab, "not-here")
     lab.reopen(
@@ -141,16 +141,16 @@ def test_tabs_of_two_services_are_there_after_a_reload_whichever_is_chosen(lab, 
         ("not-here", "The service on this computer had no job"),
     ):
         lab.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab", has_text=name).click()
-        expect(panel_of(lab, name)).to_contain_text(words, timeout=60_000)
+        expect(panel_of(lab, name)).to_contain_text(words)
 
 
 def test_a_job_deleted_while_its_tab_is_open_is_reported_and_its_result_stays(lab, hosted):
     lab.execute("foldnote:open-job", job="kept.output-2")
     panel = panel_of(lab, "kept.output-2")
     panel.get_by_role("tab", name="Files").click()
-    expect(panel).to_contain_text("file-1.txt", timeout=60_000)
+    expect(panel).to_contain_text("file-1.txt")
     hosted.ask("DELETE", "/delete-job", {"jobName": "kept.output-2"})
-    expect(panel).to_contain_text("This job no longer exists", timeout=60_000)
+    expect(panel).to_contain_text("This job no longer exists")
     expect(panel).to_contain_text("The service “lab” had this job at")
     expect(panel).to_contain_text("file-1.txt")
     expect(panel.get_by_role("button", name="Download", exact=True)).to_be_disabled()
@@ -162,28 +162,28 @@ def test_a_job_that_runs_shows_how_far_it_is_and_becomes_its_result(lab, hosted)
     lab.execute("foldnote:open-job", job="runs.sleep-5.output-3")
     panel = panel_of(lab, "runs.sleep-5.output-3")
     seen = panel.get_by_role("progressbar").or_(panel.get_by_text("Complete"))
-    expect(seen.first).to_be_visible(timeout=60_000)
+    expect(seen.first).to_be_visible()
     look(lab, "result-running")
     panel.get_by_role("tab", name="Files").click()
-    expect(panel).to_contain_text("file-2.txt", timeout=120_000)
+    expect(panel).to_contain_text("file-2.txt")
 
 
 def test_a_tab_reports_an_unreachable_service_and_continues_when_it_is_back(lab, hosted):
     hosted.submit("late.output-4")
     sidebar = lab.show_sidebar("jobs", 300)
-    expect(sidebar.locator("[data-job='late.output-4']")).to_contain_text("Complete", timeout=60_000)
+    expect(sidebar.locator("[data-job='late.output-4']")).to_contain_text("Complete")
     sidebar.get_by_label("Service", exact=True).select_option("embedded")
-    expect(sidebar.get_by_text("No jobs yet")).to_be_visible(timeout=60_000)
+    expect(sidebar.get_by_text("No jobs yet")).to_be_visible()
     hosted.kill()
     lab.execute("foldnote:open-job", job="late.output-4", profile="lab")
     panel = panel_of(lab, "late.output-4")
-    expect(panel).to_contain_text("The service does not answer", timeout=60_000)
+    expect(panel).to_contain_text("The service does not answer")
     expect(panel).to_contain_text("Retrying automatically.")
     look(lab, "result-service-gone")
     hosted.start_again()
-    expect(panel).to_contain_text("Complete", timeout=120_000)
+    expect(panel).to_contain_text("Complete")
     panel.get_by_role("tab", name="Files").click()
-    expect(panel).to_contain_text("file-3.txt", timeout=60_000)
+    expect(panel).to_contain_text("file-3.txt")
 
 
 def test_another_members_batch_unfolds_into_its_jobs_whose_results_open(lab, hosted):
@@ -215,7 +215,7 @@ def test_another_members_batch_unfolds_into_its_jobs_whose_results_open(lab, hos
     panel = panel_of(lab, "row-two.output-1")
     expect(panel).to_contain_text(f"Owner: {MEMBER}")
     panel.get_by_role("tab", name="Files").click()
-    expect(panel).to_contain_text("file-0.txt", timeout=60_000)
+    expect(panel).to_contain_text("file-0.txt")
     row.click()
     lab.page.keyboard.press("ArrowLeft")
     expect(child).to_have_count(0)
@@ -226,7 +226,7 @@ def test_another_members_batch_unfolds_into_its_jobs_whose_results_open(lab, hos
 def test_a_job_is_shared_from_its_tab_and_the_link_is_revoked(lab, hosted):
     lab.execute("foldnote:open-job", job="theirs.output-2", profile="lab")
     panel = panel_of(lab, "theirs.output-2")
-    expect(panel).to_contain_text("Complete", timeout=120_000)
+    expect(panel).to_contain_text("Complete")
     said = []
     lab.page.on("response", lambda answer: said.append(answer) if "/shares" in answer.url else None)
     panel.get_by_role("button", name="Share …").click()
@@ -432,7 +432,7 @@ def test_an_upload_resumes_after_the_jupyter_server_was_killed(lab, server, tmp_
     lab.picture("upload-jupyter-gone", sidebar)
     server.start()
     listed = sidebar.get_by_role("listitem").filter(has_text="long.pdb")
-    expect(listed).to_contain_text("12 MB", timeout=120_000)
+    expect(listed).to_contain_text("12 MB")
     lab.page.unroute("**/foldnote/api/files/uploads/*")
     assert offsets == [0, 4 * 1024**2, 4 * 1024**2, 8 * 1024**2]
 

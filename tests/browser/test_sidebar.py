@@ -630,7 +630,7 @@ def test_no_request_is_sent_while_the_panel_is_hidden_and_no_job_can_end(opened)
 def test_a_tool_of_the_list_becomes_a_cell_of_a_new_notebook(opened):
     sidebar = opened.show_sidebar("tools", 300)
     sidebar.get_by_role("button", name="New cell with the form of AbodyBuilder").click()
-    opened.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[1]:").wait_for(timeout=60_000)
+    opened.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[1]:").wait_for()
     assert opened.cells()[0] == 'import foldnote as fn\n\nfn.form("abodybuilder")'
 
 
@@ -638,7 +638,7 @@ def test_a_job_is_loaded_below_the_active_cell(opened):
     sidebar = opened.show_sidebar("jobs", 300)
     sidebar.locator("[data-job=rituximab-fv]").hover()
     sidebar.get_by_role("button", name="Insert a cell that loads rituximab-fv").click()
-    opened.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[2]:").wait_for(timeout=60_000)
+    opened.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[2]:").wait_for()
     assert opened.cells()[-1] == 'import foldnote as fn\n\nfn.job("rituximab-fv")'
 
 
@@ -648,7 +648,7 @@ def test_selected_jobs_are_compared_in_a_cell(opened):
     sidebar.locator("[data-job=trastuzumab-fv]").click(modifiers=["ControlOrMeta"])
     compare = sidebar.get_by_role("button", name="Compare the selected jobs")
     compare.click()
-    opened.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[3]:").wait_for(timeout=60_000)
+    opened.page.locator(".jp-Notebook .jp-InputPrompt", has_text="[3]:").wait_for()
     assert opened.cells()[-1] == 'import foldnote as fn\n\nfn.compare("rituximab-fv", "trastuzumab-fv")'
     sidebar.get_by_role("button", name="Clear the selection").click()
 

@@ -13,6 +13,7 @@ import pytest
 from lab_server import ROOT
 from nbconvert import HTMLExporter
 from page_audit import find_page_faults
+from patience import PATIENCE_MS
 from playwright.sync_api import expect
 
 from foldnote.results import Result, open_result
@@ -116,6 +117,7 @@ def test_a_long_table_is_printed_on_a4_with_its_head_on_every_page(chromium, tmp
     rows = pd.DataFrame({"job": [f"variant-{n}" for n in range(1, 181)], "melting point": range(180)})
     place = write_page(tmp_path / "long.html", "A long table", [rows])
     page = chromium.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(place.as_uri())
     page.locator(".fnt-box td").first.wait_for()
     page.pdf(path=tmp_path / "long.pdf", format="A4", print_background=True)
@@ -134,6 +136,7 @@ def test_a_notebook_that_nbconvert_wrote_is_printed_with_all_rows_and_columns_an
     place = tmp_path / "work.html"
     place.write_text(HTMLExporter().from_filename(str(tmp_path / "made" / "work.ipynb"))[0], "utf-8")
     page = chromium.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(place.as_uri(), wait_until="domcontentloaded")
     page.locator(".fnt-box td").first.wait_for()
     page.pdf(path=tmp_path / "work.pdf", format="A4", print_background=True)
@@ -157,6 +160,7 @@ def test_a_notebook_that_loads_the_script_has_its_structures_in_3d_on_the_page_o
     place = tmp_path / "work.html"
     place.write_text(HTMLExporter().from_notebook_node(notebook)[0], "utf-8")
     page = chromium.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(place.as_uri(), wait_until="domcontentloaded")
     page.locator(".fnv-stage").first.scroll_into_view_if_needed()
     expect(page.locator(".fnv-view").first).to_have_attribute("data-fn-state", "drawn")
@@ -169,7 +173,7 @@ def test_the_views_of_a_saved_explorer_are_linked_without_a_kernel(chromium, tmp
     saved = explorer.save(tmp_path / "explorer.html")
     assert find_page_faults(chromium, [saved]) == []
     page = chromium.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(saved.as_uri())
     page.locator(".fnv-view[data-fn-state=drawn]").wait_for()
     expect(page.locator(".fne-bar")).to_contain_text("2 residues selected")

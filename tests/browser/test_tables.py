@@ -31,7 +31,7 @@ def table(notebook_page):
     """Show a table of 20,000 rows in a notebook."""
     notebook_page.run_code(_SHOW)
     shown = notebook_page.page.locator(".fnv-table[data-fn-state=drawn]")
-    shown.wait_for(timeout=60_000)
+    shown.wait_for()
     return notebook_page, shown
 
 
@@ -145,7 +145,7 @@ def awkward(table):
     page, _ = table
     page.run_code(_AWKWARD)
     shown = page.page.locator(".fnv-table[data-fn-state=drawn]").first
-    shown.wait_for(timeout=60_000)
+    shown.wait_for()
     return page, shown
 
 
@@ -313,7 +313,7 @@ def run_rows(page, server, name, code):
     page.open(name)
     page.run_all()
     shown = page.page.locator(".fnt-rows[data-fn-state=drawn]")
-    shown.wait_for(timeout=60_000)
+    shown.wait_for()
     return shown
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from assembly_files import SHIFTS, TURN, write_trimer
 from lab_page import find_place
+from patience import PATIENCE_MS
 from playwright.sync_api import expect
 
 from foldnote.results import Structure
@@ -49,7 +50,7 @@ def notebook(notebook_page):
 def show(notebook, code):
     notebook.run_code(code)
     view = notebook.page.locator(".fnv-view[data-fn-state=drawn]").first
-    view.wait_for(timeout=60_000)
+    view.wait_for()
     return view
 
 
@@ -103,7 +104,7 @@ def test_an_assembly_is_seen_in_place_of_what_the_file_holds(notebook, server, f
     notebook.run_code("1")
     notebook.execute("docmanager:open", path=f"trimer.{form}")
     view = notebook.page.locator(".jp-MainAreaWidget:not(.lm-mod-hidden) .fnv-view[data-fn-state=drawn]").last
-    view.wait_for(timeout=60_000)
+    view.wait_for()
     menu = view.get_by_label("Biological assembly")
     before = notebook.page.evaluate(_ATOMS, view.get_attribute("id"))
     assert menu.locator("option").all_inner_texts() == ["As in the file", "Assembly 1: trimeric (author)"]
@@ -387,6 +388,7 @@ def test_a_page_has_what_writes_scripts_and_a_view_of_another_version_says_so(
 ):
     page_file = write_page(tmp_path / "page.html", "Lysozyme", [compose(Structure.open(LYSOZYME))])
     context = chromium.new_context()
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(page_file.as_uri())
     view = page.locator(".fnv-view[data-fn-state=drawn]")

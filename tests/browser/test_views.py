@@ -13,6 +13,7 @@ import nbformat
 import pandas as pd
 import pytest
 from lab_page import LabPage, find_place
+from patience import PATIENCE_MS
 from playwright.sync_api import Locator, expect
 
 from foldnote.results import Structure
@@ -89,7 +90,7 @@ def notebook(notebook_page):
 
 def open_notebook(browser, server, name, *, init_script="") -> LabPage:
     context = browser.new_context(viewport={"width": 1300, "height": 1000})
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(PATIENCE_MS)
     if init_script:
         context.add_init_script(init_script)
     page = LabPage(context, server)
@@ -103,7 +104,7 @@ def show(notebook: LabPage, *cells: str) -> Locator:
     """Run ``cells`` and return the first view, once it is drawn or has failed."""
     notebook.run_code(*cells)
     view = notebook.page.locator(".fnv-view[data-fn-state]").first
-    view.wait_for(timeout=60_000)
+    view.wait_for()
     return view
 
 
@@ -826,7 +827,7 @@ def test_a_structure_opened_as_a_file_fills_its_tab(notebook, server):
     stage = notebook.page.locator(
         ".jp-MainAreaWidget:not(.lm-mod-hidden) .fnv-view[data-fn-state=drawn] .fnv-stage"
     ).last
-    stage.wait_for(timeout=60_000)
+    stage.wait_for()
     for width, height in ((1300, 1000), (800, 700)):
         notebook.resize(width, height)
         panel = stage.evaluate(
@@ -862,7 +863,7 @@ def test_a_reopened_notebook_draws_without_its_kernel(notebook, server):
     server.end_kernels()
     notebook.open("views.ipynb")
     view = notebook.page.locator(".fnv-view[data-fn-state]").first
-    view.wait_for(timeout=60_000)
+    view.wait_for()
     assert state(view) == "drawn"
     assert notebook.wait_until_drawn(view.locator("canvas").first)["drawn"] > 2000
     notebook.page.locator(".jp-Cell").nth(1).locator(".jp-OutputArea").scroll_into_view_if_needed()

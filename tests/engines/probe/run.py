@@ -1,15 +1,16 @@
 """A test engine that behaves as the name of its job says.
 
 The job's name is split at dots, and each known part is carried out in order: ``sleep-SECONDS`` (``0_5`` is half a
-second), ``fail`` (refuse the input with a sentence, exit 2), ``crash-CODE``, ``flaky-COUNT`` (fail in the first COUNT
-attempts of the job), ``alone`` (write to ``alive/double`` beside this file if another run of the job is alive),
-``deaf`` (ignore TERM), ``daemon`` (leave a process in its own session that ignores TERM and has an emptied
-environment), ``child`` (the same with the environment kept), ``memory-MB``, ``output-COUNT``, ``chatter-LINES``,
-``tell`` (write the settings to the log), ``score``, ``echo`` (write job.json to outputs/job.json), ``silent`` (do not
-report the seed), ``structure`` (a Fv of Cα atoms), ``numbering-GENE`` (an antibody numbering), ``atom`` (a structure of
-one atom), ``env`` (write the environment to outputs/environment.json), ``burn-SECONDS`` (compute in a process of its
-own), ``strew`` (leave a file in the home folder), ``call`` (connect to the network, and write to outputs/call.txt what
-came of it), ``copy`` (copy the input files to outputs/). Other parts do nothing.
+second), ``hold`` (run until a test calls ``probe_engine.release`` with the job's name), ``fail`` (refuse the input with
+a sentence, exit 2), ``crash-CODE``, ``flaky-COUNT`` (fail in the first COUNT attempts of the job), ``alone`` (write to
+``alive/double`` beside this file if another run of the job is alive), ``deaf`` (ignore TERM), ``daemon`` (leave a
+process in its own session that ignores TERM and has an emptied environment), ``child`` (the same with the environment
+kept), ``memory-MB``, ``output-COUNT``, ``chatter-LINES``, ``tell`` (write the settings to the log), ``score``, ``echo``
+(write job.json to outputs/job.json), ``silent`` (do not report the seed), ``structure`` (a Fv of Cα atoms),
+``numbering-GENE`` (an antibody numbering), ``atom`` (a structure of one atom), ``env`` (write the environment to
+outputs/environment.json), ``burn-SECONDS`` (compute in a process of its own), ``strew`` (leave a file in the home
+folder), ``call`` (connect to the network, and write to outputs/call.txt what came of it), ``copy`` (copy the input
+files to outputs/). Other parts do nothing.
 """
 
 import fcntl
@@ -35,6 +36,14 @@ def sleep(seconds: str) -> None:
     while (left := end - time.monotonic()) > 0:
         say(round(1 - left / total, 3), f"Sleeping, {left:.1f} s left")
         time.sleep(min(0.1, left))
+
+
+def hold(_: str) -> None:
+    say(0.5, "Held by its test")
+    mark = Path(__file__).with_name("released") / json.loads(Path("job.json").read_text())["jobName"]
+    while not mark.exists():
+        time.sleep(0.1)
+    mark.unlink()
 
 
 def fail(_: str) -> None:
@@ -169,6 +178,7 @@ DOINGS = {
     each.__name__: each
     for each in (
         sleep,
+        hold,
         fail,
         crash,
         flaky,
