@@ -7,6 +7,7 @@ import pytest
 from engine_contract import EngineContract, read_manifest
 from real_engine import load_engines, run_directly, run_engine
 
+from foldnote.forms.biology.domains import find_domains
 from foldnote.results import open_result
 from foldnote.results.batch import read_figures
 from foldnote.service.engines.germlines import find_germline
@@ -188,6 +189,23 @@ def test_cdrs_with_insertions_are_those_of_abnumber(tmp_path, sequence, scheme, 
     rows, _ = number(tmp_path, sequence, scheme)
     found = ["".join(row["residue"] for row in rows if row["region"] == f"CDR{i}") for i in (1, 2, 3)]
     assert found == cdrs
+
+
+@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme != "wolfguy"])
+@pytest.mark.parametrize("name", NUMBERED)
+def test_cdrs_are_those_that_the_form_shades(tmp_path, name, scheme):
+    rows, _ = number(tmp_path, NUMBERED[name], scheme)
+    spans = {}
+    for domain in find_domains(NUMBERED[name]):
+        cdrs = domain.find_cdrs(scheme)
+        spans |= {(cdr[4], f"CDR{cdr[5]}", cdrs.definition.lower()): span for cdr, span in cdrs.spans.items()}
+    found = {}
+    for row in rows:
+        if row["region"].startswith("CDR"):
+            found.setdefault((row["chain"], row["region"], row["cdr_definition"]), []).append(
+                int(row["index"])
+            )
+    assert {key: (indices[0] - 1, indices[-1]) for key, indices in found.items()} == spans
 
 
 def test_a_germline_is_reported_without_a_job():

@@ -20,6 +20,18 @@ HEAVY = "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTIS
 LIGHT = "DIQMTQSPSSLSASVGDRVTITCRASQDVNTAVAWYQQKPGKAPKLLIYSASFLYSGVPSRFSGSRSGTDFTLTISSLQPEDFATYYCQQHYTTPPTFGQGTKVEIK"
 NANOBODY = "QVQLVESGGGLVQAGGSLRLSCAASGRTFSSYAMGWFRQAPGKEREFVAAISWSGGSTYYADSVKGRFTISRDNAKNTVYLQMNSLKPEDTAVYYCAADRGSGYYYTRSDYEYWGQGTQVTVSS"
 RECEPTOR = "NAGVTQTPKFQVLKTGQSMTLQCAQDMNHEYMSWYRQDPGMGLRLIHYSVGAGITDQGEVPNGYNVSRSTTEDFPLRLLSAAPSQTSVYFCASRPGLAGGRPEQYFGPGTRLTVTE"
+SINGLE = (
+    "EVQLVESGGGLVQPGGSLRLSCAASGRTFSYNPMGWFRQAPGKGRELVAAISRTGGSTYYPDSVEGRFTISRDNAKRMVYLQMNSLRAEDTAVYYC"
+    "AAAGVRAEDGRVRTLPSEYTFWGQGTQVTVSS"
+)
+LAMBDA = (
+    "QSALTQPASVSGSPGQSITISCTGTSSDVGGYNYVSWYQQHPGKAPKLMIYDVSNRPSGVSNRFSGSKSGNTASLTISGLQAEDEADYYCSSYTSS"
+    "STRVFGTGTKVTVL"
+)
+LONG = (
+    "QVQLVQSGAEVKKPGSSVKVSCKASGNSFSNHDVHWVRQATGQGLEWMGWMSHEGDKTGLAQKFQGRVTITRDSGASTVYMELRGLTADDTAIYYC"
+    "LTGSKHRLRDYFLYNEYGPNYEEWGDYLATLDVWGHGTAVTVSS"
+)
 LYSOZYME = "KVFGRCELAAAMKRHGLDNYRGYSLGNWVCAAKFESNFNTQATNRNTDGSTDYGILQINSRWWCNDGRTPGSRNLCNIPCSALLSSDITASVNCAKKIVSDGNGMNAWVAWRNRCKGTDVQAWIRGCRL"
 CONSTANT = (
     "ASTKGPSVFPLAPSSKSTSGGTAALGCLVKDYFPEPVTVSWNSGALTSGVHTFPAVLQSSGLYSLSSVVTVPSSSLGTQTYICNVNHKPSNTKVDKKVEPKSC"
@@ -28,6 +40,12 @@ LINKER = "GGGGSGGGGSGGGGS"
 with (Path(__file__).parent / "data" / "antibodies.csv").open(newline="") as _file:
     ANTIBODIES = {row["name"]: row for row in csv.DictReader(_file)}
 OF_HEAVY, OF_LIGHT = ("GFNIKDTY", "IYPTNGYT", "SRWGGDGFYAMDY"), ("QDVNTA", "SAS", "QQHYTTPPT")
+
+
+def spell_cdrs(domain, chain, scheme="imgt"):
+    """Return the letters of CDR1 to CDR3; empty for a missing one."""
+    found = {name[-1]: chain[start:end] for name, (start, end) in domain.find_cdrs(scheme).spans.items()}
+    return tuple(found.get(number, "") for number in "123")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +64,7 @@ OF_HEAVY, OF_LIGHT = ("GFNIKDTY", "IYPTNGYT", "SRWGGDGFYAMDY"), ("QDVNTA", "SAS"
 )
 def test_domains_have_their_kind_and_the_cdrs_of_imgt(chain, domains):
     """CDRs of trastuzumab as in its PDB entry 1N8Z by IMGT/3Dstructure-DB; the others as ANARCI numbers them."""
-    assert [(domain.kind, domain.cdrs) for domain in find_domains(chain)] == domains
+    assert [(domain.kind, spell_cdrs(domain, chain)) for domain in find_domains(chain)] == domains
 
 
 @pytest.mark.parametrize(
@@ -64,8 +82,27 @@ def test_real_antibodies_are_numbered_as_by_anarci(name):
     for chain, kind in (("heavy", "H"), ("light", {"kappa": "K", "lambda": "L"}[row["light_class"]])):
         (domain,) = find_domains(row[chain])
         assert (domain.kind, domain.chain, domain.is_whole) == (kind, chain, True)
-        assert list(domain.cdrs) == row[f"{chain}_cdrs"].split()
-        assert [row[chain][start:end] for start, end in domain.cdr_spans.values()] == list(domain.cdrs)
+        assert list(spell_cdrs(domain, row[chain])) == row[f"{chain}_cdrs"].split()
+
+
+@pytest.mark.parametrize(
+    ("chain", "scheme", "definition", "cdrs"),
+    [
+        (HEAVY, "kabat", "Kabat", ("DTYIH", "RIYPTNGYTRYADSVKG", "WGGDGFYAMDY")),
+        (HEAVY, "chothia", "Chothia", ("GFNIKDT", "YPTNGY", "WGGDGFYAMDY")),
+        (HEAVY, "martin", "Chothia", ("GFNIKDT", "YPTNGY", "WGGDGFYAMDY")),
+        (SINGLE, "kabat", "Kabat", ("YNPMG", "AISRTGGSTYYPDSVEG", "AGVRAEDGRVRTLPSEYTF")),
+        (LAMBDA, "kabat", "Kabat", ("TGTSSDVGGYNYVS", "DVSNRPS", "SSYTSSSTRV")),
+        (LAMBDA, "aho", "North", ("TGTSSDVGGYNYVS", "YDVSNRPS", "SSYTSSSTRV")),
+        (LONG, "chothia", "Chothia", ("GNSFSNH", "SHEGDK", "GSKHRLRDYFLYNEYGPNYEEWGDYLATLDV")),
+        (HEAVY, "wolfguy", "IMGT", OF_HEAVY),
+        (RECEPTOR, "kabat", "IMGT", ("MNHEY", "SVGAGI", "ASRPGLAGGRPEQY")),
+    ],
+)
+def test_cdrs_are_those_that_go_with_a_numbering_scheme(chain, scheme, definition, cdrs):
+    """Values of ABnumber 0.4.4, and for trastuzumab the published ones; as the tool anarci reports them."""
+    (domain,) = find_domains(chain)
+    assert (domain.find_cdrs(scheme).definition, spell_cdrs(domain, chain, scheme)) == (definition, cdrs)
 
 
 def test_their_columns_are_reported_in_a_batch():
@@ -88,6 +125,22 @@ def test_a_field_names_the_chain_and_shades_its_cdrs():
     letters = parts[parts.index("fn-letters") + 12 : parts.index("fn-help")]
     plain = re.sub(r'<span class="fn-(?:number|tag)">[^<]*</span>|<[^>]*>?', "", letters)
     assert plain == HEAVY
+
+
+def test_a_form_with_a_numbering_scheme_shades_the_cdrs_that_its_result_will_have():
+    form = Form(catalog.tool("anarci"), values={"sequence": HEAVY})
+    assert readout(form, "sequence") == "120 residues; heavy-chain domain, CDRs by Kabat"
+    assert "CDR-H1, residues 31 to 35" in label_of(form, "sequence")
+    form.set({"scheme": "imgt"})
+    assert readout(form, "sequence").endswith("CDRs by IMGT")
+    assert "CDR-H1, residues 26 to 33" in label_of(form, "sequence")
+    form.set({"scheme": "aho"})
+    assert readout(form, "sequence").endswith("CDRs by North")
+    form.set({"scheme": "kabat", "sequence": RECEPTOR})
+    assert readout(form, "sequence").endswith("TCR beta-chain domain, CDRs by IMGT")
+    secukinumab = ANTIBODIES["secukinumab"]["light"]
+    form.set({"scheme": "chothia", "sequence": secukinumab})
+    assert "C97 in CDR-L3 has no partner" in label_of(form, "sequence")
 
 
 async def test_the_germline_follows_once_typing_has_ended():

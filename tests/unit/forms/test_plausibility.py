@@ -123,7 +123,7 @@ def test_an_unlikely_sequence_is_reported_while_it_is_typed(heavy, said):
 def test_cautions_on_real_antibodies_are_those_that_are_published():
     """Cetuximab's glycans, Qian et al. 2007; secukinumab's free cysteine in CDR-L3, EMA assessment report 2014."""
     found = {
-        (name, chain): [caution.text for caution in find_liabilities(row[chain])]
+        (name, chain): [caution.text for caution in find_liabilities(row[chain], "imgt")]
         for name, row in ANTIBODIES.items()
         for chain in ("heavy", "light")
     }

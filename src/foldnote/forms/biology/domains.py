@@ -30,13 +30,50 @@ LONGEST_SEARCHED: Final = 2_000
 _LEAST_CONFIDENCE: Final = 0.6
 _MAX_DOMAINS: Final = 2
 """Maximum number of variable domains; a single-chain Fv has two."""
-_CDRS: Final = ((27, 38), (56, 65), (105, 117))
-"""First and last position of CDR1 to CDR3 in IMGT numbering."""
+_LAST_OF_CDR3: Final = 117
+"""Last position of CDR3 in IMGT numbering."""
+_DEFINITIONS: Final = {
+    "imgt": "IMGT",
+    "kabat": "Kabat",
+    "chothia": "Chothia",
+    "martin": "Chothia",
+    "aho": "North",
+}
+"""Definition of CDRs that goes with each numbering scheme, as in the results of the tool ``anarci``."""
+_BOUNDS: Final = {
+    "IMGT": ((27, 38), (56, 65), (105, 117)),
+    "Kabat H": ((31, 35), (50, 65), (95, 102)),
+    "Kabat L": ((24, 34), (50, 56), (89, 97)),
+    "Chothia H": ((26, 32), (52, 56), (95, 102)),
+    "Chothia L": ((24, 34), (50, 56), (89, 97)),
+    "North H": ((24, 42), (57, 69), (107, 138)),
+    "North L": ((24, 42), (57, 72), (107, 138)),
+}
+"""First and last position of CDR1 to CDR3 by a definition, for all chains or for heavy and light ones.
+
+IMGT: Lefranc et al. 2003, Dev. Comp. Immunol. 27:55-77. Kabat: Kabat et al. 1991, Sequences of Proteins of
+Immunological Interest. Chothia: Chothia and Lesk 1987, J. Mol. Biol. 196:901-917, with the insertions of
+Al-Lazikani et al. 1997, J. Mol. Biol. 273:927-948. North: North et al. 2011, J. Mol. Biol. 406:228-256.
+"""
 _CYSTEINES: Final = ("23", "104")
 """Positions of the two cysteines of the domain's disulfide bond."""
 _NO_LETTER: Final = re.compile("[^A-Z]")
 _HEAVY: Final = re.compile(r"C[A-Z]{2,45}WG[A-Z]GT")
 _LIGHT: Final = re.compile(r"C[A-Z]{2,30}FG[A-Z]GT")
+
+
+class Cdrs(NamedTuple):
+    """The CDRs of a domain by one definition; 0-based indices in the chain, ends are exclusive."""
+
+    definition: str
+    """IMGT, Kabat, Chothia or North."""
+    spans: dict[str, tuple[int, int]]
+    """Start and end of each CDR that is present, by its name: ``CDR-H1``."""
+
+    def name_at(self, index: int) -> str:
+        """Return the name of the CDR at an index of the chain; empty outside of CDRs."""
+        names = (name for name, (start, end) in self.spans.items() if start <= index < end)
+        return next(names, "")
 
 
 class Domain(NamedTuple):
@@ -63,42 +100,28 @@ class Domain(NamedTuple):
         """``heavy`` or ``light`` of an antibody; empty for T-cell receptors."""
         return {"H": "heavy", "K": "light", "L": "light"}.get(self.kind, "")
 
-    @property
-    def cdr_spans(self) -> dict[str, tuple[int, int]]:
-        """Start and end in the chain of each CDR that is present, by its name: ``CDR-H1``."""
+    def find_cdrs(self, scheme: str = _SCHEME) -> Cdrs:
+        """Return the CDRs by the definition of a numbering scheme.
+
+        They are IMGT's if the scheme is unknown here or does not number this domain, such as a T-cell
+        receptor's.
+        """
+        numbers = _renumber(self.letters, self.kind, scheme) if self.chain and scheme != _SCHEME else None
+        definition = _DEFINITIONS[scheme if numbers else _SCHEME]
         letter = "L" if self.kind == "K" else self.kind
+        bounds = _BOUNDS.get(definition) or _BOUNDS[f"{definition} {letter}"]
+        places = [_drop_insertion_code(name) for name in numbers or self.numbers]
         spans = {}
-        for number, (first, last) in enumerate(_CDRS, start=1):
-            indices = [
-                index
-                for index, name in enumerate(self.numbers)
-                if first <= _drop_insertion_code(name) <= last
-            ]
+        for number, (first, last) in enumerate(bounds, start=1):
+            indices = [index for index, place in enumerate(places) if first <= place <= last]
             if indices:
                 spans[f"CDR-{letter}{number}"] = self.start + indices[0], self.start + indices[-1] + 1
-        return spans
-
-    @property
-    def cdrs(self) -> tuple[str, ...]:
-        """Letters of CDR1 to CDR3 in the IMGT definition; empty for a missing CDR."""
-        return tuple(
-            "".join(
-                letter
-                for letter, name in zip(self.letters, self.numbers, strict=True)
-                if first <= _drop_insertion_code(name) <= last
-            )
-            for first, last in _CDRS
-        )
+        return Cdrs(definition, spans)
 
     @property
     def is_whole(self) -> bool:
         """Whether the domain continues after its third CDR."""
-        return bool(self.numbers) and _drop_insertion_code(self.numbers[-1]) > _CDRS[-1][1]
-
-    def find_cdr(self, index: int) -> str:
-        """Return the name of the CDR at a chain index; empty outside of CDRs."""
-        names = (name for name, (start, end) in self.cdr_spans.items() if start <= index < end)
-        return next(names, "")
+        return bool(self.numbers) and _drop_insertion_code(self.numbers[-1]) > _LAST_OF_CDR3
 
     def list_bonded_cysteines(self) -> list[int]:
         """Return the chain indices of the domain's two conserved bonded cysteines, as far as present."""
@@ -116,13 +139,13 @@ def _drop_insertion_code(number: str) -> int:
 
 def has_numbering() -> bool:
     """Return whether immunum is installed."""
-    return _annotator() is not None
+    return _annotator(_SCHEME) is not None
 
 
 @lru_cache(maxsize=1024)
 def find_domains(chain: str) -> tuple[Domain, ...]:
     """Return the variable domains of a chain of amino acids in order, at most two; none without immunum."""
-    annotator = _annotator()
+    annotator = _annotator(_SCHEME)
     if annotator is None or len(chain) > LONGEST_SEARCHED:
         return ()
     return tuple(sorted(_search(annotator, chain, 0), key=lambda domain: domain.start))[:_MAX_DOMAINS]
@@ -156,10 +179,22 @@ def _search(annotator: Any, chain: str, start: int) -> Iterator[Domain]:
     yield from _search(annotator, chain[end:], start + end)
 
 
+@lru_cache(maxsize=1024)
+def _renumber(letters: str, kind: str, scheme: str) -> tuple[str, ...] | None:
+    """Return the number of each residue of an antibody's domain in a scheme; None if that fails."""
+    annotator = _annotator(scheme) if scheme in _DEFINITIONS else None
+    if annotator is None:
+        return None
+    numbering = annotator.number(letters)
+    numbers = tuple(numbering.numbering or ())
+    return numbers if (numbering.chain, len(numbers)) == (kind, len(letters)) else None
+
+
 @cache
-def _annotator() -> Any | None:
+def _annotator(scheme: str) -> Any | None:
     try:
         import immunum
     except ImportError:
         return None
-    return immunum.Annotator(chains=list(_NAMES), scheme=_SCHEME)
+    chains = _NAMES if scheme == _SCHEME else ("H", "K", "L")
+    return immunum.Annotator(chains=list(chains), scheme=scheme)

@@ -9,6 +9,7 @@ from typing import Final
 from foldnote.forms.biology.domains import find_domains, find_kinds, has_numbering
 from foldnote.forms.biology.sequence_text import SequenceText
 from foldnote.forms.ui.label import ShadedLetters
+from foldnote.text import join_words
 
 _NUMBERED: Final = 4
 """Number of chains whose variable domains are described."""
@@ -39,29 +40,33 @@ def order_chains(text: SequenceText) -> tuple[int, int] | None:
     return (1, 0) if first == ["light"] or second == ["heavy"] else (0, 1)
 
 
-def describe_domains(text: SequenceText, names: Sequence[str], *, is_expected: bool) -> list[str]:
+def describe_domains(
+    text: SequenceText, names: Sequence[str], scheme: str, *, is_expected: bool
+) -> list[str]:
     """Describe the variable domains of the first chains, with chain names if there are several.
 
     Args:
         text: the chains.
         names: a name for each.
+        scheme: numbering scheme whose definition of CDRs is named.
         is_expected: whether the field asks for an antibody, in which case a missing immunum is reported.
     """
     if is_expected and not has_numbering():
         return [_INSTALL]
     domains = [
-        (name, str(domain))
+        (name, domain)
         for name, chain in zip(names[:_NUMBERED], text.chains[:_NUMBERED], strict=True)
         for domain in find_domains(chain)
     ]
     if not domains:
         return []
-    descriptions = [kind if len(text.chains) == 1 else f"{name}: {kind}" for name, kind in domains]
-    return [*descriptions[:-1], f"{descriptions[-1]}, CDRs by IMGT"]
+    descriptions = [str(domain) if len(text.chains) == 1 else f"{name}: {domain}" for name, domain in domains]
+    definitions = dict.fromkeys(domain.find_cdrs(scheme).definition for _, domain in domains)
+    return [*descriptions[:-1], f"{descriptions[-1]}, CDRs by {join_words(list(definitions), 'and')}"]
 
 
-def shade_cdrs(text: SequenceText, names: Sequence[str]) -> tuple[ShadedLetters, ...]:
-    """Return the variable domains of the first chains, with their CDRs as parts."""
+def shade_cdrs(text: SequenceText, names: Sequence[str], scheme: str) -> tuple[ShadedLetters, ...]:
+    """Return the variable domains of the first chains, with their CDRs by a scheme's definition as parts."""
     shaded = []
     for name, chain in zip(names[:_NUMBERED], text.chains[:_NUMBERED], strict=True):
         domains = find_domains(chain)
@@ -71,7 +76,7 @@ def shade_cdrs(text: SequenceText, names: Sequence[str]) -> tuple[ShadedLetters,
         parts = tuple(
             (cdr, first - start, last - start)
             for domain in domains
-            for cdr, (first, last) in domain.cdr_spans.items()
+            for cdr, (first, last) in domain.find_cdrs(scheme).spans.items()
         )
         label = name if len(text.chains) > 1 else ""
         shaded.append(ShadedLetters(chain[start:end], start + 1, parts, label))

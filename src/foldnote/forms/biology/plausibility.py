@@ -73,8 +73,10 @@ def find_doubts(chain: str, spec: FieldSpec) -> list[Caution]:
     return []
 
 
-def find_liabilities(chain: str) -> Iterator[Caution]:
+def find_liabilities(chain: str, scheme: str) -> Iterator[Caution]:
     """Yield the tags, signal peptides, unpaired cysteines and glycosylation sites of a protein chain.
+
+    Sites in CDRs are named so, by the definition of the numbering ``scheme``.
 
     Cysteines, glycosylation sites and signal peptides are reported only for chains with an antibody variable
     domain: in other proteins they are mostly intended.
@@ -91,10 +93,12 @@ def find_liabilities(chain: str) -> Iterator[Caution]:
     for domain in domains:
         odd = find_odd_cysteines(domain)
         if odd:
-            yield Caution(f"unpaired cysteine: {_describe_odd(odd, domain)}")
+            yield Caution(f"unpaired cysteine: {_describe_odd(odd, domain, scheme)}")
     sites = find_glycosylation_sites(chain) if domains else []
     if sites:
-        labels = [f"{chain[site]}{site + 1}{_name_cdr(site, domains)}" for site in sites[:_SHOWN_SITES]]
+        labels = [
+            f"{chain[site]}{site + 1}{_name_cdr(site, domains, scheme)}" for site in sites[:_SHOWN_SITES]
+        ]
         ending = f" and {len(sites) - _SHOWN_SITES} more" if len(sites) > _SHOWN_SITES else ""
         noun = "N-glycosylation site" if len(sites) == 1 else "N-glycosylation sites"
         yield Caution(
@@ -102,10 +106,10 @@ def find_liabilities(chain: str) -> Iterator[Caution]:
         )
 
 
-def _describe_odd(odd: list[int], domain: Domain) -> str:
+def _describe_odd(odd: list[int], domain: Domain, scheme: str) -> str:
     bonded = domain.list_bonded_cysteines()
     free = [index for index in odd if index not in bonded] or odd
-    names = [f"C{index + 1}" + _name_cdr(index, [domain]) for index in free]
+    names = [f"C{index + 1}" + _name_cdr(index, [domain], scheme) for index in free]
     if len(bonded) < 2:
         return f"{join_words(names, 'and')} without the usual partner in a variable domain"
     verb = "has" if len(names) == 1 else "have"
@@ -113,8 +117,8 @@ def _describe_odd(odd: list[int], domain: Domain) -> str:
     return f"{join_words(names, 'and')} {verb} no partner apart from {bond}"
 
 
-def _name_cdr(index: int, domains: list[Domain]) -> str:
-    name = next(filter(None, (domain.find_cdr(index) for domain in domains)), "")
+def _name_cdr(index: int, domains: list[Domain], scheme: str) -> str:
+    name = next(filter(None, (domain.find_cdrs(scheme).name_at(index) for domain in domains)), "")
     return f" in {name}" if name else ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import ipywidgets as widgets
 
@@ -11,6 +11,9 @@ from foldnote.forms.schema.spec import MISSING
 
 if TYPE_CHECKING:
     from foldnote.forms.biology.sequence_text import SequenceText
+
+_SCHEME: Final = "scheme"
+"""Name of the setting with the numbering scheme, as in the tool ``anarci``."""
 
 
 class SequenceField(Field):
@@ -58,6 +61,13 @@ class SequenceField(Field):
     @property
     def _separator(self) -> str | None:
         return None if self._chains is None else str(self._chains.get("separator") or ":")
+
+    @property
+    def _scheme(self) -> str:
+        """The numbering scheme that the form has chosen; IMGT without such a field."""
+        siblings = self.spec.root.get("properties")
+        chosen = self.host.raw_value(_SCHEME) if isinstance(siblings, dict) and _SCHEME in siblings else None
+        return chosen if isinstance(chosen, str) else "imgt"
 
     def _hint(self) -> str:
         if self._chains is None:
@@ -116,7 +126,9 @@ class SequenceField(Field):
         from foldnote.forms.fields.kinds.sequence_reading import read_chains
 
         text = self._read_text(typed)
-        return read_chains(self.spec, text, self._separator) if any(text.chains) else empty
+        if not any(text.chains):
+            return empty
+        return read_chains(self.spec, text, self._separator, self._scheme)
 
     def express(self, reading: Reading, problems: Any) -> None:
         """Show the reading; swapping is offered if the field of the other chain shows that it helps."""

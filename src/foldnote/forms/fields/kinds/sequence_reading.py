@@ -39,8 +39,10 @@ SHARE = "share"
 """Action of the button next to two FASTA records."""
 
 
-def read_chains(spec: FieldSpec, text: SequenceText, separator: str | None) -> Reading:
+def read_chains(spec: FieldSpec, text: SequenceText, separator: str | None, scheme: str) -> Reading:
     """Return the reading of a text: value, readout, cautions, and an error for an invalid letter.
+
+    CDRs are those by the definition of the numbering ``scheme``.
 
     With an error, only cautions that offer to correct the text are kept.
     """
@@ -68,20 +70,22 @@ def read_chains(spec: FieldSpec, text: SequenceText, separator: str | None) -> R
             (_describe_fault(first, text, further),),
             excerpt,
             readout,
-            cautions=_find_cautions(spec, text, is_valid=False),
+            cautions=_find_cautions(spec, text, scheme, is_valid=False),
         )
     if is_nucleotide_alphabet(alphabet):
         return Reading(value, readout=readout)
-    domains = describe_domains(text, _name_chains(text), is_expected=bool(expected_kind(spec.name)))
+    domains = describe_domains(text, _name_chains(text), scheme, is_expected=bool(expected_kind(spec.name)))
     return Reading(
         value,
         readout="; ".join([readout, *domains]),
-        cautions=_find_cautions(spec, text),
-        strips=shade_cdrs(text, _name_chains(text)),
+        cautions=_find_cautions(spec, text, scheme),
+        strips=shade_cdrs(text, _name_chains(text), scheme),
     )
 
 
-def _find_cautions(spec: FieldSpec, text: SequenceText, *, is_valid: bool = True) -> tuple[Caution, ...]:
+def _find_cautions(
+    spec: FieldSpec, text: SequenceText, scheme: str, *, is_valid: bool = True
+) -> tuple[Caution, ...]:
     """Return the cautions on the first chains, with their names if there are several.
 
     For an invalid text, only cautions with a button.
@@ -91,7 +95,7 @@ def _find_cautions(spec: FieldSpec, text: SequenceText, *, is_valid: bool = True
         for name, chain in zip(
             _name_chains(text)[:_MAX_CHECKED_CHAINS], text.chains[:_MAX_CHECKED_CHAINS], strict=True
         )
-        for caution in (*find_doubts(chain, spec), *(find_liabilities(chain) if is_valid else ()))
+        for caution in (*find_doubts(chain, spec), *(find_liabilities(chain, scheme) if is_valid else ()))
         if is_valid or caution.act
     ]
     if len(text.chains) > 1:
