@@ -261,7 +261,7 @@ def test_a_pipeline_shows_its_graph_live_and_a_stage_opens_its_row(notebook_page
     notebook_page.page.locator(".foldnote-card").first.scroll_into_view_if_needed()
     notebook_page.picture("pipeline-live")
     stage.focus()
-    release("both.hold.structure")
+    release("steps-both.hold.structure")
     failed = graph.get_by_role("button", name="last.fail: Align PDBs, Failed")
     expect(failed).to_be_visible()
     expect(graph.get_by_role("button", name="both.hold.structure: Align PDBs, Complete")).to_be_focused()
