@@ -7,7 +7,7 @@ import zipfile
 
 import httpx
 import pytest
-from service_process import ServiceProcess
+from service_process import SETTINGS, ServiceProcess
 
 MODELS = """
 import json, pathlib
@@ -134,3 +134,19 @@ def test_names_that_are_taken_are_passed_over(lab, name):
     assert {job["jobName"] for job in jobs} == {
         f"{name}-{end}" for end in ("fold", "count", "count-3", "count-4")
     }
+
+
+def test_a_hundred_names_that_are_taken_are_passed_over(lab, name):
+    names = [f"{name}-count-{number}" for number in range(2, 110)]
+    batch = {
+        "batchName": f"{name}-b",
+        "type": "anarci",
+        "settings": [SETTINGS] * len(names),
+        "jobNames": names,
+    }
+    assert lab.client.post("/submit-batch", json=batch).status_code == 200
+    lab.client.post("/stop-job", json={"jobName": f"{name}-b"})
+    count = ("count", "counter", {"structure": "model/"})
+    parent = run(lab, name, ("model", "modeller", {"chooseBest": False}), count)
+    assert (parent["status"], parent["batchSize"]) == ("Complete", 4)
+    assert [lab.job(f"{name}-count{end}")["status"] for end in ("", "-110", "-111")] == ["Complete"] * 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -205,12 +206,16 @@ def _with_paths(settings: str, variant: Variant) -> str:
 def _free_names(connection: sa.Connection, held_stage: HeldStage, count: int) -> list[str]:
     """Return names for the additional jobs of a stage: its own name with the first free numbers."""
     stem = held_stage.name[:95]
-    candidates = [f"{stem}-{number}" for number in range(2, 2 * count + 100)]
-    query = sa.select(jobs.c.name).where(
-        jobs.c.account_id == held_stage.account_id, jobs.c.deleted.is_(None), jobs.c.name.in_(candidates)
-    )
-    used = set(connection.execute(query).scalars())
-    return [name for name in candidates if name not in used][:count]
+    numbers = itertools.count(2)
+    names: list[str] = []
+    while len(names) < count:
+        candidates = [f"{stem}-{number}" for number in itertools.islice(numbers, count + 100)]
+        query = sa.select(jobs.c.name).where(
+            jobs.c.account_id == held_stage.account_id, jobs.c.deleted.is_(None), jobs.c.name.in_(candidates)
+        )
+        used = set(connection.execute(query).scalars())
+        names += [name for name in candidates if name not in used]
+    return names[:count]
 
 
 def _read_held(connection: sa.Connection, row: sa.RowMapping) -> HeldStage:
