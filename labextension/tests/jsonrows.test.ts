@@ -42,7 +42,7 @@ describe('readJsonRows', () => {
     ]);
   });
 
-  it('is none where the text is no object', () => {
+  it('returns null if the text is not a JSON object', () => {
     expect(readJsonRows('[1]')).toBeNull();
     expect(readJsonRows('not JSON')).toBeNull();
   });
@@ -74,7 +74,7 @@ describe('readManifestRows', () => {
     ]);
   });
 
-  it('is none where the text is no object', () => {
+  it('returns null if the text is not a JSON object', () => {
     expect(readManifestRows('[1]', type => type)).toBeNull();
   });
 });
